@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The test bed keeps what it promises: other tests build on it."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from testbed import Bed, HostSpec, Settings, reaper
+from testbed.shell import TestbedError, wait_for
+from testbed.trees import USER
+
+Start = Callable[..., Bed]
+WRITE = "dd if=/dev/zero of=/fut/file bs=4k count=1 oflag=direct,dsync conv=notrunc status=none"
+
+
+@pytest.mark.parametrize(
+    ("disk", "file_system", "shown"),
+    [("ram", "ext4", "ext2/ext3"), ("ram", "xfs", "xfs"), ("file", "ext4", "ext2/ext3"), ("slow", "ext4", "ext2/ext3"), ("tmpfs", "ext4", "tmpfs")],
+)
+def test_each_disk_takes_direct_writes(start: Start, disk: str, file_system: str, shown: str) -> None:
+    bed = start(HostSpec("h1", disk=disk, file_system=file_system))
+    assert bed.ssh(bed["h1"], WRITE + " && stat -f -c %T /fut && stat -c %s /fut/file").split() == [shown, "4096"]
+
+
+def test_a_host_is_alone(start: Start) -> None:
+    """It has its own name, process table and nothing of the machine's disks."""
+    bed = start("h1", "h2")
+    assert bed.ssh(bed["h2"], "uname -n; ps -o comm= -p 1; findmnt -n -o TARGET").split()[:3] == ["h2", "sshd", "/"]
+    assert str(bed.settings.state) not in bed.ssh(bed["h2"], "cut -d' ' -f2 /proc/mounts; tr '\\0' '\\n' </proc/1/environ")
+
+
+def test_a_user_with_sudo(start: Start) -> None:
+    bed = start(HostSpec("h1", user=USER))
+    assert bed.ssh(bed["h1"], "id -un; sudo -n id -un").split() == [USER, "root"]
+
+
+def test_what_is_missing(start: Start) -> None:
+    bed = start(HostSpec("bare", compiler=False, python="none"), HostSpec("broken", python="broken"))
+    assert "no" in bed.ssh(bed["bare"], "command -v gcc cc python3 || echo no")
+    assert "127" in bed.ssh(bed["broken"], "python3 -c 1 2>/dev/null || echo $?")
+
+
+def test_a_borrowed_interpreter(start: Start) -> None:
+    try:
+        spec = HostSpec("h1", python="3.6")
+        interpreter = spec.interpreter
+    except TestbedError as error:
+        pytest.skip(str(error))
+    bed = start(spec)
+    assert bed.ssh(bed["h1"], f"{interpreter} -c 'import sys, ssl, ctypes; print(sys.version_info[:2])'") == "(3, 6)\n"
+    assert bed.host_variables(bed["h1"])["ansible_python_interpreter"] == str(interpreter)
+
+
+def test_the_slow_disk_fails_and_recovers(start: Start) -> None:
+    bed = start(HostSpec("h1", disk="slow"))
+    host = bed["h1"]
+    bed.ssh(host, WRITE)
+    host.set_eio(True)
+    with pytest.raises(TestbedError, match="Input/output error"):
+        bed.ssh(host, WRITE)
+    host.set_eio(False)
+    bed.ssh(host, WRITE)
+
+
+def test_the_slow_disk_is_as_slow_as_asked(start: Start) -> None:
+    bed = start(HostSpec("h1", disk="slow"))
+    bed["h1"].set_delay_ms(300)
+    took = bed.ssh(bed["h1"], f'a=$(date +%s%N); {WRITE}; b=$(date +%s%N); echo $((b - a))')
+    assert int(took) >= 300_000_000  # a lower bound holds on a busy machine, too
+
+
+@pytest.mark.parametrize(("disk", "hang", "release"), [("ram", "freeze", "thaw"), ("slow", "pause", "resume")])
+def test_a_hung_write(start: Start, disk: str, hang: str, release: str) -> None:
+    bed = start(HostSpec("h1", disk=disk))
+    host = bed["h1"]
+    switches = {"freeze": host.freeze, "thaw": host.thaw, "pause": lambda: host.set_pause(True), "resume": lambda: host.set_pause(False)}
+    switches[hang]()
+    bed.ssh(host, f"{WRITE} </dev/null >/dev/null 2>&1 &")
+    wait_for(lambda: host.pids("dd"), "dd runs")
+    host.kill("dd")
+    assert host.pids("dd"), "a process in a hung write cannot be killed"
+    switches[release]()
+    wait_for(lambda: not host.pids("dd"), "dd ends once its write comes back")
+
+
+def test_a_frozen_host_ends(start: Start) -> None:
+    bed = start(HostSpec("h1"), HostSpec("h2", disk="slow"))
+    bed["h1"].freeze()
+    bed["h2"].set_pause(True)
+    for host in bed:
+        bed.ssh(host, f"{WRITE} </dev/null >/dev/null 2>&1 &")
+    bed.down()
+    assert reaper.leftovers(bed.settings) == []
+
+
+def test_link(start: Start) -> None:
+    bed = start("h1")
+    bed["h1"].link_down()
+    with pytest.raises(TestbedError):
+        bed.ssh(bed["h1"], "true")
+    bed["h1"].link_up()
+    assert bed.ssh(bed["h1"], "echo up") == "up\n"
+
+
+def test_looking_into_a_host(start: Start) -> None:
+    bed = start("h1")
+    host = bed["h1"]
+    bed.ssh(host, "mkdir -p /fut/a && touch /fut/a/b && (setsid sleep 600 </dev/null >/dev/null 2>&1 &)")
+    assert {"/fut/a", "/fut/a/b"} <= set(host.files("/fut"))
+    assert list(host.pids("sleep").values()) == ["sleep 600"]
+    assert host.kill("sleep") == 1
+    wait_for(lambda: not host.pids("sleep"), "sleep ends")
+    wait_for(lambda: not host.zombies(), "PID 1 buries what it adopted")
+
+
+def test_reboot(start: Start) -> None:
+    bed = start("h1")
+    host = bed["h1"]
+    bed.ssh(host, "touch /fut/kept; (setsid sleep 600 </dev/null >/dev/null 2>&1 &)")
+    host.reboot()
+    wait_for(lambda: "kept" in _try(lambda: bed.ssh(host, "ls /fut")), "the host is back")
+    assert not host.pids("sleep")
+
+
+def _try(what: Callable[[], str]) -> str:
+    try:
+        return what()
+    except TestbedError:
+        return ""
+
+
+def test_nothing_is_left_of_a_killed_run(settings: Settings) -> None:
+    """The run that started the hosts is killed as hard as can be; the prefix alone is enough to remove them."""
+    script = f"""
+import os, signal
+from testbed import Bed, HostSpec, Settings
+Bed(Settings(prefix={settings.prefix!r})).up([HostSpec("h1"), HostSpec("h2", disk="slow")])
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    tests = Path(__file__).resolve().parents[1]
+    done = subprocess.run([sys.executable, "-c", script], cwd=tests, check=False)
+    assert done.returncode == -9
+    assert reaper.leftovers(settings)
+    reaper.reap(settings)
+    assert reaper.leftovers(settings) == []
+
+
+def test_a_quick_restart(settings: Settings) -> None:
+    for _ in range(3):
+        with Bed(settings) as bed:
+            bed.up([HostSpec("h1"), HostSpec("h2")])
+    assert reaper.leftovers(settings) == []
+
+
+def test_two_beds_side_by_side(start: Start) -> None:
+    bed = start("h1")
+    with Bed(Settings(prefix="ldtother")) as other:
+        other.up([HostSpec("h1")])
+        assert other["h1"].address != bed["h1"].address
+    assert bed.ssh(bed["h1"], "echo here") == "here\n"
+
+
+def test_names_and_prefixes_are_checked(settings: Settings) -> None:
+    with pytest.raises(ValueError, match="2 to 8 letters"):
+        Settings(prefix="much-too-long")
+    with pytest.raises(TestbedError, match="not one of ram"):
+        HostSpec("h1", disk="floppy")
+    with Bed(settings) as bed, pytest.raises(TestbedError, match="not unique"):
+        bed.up([HostSpec("h1"), HostSpec("h1")])

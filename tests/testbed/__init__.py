@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Real SSH hosts on one machine, in a second and without containers.
+
+A host is a network, mount, PID, UTS and IPC namespace over a Debian tree, with a file system of its own under /fut and an
+sshd of its own. It needs root, and nothing but Debian packages. See ``python3 -m testbed --help`` (with ``tests`` in
+PYTHONPATH) and README.md beside this file.
+"""
+
+from testbed.bed import Bed
+from testbed.host import Host, HostSpec
+from testbed.settings import Settings
+
+__all__ = ["Bed", "Host", "HostSpec", "Settings"]

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The test bed by hand: hosts that stay until `down`."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from testbed import reaper, trees
+from testbed.bed import Bed
+from testbed.host import DISKS, FILE_SYSTEMS, HostSpec
+from testbed.settings import Settings, default_prefix
+from testbed.shell import TestbedError
+
+
+def main() -> int:
+    options = parser().parse_args()
+    try:
+        options.do(Settings(prefix=options.prefix), options)
+    except TestbedError as error:
+        print(f"testbed: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(prog="python3 -m testbed", description=__doc__)
+    top.add_argument("--prefix", default=default_prefix(), help="what every name begins with (default: %(default)s)")
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+
+    tree = commands.add_parser("tree", help="make the Debian tree that hosts run from, and print its path")
+    tree.add_argument("release", nargs="?", default="bookworm")
+    tree.set_defaults(do=make_tree)
+
+    start = commands.add_parser("up", help="start hosts and write their inventory")
+    start.add_argument("hosts", type=int, help="how many")
+    start.add_argument("--disk", choices=DISKS, default="ram")
+    start.add_argument("--file-system", choices=FILE_SYSTEMS, default="ext4")
+    start.add_argument("--size", default="")
+    start.add_argument("--release", default="bookworm")
+    start.add_argument("--python", default="", help='"none", "broken", or a version such as 3.6')
+    start.add_argument("--no-compiler", dest="compiler", action="store_false")
+    start.add_argument("--user", default="root", help=f"root (default), or {trees.USER}, who has sudo")
+    start.add_argument("--inventory", type=Path, help="where the inventory goes (default: in the bed's own directory)")
+    start.set_defaults(do=up)
+
+    commands.add_parser("down", help="remove everything under the prefix").set_defaults(do=down)
+    commands.add_parser("left", help="list what there is under the prefix").set_defaults(do=left)
+    return top
+
+
+def make_tree(settings: Settings, options: argparse.Namespace) -> None:
+    print(trees.tree(settings, options.release))
+
+
+def up(settings: Settings, options: argparse.Namespace) -> None:
+    wanted = ("disk", "file_system", "size", "release", "python", "compiler", "user")
+    choices = {name: getattr(options, name) for name in wanted}
+    bed = Bed(settings).up(HostSpec(name=f"h{number}", **choices) for number in range(1, options.hosts + 1))
+    print(bed.inventory(options.inventory or settings.state / "inventory.yml"))
+
+
+def down(settings: Settings, options: argparse.Namespace) -> None:
+    reaper.reap(settings)
+
+
+def left(settings: Settings, options: argparse.Namespace) -> None:
+    print("\n".join(reaper.leftovers(settings)) or "nothing")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

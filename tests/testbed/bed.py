@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A bed of hosts on one bridge."""
+
+import json
+import re
+import shutil
+import socket
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from testbed import reaper, trees
+from testbed.host import Host, HostSpec
+from testbed.settings import Settings
+from testbed.shell import TestbedError, run, wait_for
+
+INTERPRETER = "/usr/bin/python3"
+
+
+class Bed:
+    """Hosts that live until down(): use it as a context, so that they end however the block ends."""
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.settings = settings or Settings()
+        self.hosts: dict[str, Host] = {}
+        self.subnet = 0
+
+    def __enter__(self) -> "Bed":
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        self.down()
+
+    def __getitem__(self, name: str) -> Host:
+        return self.hosts[name]
+
+    def __iter__(self) -> Iterator[Host]:
+        return iter(self.hosts.values())
+
+    def up(self, specs: Iterable[HostSpec]) -> "Bed":
+        """Start the hosts and wait until all of them answer. What an earlier run left under this prefix goes first."""
+        reaper.reap(self.settings)
+        try:
+            self._make_state()
+            self._make_bridge()
+            self._make_hosts(list(specs))
+            self._wait_for_ssh()
+        except BaseException:
+            self.down()
+            raise
+        return self
+
+    def down(self) -> None:
+        for host in self:
+            host.let_go()
+        reaper.reap(self.settings)
+        for host in self:
+            host.wait_until_ended()
+        self.hosts = {}
+
+    # Its parts
+
+    def _make_state(self) -> None:
+        state = self.settings.state
+        self.settings.state_base.mkdir(mode=0o755, parents=True, exist_ok=True)
+        if self.settings.state_base.stat().st_uid != 0:
+            raise TestbedError(f"{self.settings.state_base} belongs to somebody else")
+        state.mkdir(mode=0o700)
+        (state / "cp").mkdir()
+        for key in ("host_key", "id_ed25519"):
+            run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", key, "-f", str(state / key))
+        shutil.copy(state / "id_ed25519.pub", state / "authorized_keys")
+
+    def _make_bridge(self) -> None:
+        bridge = self.settings.bridge
+        self.subnet = self._free_subnet()
+        run("ip", "link", "add", bridge, "type", "bridge")
+        run("ip", "addr", "add", f"10.{self.subnet}.255.254/16", "dev", bridge)
+        run("ip", "link", "set", bridge, "up")
+
+    def _free_subnet(self) -> int:
+        """A 10.x.0.0/16 to which this machine has no route of its own."""
+        taken = {int(number) for number in re.findall(r"^10\.(\d+)\.", run("ip", "-4", "route", "show", "table", "all"), re.MULTILINE)}
+        first = self.settings.preferred_subnet
+        for subnet in (*range(first, 200), *range(100, first)):
+            if subnet not in taken:
+                return subnet
+        raise TestbedError("every network from 10.100.0.0/16 to 10.199.0.0/16 is in use here")
+
+    def _make_hosts(self, specs: list[HostSpec]) -> None:
+        names = [spec.name for spec in specs]
+        if len(set(names)) != len(names):
+            raise TestbedError(f"host names are not unique: {', '.join(names)}")
+        state = self.settings.state
+        for number, spec in enumerate(specs, start=1):
+            tree = trees.tree(self.settings, spec.release)
+            self.hosts[spec.name] = Host(spec, number, self.settings.prefix, self.subnet, state, tree)
+        batch = [command for host in self for command in host.network_commands(self.settings.bridge)]
+        run("ip", "-batch", "-", stdin="\n".join(batch) + "\n")
+        for host in self:
+            host.start()
+        public = " ".join((state / "host_key.pub").read_text().split()[:2])
+        (state / "known_hosts").write_text("".join(f"{host.address} {public}\n" for host in self))
+
+    def _wait_for_ssh(self) -> None:
+        waiting = list(self)
+
+        def all_answer() -> bool:
+            waiting[:] = [host for host in waiting if not answers(host)]
+            return not waiting
+
+        wait_for(all_answer, "every host's sshd answers", timeout_s=60)
+
+    # What a controller needs to know
+
+    def inventory(self, path: Path, hosts: Iterable[Host] | None = None, variables: dict[str, object] | None = None) -> Path:
+        """Write an inventory in YAML."""
+        chosen = list(self if hosts is None else hosts)
+        groups: dict[str, object] = {}
+        for host in chosen:
+            for group in host.spec.groups:
+                groups.setdefault(group, {"hosts": {}})["hosts"][host.name] = {}
+        content = {"hosts": {host.name: self.host_variables(host) for host in chosen}, "children": groups, "vars": variables or {}}
+        path.write_text("---\n" + "".join(yaml_lines({"all": content})))
+        return path
+
+    def host_variables(self, host: Host) -> dict[str, object]:
+        state = self.settings.state
+        borrowed = host.spec.interpreter
+        return {
+            "ansible_host": host.address,
+            "ansible_user": host.spec.user,
+            "ansible_ssh_private_key_file": str(state / "id_ed25519"),
+            "ansible_ssh_common_args": f"-o UserKnownHostsFile={state}/known_hosts -o StrictHostKeyChecking=yes -o ConnectTimeout=5",
+            "ansible_python_interpreter": str(borrowed or INTERPRETER),
+            **host.spec.variables,
+        }
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What ansible needs in its environment: connections kept open belong to the bed and end with it."""
+        return {"ANSIBLE_SSH_CONTROL_PATH_DIR": str(self.settings.state / "cp")}
+
+    def ssh(self, host: Host, *command: str) -> str:
+        """What a command prints on a host."""
+        state = self.settings.state
+        options = [f"UserKnownHostsFile={state}/known_hosts", "StrictHostKeyChecking=yes", "ConnectTimeout=5", "BatchMode=yes"]
+        words = [word for option in options for word in ("-o", option)]
+        return run("ssh", "-i", str(state / "id_ed25519"), *words, f"{host.spec.user}@{host.address}", *command)
+
+
+def answers(host: Host) -> bool:
+    host.check_alive()
+    try:
+        with socket.create_connection((host.address, 22), timeout=0.5) as connection:
+            connection.settimeout(1)
+            return connection.recv(4) == b"SSH-"
+    except OSError:
+        return False
+
+
+def yaml_lines(value: dict[str, object], indent: int = 0) -> Iterator[str]:
+    """A mapping as YAML in block style; everything below it that is no mapping in YAML's JSON style."""
+    for key, item in value.items():
+        name = key if re.fullmatch(r"[a-zA-Z_]\w*", key) else json.dumps(key)
+        if isinstance(item, dict) and item:
+            yield f"{' ' * indent}{name}:\n"
+            yield from yaml_lines(item, indent + 2)
+        else:
+            yield f"{' ' * indent}{name}: {json.dumps(item)}\n"

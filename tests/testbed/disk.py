@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Switching a host's file system under test: freezing it, and the slow disk's delay, errors and pauses."""
+
+import errno
+import fcntl
+import os
+from pathlib import Path
+
+FIFREEZE = 0xC0045877
+FITHAW = 0xC0045878
+
+
+def freeze(mount_point: Path) -> None:
+    """Every write hangs, unkillable, until thaw()."""
+    _freeze_ioctl(mount_point, FIFREEZE)
+
+
+def thaw(mount_point: Path) -> None:
+    """Undo freeze(), however often it was done; harmless where nothing is frozen."""
+    while True:
+        try:
+            _freeze_ioctl(mount_point, FITHAW)
+        except OSError as error:
+            if error.errno in (errno.EINVAL, errno.ENOENT, errno.ESRCH, errno.EOPNOTSUPP, errno.ENOTTY):
+                return
+            raise
+
+
+def _freeze_ioctl(mount_point: Path, request: int) -> None:
+    descriptor = os.open(mount_point, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.ioctl(descriptor, request, 0)
+    finally:
+        os.close(descriptor)
+
+
+class SlowDisk:
+    """The controls of slowdisk.py."""
+
+    def __init__(self, control: Path) -> None:
+        self.control = control
+        self.delay_us = 0
+        self.errno = 0
+        self.pause = False
+
+    def set(self, *, delay_us: int | None = None, errno: int | None = None, pause: bool | None = None) -> None:
+        self.delay_us = self.delay_us if delay_us is None else delay_us
+        self.errno = self.errno if errno is None else errno
+        self.pause = self.pause if pause is None else pause
+        aside = self.control.with_suffix(".new")
+        aside.write_text(f"{self.delay_us} {self.errno} {int(self.pause)}\n")
+        aside.rename(self.control)

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One host: what is wanted of it, how it is started, hurt and looked into."""
+
+import errno
+import os
+import signal
+import subprocess
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from pathlib import Path
+
+from testbed import disk, processes
+from testbed.shell import TestbedError, attempt, run, wait_for
+
+HERE = Path(__file__).resolve().parent
+DISKS = ("ram", "file", "slow", "tmpfs")
+FILE_SYSTEMS = ("ext4", "xfs")
+COMPILERS = ("usr/bin/*gcc*", "usr/bin/cc", "usr/bin/c89*", "usr/bin/c99*", "usr/bin/*-linux-gnu-cpp*", "usr/bin/cpp*")
+
+
+@dataclass
+class HostSpec:
+    """What a host is like. ``disk``: see host-init; ``python``: "" for Debian's own, "none", "broken", or "3.6" and such
+    for an interpreter of that version which this machine has (:func:`interpreter`)."""
+
+    name: str
+    disk: str = "ram"
+    file_system: str = "ext4"
+    size: str = ""
+    release: str = "bookworm"
+    compiler: bool = True
+    python: str = ""
+    user: str = "root"
+    remove: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    variables: dict[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for value, allowed, what in ((self.disk, DISKS, "disk"), (self.file_system, FILE_SYSTEMS, "file system")):
+            if value not in allowed:
+                raise TestbedError(f"{self.name}: {what} {value!r} is not one of {', '.join(allowed)}")
+        self.size = self.size or ("320M" if self.file_system == "xfs" else "256M")  # mkfs.xfs refuses less than 300 MB
+
+    @property
+    def interpreter(self) -> Path | None:
+        """An interpreter of this machine that the host borrows."""
+        return interpreter(self.python) if self.python[:1].isdigit() else None
+
+
+def interpreter(version: str) -> Path:
+    """The newest Python of a minor version below a version manager's directory. Its tree is complete in itself, so that a
+    host can be shown it in the same place."""
+    base = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    found = sorted(base.glob(f"{version}.*/bin/python{version}"), key=lambda path: int(path.parts[-3].split(".")[2]))
+    if not found:
+        raise TestbedError(f"no Python {version} below {base}")
+    return found[-1]
+
+
+class Host:
+    def __init__(self, spec: HostSpec, number: int, prefix: str, subnet: int, state: Path, tree: Path) -> None:
+        self.spec = spec
+        self.name = spec.name
+        self.number = number
+        self.net = f"{prefix}-{number}"  # the network namespace and the interface that leads to it
+        self.address = f"10.{subnet}.{number // 250}.{number % 250 + 1}"
+        self.dir = state / f"h{number}"
+        self.tree = tree
+        self.disk = disk.SlowDisk(self.dir / "disk")
+        self._pid = 0
+        self._process: subprocess.Popen[bytes] | None = None
+
+    # Its life
+
+    def network_commands(self, bridge: str) -> list[str]:
+        """What `ip -batch` is to do before start()."""
+        return [
+            f"netns add {self.net}",
+            f"link add {self.net} type veth peer name eth0 netns {self.net}",
+            f"link set {self.net} master {bridge} up",
+        ]
+
+    def start(self) -> None:
+        (self.dir / "ram").mkdir(parents=True)
+        run("ip", "-n", self.net, "-batch", "-", stdin=f"addr add {self.address}/16 dev eth0\nlink set eth0 up\nlink set lo up\n")
+        with (self.dir / "log").open("wb") as log:
+            self._process = subprocess.Popen(
+                ["ip", "netns", "exec", self.net, "unshare", "--mount", "--pid", "--fork", "--kill-child", str(HERE / "host-init"), "outer"],
+                env=self._environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def _environment(self) -> dict[str, str]:
+        spec = self.spec
+        remove = [*spec.remove]
+        if not spec.compiler:
+            remove += COMPILERS
+        if spec.python == "none":
+            remove += ["usr/bin/python3*"]
+        borrowed = spec.interpreter
+        return {
+            "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+            "HOST_NAME": spec.name,
+            "HOST_DIR": str(self.dir),
+            "TREE": str(self.tree),
+            "DISK": spec.disk,
+            "FILESYSTEM": spec.file_system,
+            "SIZE": spec.size,
+            "REMOVE": " ".join(remove),
+            "BINDS": str(borrowed.parents[1]) if borrowed else "",
+            "BROKEN_PYTHON": "1" if spec.python == "broken" else "0",
+            "PLUGIN": str(HERE / "slowdisk.py"),
+        }
+
+    def check_alive(self) -> None:
+        if self._process and self._process.poll() is not None:
+            raise TestbedError(f"host {self.name} did not start: {self.log()}")
+
+    def log(self) -> str:
+        path = self.dir / "log"
+        return path.read_text(errors="replace").strip() if path.exists() else ""
+
+    def reboot(self) -> None:
+        """Kill everything at once and start again on the same disks."""
+        (self.dir / "reboot").touch()
+        processes.kill(self.pid)
+
+    # Its inside, seen from the machine
+
+    @property
+    def pid(self) -> int:
+        """The machine's number of the host's PID 1."""
+        if not (self._pid and processes.namespace_pids(self._pid)[-1:] == [1]):
+            self._pid = self._find_pid()
+        return self._pid
+
+    def _find_pid(self) -> int:
+        for word in run("ip", "netns", "pids", self.net).split():
+            # Two PID namespaces below the machine's: the first holds the host's disks, the second is the host.
+            if len(numbers := processes.namespace_pids(int(word))) >= 3 and numbers[-1] == 1:
+                return int(word)
+        raise TestbedError(f"host {self.name} is not running: {self.log()}")
+
+    @property
+    def root(self) -> Path:
+        return Path(f"/proc/{self.pid}/root")
+
+    def pids(self, name: str = "*") -> dict[int, str]:
+        """The machine's numbers and the command lines of the host's processes whose program's name matches the pattern."""
+        inside = processes.namespace(self.pid, "pid")
+        found = {}
+        for pid in processes.all_pids():
+            if processes.namespace(pid, "pid") == inside:
+                words = processes.command_line(pid).split()
+                if words and fnmatch(Path(words[0]).name, name):
+                    found[pid] = " ".join(words)
+        return found
+
+    def zombies(self) -> list[int]:
+        inside = processes.namespace(self.pid, "pid")
+        return [pid for pid in processes.all_pids() if processes.is_zombie(pid) and processes.namespace(pid, "pid") == inside]
+
+    def kill(self, name: str, number: int = signal.SIGKILL) -> int:
+        """Send a signal to the host's processes of that name; how many there were."""
+        found = self.pids(name)
+        for pid in found:
+            processes.kill(pid, number)
+        return len(found)
+
+    def files(self, *directories: str) -> list[str]:
+        """Everything below the host's directories, links not followed."""
+        found = []
+        for directory in directories:
+            top = self.root / directory.lstrip("/")
+            for folder, folders, names in os.walk(top):
+                found += [f"/{Path(folder, name).relative_to(self.root)}" for name in (*folders, *names)]
+        return sorted(found)
+
+    # Hurting it
+
+    def link_down(self) -> None:
+        """Nobody reaches the host; what runs on it goes on."""
+        run("ip", "link", "set", self.net, "down")
+
+    def link_up(self) -> None:
+        run("ip", "link", "set", self.net, "up")
+
+    def freeze(self) -> None:
+        disk.freeze(self.root / "fut")
+
+    def thaw(self) -> None:
+        disk.thaw(self.root / "fut")
+
+    def set_delay_ms(self, delay_ms: float) -> None:
+        """Every write request of the slow disk takes this much longer."""
+        self._slow().set(delay_us=round(delay_ms * 1000))
+
+    def set_eio(self, on: bool) -> None:
+        """Every write request of the slow disk fails."""
+        self._slow().set(errno=errno.EIO if on else 0)
+
+    def set_pause(self, on: bool) -> None:
+        """No write request of the slow disk comes back."""
+        self._slow().set(pause=on)
+
+    def _slow(self) -> disk.SlowDisk:
+        if self.spec.disk != "slow":
+            raise TestbedError(f"host {self.name} has disk {self.spec.disk!r}: only a 'slow' one is switched")
+        return self.disk
+
+    # Its end
+
+    def let_go(self) -> None:
+        """Undo what would keep the host's processes and file system from ending."""
+        try:
+            self.thaw()
+        except (TestbedError, OSError):
+            pass  # not running any more, or never was
+
+    def remove_network(self) -> None:
+        # The interface goes first and by name: a namespace is torn down later, and its name would clash on a quick restart.
+        attempt("ip", "link", "del", self.net)
+        attempt("ip", "netns", "del", self.net)
+
+    def wait_until_ended(self) -> None:
+        if self._process:
+            wait_for(lambda: self._process.poll() is not None, f"host {self.name} ends")

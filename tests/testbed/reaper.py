@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Removing a bed, whole or half made, whoever made it and however that run ended. A prefix is all it needs."""
+
+import json
+import os
+import re
+import shutil
+import signal
+from pathlib import Path
+
+from testbed import disk, processes
+from testbed.settings import Settings
+from testbed.shell import TestbedError, attempt, run, wait_for
+
+
+def reap(settings: Settings) -> None:
+    """Leave no process, namespace, interface, mount, loop device or file of the bed behind."""
+    spaces = network_namespaces(settings)
+    pids = {pid for name in spaces for pid in namespace_pids(name)} | helpers(settings)
+    for pid in pids:
+        try:
+            disk.thaw(Path(f"/proc/{pid}/root/fut"))  # a frozen file system would outlive its mount
+        except OSError:
+            pass
+    for pid in pids:
+        processes.kill(pid, signal.SIGKILL)
+    for name in interfaces(settings):
+        attempt("ip", "link", "del", name)
+    wait_for(lambda: not any(namespace_pids(name) for name in spaces), f"the processes of {settings.prefix} end")
+    for name in spaces:
+        attempt("ip", "netns", "del", name)
+    wait_for(lambda: not loop_devices(settings), f"the loop devices of {settings.prefix} are released")
+    if settings.state.exists():
+        shutil.rmtree(settings.state)
+    left = leftovers(settings)
+    if left:
+        raise TestbedError(f"left behind: {', '.join(left)}")
+
+
+def leftovers(settings: Settings) -> list[str]:
+    """What there is of the bed on this machine."""
+    found = [f"network namespace {name}" for name in network_namespaces(settings)]
+    found += [f"interface {name}" for name in interfaces(settings)]
+    found += [f"process {pid}" for pid in helpers(settings)]
+    found += [f"loop device {name}" for name in loop_devices(settings)]
+    found += [f"mount {line.split()[1]}" for line in Path("/proc/mounts").read_text().splitlines() if f"{settings.state}/" in line]
+    if settings.state.exists():
+        found.append(f"directory {settings.state}")
+    return found
+
+
+def _ours(settings: Settings, name: str) -> bool:
+    return re.fullmatch(rf"{settings.prefix}-(\d+|br)", name) is not None
+
+
+def network_namespaces(settings: Settings) -> list[str]:
+    return [words[0] for line in run("ip", "netns", "list").splitlines() if (words := line.split()) and _ours(settings, words[0])]
+
+
+def namespace_pids(name: str) -> list[int]:
+    try:
+        return [int(word) for word in run("ip", "netns", "pids", name).split()]
+    except TestbedError:
+        return []
+
+
+def interfaces(settings: Settings) -> list[str]:
+    return [name for name in os.listdir("/sys/class/net") if _ours(settings, name)]
+
+
+def helpers(settings: Settings) -> set[int]:
+    """Processes outside the hosts that work for the bed, such as ssh's masters: they name its directory."""
+    state = f"{settings.state}/"
+    return {pid for pid in processes.all_pids() if pid != os.getpid() and _is_helper(processes.command_line(pid), state)}
+
+
+def _is_helper(command_line: str, state: str) -> bool:
+    return command_line.startswith("ssh: ") and state in command_line
+
+
+def loop_devices(settings: Settings) -> list[str]:
+    devices = json.loads(run("losetup", "--json", "--list") or '{"loopdevices": []}')["loopdevices"]
+    return [device["name"] for device in devices if str(device["back-file"]).startswith(f"{settings.state}/")]

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where a test bed lives and how its parts are named."""
+
+import os
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[2]
+PREFIX_LENGTH_MAX = 8  # an interface's name has 15 characters, and a dash and a host's number come after the prefix
+
+
+def default_prefix(kind: str = "c") -> str:
+    """A prefix that two checkouts do not share: ``kind`` tells hosts started by hand (c) from those of a test run (t)."""
+    chosen = os.environ.get("LOGDISK_TESTBED_PREFIX")
+    return chosen or f"ld{kind}{zlib.crc32(str(PROJECT).encode()) & 0xFFFF:04x}"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Every name that a bed takes on this machine begins with ``prefix``; so that is all it takes to find and remove it."""
+
+    prefix: str = field(default_factory=default_prefix)
+    state_base: Path = Path(os.environ.get("LOGDISK_TESTBED_STATE", "/var/tmp/logdisk-testbed"))
+    cache: Path = Path(os.environ.get("LOGDISK_TESTBED_CACHE", "/var/cache/logdisk-testbed"))
+    mirror: str = os.environ.get("LOGDISK_TESTBED_MIRROR", "")
+
+    def __post_init__(self) -> None:
+        if not (self.prefix.isalnum() and 2 <= len(self.prefix) <= PREFIX_LENGTH_MAX):
+            raise ValueError(f"prefix {self.prefix!r}: 2 to {PREFIX_LENGTH_MAX} letters and digits are allowed")
+
+    @property
+    def state(self) -> Path:
+        return self.state_base / self.prefix
+
+    @property
+    def bridge(self) -> str:
+        return f"{self.prefix}-br"
+
+    @property
+    def preferred_subnet(self) -> int:
+        """The second number of 10.x.0.0/16 to try first."""
+        return 100 + zlib.crc32(self.prefix.encode()) % 100

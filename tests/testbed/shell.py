@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Running the machine's tools, and waiting for what they set going."""
+
+import subprocess
+import time
+from collections.abc import Callable
+
+
+class TestbedError(Exception):
+    """Something that the test bed could not do, in one sentence."""
+
+    __test__ = False  # its name begins like that of a test
+
+
+def run(*command: str, stdin: str = "") -> str:
+    """What the command prints; its complaint as an error where it fails."""
+    done = subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise TestbedError(f"{' '.join(command)}: {done.stderr.strip() or done.stdout.strip() or done.returncode}")
+    return done.stdout
+
+
+def attempt(*command: str) -> bool:
+    """Run a command that may fail, as those may that remove what is perhaps not there."""
+    return subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, check=False).returncode == 0
+
+
+def wait_for(condition: Callable[[], object], what: str, timeout_s: float = 30.0) -> None:
+    """Return when the condition holds; the time is a bound for hopeless cases, not an expectation."""
+    end = time.monotonic() + timeout_s
+    while not condition():
+        if time.monotonic() > end:
+            raise TestbedError(f"waited {timeout_s:g} s in vain: {what}")
+        time.sleep(0.02)
