@@ -1,0 +1,102 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a sweep will do on one host: the tester's arguments, the space it takes, the time it takes.
+
+Private to this collection; it may change at any time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+
+FILE_PREFIX = "logdisk"
+STEP_GAP_S = 1.0
+"""What the tester leaves between two steps that have their own absolute starts."""
+ASSUMED_FORMAT_BYTES_PER_S = 100e6
+"""How fast the files are taken to be written in full before the start, where every host starts at one instant."""
+MAX_QUEUE_MANAGERS = 1000
+
+
+class PlanError(Exception):
+    """An option of the sweep that cannot be; the message names it."""
+
+
+def make_plan(options: dict[str, Any], queue_managers: int) -> dict[str, Any]:
+    """Return the plan of a sweep.
+
+    ``options`` are the role's variables without their prefix: ``block_sizes`` (list of sizes), ``load_points`` (list of
+    numbers of queue managers; empty: all together), ``duration_s``, ``warmup_s``, ``file_size``, ``files``, ``sync``,
+    ``direct``, ``rate_per_s``, ``delay_us``, ``deadline_s`` (0: twice the plan and a minute).
+
+    The plan holds ``arguments`` (the tester's, without directories), ``footprint_bytes``, ``steps``, ``planned_s`` (the
+    steps alone), ``format_s`` (an estimate), ``deadline_s`` and the options as numbers. Raises PlanError.
+    """
+    block_sizes = [_size("sweep_block_sizes", item) for item in options["block_sizes"]]
+    file_size = _size("sweep_file_size", options["file_size"])
+    files = _whole("sweep_files", options["files"], 1, 10000)
+    load_points = _load_points(options.get("load_points") or [], queue_managers)
+    duration_s = _whole("sweep_duration", options["duration_s"], 1, 86400)
+    warmup_s = _whole("sweep_warmup", options.get("warmup_s", 0), 0, 86400)
+    if not block_sizes:
+        raise PlanError("sweep_block_sizes is empty: name at least one block size, such as 4K")
+    if max(block_sizes) > file_size:
+        raise PlanError(f"sweep_block_sizes: {_units.format_size(max(block_sizes))} does not fit into a file of "
+                        f"{_units.format_size(file_size)} (sweep_file_size)")
+    steps = len(block_sizes) * len(load_points)
+    footprint_bytes = file_size * files * queue_managers
+    planned_s = steps * (warmup_s + duration_s + STEP_GAP_S)
+    format_s = footprint_bytes / ASSUMED_FORMAT_BYTES_PER_S
+    deadline_s = _whole("sweep_deadline", options.get("deadline_s", 0), 0, 604800) or round(2 * planned_s + 4 * format_s + 60)
+    numbers = {"block_sizes_bytes": block_sizes, "load_points": load_points, "duration_s": duration_s, "warmup_s": warmup_s,
+               "file_size_bytes": file_size, "files": files}
+    return {**numbers, "arguments": _arguments(numbers, options), "steps": steps, "footprint_bytes": footprint_bytes,
+            "planned_s": planned_s, "format_s": format_s, "deadline_s": deadline_s}
+
+
+def _arguments(numbers: dict[str, Any], options: dict[str, Any]) -> list[str]:
+    arguments = [
+        "--bsize=" + ",".join(str(size) for size in numbers["block_sizes_bytes"]),
+        "--qm=" + ",".join(str(count) for count in numbers["load_points"]),
+        f"--duration={numbers['duration_s']}",
+        f"--warmup={numbers['warmup_s']}",
+        f"--fileSize={numbers['file_size_bytes']}",
+        f"--numFiles={numbers['files']}",
+        f"--filePrefix={FILE_PREFIX}",
+    ]
+    for option, name in (("sync", "sync"), ("direct", "direct"), ("rate_per_s", "rate"), ("delay_us", "delay")):
+        value = options.get(option)
+        if value not in (None, "", 0, "0"):
+            arguments.append(f"--{name}={'yes' if value is True else 'no' if value is False else value}")
+    return arguments
+
+
+def _load_points(items: list[Any], queue_managers: int) -> list[int]:
+    if not 1 <= queue_managers <= MAX_QUEUE_MANAGERS:
+        raise PlanError(f"workspace_queue_managers: {queue_managers} queue managers; allowed are 1 to {MAX_QUEUE_MANAGERS}")
+    points = [_whole("sweep_queue_managers", item, 1, queue_managers) for item in items] or [queue_managers]
+    if len(set(points)) != len(points):
+        raise PlanError("sweep_queue_managers names a load point twice")
+    return points
+
+
+def _size(name: str, value: Any) -> int:
+    try:
+        size = _units.parse_size(value)
+    except ValueError as error:
+        raise PlanError(f"{name}: {error}") from error
+    if size < 512:
+        raise PlanError(f"{name}: {value} is below 512 bytes")
+    return size
+
+
+def _whole(name: str, value: Any, low: int, high: int) -> int:
+    try:
+        number = int(str(value).strip())
+    except ValueError as error:
+        raise PlanError(f"{name}: {value!r} is no whole number from {low} to {high}") from error
+    if not low <= number <= high:
+        raise PlanError(f"{name}: {number} is outside {low} to {high}")
+    return number

@@ -1,0 +1,75 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The base of every action plugin that calls a module on a host.
+
+A connection that fails ends Ansible's own way of things for a host: no ``rescue`` runs for it and its result carries
+nothing of ours. Here it becomes an ordinary failure with the verdict ``unreachable``, so that one ``rescue`` serves
+every way in which a host can fail.
+
+Private to this collection; it may change at any time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible.errors import AnsibleConnectionFailure
+from ansible.plugins.action import ActionBase
+
+SCHEMA = 1
+"""Schema number of the ``logdisk`` key that every result of ours carries."""
+
+
+def error_key(verdict: str, reason: str) -> dict[str, Any]:
+    """Return the ``logdisk`` key of a result that failed with ``verdict`` for ``reason``."""
+    return {"schema": SCHEMA, "kind": "error", "verdict": verdict, "reason": reason}
+
+
+class RemoteAction(ActionBase):
+    """Calls the module of the same name; subclasses prepare its arguments and take in its result."""
+
+    module_name = ""
+    """Full name of the module."""
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        result = super().run(tmp, task_vars)
+        variables = task_vars or {}
+        arguments = self.prepare(dict(self._task.args), variables)
+        answer = self.call(arguments, variables)
+        result.update(answer if answer.get("failed") else self.take_in(answer, variables))
+        return result
+
+    def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        """Return the module's arguments, made from the task's."""
+        return arguments
+
+    def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        """Return the task's result, made from the module's answer, which is untrusted. Not called where it failed."""
+        return answer
+
+    def call(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        """Return the module's answer; a failure carries the ``logdisk`` key with its verdict and reason."""
+        try:
+            answer = self._execute_module(module_name=self.module_name, module_args=arguments, task_vars=task_vars)
+        except AnsibleConnectionFailure as error:
+            reason = one_line(str(error)) or "the connection failed"
+            return {"failed": True, "msg": reason, "logdisk": error_key("unreachable", reason)}
+        if answer.get("failed"):
+            answer["logdisk"] = error_key("error", failure_reason(answer))
+        return answer
+
+
+def failure_reason(result: dict[str, Any]) -> str:
+    """Return why a task failed, from its result, in one line of at most 1,000 characters."""
+    parts = [str(result.get("msg") or "")]
+    if result.get("module_stderr") or result.get("module_stdout"):
+        parts.append(str(result.get("module_stderr") or result.get("module_stdout")))
+    elif result.get("stderr"):
+        parts.append(str(result["stderr"]))
+    return one_line(": ".join(part for part in parts if part))[:1000] or "the task failed without a message"
+
+
+def one_line(text: str) -> str:
+    """Return ``text`` with every run of white space and control characters made one blank."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())

@@ -1,0 +1,318 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# This code is private to the collection and may change at any time.
+
+"""The verdict on a host and on a fleet: the only place where figures become verdicts.
+
+A host's verdict is the worst of its judgements (one a limit and row) and of what the tester's exit status says. A fleet's is the worst of its hosts'.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..module_utils import _units
+from ._profile import WARN as SEVERITY_WARN
+from ._profile import Limit, Profile, Waiver
+from ._statistics import Comparison, Evidence, compare
+from ._tables import ALL_QUEUE_MANAGERS, Row, Tables
+from ._verdict_names import DEFAULT_FAIL_ON, ERROR, FAIL, FAIL_ON_CHOICES, GOOD, INCONCLUSIVE, MISSING, PASS, UNQUALIFIED, WARN, WORST_FIRST
+
+SCHEMA_VERSION = 1
+DEFAULT_VOLUME = 'log'
+
+_NO_ROW = {'block_size_bytes': None, 'queue_managers': None, 'queue_manager': None}
+
+
+class PolicyError(ValueError):
+    """A policy that cannot be applied; the message is one sentence that names the value and what is allowed."""
+
+
+def worst(verdicts: Iterable[str]) -> str:
+    """Return the worst of some verdicts; of none it is pass, so that a caller asks only where something was judged."""
+    return min(verdicts, key=WORST_FIRST.index, default=PASS)
+
+
+def judge_host(record: Mapping[str, Any], tables: Tables | None, profile: Profile, today: datetime.date) -> dict[str, Any]:
+    """Judge one host's volume.
+
+    record is its record as far as it is known (host, error, workspace and tester are read), tables what its tester measured, today the day on which
+    waivers are looked at. Returns the record's keys verdict, certified, qualification, reasons and judgements.
+    """
+    if record.get('error'):
+        return _unmeasured(*_verdict_of_error(record['error']))
+    status = _exit_status(record, tables)
+    if tables is None or status not in (0, 3, 4):
+        return _unmeasured(ERROR, _no_tables_reason(record, status))
+    judgements = [judgement for limit in profile.limits for judgement in _judge_limit(limit, record, tables, profile, today)]
+    verdicts = [judgement['verdict'] for judgement in judgements]
+    reasons = _reasons(judgements)
+    ending = _judge_ending(status, tables, profile)
+    if ending:
+        verdicts.append(ending[0])
+        reasons.insert(0, ending[1])
+    verdict = worst(verdicts)
+    qualification = _qualification(verdict, tables, profile)
+    return {'verdict': verdict, 'certified': not qualification, 'qualification': qualification, 'reasons': reasons, 'judgements': judgements}
+
+
+def judge_fleet(run: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Judge a fleet from the verdicts on its hosts and return what verdict.json holds.
+
+    run is run.json; records are read once, and host, volume, verdict, certified, qualification and reasons are all that is read of them. An expected host
+    without a record is missing. In check mode nothing is measured: the verdict is None, and only hosts with a verdict of their own (a refusal to
+    be expected) count. Raises PolicyError where the run's policy names an unknown verdict.
+    """
+    check_mode = bool((run.get('controller') or {}).get('check_mode'))
+    fail_on, report_only = _policy(run)
+    hosts = [_host_entry(record) for record in records if not (check_mode and not record.get('verdict'))]
+    if not check_mode:
+        known = {host['host'] for host in hosts}
+        hosts.extend(_missing_entry(name) for name in run.get('expected_hosts') or [] if name not in known)
+    hosts.sort(key=lambda host: (WORST_FIRST.index(host['verdict']), host['host'], host['volume']))
+    stopped = not check_mode and not hosts
+    stopped = stopped or any(host['verdict'] in fail_on or (UNQUALIFIED in fail_on and not host['certified']) for host in hosts)
+    return {
+        'schema': SCHEMA_VERSION,
+        'run_id': run.get('run_id', ''),
+        'created_at': utc_now(),
+        'verdict': None if check_mode else (hosts[0]['verdict'] if hosts else ERROR),
+        'certified': bool(hosts) and not check_mode and all(host['certified'] for host in hosts),
+        'gate_failed': stopped and not report_only,
+        'counts': {verdict: sum(host['verdict'] == verdict for host in hosts) for verdict in reversed(WORST_FIRST)},
+        'reasons': _fleet_reasons(hosts, check_mode),
+        'hosts': hosts,
+        'policy': {'fail_on': list(fail_on), 'report_only': report_only},
+    }
+
+
+def utc_now() -> str:
+    """Return the time of now as run directories write it: ISO 8601 in UTC, whole seconds, with Z."""
+    return datetime.datetime.now(datetime.timezone.utc).strftime('%Y-%m-%dT%H:%M:%SZ')
+
+
+def host_label(host: str, volume: str) -> str:
+    """Return how a host's volume is named in sentences: the host alone where the volume is the default one."""
+    return host if volume == DEFAULT_VOLUME else f'{host}/{volume}'
+
+
+def _unmeasured(verdict: str, reason: str) -> dict[str, Any]:
+    return {'verdict': verdict, 'certified': False, 'qualification': 'nothing was measured', 'reasons': [reason], 'judgements': []}
+
+
+def _verdict_of_error(error: Mapping[str, Any]) -> tuple[str, str]:
+    verdict = error.get('verdict')
+    reason = str(error.get('reason') or 'no reason is recorded')
+    stage = error.get('stage')
+    return verdict if verdict in DEFAULT_FAIL_ON else ERROR, f'{stage}: {reason}' if stage else reason
+
+
+def _exit_status(record: Mapping[str, Any], tables: Tables | None) -> int | None:
+    """Return the tester's exit status: what its tables say, unless they say success and the process did not."""
+    of_process = (record.get('tester') or {}).get('exit_status')
+    if tables is None:
+        return of_process
+    return tables.exit_status or (of_process if of_process in (1, 2, 3, 4) else 0)
+
+
+def _no_tables_reason(record: Mapping[str, Any], status: int | None) -> str:
+    message = str((record.get('tester') or {}).get('exit_message') or '')
+    ended = 'the tester left no usable tables' if status is None else f'the tester ended with status {status} and left no usable tables'
+    return f'{ended}: {message}' if message else ended
+
+
+def _judge_ending(status: int, tables: Tables, profile: Profile) -> tuple[str, str] | None:
+    """Return verdict and reason of a tester that did not measure to its end, None where it did."""
+    if status == 0:
+        return None
+    if status == 3:
+        return FAIL, _io_error_reason(tables.run)
+    age = tables.number('in_flight_age_ns')
+    ended = tables.run.get('exit_message') or tables.run.get('exit_reason') or 'interrupted'
+    if age is not None and age >= profile.stall_limit_ns:
+        where = f' at offset {tables.run["in_flight_offset_bytes"]} of {tables.run.get("in_flight_file")}' if 'in_flight_offset_bytes' in tables.run else ''
+        return FAIL, f'a write{where} had not returned after {_units.format_duration(age)}, the stall limit is {_units.format_duration(profile.stall_limit_ns)}'
+    return INCONCLUSIVE, f'the tester did not measure to its end: {ended}'
+
+
+def _io_error_reason(run: Mapping[str, str]) -> str:
+    name = run.get('error_errno_name') or 'I/O error'
+    what = 'a write came back short' if name == 'SHORT_WRITE' else f'{run.get("error_call") or "a write"} failed with {name}'
+    message = f' ({run["error_message"]})' if run.get('error_message') and name != 'SHORT_WRITE' else ''
+    where = f' at offset {run["error_offset_bytes"]} of {run.get("error_file")}' if run.get('error_offset_bytes') else ''
+    return f'{what}{message}{where}'
+
+
+def _judge_limit(limit: Limit, record: Mapping[str, Any], tables: Tables, profile: Profile, today: datetime.date) -> list[dict[str, Any]]:
+    rows = [row for row in tables.results if limit.applies_to(row)]
+    if not rows:
+        only = f' ({limit.rows_text})' if limit.rows_text else ''
+        return [_judgement(limit, _NO_ROW, '', Comparison(INCONCLUSIVE, None), 0, f'{limit.text}: nothing was measured that it judges{only}')]
+    names = (record.get('workspace') or {}).get('queue_managers') or []
+    waivers = [waiver for waiver in profile.waivers if (waiver.host, waiver.metric) == (record.get('host'), limit.metric.name)]
+    return [_judge_row(limit, row, names, waivers, today) for row in rows]
+
+
+def _judge_row(limit: Limit, row: Row, names: list[str], waivers: list[Waiver], today: datetime.date) -> dict[str, Any]:
+    evidence = Evidence(row)
+    comparison = compare(limit, evidence)
+    name = _queue_manager_name(row['queue_manager'], names)
+    reason = '' if comparison.outcome == PASS else _reason(limit, row, name, comparison, evidence.samples)
+    judgement = _judgement(limit, row, name, comparison, evidence.samples, reason)
+    return _waive(judgement, waivers, today) if judgement['verdict'] == FAIL and not limit.hard else judgement
+
+
+def _judgement(limit: Limit, row: Mapping[str, Any], name: str, comparison: Comparison, samples: int, reason: str) -> dict[str, Any]:
+    verdict = comparison.outcome
+    if verdict != PASS and limit.severity == SEVERITY_WARN:
+        verdict = WARN
+    return {
+        'limit': limit.text,
+        'rows': limit.rows_text,
+        'metric': limit.metric.name,
+        'bound': limit.bound,
+        'limit_value': limit.value,
+        'unit': limit.metric.kind.unit,
+        'block_size_bytes': row['block_size_bytes'],
+        'queue_managers': row['queue_managers'],
+        'queue_manager': row['queue_manager'],
+        'queue_manager_name': name,
+        'value': comparison.value,
+        'value_at_least': comparison.at_least,
+        'samples': samples,
+        'verdict': verdict,
+        'severity': limit.severity,
+        'hard': limit.hard,
+        'reason': reason,
+        'waiver': None,
+    }
+
+
+def _waive(judgement: dict[str, Any], waivers: list[Waiver], today: datetime.date) -> dict[str, Any]:
+    current = [waiver for waiver in waivers if waiver.until >= today]
+    if current:
+        waiver = max(current, key=lambda candidate: candidate.until)
+        judgement['verdict'] = WARN
+        judgement['waiver'] = waiver.reason
+        judgement['reason'] += f'; waived until {waiver.until} ({waiver.reason})'
+    elif waivers:
+        waiver = max(waivers, key=lambda candidate: candidate.until)
+        judgement['reason'] += f'; the waiver {waiver.reason} expired on {waiver.until}'
+    return judgement
+
+
+def _queue_manager_name(queue_manager: int | str, names: list[str]) -> str:
+    if queue_manager == ALL_QUEUE_MANAGERS:
+        return ALL_QUEUE_MANAGERS
+    return str(names[queue_manager - 1]) if queue_manager <= len(names) else str(queue_manager)
+
+
+def _reason(limit: Limit, row: Row, name: str, comparison: Comparison, samples: int) -> str:
+    where = f'at {_units.format_size(row["block_size_bytes"])}, {_who(row, name)} ({_units.format_count(samples)} writes)'
+    if comparison.value is None:
+        return f'{limit.metric.name} has no figure {where}: {comparison.why}'
+    figure = ('>= ' if comparison.at_least else '') + _distinct_figure(limit, comparison.value)
+    if comparison.outcome == INCONCLUSIVE:
+        return f'{limit.metric.name} {figure} decides nothing about {limit.operator} {_limit_figure(limit)} {where}: {comparison.why}'
+    broken = {'<=': '>', '<': '>=', '>=': '<'}[limit.operator]
+    return f'{limit.metric.name} {figure} {broken} {_limit_figure(limit)} {where}'
+
+
+def _limit_figure(limit: Limit) -> str:
+    return limit.metric.kind.format(limit.value, 12)
+
+
+def _distinct_figure(limit: Limit, value: float) -> str:
+    """Write a figure with as many digits as it takes not to look like the limit."""
+    texts = (limit.metric.kind.format(value, digits) for digits in range(3, 13))
+    return next((text for text in texts if value == limit.value or text != limit.metric.kind.format(limit.value, 12)), str(value))
+
+
+def _who(row: Row, name: str) -> str:
+    if name != ALL_QUEUE_MANAGERS:
+        return f'queue manager {name}' if row['queue_managers'] == 1 else f'queue manager {name} of {row["queue_managers"]}'
+    return 'all queue managers' if row['queue_managers'] == 1 else f'all {row["queue_managers"]} queue managers'
+
+
+def _reasons(judgements: list[dict[str, Any]]) -> list[str]:
+    """Return a sentence for each limit, block size and load point that does not pass: its worst row, and how many more there are."""
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for judgement in judgements:
+        if judgement['verdict'] != PASS:
+            key = tuple(judgement[part] for part in ('limit', 'rows', 'block_size_bytes', 'queue_managers'))
+            groups.setdefault(key, []).append(judgement)
+    ordered = sorted(groups.values(), key=lambda group: WORST_FIRST.index(worst(judgement['verdict'] for judgement in group)))
+    return [_group_reason(group) for group in ordered]
+
+
+def _group_reason(group: list[dict[str, Any]]) -> str:
+    first = min(group, key=_badness)
+    others = [judgement for judgement in group if judgement is not first and not (first['queue_managers'] == 1)]
+    return first['reason'] + (f', and {len(others)} more of its rows' if others else '')
+
+
+def _badness(judgement: Mapping[str, Any]) -> tuple[int, float]:
+    value = judgement['value'] if judgement['value'] is not None else 0
+    return WORST_FIRST.index(judgement['verdict']), value if judgement['bound'] == 'min' else -value
+
+
+def _qualification(verdict: str, tables: Tables, profile: Profile) -> str:
+    """Return why the run does not certify, empty where it does."""
+    if verdict not in GOOD:
+        return f'the verdict is {verdict}'
+    shortest_s = min(row['elapsed_ns'] for row in tables.results) / 1e9
+    if shortest_s < profile.min_duration_s:
+        return f'it measured {shortest_s:.4g} s a row, and {profile.name} asks for {profile.min_duration_s:g} s'
+    return ''
+
+
+def _policy(run: Mapping[str, Any]) -> tuple[tuple[str, ...], bool]:
+    policy = run.get('policy') or {}
+    fail_on = policy.get('fail_on')
+    if fail_on is None:
+        fail_on = DEFAULT_FAIL_ON
+    if not isinstance(fail_on, (list, tuple)):
+        raise PolicyError(f'fail_on must be a list of {", ".join(FAIL_ON_CHOICES)}.')
+    for verdict in fail_on:
+        if verdict not in FAIL_ON_CHOICES:
+            raise PolicyError(f'fail_on names {str(verdict)!r}, which is not one of {", ".join(FAIL_ON_CHOICES)}.')
+    return tuple(fail_on), bool(policy.get('report_only'))
+
+
+def _host_entry(record: Mapping[str, Any]) -> dict[str, Any]:
+    verdict = record.get('verdict')
+    reasons = [str(reason) for reason in record.get('reasons') or []]
+    if verdict not in WORST_FIRST:
+        verdict, reasons = ERROR, ['its record holds no verdict', *reasons]
+    return {
+        'host': str(record.get('host', '')),
+        'volume': str(record.get('volume') or DEFAULT_VOLUME),
+        'verdict': verdict,
+        'certified': verdict in GOOD and record.get('certified') is True,
+        'qualification': str(record.get('qualification') or ''),
+        'reasons': reasons,
+    }
+
+
+def _missing_entry(host: str) -> dict[str, Any]:
+    return {
+        'host': host, 'volume': DEFAULT_VOLUME, 'verdict': MISSING, 'certified': False, 'qualification': 'nothing was measured',
+        'reasons': ['it was expected and never reported'],
+    }
+
+
+def _fleet_reasons(hosts: list[dict[str, Any]], check_mode: bool) -> list[str]:
+    if not hosts and not check_mode:
+        return ['no host was expected and none reported']
+    lines = []
+    for host in hosts:
+        label = host_label(host['host'], host['volume'])
+        if host['verdict'] != PASS:
+            lines.extend(f'{label}: {host["verdict"]}: {reason}' for reason in host['reasons'] or ['no reason is recorded'])
+        elif not host['certified']:
+            lines.append(f'{label}: does not certify: {host["qualification"]}')
+    return lines
