@@ -11,8 +11,12 @@ INVENTORY ?=
 # More arguments for ansible-playbook.
 ARGS ?=
 
-QUICK_SWEEP := -e sweep_duration=3 -e sweep_file_size=16M -e sweep_files=4
+QUICK_SWEEP := -e sweep_duration=3 -e sweep_warmup=1 -e sweep_file_size=16M -e sweep_files=4
 CERTIFY := .venv/bin/ansible-playbook playbooks/certify.yml
+
+# Developers' tools call one another.
+DEV := .venv-dev/bin
+PYTEST = PATH="$(CURDIR)/$(DEV):$$PATH" $(DEV)/python -m pytest
 
 .DEFAULT_GOAL := help
 
@@ -38,6 +42,59 @@ link:
 
 .venv/.finished: requirements.txt tools/make-venv
 	@tools/make-venv .venv "$(PYTHON)" -r requirements.txt
+	@touch $@
+
+##@ Develop (the tests make all they need, as root also Debian packages)
+
+.PHONY: test
+test: test-tester test-unit lint sanity importer integration ## everything below, in this order
+
+.PHONY: test-tester
+test-tester: packages ## the tester's own tests
+	$(MAKE) -C src test
+
+.PHONY: test-unit
+test-unit: .venv-dev/.finished link ## the unit tests
+	$(PYTEST) tests/unit
+
+.PHONY: lint
+lint: packages .venv-dev/.finished link ## ansible-lint, yamllint, ruff, shellcheck, changelog
+	$(DEV)/ansible-lint --offline --nocolor
+	$(DEV)/yamllint --strict .
+	$(DEV)/ruff check --quiet
+	shellcheck $$(tools/shell-scripts)
+	$(DEV)/antsibull-changelog lint
+
+.PHONY: artifact
+artifact: .venv-dev/.finished ## build/artifact/*.tar.gz, as it would be published
+	@rm -rf build/artifact
+	@$(DEV)/ansible-galaxy collection build --output-path build/artifact > /dev/null
+
+.PHONY: sanity
+sanity: packages artifact ## ansible-test sanity on the built artifact
+	$(DEV)/python tools/sanity.py build/artifact/*.tar.gz
+
+.PHONY: importer
+importer: artifact ## the checks that Galaxy makes when the artifact is published
+	$(DEV)/python tools/importer.py build/artifact/*.tar.gz
+
+.PHONY: integration
+integration: packages .venv-dev/.finished link ## real ansible-playbook over real SSH hosts; one file or test: ARGS="-k name"
+	@$(DEV)/python tools/controllers.py venv
+	@$(DEV)/python tools/controllers.py list
+	$(PYTEST) tests/integration $(ARGS)
+
+.PHONY: clean
+clean: ## remove what is made here, and what a killed test run left on this machine
+	@if [ -d /var/tmp/logdisk-testbed ]; then PYTHONPATH=tests "$(PYTHON)" -m testbed down --all; fi
+	rm -rf build .venv .venv-dev collections/ansible_collections src/build
+
+.PHONY: packages
+packages:
+	@tools/apt-install $$(sed 's/#.*//' tools/packages-test.txt)
+
+.venv-dev/.finished: requirements.txt requirements-dev.txt tools/make-venv
+	@tools/make-venv .venv-dev "$$(tools/find-python 3.11 3.14)" -r requirements-dev.txt
 	@touch $@
 
 .PHONY: help

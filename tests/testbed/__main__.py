@@ -43,7 +43,9 @@ def parser() -> argparse.ArgumentParser:
     start.add_argument("--inventory", type=Path, help="where the inventory goes (default: in the bed's own directory)")
     start.set_defaults(do=up)
 
-    commands.add_parser("down", help="remove everything under the prefix").set_defaults(do=down)
+    stop = commands.add_parser("down", help="remove everything under the prefix")
+    stop.add_argument("--all", action="store_true", help="under every prefix that has a directory of its own")
+    stop.set_defaults(do=down)
     commands.add_parser("left", help="list what there is under the prefix").set_defaults(do=left)
     return top
 
@@ -60,7 +62,11 @@ def up(settings: Settings, options: argparse.Namespace) -> None:
 
 
 def down(settings: Settings, options: argparse.Namespace) -> None:
-    reaper.reap(settings)
+    beds = [settings]
+    if options.all:
+        beds += [Settings(prefix=path.name) for path in settings.state_base.iterdir()]
+    for bed in beds:
+        reaper.reap(bed)
 
 
 def left(settings: Settings, options: argparse.Namespace) -> None:

@@ -5,6 +5,7 @@ import errno
 import os
 import signal
 import subprocess
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
@@ -215,10 +216,8 @@ class Host:
 
     def let_go(self) -> None:
         """Undo what would keep the host's processes and file system from ending."""
-        try:
+        with suppress(TestbedError, OSError):  # not running any more, or never was
             self.thaw()
-        except (TestbedError, OSError):
-            pass  # not running any more, or never was
 
     def remove_network(self) -> None:
         # The interface goes first and by name: a namespace is torn down later, and its name would clash on a quick restart.

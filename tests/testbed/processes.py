@@ -4,6 +4,7 @@
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 PROC = Path("/proc")
@@ -48,7 +49,5 @@ def is_zombie(pid: int) -> bool:
 
 
 def kill(pid: int, number: int = signal.SIGKILL) -> None:
-    try:
+    with suppress(ProcessLookupError):
         os.kill(pid, number)
-    except ProcessLookupError:
-        pass

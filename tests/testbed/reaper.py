@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+from contextlib import suppress
 from pathlib import Path
 
 from testbed import disk, processes
@@ -18,10 +19,8 @@ def reap(settings: Settings) -> None:
     spaces = network_namespaces(settings)
     pids = {pid for name in spaces for pid in namespace_pids(name)} | helpers(settings)
     for pid in pids:
-        try:
+        with suppress(OSError):
             disk.thaw(Path(f"/proc/{pid}/root/fut"))  # a frozen file system would outlive its mount
-        except OSError:
-            pass
     for pid in pids:
         processes.kill(pid, signal.SIGKILL)
     for name in interfaces(settings):

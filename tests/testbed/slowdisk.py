@@ -32,7 +32,7 @@ def thread_model():
     return nbdkit.THREAD_MODEL_PARALLEL
 
 
-def open(readonly):  # noqa: A001  nbdkit's name for it
+def open(readonly):  # the names are nbdkit's
     return 1
 
 

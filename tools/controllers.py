@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The versions of ansible-core that the collection is tested with, each in a virtual environment below build/venv.
+
+controllers.py list            what is covered on this machine and what is not
+controllers.py venv 2.16 ...   make these environments (all without an argument); versions for which no Python is found are left out
+"""
+
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+PROJECT = Path(__file__).resolve().parents[1]
+TARGET_PYTHONS = ("3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
+
+
+class Core(NamedTuple):
+    name: str
+    version: str
+    oldest_python: str
+    newest_python: str
+
+    @property
+    def directory(self) -> Path:
+        return PROJECT / "build/venv" / f"core-{self.name}"
+
+    @property
+    def python(self) -> str:
+        """The newest Python of this machine that it takes, or nothing."""
+        low, high = number(self.oldest_python), number(self.newest_python)
+        fitting = [version for version in pythons() if low <= number(version) <= high]
+        return pythons()[max(fitting, key=number)] if fitting else ""
+
+    def make(self) -> bool:
+        """Make its environment; False where no Python for it is found."""
+        if self.python:
+            tool = str(PROJECT / "tools/make-venv")
+            subprocess.run([tool, str(self.directory), self.python, f"ansible-core=={self.version}", "ansible-runner==2.4.3"], check=True)
+        return bool(self.python)
+
+
+CORES = (
+    Core("2.16", "2.16.19", "3.10", "3.12"),  # the oldest that the collection takes, and the last that drives Python 3.6
+    Core("2.19", "2.19.14", "3.11", "3.13"),
+    Core("2.21", "2.21.5", "3.12", "3.14"),
+)
+
+
+def number(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
+
+
+@cache
+def pythons() -> dict[str, str]:
+    """Version -> path of every Python 3 that runs here."""
+    lines = subprocess.run([str(PROJECT / "tools/find-python")], capture_output=True, text=True, check=True).stdout.splitlines()
+    return dict(line.split(maxsplit=1) for line in lines)
+
+
+def core(name: str) -> Core:
+    return next(each for each in CORES if each.name == name)
+
+
+def newest() -> Core:
+    """The newest core for which this machine has a Python."""
+    return [each for each in CORES if each.python][-1]
+
+
+def coverage() -> str:
+    lines = [f"ansible-core {each.version}: {each.python or 'NOT COVERED'}{_needs(each)}" for each in CORES]
+    missing = [version for version in TARGET_PYTHONS if version not in pythons()]
+    lines.append(f"Python on targets: Debian's, and {', '.join(version for version in TARGET_PYTHONS if version not in missing)}")
+    if missing:
+        lines.append(f"Python on targets NOT COVERED (no interpreter found): {', '.join(missing)}")
+    return "\n".join(lines)
+
+
+def _needs(each: Core) -> str:
+    return "" if each.python else f" (no Python from {each.oldest_python} to {each.newest_python} found)"
+
+
+def main(arguments: list[str]) -> int:
+    match arguments:
+        case ["list"]:
+            print(coverage())
+        case ["venv", *names]:
+            for each in CORES:
+                if not names or each.name in names:
+                    each.make()
+        case _:
+            print(__doc__, file=sys.stderr)
+            return 64
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs ansible-test's sanity tests on a built artifact: sanity.py ARTIFACT
+
+The artifact is installed outside any git work tree, since ansible-test takes a git-ignored place for one without files,
+skips everything and calls that success. For the same reason a test that was skipped is a failure here, unless it says that
+this machine lacks the tool or the Python for it; those are listed as not covered.
+
+All tests run under the newest ansible-core for which there is a Python; the compile and import tests also under the
+oldest, which alone knows Python 3.6.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import controllers
+
+BUILD = controllers.PROJECT / "build/sanity"
+# ansible-test keeps its environments and caches below HOME. They stay in the checkout, for the next run.
+HOME = BUILD / "home"
+# The versions of pip that the cores above bootstrap their environments with.
+PIP_VERSIONS = ("21.3.1", "23.1.2", "24.2", "25.2")
+NOT_COVERED = re.compile(r"could not be found|due to missing|required program|not supported by|requires Python|unsupported Python", re.IGNORECASE)
+
+# ansible-test fetches the script that brings pip into a new environment from a place of its own, and takes one that lies in
+# its cache. This one starts pip from pip's own wheel, and lets it install what the original would.
+GET_PIP = '''\
+import sys
+
+sys.path.insert(0, {wheel!r})
+from pip._internal.cli.main import main
+
+arguments = [word for word in sys.argv[1:] if word not in ("--no-setuptools", "--no-wheel")]
+sys.exit(main(["install", "--upgrade", "--force-reinstall"] + arguments))
+'''
+
+
+def main() -> int:
+    artifact = Path(sys.argv[1]).resolve()
+    provide_pip()
+    failed = []
+    with tempfile.TemporaryDirectory(prefix="logdisk-sanity-", dir="/var/tmp") as directory:
+        collection = install(artifact, Path(directory))
+        for core, tests in ((controllers.newest(), ()), (controllers.CORES[0], ("compile", "import"))):
+            if not core.make():
+                print(f"sanity: ansible-core {core.name} NOT COVERED: no Python for it here")
+            elif not sanity(core, tests, collection):
+                failed.append(core.name)
+    if failed:
+        print(f"sanity: failed under ansible-core {', '.join(failed)}")
+    return 1 if failed else 0
+
+
+def provide_pip() -> None:
+    cache = HOME / ".ansible/test/cache"
+    cache.mkdir(parents=True, exist_ok=True)
+    for version in PIP_VERSIONS:
+        wheel = BUILD / f"pip-{version}-py3-none-any.whl"
+        if not wheel.exists():
+            command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", f"--dest={BUILD}", f"pip=={version}"]
+            subprocess.run(command, check=True)
+        (cache / f"get_pip_{version.replace('.', '_')}.py").write_text(GET_PIP.format(wheel=str(wheel)))
+
+
+def install(artifact: Path, directory: Path) -> Path:
+    core = controllers.newest()
+    core.make()
+    galaxy = str(core.directory / "bin/ansible-galaxy")
+    # Forced, since it would find the checkout's own links and have nothing to do.
+    command = [galaxy, "collection", "install", "--force", "--offline", "--no-deps", f"--collections-path={directory}", str(artifact)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=directory, env=environment(core))
+    return directory / "ansible_collections/mqops/logdisk"
+
+
+def sanity(core: controllers.Core, tests: tuple[str, ...], collection: Path) -> bool:
+    shutil.rmtree(collection / "tests/output", ignore_errors=True)
+    command = [str(core.directory / "bin/ansible-test"), "sanity", "--color", "no", *(word for test in tests for word in ("--test", test))]
+    log = BUILD / f"core-{core.name}.log"
+    with log.open("w") as output:
+        env = environment(core)
+        done = subprocess.run(command, cwd=collection, env=env, check=False, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+    lines = log.read_text().splitlines()
+    skipped = [line for line in lines if re.search(r"\bskipp", line, re.IGNORECASE)]
+    not_covered = [line for line in skipped if NOT_COVERED.search(line)]
+    wrong = [line for line in skipped if line not in not_covered]
+    ran = len([line for line in lines if line.startswith("Running sanity test ")])
+    for line in not_covered:
+        print(f"sanity: NOT COVERED under {core.name}: {line}")
+    if done.returncode or wrong or not ran:
+        print("\n".join([line for line in lines if line.startswith(("ERROR", "FATAL"))] + wrong))
+        print(f"sanity: ansible-core {core.version}: status {done.returncode}, {ran} tests ran, {len(wrong)} skipped; all of it is in {log}")
+        return False
+    print(f"sanity: ansible-core {core.version}: {ran} tests ran, all passed")
+    return True
+
+
+def environment(core: controllers.Core) -> dict[str, str]:
+    """Real interpreters first in PATH: what a version manager puts there may run nothing."""
+    folders = [str(core.directory / "bin"), *(str(Path(path).parent) for path in controllers.pythons().values())]
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("ANSIBLE_")}
+    return {**kept, "HOME": str(HOME), "PATH": os.pathsep.join([*folders, os.environ["PATH"]])}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
