@@ -29,7 +29,8 @@ def make_plan(options: dict[str, Any], queue_managers: int) -> dict[str, Any]:
 
     ``options`` are the role's variables without their prefix: ``block_sizes`` (list of sizes), ``load_points`` (list of
     numbers of queue managers; empty: all together), ``duration_s``, ``warmup_s``, ``file_size``, ``files``, ``sync``,
-    ``direct``, ``rate_per_s``, ``delay_us``, ``deadline_s`` (0: twice the plan and a minute).
+    ``direct`` (yes or no), ``rate_per_s``, ``delay_us``, ``deadline_s`` (0: twice the plan and a minute). Optional ones may
+    be left out or empty for the tester's own default.
 
     The plan holds ``arguments`` (the tester's, without directories), ``footprint_bytes``, ``steps``, ``planned_s`` (the
     steps alone), ``format_s`` (an estimate), ``deadline_s`` and the options as numbers. Raises PlanError.
@@ -66,10 +67,8 @@ def _arguments(numbers: dict[str, Any], options: dict[str, Any]) -> list[str]:
         f"--numFiles={numbers['files']}",
         f"--filePrefix={FILE_PREFIX}",
     ]
-    for option, name in (("sync", "sync"), ("direct", "direct"), ("rate_per_s", "rate"), ("delay_us", "delay")):
-        value = options.get(option)
-        if value not in (None, "", 0, "0"):
-            arguments.append(f"--{name}={'yes' if value is True else 'no' if value is False else value}")
+    arguments.extend(f"--{name}={options[option]}" for option, name in (("sync", "sync"), ("direct", "direct")) if options.get(option))
+    arguments.extend(f"--{name}={float(options[option]):g}" for option, name in (("rate_per_s", "rate"), ("delay_us", "delay")) if options.get(option))
     return arguments
 
 

@@ -1,0 +1,27 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: logdisk_report
+type: aggregate
+short_description: Loads the report callback of mqops.logdisk wherever its playbooks run
+description:
+  - Ansible loads what lies in this folder for every playbook beside it, whatever the configuration enables.
+  - Where the configuration enables the callback too, one of the two stays silent.
+version_added: 1.0.0
+author: mqops contributors (@mqops)
+extends_documentation_fragment:
+  - mqops.logdisk.report
+"""
+
+from ansible_collections.mqops.logdisk.plugins.callback.report import CallbackModule as ReportCallback
+
+
+class CallbackModule(ReportCallback):
+    """The report callback, without the need to be enabled."""
+
+    CALLBACK_NAME = "logdisk_report"
+    CALLBACK_NEEDS_ENABLED = False

@@ -1,0 +1,57 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Brings a host's tables home, files them, and judges the host."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import datetime
+import zlib
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils import _records, _run_directory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._remote import SCHEMA, RemoteAction, error_key
+
+TABLE_MAX_BYTES = 64 << 20
+
+
+class ActionModule(RemoteAction):
+    """Calls ``collect`` on the host and works in the run directory on the controller."""
+
+    module_name = "mqops.logdisk.collect"
+
+    def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        arguments = self._task.args
+        host, volume = task_vars["inventory_hostname"], arguments.get("volume", "log")
+        try:
+            tables = unpack_tables(answer.get("tables"))
+        except ValueError as error:
+            reason = f"what the host sent as its tables cannot be read: {error}"
+            return {"failed": True, "msg": reason, "logdisk": error_key("error", reason)}
+        directory = _run_directory.RunDirectory.open(arguments["run_path"])
+        record = _records.measurement(directory.run, host, volume, dict(arguments.get("facts") or {}), dict(arguments.get("workspace") or {}),
+                                      tables, datetime.date.today())
+        directory.write_record(record, tables)
+        key = {"schema": SCHEMA, "kind": record["kind"], "host": host, "volume": volume, "verdict": record["verdict"], "run_id": record["run_id"]}
+        return {"changed": False, "logdisk": key}
+
+
+def unpack_tables(packed: Any) -> dict[str, bytes]:
+    """Return the tables that a host sent, by name. Raises ValueError where they are no such thing or too large."""
+    if not isinstance(packed, dict):
+        raise ValueError("no tables")
+    return {name: unpack(name, content) for name, content in packed.items() if name in _records.TABLE_NAMES}
+
+
+def unpack(name: str, content: Any) -> bytes:
+    """Return one table; what would unpack to more than 64 MiB is refused before it does."""
+    try:
+        engine = zlib.decompressobj()
+        table = engine.decompress(base64.b64decode(str(content), validate=True), TABLE_MAX_BYTES)
+    except (binascii.Error, zlib.error) as error:
+        raise ValueError(f"{name}: {error}") from error
+    if engine.unconsumed_tail:
+        raise ValueError(f"{name} is larger than {TABLE_MAX_BYTES >> 20} MiB")
+    return table

@@ -1,0 +1,38 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Files a record of why a host was not measured; nothing is sent to the host."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible.plugins.action import ActionBase
+from ansible_collections.mqops.logdisk.plugins.plugin_utils import _records, _run_directory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._remote import SCHEMA, failure_reason
+
+
+class ActionModule(ActionBase):
+    """Runs on the controller alone."""
+
+    _requires_connection = False
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        result = super().run(tmp, task_vars)
+        arguments = self._task.args
+        host, volume = (task_vars or {})["inventory_hostname"], arguments.get("volume", "log")
+        failed = dict(arguments.get("failed_result") or {})
+        verdict, reason = verdict_and_reason(failed)
+        directory = _run_directory.RunDirectory.open(arguments["run_path"])
+        record = _records.error(directory.run, host, volume, arguments["stage"], verdict, reason, dict(arguments.get("facts") or {}))
+        directory.write_record(record, None)
+        key = {"schema": SCHEMA, "kind": "error", "host": host, "volume": volume, "verdict": verdict, "run_id": record["run_id"], "reason": reason}
+        return {**result, "changed": False, "logdisk": key}
+
+
+def verdict_and_reason(failed: dict[str, Any]) -> tuple[str, str]:
+    """Return what a failed task's result says of its host: our own key where there is one, else the task's message."""
+    key = failed.get("logdisk")
+    if isinstance(key, dict) and key.get("reason"):
+        return str(key.get("verdict", "error")), str(key["reason"])
+    return ("unreachable" if failed.get("unreachable") else "error"), failure_reason(failed)

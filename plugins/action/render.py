@@ -1,0 +1,42 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Renders a run directory again, or several as one."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from ansible.errors import AnsibleActionFail
+from ansible.plugins.action import ActionBase
+from ansible_collections.mqops.logdisk.plugins.plugin_utils import _report, _run_directory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._remote import SCHEMA
+
+
+class ActionModule(ActionBase):
+    """Runs on the controller alone."""
+
+    _requires_connection = False
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        result = super().run(tmp, task_vars)
+        dummy, options = self.validate_argument_spec(argument_spec={
+            "runs": {"type": "list", "elements": "str", "required": True},
+            "report_dir": {"type": "str", "required": True},
+        })
+        paths = [os.path.abspath(os.path.expanduser(path)) for path in options["runs"] if path]
+        if not paths:
+            raise AnsibleActionFail("name at least one run directory")
+        try:
+            directory = self._directory(paths, options["report_dir"])
+            _report.render(directory, force=True)
+        except (OSError, _run_directory.RunDirectoryError) as error:
+            raise AnsibleActionFail(f"cannot render {', '.join(paths)}: {error}") from error
+        key = {"schema": SCHEMA, "kind": "run", "run_id": directory.run["run_id"], "path": directory.path}
+        return {**result, "changed": True, "logdisk": key, "path": directory.path}
+
+    def _directory(self, paths: list[str], base: str) -> _run_directory.RunDirectory:
+        if len(paths) == 1:
+            return _run_directory.RunDirectory.open(paths[0])
+        return _run_directory.RunDirectory.merge(paths, os.path.abspath(os.path.expanduser(base)))

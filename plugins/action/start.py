@@ -1,0 +1,32 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Starts the tester on the host, at the common instant in the host's own clock."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._remote import RemoteAction
+
+
+class ActionModule(RemoteAction):
+    """Calls ``start`` on the host."""
+
+    module_name = "mqops.logdisk.start"
+
+    def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        start_at = float(arguments.pop("start_at_epoch_s", 0) or 0)
+        offset_s = float(arguments.pop("clock_offset_s", 0) or 0)
+        error_s = float(arguments.pop("clock_offset_error_s", 0) or 0)
+        deadline_s = float(arguments.pop("deadline_s"))
+        # An offset that the way of measuring it explains is no reason to leave the host's own, probably disciplined, clock.
+        correction_s = offset_s if abs(offset_s) > error_s else 0.0
+        now = time.time()
+        lead_s = max(0.0, start_at - now)
+        tester = [f"--deadline={int(deadline_s + lead_s)}"]
+        if start_at:
+            tester.append(f"--startAt={start_at + correction_s:.3f}")
+        return {**arguments, "arguments": [*arguments.get("arguments", []), *tester],
+                "deadline_epoch_s": now + correction_s + lead_s + deadline_s}

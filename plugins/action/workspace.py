@@ -1,0 +1,30 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Turns the role's sizes into numbers and has the host look at, or make, its workspace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible.errors import AnsibleActionFail
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._remote import RemoteAction
+
+
+class ActionModule(RemoteAction):
+    """Calls ``workspace`` on the host."""
+
+    module_name = "mqops.logdisk.workspace"
+
+    def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        reserve = str(arguments.pop("reserve", "0")).strip()
+        try:
+            if reserve.endswith("%"):
+                share = float(reserve[:-1]) / 100
+                if not 0 <= share < 1:
+                    raise ValueError("the share must be from 0 to below 100 %")
+                return {**arguments, "reserve_share": share}
+            return {**arguments, "reserve_bytes": _units.parse_size(reserve)}
+        except ValueError as error:
+            raise AnsibleActionFail(f"workspace_reserve: {reserve!r}: {error}") from error

@@ -1,0 +1,60 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: report
+type: aggregate
+short_description: Prints the verdict after the play recap and renders the report
+description:
+  - Prints a short summary of each certification after the play recap.
+  - Renders the report of a run that did not come to its gate, from what was filed until then.
+  - The exit status of a run never depends on this callback.
+version_added: 1.0.0
+author: mqops contributors (@mqops)
+extends_documentation_fragment:
+  - mqops.logdisk.report
+requirements:
+  - enable in configuration, or run the playbooks of this collection, beside which a shim loads it
+"""
+
+from typing import Any
+
+from ansible.plugins.callback import CallbackBase
+from ansible_collections.mqops.logdisk.plugins.plugin_utils import _claim, _report, _run_directory
+
+
+class CallbackModule(CallbackBase):
+    """A thin adapter: it learns from events which run directories there are, and renders them at the end."""
+
+    CALLBACK_VERSION = 2.0
+    CALLBACK_TYPE = "aggregate"
+    CALLBACK_NAME = "mqops.logdisk.report"
+    CALLBACK_NEEDS_ENABLED = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._paths: list[str] = []
+
+    def v2_playbook_on_start(self, playbook: Any) -> None:
+        """Forget the runs of an earlier playbook of the same command line."""
+        self._paths = []
+
+    def v2_runner_on_ok(self, result: Any, **kwargs: Any) -> None:
+        """Take note of a run directory that a task names."""
+        data = getattr(result, "result", None) or getattr(result, "_result", None) or {}
+        key = data.get("logdisk")
+        if isinstance(key, dict) and key.get("kind") == "run" and key.get("path") not in self._paths:
+            self._paths.append(key["path"])
+
+    def v2_playbook_on_stats(self, stats: Any) -> None:
+        """Render what the gate did not come to, and print the summary."""
+        for path in self._paths:
+            if not _claim.claim(path):
+                continue
+            directory = _run_directory.RunDirectory.open(path)
+            _report.render(directory)
+            if self.get_option("summary"):
+                self._display.display("\n" + _report.summary(directory))

@@ -1,0 +1,99 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which mount a path lies on, read from the kernel's mountinfo.
+
+Private to this collection; it may change at any time.
+"""
+
+from __future__ import (absolute_import, division, print_function)
+__metaclass__ = type
+
+import os
+
+LOCAL_FILE_SYSTEMS = frozenset((
+    'ext2', 'ext3', 'ext4', 'xfs', 'btrfs', 'f2fs', 'jfs', 'reiserfs', 'zfs', 'bcachefs',
+    'vfat', 'overlay', 'tmpfs', 'ramfs', 'fuseblk',
+))
+"""File systems of one host alone; every other type counts as shared with other hosts."""
+
+
+def unescape(field):
+    """Undo mountinfo's octal escapes (space is written as backslash 040)."""
+    out = []
+    index = 0
+    while index < len(field):
+        octal = field[index + 1:index + 4]
+        if field[index] == '\\' and len(octal) == 3 and all(c in '01234567' for c in octal):
+            out.append(chr(int(octal, 8)))
+            index += 4
+        else:
+            out.append(field[index])
+            index += 1
+    return ''.join(out)
+
+
+def parse_mountinfo(text):
+    """Return the mounts of a /proc/<pid>/mountinfo as a list of dicts, in the kernel's order.
+
+    Each has ``mount_point``, ``filesystem_type``, ``mount_source``, ``mount_options`` and
+    ``device_number`` ("major:minor"). Lines of another form are passed over.
+    """
+    mounts = []
+    for line in text.splitlines():
+        left, separator, right = line.partition(' - ')
+        before, after = left.split(' '), right.split(' ')
+        if not separator or len(before) < 6 or len(after) < 2:
+            continue
+        options = before[5]
+        if len(after) > 2 and after[2]:
+            options = ','.join(dict.fromkeys((options + ',' + after[2]).split(',')))
+        mounts.append(dict(
+            mount_point=unescape(before[4]),
+            device_number=before[2],
+            mount_options=options,
+            filesystem_type=after[0],
+            mount_source=unescape(after[1]),
+        ))
+    return mounts
+
+
+def mount_of(path, mounts):
+    """Return the mount of the absolute, resolved ``path``: the longest mount point above it, the last
+    one mounted where several share it; None where no mount fits."""
+    best = None
+    for mount in mounts:
+        point = mount['mount_point']
+        inside = point == '/' or path == point or path.startswith(point + '/')
+        if inside and (best is None or len(point) >= len(best['mount_point'])):
+            best = mount
+    return best
+
+
+def read_mounts():
+    """Return the mounts that this process sees; an empty list where /proc is not to be had."""
+    try:
+        with open('/proc/self/mountinfo', 'rb') as stream:
+            return parse_mountinfo(stream.read().decode('utf-8', 'surrogateescape'))
+    except OSError:
+        return []
+
+
+def is_local(filesystem_type):
+    """True where the file system belongs to this host alone."""
+    return filesystem_type in LOCAL_FILE_SYSTEMS
+
+
+def symlink_in(path):
+    """Return the first component of the absolute ``path`` that is a symlink, or None.
+
+    A component that does not exist ends the search.
+    """
+    current = '/'
+    for part in path.strip('/').split('/'):
+        current = os.path.join(current, part)
+        if os.path.islink(current):
+            return current
+        if not os.path.lexists(current):
+            return None
+    return None

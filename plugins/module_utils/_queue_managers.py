@@ -1,0 +1,131 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Signs of a live queue manager: its files, its processes, the log paths in its configuration.
+
+Private to this collection; it may change at any time.
+"""
+
+from __future__ import (absolute_import, division, print_function)
+__metaclass__ = type
+
+import os
+import re
+
+MQS_INI = '/var/mqm/mqs.ini'
+INI_MAX_BYTES = 1 << 20
+QUEUE_MANAGER_FILES = re.compile(r'\A(S[0-9]{7}\.LOG|amqhlctl\.lfh|amqhlctl\.[0-9]+|qm\.ini|mqs\.ini|qmanager|QMQMOBJCAT)\Z')
+QUEUE_MANAGER_PROCESSES = frozenset(('amqzmuc0', 'amqzxma0'))
+
+
+def parse_stanzas(text):
+    """Parse a qm.ini or mqs.ini: return its stanzas in order, each as (name, dict of its keys).
+
+    A line without indentation that ends in a colon opens a stanza; indented ``Key=value`` lines belong
+    to it; ``#`` and ``;`` start comments. Keys keep their case, values lose surrounding blanks. Lines of
+    another form are passed over.
+    """
+    stanzas = []
+    for line in text.splitlines():
+        bare = line.strip()
+        if not bare or bare[0] in '#;':
+            continue
+        if not line[0].isspace() and bare.endswith(':'):
+            stanzas.append((bare[:-1].strip(), {}))
+        elif stanzas and '=' in bare:
+            key, dummy, value = bare.partition('=')
+            stanzas[-1][1][key.strip()] = value.strip()
+    return stanzas
+
+
+def qm_ini_path(stanza):
+    """Return the path of the qm.ini that a QueueManager stanza of mqs.ini points to, or None."""
+    if stanza.get('DataPath'):
+        return os.path.join(stanza['DataPath'], 'qm.ini')
+    if stanza.get('Prefix') and stanza.get('Directory'):
+        return os.path.join(stanza['Prefix'], 'qmgrs', stanza['Directory'], 'qm.ini')
+    return None
+
+
+def log_path(qm_ini_text):
+    """Return LogPath of the Log stanza, or None."""
+    for name, keys in parse_stanzas(qm_ini_text):
+        if name == 'Log' and keys.get('LogPath'):
+            return keys['LogPath']
+    return None
+
+
+def configured_log_paths(mqs_ini=MQS_INI):
+    """Return ``(paths, unknown)``: LogPath by queue manager name as far as this user may read it, and
+    one sentence for each thing that could not be known."""
+    text = _read(mqs_ini)
+    if text is None:
+        return {}, ['%s exists and cannot be read' % mqs_ini] if os.path.lexists(mqs_ini) else []
+    paths, unknown = {}, []
+    for name, keys in parse_stanzas(text):
+        if name != 'QueueManager':
+            continue
+        queue_manager = keys.get('Name', '?')
+        ini = qm_ini_path(keys)
+        ini_text = _read(ini) if ini else None
+        found = log_path(ini_text) if ini_text is not None else None
+        if found:
+            paths[queue_manager] = found
+        else:
+            unknown.append('the log path of queue manager %s (%s)' % (queue_manager, ini or 'no path in %s' % mqs_ini))
+    return paths, unknown
+
+
+def running_queue_managers():
+    """Return the names of running queue managers, as their processes' arguments tell (``-m NAME``);
+    ``?`` where they tell none."""
+    found = set()
+    for pid in os.listdir('/proc'):
+        if not pid.isdigit() or _read('/proc/%s/comm' % pid, '').strip() not in QUEUE_MANAGER_PROCESSES:
+            continue
+        arguments = _read('/proc/%s/cmdline' % pid, '').split('\0')
+        name = next((arguments[i + 1] for i, argument in enumerate(arguments[:-1]) if argument == '-m'), None)
+        if name is None:
+            name = next((argument[2:] for argument in arguments if argument.startswith('-m') and len(argument) > 2), '?')
+        found.add(name)
+    return sorted(found)
+
+
+def open_log_devices():
+    """Return the devices (st_dev) that hold a recovery log extent which some process has open, as far
+    as this user's privilege lets it see."""
+    devices = set()
+    for pid in os.listdir('/proc'):
+        directory = '/proc/%s/fd' % pid
+        try:
+            descriptors = os.listdir(directory) if pid.isdigit() else []
+        except OSError:
+            continue
+        for descriptor in descriptors:
+            link = os.path.join(directory, descriptor)
+            try:
+                if re.search(r'/active/S[0-9]{7}\.LOG\Z', os.readlink(link)):
+                    devices.add(os.stat(link).st_dev)
+            except OSError:
+                continue
+    return devices
+
+
+def queue_manager_files(directory):
+    """Return the entries of ``directory``, and of an ``active`` below it, that a queue manager owns."""
+    found = []
+    for path in (directory, os.path.join(directory, 'active')):
+        try:
+            names = os.listdir(path)
+        except OSError:
+            continue
+        found.extend(os.path.join(path, name) for name in sorted(names) if QUEUE_MANAGER_FILES.match(name))
+    return found
+
+
+def _read(path, default=None):
+    try:
+        with open(path, 'rb') as stream:
+            return stream.read(INI_MAX_BYTES).decode('utf-8', 'replace')
+    except (IOError, OSError):
+        return default

@@ -1,0 +1,233 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One detached run of the tester on this host: its state directory, its processes, its files.
+
+Layout below the state directory (``~/.mqops-logdisk`` unless told otherwise)::
+
+    lock                      held by flock for as long as a run lives; names that run
+    runs/<run id>-<volume>/   start.json progress stdout stderr exit tables/
+
+Private to this collection; it may change at any time.
+"""
+
+from __future__ import (absolute_import, division, print_function)
+__metaclass__ = type
+
+import errno
+import fcntl
+import json
+import os
+import re
+import shutil
+import signal
+import stat
+import time
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _marks
+
+TABLE_NAMES = ('run.csv', 'results.csv', 'intervals.csv', 'histogram.csv', 'stalls.csv', 'rounds.csv')
+"""Every table that the tester may write; nothing else is ever carried home."""
+
+SMALL_FILE_MAX_BYTES = 65536
+RUN_NAME = re.compile(r'\A[0-9A-Za-z][0-9A-Za-z._-]{0,120}\Z')
+
+
+class RunError(Exception):
+    """Something that stops a run on this host; the message says what to do."""
+
+
+def own_directory(path):
+    """Make ``path`` (mode 0700) where it is missing; refuse one that others could write to.
+
+    Raises RunError where it is a symlink, no directory, not owned by this user, or writable by group
+    or others.
+    """
+    try:
+        os.makedirs(path, 0o700)
+    except OSError as error:
+        if error.errno != errno.EEXIST:
+            raise RunError('cannot make the directory %s: %s' % (path, os.strerror(error.errno)))
+    status = os.lstat(path)
+    if not stat.S_ISDIR(status.st_mode):
+        raise RunError('%s is no directory' % path)
+    if status.st_uid != os.geteuid():
+        raise RunError('%s belongs to another user (uid %d): choose another directory' % (path, status.st_uid))
+    if status.st_mode & 0o022:
+        raise RunError('%s is writable by group or others: chmod go-w it, or choose another directory' % path)
+    return path
+
+
+class Run(object):
+    """The state of one run on this host, by run id and volume."""
+
+    def __init__(self, state_dir, run_id, volume):
+        name = '%s-%s' % (run_id, volume)
+        if not RUN_NAME.match(name):
+            raise RunError('not a run id and volume: %r' % name)
+        self.state_dir = os.path.abspath(os.path.expanduser(state_dir))
+        self.run_id = run_id
+        self.path = os.path.join(self.state_dir, 'runs', name)
+        self.tables_path = os.path.join(self.path, 'tables')
+        self.progress_path = os.path.join(self.path, 'progress')
+
+    def create(self):
+        """Make the state directory of this run, exclusively."""
+        own_directory(self.state_dir)
+        own_directory(os.path.dirname(self.path))
+        try:
+            os.mkdir(self.path, 0o700)
+        except OSError as error:
+            raise RunError('cannot make %s: %s' % (self.path, os.strerror(error.errno)))
+        _marks.write_mark(self.path, dict(run_id=self.run_id))
+        os.mkdir(self.tables_path, 0o700)
+
+    def lock(self):
+        """Return a descriptor that holds the lock of this state directory.
+
+        Whoever inherits it keeps the lock. Raises RunError, naming the run that holds it.
+        """
+        path = os.path.join(self.state_dir, 'lock')
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            holder = os.read(descriptor, 200).decode('utf-8', 'replace').strip()
+            os.close(descriptor)
+            raise RunError('another certification is running on this host: %s. Wait for it, or end it with '
+                           'playbooks/stop.yml' % (holder or 'unknown run'))
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, self.run_id.encode('ascii'))
+        return descriptor
+
+    def write_start(self, content):
+        """Keep what was started (a dict) in start.json."""
+        _write_aside(os.path.join(self.path, 'start.json'), json.dumps(content, sort_keys=True))
+
+    def read_start(self):
+        """Return what :meth:`write_start` kept, or an empty dict."""
+        try:
+            content = json.loads(self.read_text('start.json') or '{}')
+        except ValueError:
+            return {}
+        return content if isinstance(content, dict) else {}
+
+    def read_text(self, name, limit=SMALL_FILE_MAX_BYTES):
+        """Return the last ``limit`` bytes of a small file as text; empty where there is none."""
+        try:
+            with open(os.path.join(self.path, name), 'rb') as stream:
+                stream.seek(0, os.SEEK_END)
+                stream.seek(max(0, stream.tell() - limit))
+                return stream.read().decode('utf-8', 'replace')
+        except (IOError, OSError):
+            return ''
+
+    def exists(self):
+        """True where this run has a state directory that carries our mark."""
+        return not os.path.islink(self.path) and _marks.read_mark(self.path) is not None
+
+    def finished(self):
+        """True once the tables are complete: run.csv is renamed into place last."""
+        return os.path.isfile(os.path.join(self.tables_path, 'run.csv'))
+
+    def exit_status(self):
+        """Return the tester's exit status as the supervisor noted it, or None."""
+        text = self.read_text('exit').strip()
+        return int(text) if re.match(r'\A[0-9]{1,3}\Z', text) else None
+
+    def processes(self):
+        """Return the pids of this run's processes: its supervisor and its tester."""
+        return processes_with((self.path, '--tables=' + self.tables_path))
+
+    def state(self):
+        """Return ``absent``, ``running``, ``finished`` (tables complete) or ``dead`` (ended without)."""
+        if not self.exists():
+            return 'absent'
+        if self.finished():
+            return 'finished'
+        alive = self.processes()
+        # The tables may have become complete between the two looks.
+        if self.finished():
+            return 'finished'
+        return 'running' if alive else 'dead'
+
+    def terminate(self, patience_s):
+        """End the tester: SIGTERM, then SIGKILL after ``patience_s`` seconds. Its supervisor follows by itself.
+
+        Returns the pids that are still there: a thread inside a hung write keeps its process, and with it
+        the supervisor that will take the directories away, until the disk answers.
+        """
+        pids = self.processes()
+        for number, wait_s in ((signal.SIGTERM, patience_s), (signal.SIGKILL, 2.0)):
+            for pid in processes_with(('--tables=' + self.tables_path,)):
+                _kill(pid, number)
+            end = time.time() + wait_s
+            while pids and time.time() < end:
+                time.sleep(0.05)
+                pids = self.processes()
+            if not pids:
+                return []
+        return pids
+
+    def remove(self):
+        """Remove this run's state directory; only where it carries our mark."""
+        if not self.exists():
+            return False
+        shutil.rmtree(self.path)
+        return True
+
+
+def processes_with(arguments):
+    """Return the pids of the processes, this one aside, that have one of ``arguments`` among theirs."""
+    wanted = frozenset(argument.encode('utf-8', 'surrogateescape') for argument in arguments)
+    return [int(name) for name in os.listdir('/proc')
+            if name.isdigit() and int(name) != os.getpid() and wanted.intersection(_arguments(name))]
+
+
+def _arguments(pid):
+    """Return a process's arguments. A killed process whose thread still hangs in the kernel has lost those
+    of its first thread, so every thread is asked until one answers."""
+    names = ['/proc/%s/cmdline' % pid]
+    try:
+        names.extend('/proc/%s/task/%s/cmdline' % (pid, task) for task in os.listdir('/proc/%s/task' % pid))
+    except OSError:
+        return ()
+    for name in names:
+        try:
+            with open(name, 'rb') as stream:
+                text = stream.read()
+        except (IOError, OSError):
+            continue
+        if text:
+            return text.split(b'\0')
+    return ()
+
+
+def runs_below(state_dir):
+    """Return the runs that have a marked state directory below ``state_dir``."""
+    parent = os.path.join(os.path.abspath(os.path.expanduser(state_dir)), 'runs')
+    found = []
+    for name in sorted(os.listdir(parent)) if os.path.isdir(parent) else []:
+        run_id, separator, volume = name.rpartition('-')
+        mark = _marks.read_mark(os.path.join(parent, name))
+        if mark is None or not separator:
+            continue
+        # A volume's name may hold the separator too: the mark knows the run id.
+        run_id = mark.get('run_id') or run_id
+        if name.startswith('%s-' % run_id):
+            found.append(Run(state_dir, run_id, name[len(run_id) + 1:]))
+    return found
+
+
+def _kill(pid, number):
+    try:
+        os.kill(pid, number)
+    except OSError:
+        pass  # it ended meanwhile, or belongs to another user: the caller looks again
+
+
+def _write_aside(path, text):
+    aside = path + '.tmp'
+    with open(aside, 'w') as stream:
+        stream.write(text)
+    os.rename(aside, path)

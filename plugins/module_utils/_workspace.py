@@ -1,0 +1,235 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The working directory on the file system under test: its preflight, its making, its removal.
+
+Layout: ``<path>/logdisk-<run id>-<volume>/<queue manager>/``. The run's directory and, where this run
+made it, ``<path>`` carry our mark; whatever carries none is never removed.
+
+Private to this collection; it may change at any time.
+"""
+
+from __future__ import (absolute_import, division, print_function)
+__metaclass__ = type
+
+import os
+import pwd
+import re
+import stat
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _mounts, _queue_managers
+
+QUEUE_MANAGER_NAME = re.compile(r'\A[A-Za-z0-9._/%]{1,48}\Z')
+TEST_FILE_PREFIX = 'logdisk'
+LEFTOVER_FILE = re.compile(r'\A(\.nfs[0-9A-Fa-f]+|%s\.[0-9]{4,6})\Z' % TEST_FILE_PREFIX)
+"""What a crash may leave in a queue manager's directory: NFS's silly-renamed files, and a test file
+between its creation and its unlinking."""
+
+
+class WorkspaceError(Exception):
+    """The workspace cannot be made; the message says what to do."""
+
+
+def directory_name(queue_manager):
+    """Return the folder of a queue manager's name, changed as MQ itself changes it (/ and .)."""
+    if not QUEUE_MANAGER_NAME.match(queue_manager):
+        raise WorkspaceError('%r is no queue manager name: 1 to 48 of letters, digits and . _ / %%' % queue_manager)
+    return queue_manager.replace('/', '&').replace('.', '!')
+
+
+def layout(path, run_id, volume, queue_managers):
+    """Return the paths of a run's workspace: ``path``, ``run_directory`` and ``directories``."""
+    if not path.startswith('/') or os.path.normpath(path) != path or path == '/':
+        raise WorkspaceError('workspace_path must be an absolute, plain path below the root, not %r' % path)
+    if re.search(r'[,\x00-\x1f\x7f]', path):
+        raise WorkspaceError('workspace_path must hold no comma and no control character: %r' % path)
+    names = [directory_name(name) for name in queue_managers]
+    if len(set(names)) != len(names) or not names:
+        raise WorkspaceError('workspace_queue_managers must name at least one queue manager, each once')
+    run_directory = os.path.join(path, 'logdisk-%s-%s' % (run_id, volume))
+    return dict(path=path, run_directory=run_directory,
+                directories=[os.path.join(run_directory, name) for name in names])
+
+
+class Preflight(object):
+    """Everything that speaks against a test at ``path``, found without writing a byte.
+
+    ``refusals`` is a list of sentences, each naming the variable that overrides it where one does;
+    ``unknown`` of what could not be known; ``facts`` says what the path lies on.
+    """
+
+    def __init__(self, path, footprint_bytes, reserve, allow, expect_mount='', owner_uid=None):
+        self.path = path
+        self.allow = frozenset(allow)
+        self.owner_uid = os.geteuid() if owner_uid is None else owner_uid
+        self.refusals = []
+        self.unknown = []
+        self.existing = _nearest_existing(path)
+        self.mount = _mounts.mount_of(os.path.realpath(self.existing), _mounts.read_mounts()) or {}
+        self.facts = dict((key, self.mount.get(key)) for key in (
+            'mount_point', 'mount_source', 'mount_options', 'filesystem_type', 'device_number'))
+        for check in (self._symlinks, self._directory, self._mount, self._queue_manager_files,
+                      self._running_queue_managers):
+            check(expect_mount) if check == self._mount else check()
+        self._space(footprint_bytes, reserve)
+
+    def _refuse(self, sentence, override=None):
+        if override is None:
+            self.refusals.append(sentence)
+        elif override not in self.allow:
+            self.refusals.append('%s; to override: workspace_allow: [%s]' % (sentence, override))
+
+    def _symlinks(self):
+        link = _mounts.symlink_in(self.path)
+        if link:
+            self._refuse('%s is a symlink: name the directory itself' % link, 'symlink')
+
+    def _directory(self):
+        parent = os.path.dirname(self.path)
+        if not os.path.isdir(parent):
+            self._refuse('%s does not exist: is its file system mounted?' % parent)
+            return
+        if not os.path.lexists(self.path):
+            return
+        status = os.stat(self.path)
+        if not stat.S_ISDIR(status.st_mode):
+            self._refuse('%s is no directory' % self.path)
+        elif status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX:
+            self._refuse('%s is writable by group or others' % self.path, 'shared_directory')
+        elif status.st_uid not in (0, os.geteuid(), self.owner_uid):
+            self._refuse('%s belongs to another user (uid %d)' % (self.path, status.st_uid), 'shared_directory')
+
+    def _mount(self, expected):
+        point, kind = self.facts['mount_point'], self.facts['filesystem_type']
+        if expected and point != os.path.normpath(expected):
+            self._refuse('%s lies on the mount %s, not on %s as workspace_expect_mount says' % (self.path, point, expected))
+        if kind is None:
+            self.unknown.append('the mount of %s' % self.path)
+        elif not _mounts.is_local(kind):
+            self._refuse('%s lies on %s, which other hosts may share' % (self.path, kind), 'remote_file_system')
+        if 'ro' in (self.facts['mount_options'] or '').split(','):
+            self._refuse('%s is mounted read-only' % point)
+
+    def _queue_manager_files(self):
+        for directory in (self.path, os.path.dirname(self.path)):
+            found = _queue_managers.queue_manager_files(directory)
+            if found:
+                self._refuse('%s holds a queue manager\'s files (%s): name a new directory on the same file system'
+                             % (directory, os.path.basename(found[0])), 'queue_manager_files')
+
+    def _running_queue_managers(self):
+        device = os.stat(self.existing).st_dev
+        running = _queue_managers.running_queue_managers()
+        paths, unknown = _queue_managers.configured_log_paths()
+        if running:
+            self.unknown.extend(unknown)
+        for name, path in sorted(paths.items()):
+            if name in running and _device(path) == device:
+                self._refuse('the running queue manager %s logs to this file system (%s)' % (name, path), 'active_log')
+        if device in _queue_managers.open_log_devices():
+            self._refuse('a process has recovery log extents open on this file system', 'active_log')
+        unplaced = sorted(set(running) - set(paths))
+        if unplaced:
+            self._refuse('queue managers run here whose log path cannot be known (%s)' % ', '.join(unplaced), 'unknown_log')
+
+    def _space(self, footprint_bytes, reserve):
+        status = os.statvfs(self.existing)
+        size, free = status.f_blocks * status.f_frsize, status.f_bavail * status.f_frsize
+        self.facts.update(filesystem_size_bytes=size, filesystem_free_bytes=free)
+        reserve_bytes = reserve_in_bytes(reserve, size)
+        if footprint_bytes + reserve_bytes > free:
+            self._refuse('%s has %d MiB free; the test needs %d MiB and leaves a reserve of %d MiB: free space, take '
+                         'fewer or smaller files (sweep_files, sweep_file_size) or set workspace_reserve'
+                         % (self.facts['mount_point'], free >> 20, footprint_bytes >> 20, reserve_bytes >> 20))
+        if status.f_files and status.f_favail < 64:
+            self._refuse('%s has no free inodes left' % self.facts['mount_point'])
+
+    def needs_privilege(self):
+        """True where this user may not make directories there."""
+        return not os.access(self.existing, os.W_OK | os.X_OK)
+
+
+def reserve_in_bytes(reserve, filesystem_size_bytes):
+    """Return ``reserve`` in bytes: an int is bytes, a float the share of the file system's size."""
+    return int(reserve * filesystem_size_bytes) if isinstance(reserve, float) else int(reserve)
+
+
+def make(plan, run_id, owner):
+    """Make the directories of ``plan`` (from :func:`layout`), marked as ours, for the user ``owner``
+    (empty: this user). What was made is undone where a step fails. Raises WorkspaceError."""
+    made = []
+    try:
+        if not os.path.isdir(plan['path']):
+            _make_directory(plan['path'], 0o755, made)
+            _marks.write_mark(plan['path'], dict(run_id=run_id, role='base'))
+        _make_directory(plan['run_directory'], 0o700, made)
+        _marks.write_mark(plan['run_directory'], dict(run_id=run_id, role='run'))
+        for directory in plan['directories']:
+            _make_directory(directory, 0o700, made)
+        if owner:
+            _give(made, pwd.getpwnam(owner))
+    except (OSError, KeyError) as error:
+        remove(plan['path'], plan['run_directory'])
+        raise WorkspaceError('cannot make the workspace: %s' % error)
+    return dict(plan, made_path=plan['path'] in made)
+
+
+def _make_directory(path, mode, made):
+    os.mkdir(path, mode)
+    made.append(path)
+    os.chmod(path, mode)
+
+
+def _give(paths, user):
+    for path in paths:
+        os.chown(path, user.pw_uid, user.pw_gid, follow_symlinks=False)
+        mark = os.path.join(path, _marks.MARK_NAME)
+        if os.path.lexists(mark):
+            os.chown(mark, user.pw_uid, user.pw_gid, follow_symlinks=False)
+
+
+def remove(path, run_directory):
+    """Remove a run's workspace. Returns ``(removed, left)``: paths taken away, and entries that stay
+    because they are not ours or cannot be removed."""
+    removed, left = [], []
+    if os.path.isdir(run_directory):
+        _remove_marked(run_directory, _empty_queue_manager_directory, removed, left)
+    mark = _marks.read_mark(path) if os.path.isdir(path) else None
+    if mark and mark.get('role') == 'base' and set(os.listdir(path)) == set([_marks.MARK_NAME]):
+        _remove_marked(path, lambda name, entry: False, removed, left)
+    return removed, left
+
+
+def _remove_marked(directory, removable, removed, left):
+    try:
+        stays = _marks.remove_marked(directory, removable)
+    except (OSError, _marks.MarkError) as error:
+        left.append('%s (%s)' % (directory, error))
+        return
+    left.extend(stays)
+    if not stays:
+        removed.append(directory)
+
+
+def _empty_queue_manager_directory(dummy, path):
+    """Empty a queue manager's directory of what a crash may have left there; true where it is ours."""
+    if os.path.islink(path) or not os.path.isdir(path):
+        return False
+    for name in os.listdir(path):
+        entry = os.path.join(path, name)
+        if LEFTOVER_FILE.match(name) and stat.S_ISREG(os.lstat(entry).st_mode):
+            os.unlink(entry)
+    return True
+
+
+def _nearest_existing(path):
+    while not os.path.isdir(path) and path != '/':
+        path = os.path.dirname(path)
+    return path
+
+
+def _device(path):
+    try:
+        return os.stat(path).st_dev
+    except OSError:
+        return None

@@ -1,0 +1,162 @@
+#!/usr/bin/python
+# -*- coding: utf-8 -*-
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import (absolute_import, division, print_function)
+__metaclass__ = type
+
+DOCUMENTATION = r'''
+---
+module: build
+short_description: Put the tester on a host
+description:
+  - Compiles the tester with one compiler call from sources sent as one archive, or places a ready-made binary.
+  - The binary goes into a directory named by the hash of sources and flags, so that a build is done once and never replaced.
+  - The new binary must run before it is put in its place.
+version_added: 1.0.0
+author: mqops contributors (@mqops)
+options:
+  path:
+    description: Where the binary belongs, as M(mqops.logdisk.probe) returned it.
+    type: str
+    required: true
+  compiler:
+    description: The compiler to call.
+    type: str
+    default: cc
+  flags:
+    description: Compiler flags. The action plugin sets the needed ones and adds the user's.
+    type: list
+    elements: str
+    default: []
+  cflags:
+    description: Additional compiler flags of the user.
+    type: str
+    default: ""
+  source_dir:
+    description: Directory of the tester's sources on the controller.
+    type: path
+  method:
+    description: How the tester comes to the host.
+    type: str
+    choices: [compile, binary]
+    default: compile
+  binary:
+    description: With O(method=binary), the binary on the controller; empty to have one built there.
+    type: path
+    default: ""
+  archive:
+    description: Sources or binary, compressed and in base64. The action plugin sets it.
+    type: str
+    default: ""
+attributes:
+  check_mode:
+    description: Says in check mode that it would build, without doing it.
+    support: full
+'''
+
+EXAMPLES = r'''
+- name: Build the tester
+  mqops.logdisk.build:
+    path: "{{ tester_probe.tester.path }}"
+    compiler: "{{ tester_probe.compiler }}"
+'''
+
+RETURN = r'''
+path:
+  description: The binary.
+  returned: success
+  type: str
+version:
+  description: What the binary says of its version.
+  returned: when it was built or placed
+  type: str
+'''
+
+import base64
+import json
+import os
+import shutil
+import tempfile
+import zlib
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.mqops.logdisk.plugins.module_utils import _runs
+
+
+def unpack(archive, directory):
+    """Write the files of ``archive`` (zlib, JSON of name to base64) below ``directory``."""
+    files = json.loads(zlib.decompress(base64.b64decode(archive)).decode('utf-8'))
+    for name, content in files.items():
+        with open(os.path.join(directory, os.path.basename(name)), 'wb') as stream:
+            stream.write(base64.b64decode(content))
+    return sorted(files)
+
+
+def compile_tester(module, directory, names):
+    """Compile the C files of ``directory`` into ``logdisk`` there."""
+    sources = [name for name in names if name.endswith('.c')]
+    command = [module.params['compiler']] + module.params['flags'] + ['-o', 'logdisk'] + sources + ['-lm']
+    status, output, errors = module.run_command(command, cwd=directory)
+    if status != 0:
+        module.fail_json(msg='the tester does not compile with %s (status %d): %s'
+                         % (module.params['compiler'], status, (errors or output).strip()[-2000:]))
+
+
+def check_runs(module, binary):
+    status, output, errors = module.run_command([binary, '--version'])
+    if status != 0:
+        module.fail_json(msg='%s cannot be executed (status %d: %s). Where its file system is mounted noexec, set '
+                             'tester_dir to another directory' % (binary, status, (errors or output).strip()[-300:]))
+    return output.strip()
+
+
+def place(module):
+    """Build in a directory beside the final one and rename it into place. Returns the version line."""
+    target = os.path.dirname(module.params['path'])
+    parent = os.path.dirname(target)
+    root = _runs.own_directory(os.path.dirname(parent))
+    _runs.own_directory(os.path.join(root, 'bin'))
+    aside = tempfile.mkdtemp(prefix='.build-', dir=parent)
+    try:
+        names = unpack(module.params['archive'], aside)
+        if module.params['method'] == 'compile':
+            compile_tester(module, aside, names)
+        os.chmod(os.path.join(aside, 'logdisk'), 0o755)
+        version = check_runs(module, os.path.join(aside, 'logdisk'))
+        if os.path.isdir(target):
+            shutil.rmtree(target)
+        os.rename(aside, target)
+    finally:
+        if os.path.isdir(aside):
+            shutil.rmtree(aside)
+    return version
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec=dict(
+            path=dict(type='str', required=True),
+            compiler=dict(type='str', default='cc'),
+            flags=dict(type='list', elements='str', default=[]),
+            cflags=dict(type='str', default=''),
+            source_dir=dict(type='path'),
+            method=dict(type='str', choices=['compile', 'binary'], default='compile'),
+            binary=dict(type='path', default=''),
+            archive=dict(type='str', default=''),
+        ),
+        supports_check_mode=True,
+    )
+    if module.check_mode:
+        module.exit_json(changed=True, path=module.params['path'])
+    try:
+        version = place(module)
+    except (OSError, _runs.RunError) as error:
+        module.fail_json(msg='cannot install the tester at %s: %s' % (module.params['path'], error))
+    module.exit_json(changed=True, path=module.params['path'], version=version)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,163 @@
+#!/usr/bin/python
+# -*- coding: utf-8 -*-
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import (absolute_import, division, print_function)
+__metaclass__ = type
+
+DOCUMENTATION = r'''
+---
+module: cleanup
+short_description: Leave nothing of a run on a host
+description:
+  - Ends the processes of a run, and removes its state and its directories on the file system under test.
+  - Removes only what carries our mark. What cannot be removed is named, never passed over.
+  - Without O(run_id) it does so for every run that has no process.
+version_added: 1.0.0
+author: mqops contributors (@mqops)
+options:
+  run_id:
+    description: The run; empty for every run found that has ended.
+    type: str
+    default: ""
+  volume:
+    description: Name of the volume under test.
+    type: str
+    default: log
+  state_dir:
+    description: The state directory, as given to M(mqops.logdisk.start).
+    type: str
+    default: ~/.mqops-logdisk
+  path:
+    description: The workspace; empty where none was made.
+    type: str
+    default: ""
+  keep_state:
+    description: Leave the run's state and tables, which nobody has collected yet.
+    type: bool
+    default: false
+  patience_s:
+    description: How long a process has to end by itself before it is killed.
+    type: float
+    default: 10
+attributes:
+  check_mode:
+    description: Names in check mode what it would remove.
+    support: full
+'''
+
+EXAMPLES = r'''
+- name: Leave nothing of this run
+  mqops.logdisk.cleanup:
+    run_id: 20261121T104935Z-1f0c2a
+    path: /var/tmp/logdisk
+'''
+
+RETURN = r'''
+removed:
+  description: Directories removed, or in check mode to be removed.
+  returned: always
+  type: list
+  elements: str
+left:
+  description: What stays, and why.
+  returned: always
+  type: list
+  elements: str
+'''
+
+import os
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _runs, _workspace
+
+
+def run_directories(path, run_id, volume):
+    """Return the marked run directories below ``path``: this run's, or all where ``run_id`` is empty."""
+    if not path or not os.path.isdir(path):
+        return []
+    found = []
+    for name in sorted(os.listdir(path)):
+        directory = os.path.join(path, name)
+        mark = None if os.path.islink(directory) else _marks.read_mark(directory)
+        wanted = not run_id or name == 'logdisk-%s-%s' % (run_id, volume)
+        if wanted and mark and mark.get('role') == 'run':
+            found.append(directory)
+    return found
+
+
+def in_use(directory):
+    """True where a process has a directory below ``directory`` in its arguments."""
+    needle = directory.encode() + b'/'
+    for pid in os.listdir('/proc'):
+        try:
+            if pid.isdigit() and int(pid) != os.getpid():
+                with open('/proc/%s/cmdline' % pid, 'rb') as stream:
+                    if needle in stream.read():
+                        return True
+        except (IOError, OSError):
+            continue
+    return False
+
+
+def clean_state(p, check, removed, left):
+    """End the run's processes and remove its state. Returns False where a process stays."""
+    runs = [_runs.Run(p['state_dir'], p['run_id'], p['volume'])] if p['run_id'] else [
+        run for run in _runs.runs_below(p['state_dir']) if not run.processes()]
+    ended = True
+    for run in runs:
+        if not check:
+            stuck = run.terminate(p['patience_s'])
+            if stuck:
+                ended = False
+                left.append('the tester still hangs in a write (pid %s); it ends and takes its directories away when '
+                            'the disk answers' % ', '.join(str(pid) for pid in stuck))
+                continue
+        if run.exists() and not p['keep_state']:
+            removed.append(run.path)
+            if not check:
+                run.remove()
+    return ended
+
+
+def clean_workspace(p, check, removed, left):
+    for directory in run_directories(p['path'], p['run_id'], p['volume']):
+        if not p['run_id'] and in_use(directory):
+            continue
+        if check:
+            removed.append(directory)
+        else:
+            gone, stays = _workspace.remove(p['path'], directory)
+            removed.extend(gone)
+            left.extend(stays)
+    if not check and p['path']:
+        gone, stays = _workspace.remove(p['path'], os.path.join(p['path'], 'none'))
+        removed.extend(gone)
+        left.extend(stays)
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec=dict(
+            run_id=dict(type='str', default=''),
+            volume=dict(type='str', default='log'),
+            state_dir=dict(type='str', default='~/.mqops-logdisk'),
+            path=dict(type='str', default=''),
+            keep_state=dict(type='bool', default=False),
+            patience_s=dict(type='float', default=10),
+        ),
+        supports_check_mode=True,
+    )
+    removed, left = [], []
+    try:
+        if clean_state(module.params, module.check_mode, removed, left):
+            clean_workspace(module.params, module.check_mode, removed, left)
+    except (OSError, _runs.RunError) as error:
+        left.append(str(error))
+    module.exit_json(changed=bool(removed), removed=removed, left=left)
+
+
+if __name__ == '__main__':
+    main()

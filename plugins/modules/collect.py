@@ -1,0 +1,131 @@
+#!/usr/bin/python
+# -*- coding: utf-8 -*-
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import (absolute_import, division, print_function)
+__metaclass__ = type
+
+DOCUMENTATION = r'''
+---
+module: collect
+short_description: Bring a run's tables home and judge the host
+description:
+  - Reads the finished tables of a run that M(mqops.logdisk.start) started.
+  - Its action plugin files them in the run directory on the controller with a record of the host and its verdict; the
+    tables themselves never enter Ansible's results.
+  - The tables stay on the host until M(mqops.logdisk.cleanup) takes them away.
+version_added: 1.0.0
+author: mqops contributors (@mqops)
+options:
+  run_id:
+    description: The run.
+    type: str
+    required: true
+  volume:
+    description: Name of the volume under test.
+    type: str
+    default: log
+  state_dir:
+    description: The run's state directory, as given to M(mqops.logdisk.start).
+    type: str
+    default: ~/.mqops-logdisk
+  run_path:
+    description: The run directory on the controller.
+    type: path
+    required: true
+  facts:
+    description: Facts of the host for its record.
+    type: dict
+    default: {}
+  workspace:
+    description: The workspace for the host's record, with the names of the queue managers.
+    type: dict
+    default: {}
+attributes:
+  check_mode:
+    description: Not useful in check mode, in which nothing was measured.
+    support: none
+'''
+
+EXAMPLES = r'''
+- name: Bring the tables home
+  mqops.logdisk.collect:
+    run_id: 20261121T104935Z-1f0c2a
+    run_path: reports/20261121T104935Z-1f0c2a
+'''
+
+RETURN = r'''
+logdisk:
+  description: Schema number, host, volume, and the host's verdict.
+  returned: always
+  type: dict
+  sample: {schema: 1, kind: measurement, host: db01, volume: log, verdict: pass}
+'''
+
+import base64
+import os
+import zlib
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.mqops.logdisk.plugins.module_utils import _runs
+
+TABLE_MAX_BYTES = 64 << 20
+
+
+def read_table(path):
+    """Return a table, compressed and in base64; None where there is none. Raises RunError where it is too large."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    with os.fdopen(descriptor, 'rb') as stream:
+        content = stream.read(TABLE_MAX_BYTES + 1)
+    if len(content) > TABLE_MAX_BYTES:
+        raise _runs.RunError('%s is larger than %d MiB' % (path, TABLE_MAX_BYTES >> 20))
+    return base64.b64encode(zlib.compress(content)).decode('ascii')
+
+
+def why_dead(run):
+    """Return a sentence on a tester that ended without tables."""
+    status = run.exit_status()
+    message = run.read_text('stderr', 2000).strip()
+    if status is None:
+        return 'the tester vanished before it wrote its tables (was the host restarted, or its supervisor killed?)'
+    if status > 128:
+        return 'the tester was killed by signal %d before it wrote its tables' % (status - 128)
+    return message or 'the tester ended with status %d and without tables' % status
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec=dict(
+            run_id=dict(type='str', required=True),
+            volume=dict(type='str', default='log'),
+            state_dir=dict(type='str', default='~/.mqops-logdisk'),
+            run_path=dict(type='path', required=True),
+            facts=dict(type='dict', default={}),
+            workspace=dict(type='dict', default={}),
+        ),
+    )
+    p = module.params
+    try:
+        run = _runs.Run(p['state_dir'], p['run_id'], p['volume'])
+        state = run.state()
+        if state == 'absent':
+            module.fail_json(msg='this host has no state of the run %s' % p['run_id'], state=state)
+        if state == 'running':
+            module.fail_json(msg='the tester still runs past its deadline and has no tables', state=state)
+        if state == 'dead':
+            module.fail_json(msg=why_dead(run), state=state, exit_status=run.exit_status())
+        tables = dict((name, read_table(os.path.join(run.tables_path, name))) for name in _runs.TABLE_NAMES)
+    except (OSError, _runs.RunError) as error:
+        module.fail_json(msg=str(error))
+    module.exit_json(
+        changed=False, state=state, stderr_tail=run.read_text('stderr', 2000),
+        tables=dict((name, content) for name, content in tables.items() if content is not None))
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,207 @@
+#!/usr/bin/python
+# -*- coding: utf-8 -*-
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import (absolute_import, division, print_function)
+__metaclass__ = type
+
+DOCUMENTATION = r'''
+---
+module: probe
+short_description: Look at a host before the tester comes to it
+description:
+  - Reports what the other roles need to know of a host in one call, without changing anything.
+  - Its action plugin adds the place where the tester of this collection's sources belongs on the host, and the
+    offset of the host's clock.
+version_added: 1.0.0
+author: mqops contributors (@mqops)
+options:
+  directory:
+    description: Directory for the tester's binaries; C(~) is the connecting user's home.
+    type: str
+    default: ~/.mqops-logdisk
+  name:
+    description: Folder below RV(tester.path)'s C(bin) that holds this version. The action plugin sets it.
+    type: str
+    default: unknown
+  source_dir:
+    description: Directory of the tester's sources on the controller.
+    type: path
+  cflags:
+    description: Additional compiler flags; part of the identity of a build.
+    type: str
+    default: ""
+  method:
+    description: How the tester comes to the host.
+    type: str
+    choices: [compile, binary]
+    default: compile
+  binary:
+    description: With O(method=binary), a ready-made static binary on the controller; empty to have one built there.
+    type: path
+    default: ""
+  compiler:
+    description: The compiler to use; empty for the first of C(cc), C(gcc), C(clang).
+    type: str
+    default: ""
+attributes:
+  check_mode:
+    description: Can run in check mode and return what it would return otherwise.
+    support: full
+'''
+
+EXAMPLES = r'''
+- name: Look at the host
+  mqops.logdisk.probe:
+    directory: ~/.mqops-logdisk
+  register: tester_probe
+'''
+
+RETURN = r'''
+facts:
+  description: Flat facts of the host, as they go into its record.
+  returned: success
+  type: dict
+  sample: {os: Debian GNU/Linux 12 (bookworm), kernel: 6.1.0-18-amd64}
+os_family:
+  description: C(Debian), C(RedHat), C(Suse), or empty where it is none of them.
+  returned: success
+  type: str
+compiler:
+  description: Path of the compiler found; empty where there is none.
+  returned: success
+  type: str
+headers:
+  description: Whether the C library's headers are there.
+  returned: success
+  type: bool
+tester:
+  description: Path of the tester on the host, and whether it is installed and runs.
+  returned: success
+  type: dict
+  sample: {path: /home/ansible/.mqops-logdisk/bin/0f3c/logdisk, installed: true}
+time_epoch_s:
+  description: The host's clock when the module ended.
+  returned: success
+  type: float
+'''
+
+import os
+import platform
+import pwd
+import subprocess
+import time
+
+from ansible.module_utils.basic import AnsibleModule
+
+FAMILIES = (
+    ('Debian', ('debian', 'ubuntu')),
+    ('RedHat', ('rhel', 'fedora', 'centos', 'rocky', 'almalinux', 'ol', 'amzn')),
+    ('Suse', ('suse', 'sles', 'opensuse', 'sled')),
+)
+
+
+def read_lines(path):
+    try:
+        with open(path, 'rb') as stream:
+            return stream.read(65536).decode('utf-8', 'replace').splitlines()
+    except (IOError, OSError):
+        return []
+
+
+def os_release():
+    """Return /etc/os-release as a dict."""
+    pairs = (line.partition('=') for line in read_lines('/etc/os-release') if '=' in line)
+    return dict((key.strip(), value.strip().strip('"\'')) for key, dummy, value in pairs)
+
+
+def family_of(release):
+    """Return the package family of an os-release dict, or an empty string."""
+    names = [release.get('ID', '')] + release.get('ID_LIKE', '').split()
+    for family, members in FAMILIES:
+        if any(name in members or name.startswith(members) for name in names if name):
+            return family
+    return ''
+
+
+def memory_bytes():
+    for line in read_lines('/proc/meminfo'):
+        if line.startswith('MemTotal:'):
+            return int(line.split()[1]) * 1024
+    return None
+
+
+def user_name():
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return str(os.geteuid())
+
+
+def find_compiler(module, wanted):
+    for name in [wanted] if wanted else ['cc', 'gcc', 'clang']:
+        path = name if os.path.isabs(name) and os.access(name, os.X_OK) else module.get_bin_path(name)
+        if path:
+            return path
+    return ''
+
+
+def has_headers(module, compiler):
+    if not compiler:
+        return False
+    code = '#define _GNU_SOURCE\n#include <stdio.h>\n#include <pthread.h>\n#include <sys/uio.h>\n'
+    return module.run_command([compiler, '-E', '-x', 'c', '-'], data=code)[0] == 0
+
+
+def runs(path):
+    """True where the binary at ``path`` is there and can be executed (no noexec mount, right machine)."""
+    if not os.path.isfile(path):
+        return False
+    try:
+        return subprocess.call([path, '--version'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) == 0
+    except OSError:
+        return False
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec=dict(
+            directory=dict(type='str', default='~/.mqops-logdisk'),
+            name=dict(type='str', default='unknown'),
+            source_dir=dict(type='path'),
+            cflags=dict(type='str', default=''),
+            method=dict(type='str', choices=['compile', 'binary'], default='compile'),
+            binary=dict(type='path', default=''),
+            compiler=dict(type='str', default=''),
+        ),
+        supports_check_mode=True,
+    )
+    release = os_release()
+    path = os.path.join(os.path.abspath(os.path.expanduser(module.params['directory'])), 'bin', module.params['name'], 'logdisk')
+    installed = runs(path)
+    compiler = '' if installed else find_compiler(module, module.params['compiler'])
+    facts = dict(
+        os=release.get('PRETTY_NAME') or platform.platform(),
+        kernel=platform.release(),
+        architecture=platform.machine(),
+        hostname=platform.node(),
+        user=user_name(),
+        python_version=platform.python_version(),
+        cpus=os.sysconf('SC_NPROCESSORS_ONLN'),
+        memory_bytes=memory_bytes(),
+    )
+    module.exit_json(
+        changed=False,
+        facts=facts,
+        os_family=family_of(release),
+        compiler=compiler,
+        headers=has_headers(module, compiler),
+        tester=dict(path=path, installed=installed),
+        time_epoch_s=time.time(),
+    )
+
+
+if __name__ == '__main__':
+    main()

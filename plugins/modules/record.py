@@ -1,0 +1,62 @@
+#!/usr/bin/python
+# -*- coding: utf-8 -*-
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import (absolute_import, division, print_function)
+__metaclass__ = type
+
+DOCUMENTATION = r'''
+---
+module: record
+short_description: File why a host was not measured
+description:
+  - Files a record of kind C(error) for this host in the run directory on the controller, with a verdict and its reason.
+version_added: 1.0.0
+author: mqops contributors (@mqops)
+options:
+  run_path:
+    description: The run directory on the controller.
+    type: path
+    required: true
+  volume:
+    description: Name of the volume under test.
+    type: str
+    default: log
+  stage:
+    description: Where it failed.
+    type: str
+    required: true
+  failed_result:
+    description: The result of the task that failed.
+    type: dict
+    default: {}
+  facts:
+    description: What is known of the host.
+    type: dict
+    default: {}
+attributes:
+  action:
+    description: Has a corresponding action plugin, which does the work on the controller.
+    support: full
+  check_mode:
+    description: Files the record in check mode too, since a refusal is what a preflight is for.
+    support: full
+'''
+
+EXAMPLES = r'''
+- name: Record why this host was not measured
+  mqops.logdisk.record:
+    run_path: "{{ logdisk_run.path }}"
+    stage: workspace
+    failed_result: "{{ ansible_failed_result }}"
+'''
+
+RETURN = r'''
+logdisk:
+  description: Schema number, host, volume, verdict and reason.
+  returned: always
+  type: dict
+  sample: {schema: 1, kind: error, host: db07, volume: log, verdict: unreachable, reason: No route to host}
+'''

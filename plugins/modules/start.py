@@ -1,0 +1,199 @@
+#!/usr/bin/python
+# -*- coding: utf-8 -*-
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import (absolute_import, division, print_function)
+__metaclass__ = type
+
+DOCUMENTATION = r'''
+---
+module: start
+short_description: Start the tester, detached
+description:
+  - Starts the tester in a session of its own that survives the connection, under a small shell that notes its exit
+    status and takes away the test directories when it has ended.
+  - Returns at once; M(mqops.logdisk.status) follows the run, M(mqops.logdisk.collect) brings its tables home.
+  - Two runs at once in one state directory are refused; the message names the first.
+version_added: 1.0.0
+author: mqops contributors (@mqops)
+options:
+  run_id:
+    description: The run.
+    type: str
+    required: true
+  volume:
+    description: Name of the volume under test.
+    type: str
+    default: log
+  state_dir:
+    description: Directory for the run's state and tables; on another file system than the one under test where there is one.
+    type: str
+    default: ~/.mqops-logdisk
+  tester:
+    description: Path of the tester on the host.
+    type: str
+    required: true
+  arguments:
+    description: The tester's arguments, without C(--tables), C(--progress) and C(--dir).
+    type: list
+    elements: str
+    default: []
+  directories:
+    description: The directories under test, one a queue manager.
+    type: list
+    elements: str
+    required: true
+  run_directory:
+    description: The directory of this run that holds O(directories).
+    type: str
+    required: true
+  path:
+    description: The workspace that O(run_directory) lies in.
+    type: str
+    required: true
+  made_path:
+    description: Whether this run made O(path), so that it goes when the run has ended.
+    type: bool
+    default: false
+  deadline_epoch_s:
+    description: When the tester ends by itself whatever happens, by the host's clock.
+    type: float
+    required: true
+  nice:
+    description: Niceness of the tester.
+    type: int
+    default: 0
+  ionice:
+    description: I/O scheduling of the tester, as ionice(1) takes it (C(-c 2 -n 7)); empty for the default.
+    type: str
+    default: ""
+  keep_days:
+    description: State of runs older than this, which nobody collected, is removed.
+    type: int
+    default: 7
+attributes:
+  check_mode:
+    description: Says in check mode that it would start the tester, without doing it.
+    support: full
+'''
+
+EXAMPLES = r'''
+- name: Start the tester
+  mqops.logdisk.start:
+    run_id: 20261121T104935Z-1f0c2a
+    tester: /home/ansible/.mqops-logdisk/bin/0f3c/logdisk
+    arguments: [--bsize=4K, --duration=60]
+    directories: [/var/tmp/logdisk/logdisk-R-log/QM1]
+    run_directory: /var/tmp/logdisk/logdisk-R-log
+    path: /var/tmp/logdisk
+    deadline_epoch_s: 1795258175.0
+'''
+
+RETURN = r'''
+pid:
+  description: Process id of the supervising shell, which leads the session.
+  returned: success
+  type: int
+state_path:
+  description: The run's state directory.
+  returned: success
+  type: str
+'''
+
+import os
+import shlex
+import subprocess
+import time
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _runs
+
+# Arguments: the state directory, the workspace's path, 1 where this run made it, the run's directory, and the tester's
+# command. The tester's own end decides when the directories go: a tester whose thread hangs in a write keeps them until
+# the disk answers. Relative file names only below directories that carry our mark.
+SUPERVISOR = r'''
+umask 077
+state=$1 path=$2 made=$3 run=$4
+shift 4
+"$@" </dev/null >"$state/stdout" 2>"$state/stderr" &
+child=$!
+trap 'kill -TERM "$child" 2>/dev/null' TERM INT HUP
+wait "$child"; status=$?
+while kill -0 "$child" 2>/dev/null; do wait "$child"; status=$?; done
+echo "$status" >"$state/exit.tmp" && mv "$state/exit.tmp" "$state/exit"
+cd / || exit
+if [ -f "$run/MARK" ] && [ ! -L "$run" ]; then
+  find "$run" -mindepth 1 -maxdepth 1 -type d -exec rmdir {} + 2>/dev/null
+  if [ "$(ls -A "$run")" = MARK ]; then rm -f "$run/MARK"; rmdir "$run"; fi
+fi
+if [ "$made" = 1 ] && [ ! -L "$path" ] && [ "$(ls -A "$path")" = MARK ]; then rm -f "$path/MARK"; rmdir "$path"; fi
+'''.replace('MARK', _marks.MARK_NAME)
+
+
+def remove_old_runs(state_dir, keep_days):
+    """Remove the state of runs that nobody collected in ``keep_days`` days and that have no process."""
+    for run in _runs.runs_below(state_dir):
+        age_s = time.time() - os.lstat(run.path).st_mtime
+        if age_s > keep_days * 86400 and not run.processes():
+            run.remove()
+
+
+def command(p, run):
+    """Return the tester's command line."""
+    prefix = ['nice', '-n', str(p['nice'])] if p['nice'] else []
+    if p['ionice']:
+        prefix += ['ionice'] + shlex.split(p['ionice'])
+    return prefix + [p['tester']] + p['arguments'] + [
+        '--dir=' + ','.join(p['directories']), '--tables=' + run.tables_path, '--progress=' + run.progress_path]
+
+
+def launch(p, run):
+    """Start the supervising shell in a session of its own. Returns its pid."""
+    lock = run.lock()
+    arguments = ['/bin/sh', '-c', SUPERVISOR, 'mqops-logdisk', run.path, p['path'], '1' if p['made_path'] else '0',
+                 p['run_directory']] + command(p, run)
+    # Whoever inherits the lock keeps it: the shell and the tester hold it for as long as either lives.
+    process = subprocess.Popen(arguments, cwd='/', stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL, start_new_session=True, close_fds=True, pass_fds=(lock,))
+    os.close(lock)
+    return process.pid
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec=dict(
+            run_id=dict(type='str', required=True),
+            volume=dict(type='str', default='log'),
+            state_dir=dict(type='str', default='~/.mqops-logdisk'),
+            tester=dict(type='str', required=True),
+            arguments=dict(type='list', elements='str', default=[]),
+            directories=dict(type='list', elements='str', required=True),
+            run_directory=dict(type='str', required=True),
+            path=dict(type='str', required=True),
+            made_path=dict(type='bool', default=False),
+            deadline_epoch_s=dict(type='float', required=True),
+            nice=dict(type='int', default=0),
+            ionice=dict(type='str', default=''),
+            keep_days=dict(type='int', default=7),
+        ),
+        supports_check_mode=True,
+    )
+    p = module.params
+    if module.check_mode:
+        module.exit_json(changed=True)
+    try:
+        run = _runs.Run(p['state_dir'], p['run_id'], p['volume'])
+        run.create()
+        remove_old_runs(p['state_dir'], p['keep_days'])
+        pid = launch(p, run)
+        run.write_start(dict(pid=pid, started_epoch_s=time.time(), deadline_epoch_s=p['deadline_epoch_s'],
+                             path=p['path'], run_directory=p['run_directory']))
+    except (OSError, _runs.RunError) as error:
+        module.fail_json(msg=str(error))
+    module.exit_json(changed=True, pid=pid, state_path=run.path)
+
+
+if __name__ == '__main__':
+    main()

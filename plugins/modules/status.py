@@ -1,0 +1,88 @@
+#!/usr/bin/python
+# -*- coding: utf-8 -*-
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import (absolute_import, division, print_function)
+__metaclass__ = type
+
+DOCUMENTATION = r'''
+---
+module: status
+short_description: Follow a detached run of the tester
+description:
+  - Reports the state and the progress line of a run that M(mqops.logdisk.start) started.
+version_added: 1.0.0
+author: mqops contributors (@mqops)
+options:
+  run_id:
+    description: The run.
+    type: str
+    required: true
+  volume:
+    description: Name of the volume under test.
+    type: str
+    default: log
+  state_dir:
+    description: The run's state directory, as given to M(mqops.logdisk.start).
+    type: str
+    default: ~/.mqops-logdisk
+attributes:
+  check_mode:
+    description: Can run in check mode and return what it would return otherwise.
+    support: full
+'''
+
+EXAMPLES = r'''
+- name: Look at the run
+  mqops.logdisk.status:
+    run_id: 20261121T104935Z-1f0c2a
+  register: sweep_status
+'''
+
+RETURN = r'''
+state:
+  description:
+    - C(running), C(finished) (its tables are complete, whether or not its process could end), C(dead) (it ended
+      without tables) or C(absent).
+  returned: success
+  type: str
+progress:
+  description: The tester's progress, as text by key.
+  returned: success
+  type: dict
+  sample: {state: measuring, percent: "42.9", latency_p99_ns: "1204000"}
+exit_status:
+  description: The tester's exit status once it has ended.
+  returned: when it has ended
+  type: int
+'''
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.mqops.logdisk.plugins.module_utils import _runs
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec=dict(
+            run_id=dict(type='str', required=True),
+            volume=dict(type='str', default='log'),
+            state_dir=dict(type='str', default='~/.mqops-logdisk'),
+        ),
+        supports_check_mode=True,
+    )
+    p = module.params
+    try:
+        run = _runs.Run(p['state_dir'], p['run_id'], p['volume'])
+        pairs = (item.partition('=') for item in run.read_text('progress', 4096).split() if '=' in item)
+        result = dict(state=run.state(), progress=dict((key, value) for key, dummy, value in pairs))
+    except (OSError, _runs.RunError) as error:
+        module.fail_json(msg=str(error))
+    if run.exit_status() is not None:
+        result['exit_status'] = run.exit_status()
+    module.exit_json(changed=False, **result)
+
+
+if __name__ == '__main__':
+    main()

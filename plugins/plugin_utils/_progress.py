@@ -1,0 +1,66 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One line on how far a fleet is, from what its hosts said last.
+
+Private to this collection; it may change at any time.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._schedule import ENDED
+
+LINE_INTERVAL_S = 30.0
+"""Where the output is no terminal, a line is printed this often at most."""
+
+
+def fleet_line(statuses: Mapping[str, Mapping[str, Any]], left_s: float) -> str:
+    """Return the fleet's progress as one line. ``statuses`` holds what each host said last, which is untrusted;
+    ``left_s`` is the time to the expected end."""
+    done = sum(status.get("state") in ENDED for status in statuses.values())
+    percent = [100.0 if status.get("state") in ENDED else _number(status, "percent") or 0.0 for status in statuses.values()]
+    parts = [f"{done}/{len(statuses)} hosts done", f"{math.floor(sum(percent) / max(1, len(percent)))} %"]
+    parts.append(f"{math.ceil(left_s)} s left" if left_s > 0 else "finishing")
+    silent = sum(status.get("state") == "unknown" for status in statuses.values())
+    if silent:
+        parts.append(f"{silent} did not answer")
+    worst = max(((_number(status, "latency_p99_ns") or 0.0, name) for name, status in statuses.items()), default=(0.0, ""))
+    if worst[0] > 0:
+        parts.append(f"worst p99 so far {_units.format_duration(worst[0])} on {worst[1]}")
+    return "logdisk: " + ", ".join(parts)
+
+
+def show(display: Any, statuses: Mapping[str, Mapping[str, Any]], sleep_s: float, end_epoch_s: float) -> None:
+    """Sleep for ``sleep_s`` seconds and show the fleet's progress: one line rewritten each second on a terminal, else a
+    plain line at the start."""
+    wake = time.monotonic() + sleep_s
+    live = sys.stdout.isatty()
+    if not live:
+        display.display(fleet_line(statuses, end_epoch_s - time.time()))
+    while (remaining := wake - time.monotonic()) > 0:
+        if live:
+            _rewrite(fleet_line(statuses, end_epoch_s - time.time()))
+        time.sleep(min(1.0, remaining))
+    if live:
+        _rewrite("")
+
+
+def _rewrite(line: str) -> None:
+    sys.stdout.write("\r\033[K" + line)
+    sys.stdout.flush()
+
+
+def _number(status: Mapping[str, Any], key: str) -> float | None:
+    progress = status.get("progress")
+    try:
+        number = float(progress[key]) if isinstance(progress, Mapping) else None
+    except (KeyError, TypeError, ValueError):
+        return None
+    return number if number is not None and math.isfinite(number) else None

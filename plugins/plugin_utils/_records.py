@@ -1,0 +1,103 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The records of hosts: what was measured there, or why nothing was.
+
+Private to this collection; it may change at any time.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils import _profile, _run_directory, _tables, _verdict
+
+SCHEMA = 1
+TABLE_NAMES = ("run.csv", "results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv")
+"""The tester's tables, all that is ever taken from a host."""
+
+IDENTITY_PREFIXES = ("filesystem_", "mount_", "device_", "direct_io_", "nfs_")
+"""Keys of the tester's run table that say what was tested; they join the facts of the host."""
+
+
+def collection_version() -> str:
+    """Return this collection's version, from galaxy.yml in a checkout or MANIFEST.json where it is installed."""
+    root = Path(__file__).resolve().parents[2]
+    for name, keys in (("MANIFEST.json", ("collection_info", "version")), ("galaxy.yml", ("version",))):
+        try:
+            content = yaml.safe_load((root / name).read_text(encoding="utf-8"))
+            for key in keys:
+                content = content[key]
+        except (OSError, KeyError, TypeError, yaml.YAMLError):
+            continue
+        return str(content)
+    return "unknown"
+
+
+def role_defaults(roles_dir: str) -> dict[str, Any]:
+    """Return the defaults of this collection's roles; those that are templates are left out."""
+    defaults: dict[str, Any] = {}
+    for path in sorted(Path(roles_dir).glob("*/defaults/main.yml")):
+        content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        defaults.update((name, value) for name, value in content.items() if "{{" not in str(value))
+    return defaults
+
+
+def profile_of(run: Mapping[str, Any], host: str) -> _profile.Profile:
+    """Return the profile that ``host`` is judged by: its own, or the run's."""
+    return _profile.load_profile(run.get("host_profiles", {}).get(host) or run["profile"], "")
+
+
+def measurement(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any], workspace: dict[str, Any],
+                tables: Mapping[str, bytes], today: datetime.date) -> dict[str, Any]:
+    """Return the judged record of a host that sent ``tables``. Tables that cannot be read make it an error's record."""
+    try:
+        parsed = _tables.parse_tables(dict(tables))
+    except _tables.TablesError as problem:
+        return error(run, host, volume, "collect", "error", f"the tester's tables cannot be used: {problem}", facts)
+    identity = {key: value for key, value in parsed.run.items() if key.startswith(IDENTITY_PREFIXES)}
+    record = _base(run, host, volume, "measurement", {**facts, **identity, "tester_version": parsed.run.get("version")})
+    record["workspace"] = workspace
+    record["tester"] = {
+        "exit_status": parsed.exit_status,
+        "exit_reason": parsed.run.get("exit_reason", ""),
+        "exit_message": parsed.run.get("exit_message", ""),
+        "error": _group(parsed.run, "error_"),
+        "in_flight": _group(parsed.run, "in_flight_"),
+    }
+    return {**record, **_verdict.judge_host(record, parsed, profile_of(run, host), today)}
+
+
+def error(run: Mapping[str, Any], host: str, volume: str, stage: str, verdict: str, reason: str, facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the record of a host that was not measured, for ``reason``, at ``stage``."""
+    record = _base(run, host, volume, "error", facts)
+    record["error"] = {"stage": stage, "verdict": verdict, "reason": reason}
+    return {**record, **_verdict.judge_host(record, None, profile_of(run, host), datetime.date.today())}
+
+
+def missing(run: Mapping[str, Any], host: str, volume: str = _verdict.DEFAULT_VOLUME) -> dict[str, Any]:
+    """Return the record of a host that was expected and never reported."""
+    return error(run, host, volume, "gate", _verdict.MISSING, "no record arrived from this host", {})
+
+
+def note_leftovers(directory: _run_directory.RunDirectory, host: str, volume: str, left: list[str]) -> None:
+    """Add to a host's record what stays on the host; a host without a record is left for the gate."""
+    record, tables = directory.read_with_tables(_run_directory.record_folder(host, volume))
+    record["leftovers"] = left
+    directory.write_record(record, tables)
+
+
+def _base(run: Mapping[str, Any], host: str, volume: str, kind: str, facts: dict[str, Any]) -> dict[str, Any]:
+    return {"schema": SCHEMA, "run_id": run["run_id"], "host": host, "volume": volume, "kind": kind, "created_at": _verdict.utc_now(),
+            "error": None, "facts": facts, "workspace": {}, "tester": None}
+
+
+def _group(table: Mapping[str, str], prefix: str) -> dict[str, str] | None:
+    """Return the non-empty keys that start with ``prefix``, without it; None where there are none."""
+    found = {key[len(prefix):]: value for key, value in table.items() if key.startswith(prefix) and value != ""}
+    return found or None

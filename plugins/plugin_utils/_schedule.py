@@ -1,0 +1,64 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""When each host starts, and when the controller looks again.
+
+All times are seconds of the controller's clock. Private to this collection; it may change at any time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+START_S = 2.0
+"""What starting the tester on one host takes, connection included, on a busy controller."""
+LEAD_MIN_S = 3.0
+ISOLATED_GAP_S = 2.0
+COLLECT_SLACK_S = 2.0
+"""After its last step a tester still writes its tables."""
+MAX_POLLS = 60
+"""Polls of one sweep at most: each is a level of nested includes for Ansible."""
+GRACE_S = 30.0
+"""How long after its own deadline a host may stay silent before the controller gives it up."""
+
+ENDED = ("finished", "dead", "absent")
+
+
+def lead_s(hosts: int, forks: int, format_s: float) -> float:
+    """Return how far ahead the common instant must lie: every host is to be started, ``forks`` at a time, and to have
+    written its files in full (``format_s`` on the slowest) before it."""
+    return LEAD_MIN_S + START_S * math.ceil(hosts / max(1, forks)) + format_s
+
+
+def start_times(mode: str, now: float, forks: int, hosts: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
+    """Return each host's start. ``hosts`` holds for each its ``planned_s``, ``format_s`` and ``pool``.
+
+    ``together``: one instant for all. ``isolated``: the hosts of a pool one after the other, pools side by side.
+    """
+    if not hosts:
+        return {}
+    first = now + lead_s(len(hosts), forks, max(host["format_s"] for host in hosts.values()))
+    if mode == "together":
+        return dict.fromkeys(hosts, first)
+    free: dict[str, float] = {}
+    starts = {}
+    for name in sorted(hosts):
+        pool = str(hosts[name].get("pool") or "")
+        starts[name] = free.get(pool, first)
+        free[pool] = starts[name] + hosts[name]["planned_s"] + ISOLATED_GAP_S
+    return starts
+
+
+def is_pending(status: Mapping[str, Any], give_up_epoch_s: float, now: float) -> bool:
+    """True while there is a reason to look at a host again."""
+    return status.get("state") not in ENDED and now < give_up_epoch_s
+
+
+def next_poll_s(now: float, expected_end_epoch_s: float, interval_s: float, span_s: float) -> float:
+    """Return how long to wait before the next look: ``interval_s``, longer where the sweep's ``span_s`` would else need
+    too many looks, shorter where the end is expected before."""
+    interval = max(interval_s, span_s / MAX_POLLS, 1.0)
+    to_end = expected_end_epoch_s + COLLECT_SLACK_S - now
+    return min(interval, to_end) if to_end > 0 else min(interval, max(2.0, interval_s / 6))

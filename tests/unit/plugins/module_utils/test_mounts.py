@@ -1,0 +1,51 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.module_utils import _mounts
+
+MOUNTINFO = r"""22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,errors=remount-ro
+30 22 0:25 / /proc rw,nosuid - proc proc rw
+40 22 254:1 / /var/my\040log rw,noatime - xfs /dev/mapper/vg-log rw,attr2
+41 22 254:2 / /var/log rw - nfs4 nas:/export/log rw,vers=4.2
+42 22 254:3 / /var/log rw - ext4 /dev/vdb rw
+broken line
+"""
+
+
+@pytest.mark.parametrize("path, source", [
+    ("/", "/dev/vda"), ("/var", "/dev/vda"), ("/var/my log/x", "/dev/mapper/vg-log"), ("/var/my logs", "/dev/vda"),
+    ("/var/log", "/dev/vdb"), ("/var/logs", "/dev/vda"), ("/proc/1", "proc"),
+])
+def test_the_longest_and_last_mount_holds_a_path(path, source):
+    assert _mounts.mount_of(path, _mounts.parse_mountinfo(MOUNTINFO))["mount_source"] == source
+
+
+def test_options_of_mount_and_file_system_stand_once():
+    assert _mounts.parse_mountinfo(MOUNTINFO)[0]["mount_options"] == "rw,relatime,errors=remount-ro"
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "a b c - d", "1 2 3 4 5 6 -", "\0\0 - \0 \0"])
+def test_lines_of_another_form_are_passed_over(text):
+    assert _mounts.parse_mountinfo(text) == []
+    assert _mounts.mount_of("/x", []) is None
+
+
+@pytest.mark.parametrize("kind, local", [("ext4", True), ("xfs", True), ("nfs4", False), ("cifs", False), ("gpfs", False), ("new", False)])
+def test_an_unknown_file_system_counts_as_shared(kind, local):
+    assert _mounts.is_local(kind) is local
+
+
+def test_a_symlink_on_the_way_is_found(tmp_path):
+    real = tmp_path / "real"
+    real.mkdir()
+    (tmp_path / "link").symlink_to(real)
+    assert _mounts.symlink_in(str(tmp_path / "link" / "x")) == str(tmp_path / "link")
+    assert _mounts.symlink_in(str(real / "x" / "y")) is None
+
+
+def test_this_machine_has_a_root():
+    assert _mounts.mount_of("/", _mounts.read_mounts())["mount_point"] == "/"

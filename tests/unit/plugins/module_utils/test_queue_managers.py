@@ -1,0 +1,64 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.module_utils import _queue_managers
+
+QM_INI = """# comment
+ExitPath:
+   ExitsDefaultPath=/var/mqm/exits
+Log:
+   LogPrimaryFiles=3
+   ; another
+   LogPath = /var/mqm/log/QM1/
+Service:
+   Name=x
+"""
+MQS_INI = """AllQueueManagers:
+   DefaultPrefix=/var/mqm
+QueueManager:
+   Name=QM1
+   Prefix={root}
+   Directory=QM1
+QueueManager:
+   Name=QM2
+   DataPath={root}/shared/QM2
+QueueManager:
+   Name=QM3
+"""
+
+
+def test_stanzas_keep_order_and_keys():
+    assert [name for name, keys in _queue_managers.parse_stanzas(QM_INI)] == ["ExitPath", "Log", "Service"]
+    assert _queue_managers.log_path(QM_INI) == "/var/mqm/log/QM1/"
+
+
+@pytest.mark.parametrize("text", ["", "Log:\n", "   LogPath=/x\n", "Log:\n   LogPath=\n", "\0\nLog\nLogPath=/x"])
+def test_without_a_log_stanza_there_is_no_log_path(text):
+    assert _queue_managers.log_path(text) is None
+
+
+def test_log_paths_come_from_every_qm_ini_that_can_be_read(tmp_path):
+    (tmp_path / "qmgrs" / "QM1").mkdir(parents=True)
+    (tmp_path / "qmgrs" / "QM1" / "qm.ini").write_text(QM_INI)
+    (tmp_path / "mqs.ini").write_text(MQS_INI.format(root=tmp_path))
+    paths, unknown = _queue_managers.configured_log_paths(str(tmp_path / "mqs.ini"))
+    assert paths == {"QM1": "/var/mqm/log/QM1/"}
+    assert len(unknown) == 2 and "QM2" in unknown[0] and "QM3" in unknown[1]
+
+
+def test_a_host_without_mq_has_nothing_unknown(tmp_path):
+    assert _queue_managers.configured_log_paths(str(tmp_path / "none")) == ({}, [])
+
+
+@pytest.mark.parametrize("name, found", [
+    ("S0000000.LOG", True), ("amqhlctl.lfh", True), ("qm.ini", True), ("S000.LOG", False), ("mqldt_testfile.0000", False), ("notes.txt", False),
+])
+def test_files_of_a_queue_manager_are_known(tmp_path, name, found):
+    (tmp_path / "active").mkdir()
+    (tmp_path / "active" / name).write_text("")
+    assert bool(_queue_managers.queue_manager_files(str(tmp_path))) is found
+    assert bool(_queue_managers.queue_manager_files(str(tmp_path / "active"))) is found

@@ -1,0 +1,113 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.module_utils import _runs
+
+RUN = "20261121T104935Z-1f0c2a"
+
+
+@pytest.fixture
+def run(tmp_path):
+    run = _runs.Run(str(tmp_path / "state"), RUN, "log")
+    run.create()
+    return run
+
+
+def sleeper(*arguments, stubborn=False):
+    code = "import signal,sys,time\n" + ("signal.signal(signal.SIGTERM, signal.SIG_IGN)\n" if stubborn else "") + "print(1, flush=True)\ntime.sleep(60)"
+    process = subprocess.Popen([sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE)
+    process.stdout.read(1)
+    return process
+
+
+def reap(process):
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+def test_a_new_run_has_a_private_directory(run):
+    assert os.stat(run.path).st_mode & 0o777 == 0o700 and run.exists() and run.state() == "dead"
+
+
+def test_a_run_is_made_once(run):
+    with pytest.raises(_runs.RunError):
+        run.create()
+
+
+@pytest.mark.parametrize("run_id", ["", "../x", "a/b", ".hidden", "a b", "a\n"])
+def test_a_name_that_leads_elsewhere_is_refused(tmp_path, run_id):
+    with pytest.raises(_runs.RunError):
+        _runs.Run(str(tmp_path), run_id, "log")
+
+
+def test_states_of_a_run(run, tmp_path):
+    assert _runs.Run(str(tmp_path), RUN, "other").state() == "absent"
+    process = sleeper("--tables=" + run.tables_path)
+    try:
+        assert run.state() == "running" and run.processes() == [process.pid]
+        open(os.path.join(run.tables_path, "run.csv"), "w").close()
+        assert run.state() == "finished"
+    finally:
+        reap(process)
+
+
+@pytest.mark.parametrize("stubborn", [False, True])
+def test_a_tester_is_ended_even_where_it_does_not_listen(run, stubborn):
+    process = sleeper("--tables=" + run.tables_path, stubborn=stubborn)
+    waiter = subprocess.Popen([sys.executable, "-c", "import os,sys,time\nwhile os.path.exists('/proc/%s/cmdline' % sys.argv[1]): time.sleep(0.05)",
+                               str(process.pid)])
+    try:
+        end = time.time() + 20
+        while run.processes() and time.time() < end:
+            run.terminate(0.2)
+            process.poll()
+        assert process.wait(timeout=10) != 0
+    finally:
+        reap(process)
+        waiter.kill()
+        waiter.wait()
+
+
+def test_the_lock_names_its_holder(run):
+    descriptor = run.lock()
+    with pytest.raises(_runs.RunError, match=RUN):
+        _runs.Run(run.state_dir, "other", "log").lock()
+    os.close(descriptor)
+    os.close(run.lock())
+
+
+@pytest.mark.parametrize("text, status", [("0\n", 0), ("137\n", 137), ("", None), ("x", None), ("99999", None)])
+def test_the_exit_status_is_what_the_supervisor_noted(run, text, status):
+    with open(os.path.join(run.path, "exit"), "w") as stream:
+        stream.write(text)
+    assert run.exit_status() == status
+
+
+def test_only_a_marked_state_is_removed(run):
+    assert [other.path for other in _runs.runs_below(run.state_dir)] == [run.path]
+    os.mkdir(os.path.join(run.state_dir, "runs", "foreign-log"))
+    assert len(_runs.runs_below(run.state_dir)) == 1
+    assert run.remove() and not run.remove()
+    assert os.listdir(os.path.join(run.state_dir, "runs")) == ["foreign-log"]
+
+
+@pytest.mark.parametrize("mode, refused", [(0o700, False), (0o755, False), (0o775, True), (0o777, True)])
+def test_a_state_directory_that_others_can_change_is_refused(tmp_path, mode, refused):
+    path = tmp_path / "state"
+    path.mkdir()
+    path.chmod(mode)
+    if refused:
+        with pytest.raises(_runs.RunError, match="writable"):
+            _runs.own_directory(str(path))
+    else:
+        assert _runs.own_directory(str(path)) == str(path)
