@@ -223,7 +223,7 @@ def _load_yaml(path: str) -> Any:
             content = file.read(_MAX_FILE_BYTES + 1)
         if len(content) > _MAX_FILE_BYTES:
             raise ProfileError(f'The file has more than {_MAX_FILE_BYTES} bytes.')
-        return yaml.load(content, Loader=_StrictLoader)  # noqa: S506 (a SafeLoader)
+        return yaml.load(content, Loader=_StrictLoader)
     except OSError as error:
         raise ProfileError(f'The file cannot be read: {error.strerror}.') from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:

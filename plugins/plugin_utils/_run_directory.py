@@ -42,7 +42,7 @@ _SAFE_NAME = re.compile(r'[a-z0-9_][a-z0-9_.-]{0,79}\Z')
 _TABLE_NAME = re.compile(r'[a-z][a-z0-9_]{0,39}\.csv\Z')
 
 
-class RunDirectoryError(Exception):
+class RunDirectoryError(OSError):
     """A run directory that cannot be made, read or written; the message is one sentence with the path."""
 
 
@@ -131,6 +131,18 @@ class RunDirectory:
             raise RunDirectoryError(f'The record of {record["host"]!r} cannot be written to {path}: {error.strerror or error}.') from None
         return folder
 
+    def note_leftovers(self, host: str, volume: str, left: Iterable[str]) -> bool:
+        """Add to a filed record, as leftovers, what of the run stays on the host; False where no record is filed. Raises RunDirectoryError."""
+        path = os.path.join(self.path, 'hosts', safe_name(host), safe_name(volume), 'record.json')
+        if not os.path.lexists(path):
+            return False
+        record = _read_json(path, MAX_RECORD_BYTES)
+        try:
+            write_file(path, _encode({**record, 'leftovers': [str(item) for item in left]}))
+        except OSError as error:
+            raise RunDirectoryError(f'{path} cannot be written: {error.strerror or error}.') from None
+        return True
+
     def folders(self) -> list[str]:
         """Return the folders of all records, relative to the run directory, sorted."""
         found = []
@@ -208,9 +220,22 @@ class RunDirectory:
         host, volume = folder.split(os.sep)[1:]
         reason = f'its record cannot be read: {reason}'
         return {
-            'schema': SCHEMA_VERSION, 'run_id': self.run['run_id'], 'host': self._names_by_folder.get(host, host), 'volume': volume, 'kind': 'error', 'created_at': '',
-            'error': {'stage': 'gate', 'verdict': ERROR, 'reason': reason}, 'facts': {}, 'workspace': {}, 'tester': None, 'verdict': ERROR,
-            'certified': False, 'qualification': 'nothing was measured', 'reasons': [reason], 'judgements': [], 'tables': {},
+            'schema': SCHEMA_VERSION,
+            'run_id': self.run['run_id'],
+            'host': self._names_by_folder.get(host, host),
+            'volume': volume,
+            'kind': 'error',
+            'created_at': '',
+            'error': {'stage': 'gate', 'verdict': ERROR, 'reason': reason},
+            'facts': {},
+            'workspace': {},
+            'tester': None,
+            'verdict': ERROR,
+            'certified': False,
+            'qualification': 'nothing was measured',
+            'reasons': [reason],
+            'judgements': [],
+            'tables': {},
         }
 
 

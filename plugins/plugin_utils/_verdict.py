@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..module_utils import _units
+from ._metrics import EACH, METRICS
 from ._profile import WARN as SEVERITY_WARN
 from ._profile import Limit, Profile, Waiver
 from ._statistics import Comparison, Evidence, compare
@@ -90,6 +91,16 @@ def judge_fleet(run: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) ->
     }
 
 
+def check_policy(fail_on: Any) -> tuple[str, ...]:
+    """Return what a gate is to stop at, checked: verdicts other than pass, and "unqualified". Raises PolicyError."""
+    if not isinstance(fail_on, (list, tuple)):
+        raise PolicyError(f'fail_on must be a list of {", ".join(FAIL_ON_CHOICES)}.')
+    for verdict in fail_on:
+        if verdict not in FAIL_ON_CHOICES:
+            raise PolicyError(f'fail_on names {str(verdict)!r}, which is not one of {", ".join(FAIL_ON_CHOICES)}.')
+    return tuple(fail_on)
+
+
 def utc_now() -> str:
     """Return the time of now as run directories write it: ISO 8601 in UTC, whole seconds, with Z."""
     return datetime.datetime.now(datetime.timezone.utc).strftime('%Y-%m-%dT%H:%M:%SZ')
@@ -151,7 +162,7 @@ def _judge_limit(limit: Limit, record: Mapping[str, Any], tables: Tables, profil
     rows = [row for row in tables.results if limit.applies_to(row)]
     if not rows:
         only = f' ({limit.rows_text})' if limit.rows_text else ''
-        return [_judgement(limit, _NO_ROW, '', Comparison(INCONCLUSIVE, None), 0, f'{limit.text}: nothing was measured that it judges{only}')]
+        return [_judgement(limit, _NO_ROW, Comparison(INCONCLUSIVE, None), reason=f'{limit.text}: nothing was measured that it judges{only}')]
     names = (record.get('workspace') or {}).get('queue_managers') or []
     waivers = [waiver for waiver in profile.waivers if (waiver.host, waiver.metric) == (record.get('host'), limit.metric.name)]
     return [_judge_row(limit, row, names, waivers, today) for row in rows]
@@ -162,11 +173,11 @@ def _judge_row(limit: Limit, row: Row, names: list[str], waivers: list[Waiver], 
     comparison = compare(limit, evidence)
     name = _queue_manager_name(row['queue_manager'], names)
     reason = '' if comparison.outcome == PASS else _reason(limit, row, name, comparison, evidence.samples)
-    judgement = _judgement(limit, row, name, comparison, evidence.samples, reason)
+    judgement = _judgement(limit, row, comparison, name=name, samples=evidence.samples, reason=reason)
     return _waive(judgement, waivers, today) if judgement['verdict'] == FAIL and not limit.hard else judgement
 
 
-def _judgement(limit: Limit, row: Mapping[str, Any], name: str, comparison: Comparison, samples: int, reason: str) -> dict[str, Any]:
+def _judgement(limit: Limit, row: Mapping[str, Any], comparison: Comparison, *, name: str = '', samples: int = 0, reason: str = '') -> dict[str, Any]:
     verdict = comparison.outcome
     if verdict != PASS and limit.severity == SEVERITY_WARN:
         verdict = WARN
@@ -239,20 +250,19 @@ def _who(row: Row, name: str) -> str:
 
 
 def _reasons(judgements: list[dict[str, Any]]) -> list[str]:
-    """Return a sentence for each limit, block size and load point that does not pass: its worst row, and how many more there are."""
+    """Return a sentence for each limit that does not pass, the worst first: its worst row, and how many more there are."""
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for judgement in judgements:
-        if judgement['verdict'] != PASS:
-            key = tuple(judgement[part] for part in ('limit', 'rows', 'block_size_bytes', 'queue_managers'))
-            groups.setdefault(key, []).append(judgement)
-    ordered = sorted(groups.values(), key=lambda group: WORST_FIRST.index(worst(judgement['verdict'] for judgement in group)))
-    return [_group_reason(group) for group in ordered]
+        if judgement['verdict'] != PASS and not _is_repeated(judgement):
+            groups.setdefault((judgement['limit'], judgement['rows']), []).append(judgement)
+    worst_of_each = [(min(group, key=_badness), len(group) - 1) for group in groups.values()]
+    worst_of_each.sort(key=lambda entry: WORST_FIRST.index(entry[0]['verdict']))
+    return [first['reason'] + (f', and {others} more of its rows' if others else '') for first, others in worst_of_each]
 
 
-def _group_reason(group: list[dict[str, Any]]) -> str:
-    first = min(group, key=_badness)
-    others = [judgement for judgement in group if judgement is not first and not (first['queue_managers'] == 1)]
-    return first['reason'] + (f', and {len(others)} more of its rows' if others else '')
+def _is_repeated(judgement: Mapping[str, Any]) -> bool:
+    """Whether a judgement on the `all` row says again what the row of the only queue manager says."""
+    return judgement['queue_manager'] == ALL_QUEUE_MANAGERS and judgement['queue_managers'] == 1 and METRICS[judgement['metric']].scope == EACH
 
 
 def _badness(judgement: Mapping[str, Any]) -> tuple[int, float]:
@@ -273,14 +283,7 @@ def _qualification(verdict: str, tables: Tables, profile: Profile) -> str:
 def _policy(run: Mapping[str, Any]) -> tuple[tuple[str, ...], bool]:
     policy = run.get('policy') or {}
     fail_on = policy.get('fail_on')
-    if fail_on is None:
-        fail_on = DEFAULT_FAIL_ON
-    if not isinstance(fail_on, (list, tuple)):
-        raise PolicyError(f'fail_on must be a list of {", ".join(FAIL_ON_CHOICES)}.')
-    for verdict in fail_on:
-        if verdict not in FAIL_ON_CHOICES:
-            raise PolicyError(f'fail_on names {str(verdict)!r}, which is not one of {", ".join(FAIL_ON_CHOICES)}.')
-    return tuple(fail_on), bool(policy.get('report_only'))
+    return check_policy(DEFAULT_FAIL_ON if fail_on is None else fail_on), bool(policy.get('report_only'))
 
 
 def _host_entry(record: Mapping[str, Any]) -> dict[str, Any]:

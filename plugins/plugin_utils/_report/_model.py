@@ -1,0 +1,318 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# This code is private to the collection and may change at any time.
+
+"""The model of a report: everything that the renderers show, gathered once from a run directory and judged by nobody again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...module_utils._units import format_count
+from .._profile import ProfileError, load_profile
+from .._run_directory import RunDirectory, RunDirectoryError
+from .._tables import ALL_QUEUE_MANAGERS, Tables, TablesError, parse_tables, printable
+from .._verdict import DEFAULT_VOLUME, host_label, judge_fleet, worst
+from .._verdict_names import PASS, WORST_FIRST
+
+NOT_MEASURED = 'not measured'
+"""What stands in the place of a verdict in check mode."""
+
+CHARTED_HOSTS = 40
+"""The largest number of hosts for which the tables of intervals are read, for the charts."""
+
+_SHOWN_LIMIT_KEYS = (
+    'limit', 'rows', 'metric', 'bound', 'limit_value', 'unit', 'severity', 'hard',
+)
+_SHOWN_WORST_KEYS = (
+    'block_size_bytes', 'queue_managers', 'queue_manager', 'queue_manager_name', 'value', 'value_at_least', 'samples', 'reason', 'waiver',
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ResultRow:
+    """A row of a host's results.csv: its figures in the order of the host's columns, and the worst judgement on it with its reasons."""
+
+    values: tuple[Any, ...]
+    queue_manager_name: str
+    verdict: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Host:
+    """What a report shows of one host's volume. Text is printable; nothing in it is escaped for any format.
+
+    profile is the name of the host's own profile, empty where it is judged by the run's.
+    """
+
+    host: str
+    volume: str
+    folder: str
+    verdict: str
+    certified: bool
+    qualification: str
+    kind: str
+    stage: str
+    created_at: str
+    reasons: list[str]
+    notes: list[str]
+    facts: dict[str, Any]
+    workspace: dict[str, Any]
+    tester: dict[str, Any]
+    limits: list[dict[str, Any]]
+    profile: str = ''
+    columns: tuple[str, ...] = ()
+    rows: list[ResultRow] = field(default_factory=list)
+    intervals: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def label(self) -> str:
+        """The host's name, with the volume where it is not the default one."""
+        return host_label(self.host, self.volume)
+
+    def results(self) -> Iterator[tuple[ResultRow, dict[str, Any]]]:
+        """Yield each row with its figures by column name."""
+        for row in self.rows:
+            yield row, dict(zip(self.columns, row.values, strict=True))
+
+
+@dataclass(slots=True)
+class Model:
+    """A whole report. run is run.json, fleet is verdict.json without its hosts, limits are the profile's as (text, rows, severity, hard)."""
+
+    path: str
+    run: dict[str, Any]
+    fleet: dict[str, Any]
+    gate_ran: bool
+    check_mode: bool
+    hosts: list[Host]
+    columns: list[str]
+    limits: list[tuple[str, str, str, bool]]
+
+    @property
+    def profile_name(self) -> str:
+        """Name and version of the profile."""
+        return _profile_name(self.run.get('profile') or {})
+
+    @property
+    def verdict(self) -> str:
+        """The fleet's verdict, or "not measured"."""
+        return self.fleet['verdict'] or NOT_MEASURED
+
+    @property
+    def steps(self) -> list[tuple[int, int]]:
+        """Every pair of load point and block size that any host measured, sorted."""
+        return sorted({step for host in self.hosts for step in _steps(host)})
+
+    @property
+    def size(self) -> str:
+        """How much the run covers: "3 hosts", or "5 volumes" where a host has another volume than the default one."""
+        noun = 'host' if all(host.volume == DEFAULT_VOLUME for host in self.hosts) else 'volume'
+        return f'{format_count(len(self.hosts))} {noun}' + ('' if len(self.hosts) == 1 else 's')
+
+    @property
+    def statement(self) -> str:
+        """What the run proves, in one sentence."""
+        if self.check_mode:
+            return 'Check mode: nothing was measured, and there is no verdict.'
+        if self.fleet['certified']:
+            against = 'the profile of each' if self.run.get('host_profiles') else self.profile_name
+            return f'This run certifies {self.size} against {against}.'
+        return f'This run does not certify: {self._why_not()}.'
+
+    @property
+    def gate_statement(self) -> str:
+        """What the gate did, in one sentence, empty where it let the run through as it stands."""
+        if not self.gate_ran:
+            if self.run.get('merged_from'):
+                return f'Merged from {len(self.run["merged_from"])} runs; this verdict was made from their records.'
+            return 'The gate did not run; this verdict was made from the records that were filed.'
+        if self.fleet['gate_failed']:
+            return 'The gate stopped this run.'
+        if self.fleet['policy'].get('report_only'):
+            return 'The gate reports only, and let this run through whatever its verdict.'
+        return ''
+
+    def _why_not(self) -> str:
+        bad = [host for host in self.hosts if host.verdict not in (PASS, 'warn')]
+        if not self.hosts:
+            return 'no host was expected and none reported'
+        if bad:
+            parts = [f'{count} {verdict}' for verdict, count in counts_worst_first(self.fleet['counts']) if verdict not in (PASS, 'warn')]
+            return f'of {self.size}, {", ".join(parts)}'
+        without = [host for host in self.hosts if not host.certified]
+        more = f' (and {len(without) - 1} more)' if len(without) > 1 else ''
+        return f'{without[0].label}{more}: {without[0].qualification}' if len(self.hosts) > 1 else without[0].qualification
+
+
+def build_model(run_directory: RunDirectory) -> Model:
+    """Gather a report's model. Where the gate wrote no verdict, the fleet is judged here from its records. Raises RunDirectoryError."""
+    run = run_directory.run
+    check_mode = bool((run.get('controller') or {}).get('check_mode'))
+    folders = run_directory.folders()
+    cache: dict[tuple[str, ...], tuple[str, ...]] = {}
+    hosts = [_host(run_directory, folder, cache, len(folders) <= CHARTED_HOSTS) for folder in folders]
+    hosts.extend(_absent(name, check_mode) for name in run_directory.expected_missing())
+    hosts.sort(key=lambda host: (_rank(host.verdict), host.host, host.volume))
+    stored = run_directory.verdict()
+    fleet = dict(stored) if stored else judge_fleet(run, (_as_record(host) for host in hosts))
+    fleet.pop('hosts', None)
+    fleet['reasons'] = [printable(str(reason)) for reason in fleet.get('reasons') or []]
+    columns = list(dict.fromkeys(column for header in cache for column in header))
+    return Model(run_directory.path, run, fleet, stored is not None, check_mode, hosts, columns, _profile_limits(run))
+
+
+def counts_worst_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Return the verdicts that occur with their counts, the worst first."""
+    return [(verdict, counts[verdict]) for verdict in WORST_FIRST if counts.get(verdict)]
+
+
+def _profile_name(profile: Mapping[str, Any]) -> str:
+    return printable(f'{profile.get("name", "no profile")} {profile.get("version", "")}'.strip())
+
+
+def _rank(verdict: str) -> int:
+    return WORST_FIRST.index(verdict) if verdict in WORST_FIRST else len(WORST_FIRST)
+
+
+def _steps(host: Host) -> Iterator[tuple[int, int]]:
+    if host.columns:
+        load, size = host.columns.index('queue_managers'), host.columns.index('block_size_bytes')
+        for row in host.rows:
+            yield row.values[load], row.values[size]
+
+
+def _host(run_directory: RunDirectory, folder: str, cache: dict[tuple[str, ...], tuple[str, ...]], charted: bool) -> Host:
+    record = run_directory.read_record(folder)
+    verdict = record.get('verdict') or NOT_MEASURED
+    host = Host(
+        host=printable(record['host']),
+        volume=printable(record['volume']),
+        folder=folder,
+        verdict=verdict if verdict in WORST_FIRST else NOT_MEASURED,
+        certified=record.get('certified') is True,
+        qualification=printable(record.get('qualification') or ''),
+        kind=record['kind'],
+        stage=printable(str((record.get('error') or {}).get('stage') or '')),
+        created_at=printable(str(record.get('created_at', ''))),
+        reasons=[printable(reason) for reason in record.get('reasons') or []],
+        notes=[],
+        facts=_plain(record.get('facts')),
+        workspace=_plain(record.get('workspace')),
+        tester=_plain(record.get('tester')),
+        limits=_limits(record.get('judgements') or []),
+    )
+    if isinstance(record.get('leftovers'), list) and record['leftovers']:
+        host.notes.append(f'Left behind on the host: {_printable_value(record["leftovers"])}')
+    own_profile = (run_directory.run.get('host_profiles') or {}).get(record['host'])
+    if own_profile:
+        host.profile = _profile_name(own_profile)
+    if record.get('tables'):
+        _add_tables(host, run_directory, record, cache, charted)
+    return host
+
+
+def _add_tables(host: Host, run_directory: RunDirectory, record: dict[str, Any], cache: dict[tuple[str, ...], tuple[str, ...]], charted: bool) -> None:
+    try:
+        wanted = ('run.csv', 'results.csv', 'intervals.csv') if charted else ('run.csv', 'results.csv')
+        chosen = {name: filed for name, filed in record['tables'].items() if name in wanted}
+        tables = parse_tables(run_directory.read_tables({**record, 'tables': chosen}))
+        host.intervals = tables.intervals
+    except (TablesError, RunDirectoryError) as error:
+        host.notes.append(printable(f'Its figures are not shown: {error}'))
+        return
+    header = tuple(tables.results[0]) if tables.results else ()
+    host.columns = cache.setdefault(header, header)
+    host.rows = _rows(record, tables)
+    host.notes.extend(f'The tester warns: {value}' for key, value in tables.run.items() if key.startswith('warning_') and value)
+
+
+def _rows(record: dict[str, Any], tables: Tables) -> list[ResultRow]:
+    judged: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for judgement in record.get('judgements') or []:
+        judged.setdefault(tuple(judgement.get(key) for key in ('block_size_bytes', 'queue_managers', 'queue_manager')), []).append(judgement)
+    names = (record.get('workspace') or {}).get('queue_managers') or []
+    rows = []
+    for row in tables.results:
+        judgements = judged.get((row['block_size_bytes'], row['queue_managers'], row['queue_manager']), [])
+        reasons = tuple(printable(str(judgement['reason'])) for judgement in judgements if judgement.get('reason'))
+        rows.append(ResultRow(tuple(row.values()), _name(row['queue_manager'], names), _worst(judgements), reasons))
+    return rows
+
+
+def _name(queue_manager: int | str, names: list[Any]) -> str:
+    if queue_manager == ALL_QUEUE_MANAGERS or not isinstance(queue_manager, int) or queue_manager > len(names):
+        return str(queue_manager)
+    return printable(str(names[queue_manager - 1]))
+
+
+def _worst(judgements: list[dict[str, Any]]) -> str:
+    verdicts = [judgement.get('verdict') for judgement in judgements]
+    return worst(verdict for verdict in verdicts if verdict in WORST_FIRST) if verdicts else ''
+
+
+def _limits(judgements: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return an entry a limit: what it asks, how many rows it judged, how many of them do not pass, and its worst row."""
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for judgement in judgements:
+        groups.setdefault(tuple(str(judgement.get(key)) for key in _SHOWN_LIMIT_KEYS), []).append(judgement)
+    return [_limit(group) for group in groups.values()]
+
+
+def _limit(group: list[dict[str, Any]]) -> dict[str, Any]:
+    first = min(group, key=_badness)
+    return {
+        **{key: _printable_value(first.get(key)) for key in _SHOWN_LIMIT_KEYS},
+        'verdict': _worst(group),
+        'rows_judged': sum(judgement.get('queue_manager') is not None for judgement in group),
+        'rows_not_passed': sum(judgement.get('verdict') != PASS for judgement in group if judgement.get('queue_manager') is not None),
+        'worst': {key: _printable_value(first.get(key)) for key in _SHOWN_WORST_KEYS},
+    }
+
+
+def _badness(judgement: Mapping[str, Any]) -> tuple[int, float]:
+    value = judgement.get('value')
+    number = value if isinstance(value, (int, float)) else 0
+    return _rank(judgement.get('verdict', '')), number if judgement.get('bound') == 'min' else -number
+
+
+def _absent(name: str, check_mode: bool) -> Host:
+    verdict = NOT_MEASURED if check_mode else 'missing'
+    reasons = [] if check_mode else ['it was expected and never reported']
+    return Host(printable(name), 'log', '', verdict, False, 'nothing was measured', 'error', '', '', reasons, [], {}, {}, {}, [])
+
+
+def _as_record(host: Host) -> dict[str, Any]:
+    verdict = host.verdict if host.verdict in WORST_FIRST else None
+    return {
+        'host': host.host, 'volume': host.volume, 'verdict': verdict, 'certified': host.certified, 'qualification': host.qualification,
+        'reasons': host.reasons,
+    }
+
+
+def _plain(data: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return a dict of printable text and numbers; what is nested becomes text."""
+    return {printable(str(key)): _printable_value(value) for key, value in (data or {}).items()}
+
+
+def _printable_value(value: Any) -> Any:
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return ', '.join(printable(str(item)) for item in value)
+    if isinstance(value, Mapping):
+        return ', '.join(f'{printable(str(key))}={printable(str(item))}' for key, item in value.items() if item is not None)
+    return printable(str(value))
+
+
+def _profile_limits(run: Mapping[str, Any]) -> list[tuple[str, str, str, bool]]:
+    try:
+        profile = load_profile(run.get('profile') or {})
+    except ProfileError:
+        return []
+    return [(limit.text, limit.rows_text or 'every row', limit.severity, limit.hard) for limit in profile.limits]

@@ -1,0 +1,63 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# This code is private to the collection and may change at any time.
+
+"""summary.txt: what is said after the play recap, for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...module_utils import _units
+from .._verdict_names import PASS
+from ._figures import FIGURES, count_words, figures_of
+from ._model import NOT_MEASURED, Host, Model, counts_worst_first
+
+WORST_HOSTS = 10
+REASONS_OF_A_HOST = 3
+
+
+def render(model: Model) -> Iterator[str]:
+    """Yield the summary's lines, without the report's path."""
+    yield f'{model.verdict.upper()}: {model.statement}\n'
+    if model.gate_statement:
+        yield f'  {model.gate_statement}\n'
+    yield f'  run      {model.run.get("run_id", "")}, profile {model.profile_name}\n'
+    yield f'  result   {_hosts(model)}\n'
+    if len(model.hosts) == 1:
+        yield from _table(model.hosts[0])
+    yield from _worst(model)
+
+
+def _hosts(model: Model) -> str:
+    counts = counts_worst_first(model.fleet.get('counts') or {})
+    measured_not = sum(host.verdict == NOT_MEASURED for host in model.hosts)
+    words = count_words(counts + ([(NOT_MEASURED, measured_not)] if measured_not else []))
+    return f'{model.size}: {words}' if words else model.size
+
+
+def _worst(model: Model) -> Iterator[str]:
+    bad = [host for host in model.hosts if host.verdict not in (PASS, NOT_MEASURED)]
+    for host in bad[:WORST_HOSTS]:
+        yield f'  {host.verdict:<12} {host.label}\n'
+        for reason in host.reasons[:REASONS_OF_A_HOST]:
+            yield f'               {reason}\n'
+        if len(host.reasons) > REASONS_OF_A_HOST:
+            yield f'               and {len(host.reasons) - REASONS_OF_A_HOST} more reasons\n'
+    if len(bad) > WORST_HOSTS:
+        yield f'  and {_units.format_count(len(bad) - WORST_HOSTS)} more hosts that do not pass\n'
+
+
+def _table(host: Host) -> Iterator[str]:
+    """Yield the figures of a run of one host: small enough to be read at once."""
+    lines = [['Block size', 'QMs', *(title for title, column, write in FIGURES)]]
+    for row, figures in host.results():
+        if figures['queue_manager'] == 'all':
+            texts = [text.replace('\u2265', '>=') for text in figures_of(figures)]
+            lines.append([_units.format_size(figures['block_size_bytes']), str(figures['queue_managers']), *texts])
+    if len(lines) > 1:
+        widths = [max(len(line[index]) for line in lines) for index in range(len(lines[0]))]
+        for line in lines:
+            yield '  ' + '  '.join(text.rjust(width) for text, width in zip(line, widths, strict=True)) + '\n'

@@ -1,0 +1,159 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Made-up tables, records and run directories for tests and benchmarks, in the tester's own format."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import os
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils import _profile, _run_directory, _tables, _verdict
+
+PROFILES = os.path.join(os.path.dirname(_profile.__file__), '..', '..', 'roles', 'gate', 'files', 'profiles')
+BLOCK_SIZES = (4096, 8192, 16384, 32768, 65536, 262144, 1048576)
+TODAY = datetime.date(2026, 11, 21)
+
+RESULT_COLUMNS = (
+    'step', 'block_size_bytes', 'queue_managers', 'queue_manager', 'start_time_epoch_s', 'elapsed_ns', 'writes', 'bytes', 'bytes_per_s', 'writes_per_s',
+    'interval_bytes_per_s_max', 'interval_bytes_per_s_min', 'latency_sum_ns', 'latency_mean_ns', 'latency_stddev_ns', 'latency_cv', 'latency_min_ns',
+    'latency_min_write', 'latency_max_ns', 'latency_max_write', 'latency_max_in_flight', 'latency_p50_ns', 'latency_p90_ns', 'latency_p99_ns',
+    'latency_p99_9_ns', 'latency_p99_99_ns', 'latency_p99_999_ns', 'latency_time_weighted_mean_ns', 'latency_time_weighted_p50_ns',
+    'latency_time_weighted_p99_ns', 'latency_time_weighted_p99_9_ns', 'ring_passes',
+)
+
+
+def table(columns, rows):
+    """Return a CSV table as bytes; None is an empty field."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator='\n')
+    writer.writerow(columns)
+    writer.writerows(['' if value is None else value for value in row] for row in rows)
+    return buffer.getvalue().encode('utf-8')
+
+
+def run_table(**keys):
+    """Return run.csv; complete=1 is its last row unless complete is None."""
+    content = {
+        'schema_version': 1, 'program': 'logdisk', 'version': '1.0.0', 'source_hash': 'ab' * 32, 'exit_status': 0, 'exit_reason': 'measured',
+        'exit_message': '', 'filesystem_type': 'xfs', 'device_model': 'Example Disk, 2 TB', 'complete': 1, **keys,
+    }
+    content['complete'] = content.pop('complete')
+    return table(('key', 'value'), [(key, value) for key, value in content.items() if key != 'complete' or value is not None])
+
+
+def result_row(step=1, block_size_bytes=4096, queue_managers=1, queue_manager='all', seconds=300, latency_ns=200_000, **figures):
+    """Return a row of results.csv as a dict, consistent in itself unless figures say otherwise."""
+    elapsed_ns = int(seconds * 1e9)
+    writers = queue_managers if queue_manager == 'all' else 1
+    writes = elapsed_ns // latency_ns * writers
+    row = {
+        'step': step, 'block_size_bytes': block_size_bytes, 'queue_managers': queue_managers, 'queue_manager': queue_manager,
+        'start_time_epoch_s': '1795258175.000000', 'elapsed_ns': elapsed_ns, 'writes': writes, 'bytes': writes * block_size_bytes,
+        'bytes_per_s': round(writes * block_size_bytes / seconds, 3), 'writes_per_s': round(writes / seconds, 3),
+        'interval_bytes_per_s_max': int(writes * block_size_bytes / seconds * 1.1), 'interval_bytes_per_s_min': int(writes * block_size_bytes / seconds * 0.9),
+        'latency_sum_ns': writes * latency_ns, 'latency_mean_ns': f'{latency_ns:.3f}', 'latency_stddev_ns': latency_ns // 10, 'latency_cv': 0.1,
+        'latency_min_ns': latency_ns // 2, 'latency_min_write': 17, 'latency_max_ns': latency_ns * 20, 'latency_max_write': 4711, 'latency_max_in_flight': 0,
+        'latency_p50_ns': latency_ns, 'latency_p90_ns': int(latency_ns * 1.2), 'latency_p99_ns': latency_ns * 2, 'latency_p99_9_ns': latency_ns * 4,
+        'latency_p99_99_ns': latency_ns * 8, 'latency_p99_999_ns': None, 'latency_time_weighted_mean_ns': int(latency_ns * 1.01),
+        'latency_time_weighted_p50_ns': latency_ns, 'latency_time_weighted_p99_ns': latency_ns * 2, 'latency_time_weighted_p99_9_ns': latency_ns * 5,
+        'ring_passes': '12.345',
+    }
+    row.update(figures)
+    return row
+
+
+def step_rows(step, block_size_bytes, queue_managers=1, **figures):
+    """Return a step's rows: one a queue manager and one for all."""
+    return [result_row(step, block_size_bytes, queue_managers, queue_manager, **figures) for queue_manager in (*range(1, queue_managers + 1), 'all')]
+
+
+def results_table(rows, extra_columns=()):
+    """Return results.csv from rows as dicts."""
+    columns = (*RESULT_COLUMNS, *extra_columns)
+    return table(columns, [[row.get(column) for column in columns] for row in rows])
+
+
+def sweep_rows(block_sizes=BLOCK_SIZES, queue_managers=(1,), latency_ns=200_000, bandwidth=2e9, **figures):
+    """Return the rows of a sweep over a disk of so much latency and bandwidth in bytes per second."""
+    steps = [(load, size) for load in queue_managers for size in block_sizes]
+    rows = []
+    for number, (load, size) in enumerate(steps, start=1):
+        rows.extend(step_rows(number, size, load, latency_ns=int((latency_ns + size / bandwidth * 1e9) * load ** 0.5), **figures))
+    return rows
+
+
+def intervals_table(rows, seconds=60):
+    """Return intervals.csv for the steps of results rows."""
+    columns = ('step', 'block_size_bytes', 'queue_managers', 'second', 'partial', 'writes', 'bytes', 'latency_sum_ns', 'latency_min_ns', 'latency_p50_ns',
+               'latency_p99_ns', 'latency_p99_9_ns', 'latency_max_ns')
+    lines = []
+    for row in (row for row in rows if row['queue_manager'] == 'all'):
+        for second in range(1, seconds + 1):
+            mean = int(float(row['latency_mean_ns']))
+            wave = 1 + (second * 7919 + row['step'] * 104729) % 13 / 13 + (20 if second % 23 == row['step'] else 0)
+            writes = row['writes'] // seconds
+            lines.append((row['step'], row['block_size_bytes'], row['queue_managers'], second, 0, writes, writes * row['block_size_bytes'], writes * mean,
+                          mean // 2, mean, int(mean * 2 * (1 + wave / 20)), int(mean * 4 * wave), int(mean * 5 * wave)))
+    return table(columns, lines)
+
+
+def tables(rows=None, extra_columns=(), **run_keys):
+    """Return the tester's tables, bytes by file name, of rows of results (a whole good sweep where there are none)."""
+    rows = sweep_rows() if rows is None else rows
+    run_keys = {'steps_planned': len({row['step'] for row in rows}), **run_keys}
+    return {'run.csv': run_table(**run_keys), 'results.csv': results_table(rows, extra_columns), 'intervals.csv': intervals_table(rows)}
+
+
+def run_data(hosts, profile='mq-log-silver', check_mode=False, **keys):
+    """Return run.json of a run that expects hosts."""
+    return {
+        'created_at': '2026-11-21T10:49:35Z',
+        'collection_version': '1.0.0',
+        'controller': {'hostname': 'controller', 'user': 'ops', 'ansible_version': '2.19.14', 'python_version': '3.11.7', 'playbook': 'certify.yml',
+                       'check_mode': check_mode},
+        'expected_hosts': list(hosts),
+        'parameters': {'sweep_duration': 300, 'sweep_block_sizes': ['4K', '64K', '1M'], 'sweep_file_size': '64 MiB', 'sweep_files': 16},
+        'profile': _profile.load_profile(profile, PROFILES).as_dict(),
+        'policy': {'fail_on': list(_verdict.DEFAULT_FAIL_ON), 'report_only': False},
+        **keys,
+    }
+
+
+def judged(run, host, files, volume='log', queue_managers=('QM1',), today=TODAY, **keys):
+    """Return a measured host's record with its verdict."""
+    parsed = _tables.parse_tables(files)
+    record = {
+        'host': host, 'volume': volume, 'kind': 'measurement', 'created_at': '2026-11-21T11:24:00Z', 'error': None,
+        'facts': {'os': 'Rocky Linux 9.4', 'kernel': '5.14.0-427.el9.x86_64', 'cpus': 16, 'memory_bytes': 67430219776, 'filesystem_type': 'xfs',
+                  'mount_point': '/var/mqm/log', 'mount_options': 'rw,noatime,attr2', 'device_name': 'dm-3', 'device_model': 'Example Disk',
+                  'device_scheduler': 'none', 'device_write_cache': 'write through', 'tester_version': '1.0.0'},
+        'workspace': {'path': '/var/mqm/log/logdisk', 'queue_managers': list(queue_managers), 'directories': []},
+        'tester': {'exit_status': parsed.exit_status, 'exit_reason': parsed.run['exit_reason'], 'exit_message': '', 'error': None, 'in_flight': None},
+        **keys,
+    }
+    return {**record, **_verdict.judge_host(record, parsed, _profile.load_profile(run['profile']), today)}
+
+
+def failed(host, verdict='unreachable', stage='probe', reason='no route to host', volume='log'):
+    """Return the record of a host that was not measured."""
+    record = {'host': host, 'volume': volume, 'kind': 'error', 'created_at': '2026-11-21T10:50:00Z', 'facts': {}, 'workspace': {}, 'tester': None,
+              'error': {'stage': stage, 'verdict': verdict, 'reason': reason}}
+    return {**record, **_verdict.judge_host(record, None, None, TODAY)}
+
+
+def run_directory(base, measured, unmeasured=(), gate=True, expected=None, queue_managers=('QM1',), **keys):
+    """Make a run directory under base: measured is tables by host, unmeasured are records, gate says whether verdict.json is written."""
+    hosts = [*measured, *(record['host'] for record in unmeasured)]
+    run = run_data(hosts if expected is None else expected, **keys)
+    directory = _run_directory.RunDirectory.create(str(base), run)
+    for host, files in measured.items():
+        directory.write_record(judged(run, host, files, queue_managers=queue_managers), files)
+    for record in unmeasured:
+        directory.write_record(record)
+    if gate:
+        directory.write_verdict(_verdict.judge_fleet(directory.run, directory.iter_records()))
+    return directory
