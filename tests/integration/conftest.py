@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What all integration tests share: hosts to run against."""
+"""What all integration tests share: hosts to run against, and versions of ansible-core to run."""
 
 import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
+import controllers
 import pytest
+from ansible_runs import Controller
 from testbed import Bed, HostSpec, Settings, reaper
 from testbed.settings import default_prefix
 
@@ -31,3 +34,24 @@ def start(settings: Settings) -> Iterator[Callable[..., Bed]]:
     """start(HostSpec, ...) or start("name", ...): hosts that end with the test."""
     with Bed(settings) as bed:
         yield lambda *specs: bed.up(HostSpec(spec) if isinstance(spec, str) else spec for spec in specs)
+
+
+@pytest.fixture
+def controller_of(settings: Settings, tmp_path: Path) -> Callable[[str], Controller]:
+    """controller_of("2.16"): that ansible-core in an empty working directory; skips where this machine has no Python for it."""
+
+    def make(name: str) -> Controller:
+        core = controllers.core(name)
+        if not core.make():
+            pytest.skip(f"ansible-core {core.version} needs Python {core.oldest_python} to {core.newest_python}, none is found")
+        directory = tmp_path / "work"
+        directory.mkdir()
+        return Controller(core.directory / "bin", directory, {"ANSIBLE_SSH_CONTROL_PATH_DIR": str(settings.state / "cp")})
+
+    return make
+
+
+@pytest.fixture
+def controller(controller_of: Callable[[str], Controller]) -> Controller:
+    """The newest ansible-core that this machine can run."""
+    return controller_of(controllers.newest().name)

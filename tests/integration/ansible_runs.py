@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Running the real ansible-playbook of a version of ansible-core, as a user would from a directory of their own."""
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from certification import Certification
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+# A profile that a healthy disk passes however busy this machine is, and a delay that no busy machine needs to explain: a mean
+# above 10 ms is a hard failure in every profile.
+PROFILE = {"name": "test", "version": 1, "limits": [{"metric": "latency_mean", "max": "9 ms"}]}
+SLOW_MS = 30
+
+QUICK = {
+    "workspace_path": "/fut/logdisk",
+    "gate_profile": PROFILE,
+    "sweep_block_sizes": ["4K", "64K"],
+    "sweep_duration": 1,
+    "sweep_warmup": 0,
+    "sweep_file_size": "1M",
+    "sweep_files": 4,
+    "sweep_poll_interval": 1,
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run of a playbook ended. ``screen`` is all that it printed."""
+
+    status: int
+    screen: str
+    directory: Path
+
+    @property
+    def certifications(self) -> list[Certification]:
+        """What its run directories hold, oldest first."""
+        return [Certification(path.parent) for path in sorted((self.directory / "reports").glob("*/run.json")) if not path.parent.is_symlink()]
+
+    @property
+    def certification(self) -> Certification:
+        (only,) = self.certifications
+        return only
+
+
+@dataclass(frozen=True)
+class Controller:
+    """A version of ansible-core, and the directory in which its user works."""
+
+    tools: Path
+    directory: Path
+    environment: dict[str, str]
+
+    def run(self, playbook: Path | str, *arguments: str, env: dict[str, str] | None = None, timeout_s: float = 300, **variables: object) -> Outcome:
+        """Run a playbook of the collection (its name) or another (its path); keywords become extra variables."""
+        if isinstance(playbook, str):
+            playbook = PROJECT / "playbooks" / f"{playbook}.yml"
+        extra = self.directory / "variables.json"
+        extra.write_text(json.dumps(variables))
+        done = subprocess.run(
+            [str(self.tools / "ansible-playbook"), str(playbook), "-e", f"@{extra}", *arguments],
+            cwd=self.directory,
+            env=self._environment(env or {}),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=timeout_s,
+            check=False,
+        )
+        print(done.stdout)  # pytest shows it where the test fails
+        return Outcome(done.returncode, done.stdout, self.directory)
+
+    def certify(self, inventory: Path, *arguments: str, env: dict[str, str] | None = None, **variables: object) -> Outcome:
+        """Certify the inventory's hosts with a quick sweep."""
+        return self.run("certify", "-i", str(inventory), *arguments, env=env, **{**QUICK, **variables})
+
+    def _environment(self, env: dict[str, str]) -> dict[str, str]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "LOGDISK_", "PYTHON", "VIRTUAL_ENV"))}
+        path = f"{self.tools}{os.pathsep}{os.environ['PATH']}"
+        config = {"ANSIBLE_CONFIG": str(PROJECT / "ansible.cfg")}
+        return {**kept, "PATH": path, "NO_COLOR": "1", "ANSIBLE_NOCOLOR": "1", **config, **self.environment, **env}

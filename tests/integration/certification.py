@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading what a certification left in its run directory, each format by a reader of its own that shares nothing with the collection."""
+
+import csv
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cached_property
+from html.parser import HTMLParser
+from pathlib import Path
+
+VERDICTS = ("pass", "warn", "fail", "inconclusive", "error", "missing", "unreachable")
+
+
+@dataclass(frozen=True)
+class Certification:
+    path: Path
+
+    # The source of everything
+
+    @cached_property
+    def run(self) -> dict:
+        return json.loads((self.path / "run.json").read_text())
+
+    @cached_property
+    def records(self) -> dict[str, dict]:
+        """Each host's record by its name."""
+        found = [json.loads(path.read_text()) for path in self.path.glob("hosts/*/*/record.json")]
+        return {record["host"]: record for record in found}
+
+    @cached_property
+    def verdict(self) -> dict:
+        return json.loads((self.path / "verdict.json").read_text())
+
+    def table(self, host: str, name: str = "results.csv") -> list[dict[str, str]]:
+        """A table as the tester wrote it on the host."""
+        (path,) = [record for record in self.path.glob("hosts/*/*/record.json") if json.loads(record.read_text())["host"] == host]
+        return read_csv(path.with_name(name))
+
+    # The formats
+
+    @cached_property
+    def report(self) -> dict:
+        return json.loads((self.path / "report.json").read_text())
+
+    @cached_property
+    def results(self) -> list[dict[str, str]]:
+        return read_csv(self.path / "results.csv")
+
+    @cached_property
+    def suites(self) -> dict[str, ElementTree.Element]:
+        return {suite.get("name", ""): suite for suite in ElementTree.parse(self.path / "junit.xml").getroot().iter("testsuite")}
+
+    @cached_property
+    def html(self) -> "Page":
+        page = Page()
+        page.feed((self.path / "index.html").read_text())
+        return page
+
+    @cached_property
+    def markdown(self) -> str:
+        return (self.path / "report.md").read_text()
+
+    # The verdict of every host as each format has it
+
+    def verdicts(self) -> dict[str, dict[str, str]]:
+        """Format -> host -> verdict."""
+        return {
+            "record.json": {name: record["verdict"] for name, record in self.records.items()},
+            "verdict.json": {entry["host"]: entry["verdict"] for entry in self.verdict["hosts"]},
+            "report.json": {entry["host"]: entry["verdict"] for entry in self.report["hosts"]},
+            "results.csv": {row["host"]: row["host_verdict"] for row in self.results},
+            "junit.xml": {name: junit_verdict(suite) for name, suite in self.suites.items()},
+            "report.md": dict(re.findall(rf"^\| (\S+) \| ({'|'.join(VERDICTS)}) \| (?:yes|no) \|", self.markdown, re.MULTILINE)),
+            "index.html": self.html.verdicts,
+        }
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as table:
+        return list(csv.DictReader(table))
+
+
+def junit_verdict(suite: ElementTree.Element) -> str:
+    """What a system that knows JUnit only takes from a suite: the worst of its cases, checked against the suite's own counts."""
+    found = defaultdict(list)
+    for case in suite.iter("testcase"):
+        for result in case:
+            if result.tag in ("failure", "error", "skipped"):
+                found[result.tag].append(result.get("type", ""))
+    counts = [suite.get(name) for name in ("failures", "errors", "skipped")]
+    assert counts == [str(len(found[tag])) for tag in ("failure", "error", "skipped")], "a suite counts its own cases"
+    for verdict in ("fail", "error", "unreachable", "missing", "inconclusive"):
+        if verdict in found["failure"] + found["error"]:
+            return verdict
+    return "pass"
+
+
+def summary_verdicts(screen: str) -> dict[str, str]:
+    """The hosts that the summary on the screen names, with their verdicts; it names none that passed."""
+    return {host: verdict for verdict, host in re.findall(rf"^  ({'|'.join(VERDICTS)}) +(\S+)$", screen, re.MULTILINE)}
+
+
+def summaries(screen: str) -> list[str]:
+    """The first line of each summary on the screen."""
+    return re.findall(r"^(?:(?:PASS|WARN|FAIL|INCONCLUSIVE|ERROR|MISSING|UNREACHABLE|NOT MEASURED)\b).*$", screen, re.MULTILINE)
+
+
+class Page(HTMLParser):
+    """The page's text, the verdict in each row of its table of hosts, and what it would load from elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text = ""
+        self.loads: list[str] = []
+        self.verdicts: dict[str, str] = {}
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        known = dict(attributes)
+        if tag == "tr" and known.get("data-host"):
+            self.verdicts[known["data-host"] or ""] = known.get("data-verdict") or ""
+        self.loads += [value for name, value in attributes if name in ("src", "srcset") and value]
+        if tag == "link":
+            self.loads.append(known.get("href") or "")
+
+    def handle_data(self, data: str) -> None:
+        self.text += data

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The summary appears once, however the callback came to be loaded, and the report does not depend on it."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from ansible_runs import PROJECT, QUICK, Controller
+from certification import summaries
+from testbed import Bed
+
+Start = Callable[..., Bed]
+FORMATS = {"report.json", "results.csv", "junit.xml", "report.md", "index.html"}
+
+
+def configuration(path: Path, *lines: str) -> dict[str, str]:
+    """The environment for a configuration that differs from the project's in what it enables."""
+    path.write_text("\n".join(["[defaults]", f"collections_path = {PROJECT / 'collections'}", *lines, "[ssh_connection]", "pipelining = True", ""]))
+    return {"ANSIBLE_CONFIG": str(path)}
+
+
+@pytest.mark.parametrize(("enabled", "shim", "wrapped", "expected"), [
+    (True, True, False, 1),
+    (True, False, False, 1),
+    (False, True, False, 1),
+    (False, False, False, 0),
+    (True, True, True, 1),
+    (False, True, True, 1),
+], ids=["both", "configuration", "shim", "neither", "both, imported", "shim, imported"])
+def test_one_summary(start: Start, controller: Controller, tmp_path: Path, enabled: bool, shim: bool, wrapped: bool, expected: int) -> None:
+    bed = start("h1")
+    env = configuration(tmp_path / "ansible.cfg", *(["callbacks_enabled = mqops.logdisk.report"] if enabled else []))
+    playbooks = PROJECT / "playbooks"
+    if not shim:
+        playbooks = shutil.copytree(playbooks, tmp_path / "playbooks", ignore=shutil.ignore_patterns("callback_plugins"))
+    playbook = playbooks / "certify.yml"
+    if wrapped:
+        playbook = tmp_path / "site.yml"
+        playbook.write_text("- ansible.builtin.import_playbook: mqops.logdisk.certify\n")
+    outcome = controller.run(playbook, "-i", str(bed.inventory(tmp_path / "hosts.yml")), env=env, **QUICK)
+
+    assert outcome.status == 0
+    assert len(summaries(outcome.screen)) == expected
+    assert {path.name for path in outcome.certification.path.iterdir()} >= FORMATS
+
+
+def test_the_summary_comes_last(start: Start, controller: Controller, tmp_path: Path) -> None:
+    bed = start("h1")
+    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"))
+    recap = outcome.screen.index("PLAY RECAP")
+    assert outcome.screen.index(summaries(outcome.screen)[0]) > recap
+    assert str(outcome.certification.path) in outcome.screen[recap:]
+
+
+def test_two_runs_on_one_command_line(start: Start, controller: Controller, tmp_path: Path) -> None:
+    """One process, two playbooks: each has its own run directory and summary."""
+    bed = start("h1")
+    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"), str(PROJECT / "playbooks/certify.yml"))
+    assert outcome.status == 0
+    assert len(outcome.certifications) == len(summaries(outcome.screen)) == 2

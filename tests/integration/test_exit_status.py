@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Nothing that goes wrong anywhere ends in 0, and each host stands in the report under its own verdict."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from ansible_runs import Controller, Outcome
+from certification import summary_verdicts
+from testbed import Bed, HostSpec
+
+Start = Callable[..., Bed]
+
+
+def assert_verdicts(outcome: Outcome, expected: dict[str, str]) -> None:
+    """Every format has these verdicts, and the summary names the hosts that do not pass."""
+    verdicts = outcome.certification.verdicts()
+    assert verdicts == dict.fromkeys(verdicts, expected)
+    assert summary_verdicts(outcome.screen) == {host: verdict for host, verdict in expected.items() if verdict != "pass"}
+
+
+def test_one_host_each_of_many_troubles(start: Start, controller: Controller, tmp_path: Path) -> None:
+    """The trouble of some hides nothing of the others."""
+    bed = start(
+        "good",
+        HostSpec("broken-python", python="broken"),
+        HostSpec("no-python", python="none"),
+        HostSpec("no-compiler", compiler=False),
+        HostSpec("bad-source", variables={"tester_cflags": "-DLOGDISK_VERSION=@"}),
+        HostSpec("bad-option", variables={"sweep_block_sizes": ["4Q"]}),
+        HostSpec("no-space", variables={"sweep_file_size": "1G"}),
+        HostSpec("no-sudo", user="ops", remove=("usr/bin/sudo",)),
+        HostSpec("eio", disk="slow"),
+        "dead",
+    )
+    bed["dead"].link_down()
+    bed["eio"].set_eio(True)
+    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"))
+    assert outcome.status == 2
+    expected = dict.fromkeys((host.name for host in bed), "error") | {"good": "pass", "dead": "unreachable", "eio": "fail"}
+    assert_verdicts(outcome, expected)
+    stages = {name: record["error"]["stage"] for name, record in outcome.certification.records.items() if record["error"]}
+    assert stages["broken-python"] in ("probe", "tester")
+    assert stages["no-compiler"] == stages["bad-source"] == "tester"
+    assert stages["no-space"] == "workspace"
+    for name, record in outcome.certification.records.items():
+        assert record["verdict"] == "pass" or all(reason.strip() for reason in record["reasons"]), f"{name} says why"
+
+
+def test_all_hosts_fail(start: Start, controller: Controller, tmp_path: Path) -> None:
+    bed = start(HostSpec("h1", python="broken"), HostSpec("h2", python="broken"), "h3")
+    bed["h3"].link_down()
+    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"))
+    assert outcome.status == 2
+    assert_verdicts(outcome, {"h1": "error", "h2": "error", "h3": "unreachable"})
+
+
+def test_one_host_that_is_dead(start: Start, controller: Controller, tmp_path: Path) -> None:
+    bed = start("h1")
+    bed["h1"].link_down()
+    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"))
+    assert outcome.status == 2
+    assert_verdicts(outcome, {"h1": "unreachable"})
+
+
+def test_limits(start: Start, controller: Controller, tmp_path: Path) -> None:
+    bed = start("good", HostSpec("bad", python="broken"))
+    inventory = bed.inventory(tmp_path / "hosts.yml")
+    to_bad = controller.certify(inventory, "--limit", "bad")
+    assert to_bad.status == 2
+    assert_verdicts(to_bad, {"bad": "error"})
+    for limit in ("nobody", "localhost", "good:!good"):
+        outcome = controller.certify(inventory, "--limit", limit)
+        assert outcome.status != 0, limit
+    to_good = controller.certify(inventory, "--limit", "good")
+    assert to_good.status == 0
+    assert list(to_good.certifications[-1].records) == ["good"]
+
+
+@pytest.mark.parametrize("inventory", ["", "[all]\n", "localhost ansible_connection=local\n"])
+def test_an_inventory_of_nobody(controller: Controller, tmp_path: Path, inventory: str) -> None:
+    path = tmp_path / "hosts.ini"
+    path.write_text(inventory)
+    assert controller.certify(path).status != 0
+
+
+def test_no_inventory_at_all(controller: Controller, tmp_path: Path) -> None:
+    assert controller.certify(tmp_path / "absent.yml").status != 0
+
+
+def test_a_mistyped_group(start: Start, controller: Controller, tmp_path: Path) -> None:
+    bed = start(HostSpec("h1", groups=("databases",)))
+    inventory = bed.inventory(tmp_path / "hosts.yml")
+    assert controller.certify(inventory, certify_hosts="datebases").status != 0
+    assert controller.certify(inventory, certify_hosts="databases").status == 0
+
+
+def test_a_report_that_cannot_be_written(start: Start, controller: Controller, tmp_path: Path) -> None:
+    bed = start("h1")
+    inventory = bed.inventory(tmp_path / "hosts.yml")
+    (tmp_path / "file").touch()
+    outcome = controller.certify(inventory, gate_report_dir=str(tmp_path / "file" / "reports"))
+    assert outcome.status != 0
+    assert bed["h1"].files("/fut/logdisk") == []
+
+
+def test_wrong_options(start: Start, controller: Controller, tmp_path: Path) -> None:
+    """What is wrong for everybody stops the run before anything is measured."""
+    bed = start("h1")
+    inventory = bed.inventory(tmp_path / "hosts.yml")
+    for variables in ({"gate_profile": "platinum"}, {"gate_fail_on": ["fial"]}, {"gate_profile": {"name": "x", "limits": [{"metric": "speed", "max": 1}]}}):
+        outcome = controller.certify(inventory, **variables)
+        assert outcome.status == 2, variables
+        assert "Start the tester" not in outcome.screen
+
+
+def test_the_policy_decides(start: Start, controller: Controller, tmp_path: Path) -> None:
+    bed = start(HostSpec("h1", python="broken"), "h2")
+    inventory = bed.inventory(tmp_path / "hosts.yml")
+    assert controller.certify(inventory, gate_report_only=True).status == 0
+    assert controller.certify(inventory, gate_report_only="true").status == 0
+    assert controller.certify(inventory, gate_fail_on=["fail"]).status == 0
+    assert controller.certify(inventory, "--limit", "h2", gate_fail_on=["fail", "unqualified"]).status == 2

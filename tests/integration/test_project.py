@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The checkout as its users meet it: the first command in a new clone, and the artifact that is published."""
+
+import shutil
+import subprocess
+import tarfile
+from pathlib import Path
+
+import pytest
+from ansible_runs import PROJECT
+from certification import Certification, summaries
+from test_awx import project_files
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A copy of the checkout, deep enough that a socket's path below it would be too long."""
+    target = tmp_path / "a-directory-with-a-name-that-is-long" / "and-another-one-below-it-just-as-long" / "logdisk"
+    for name in project_files():
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(PROJECT / name, target / name)
+    return target
+
+
+def make(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        ["make", *arguments], cwd=directory, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(Path.home())},
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+    )
+    print(done.stdout)
+    return done
+
+
+def test_make_certify_in_a_new_clone(clone: Path) -> None:
+    """It measures this machine's own disk, whatever that is worth: 0, or 2 with reasons."""
+    done = make(clone, "certify", "ARGS=-e sweep_duration=1 -e sweep_warmup=0")
+    certification = Certification((clone / "reports/latest").resolve())
+    (record,) = certification.records.values()
+    assert record["kind"] == "measurement"
+    assert len(certification.table(record["host"])) == 14
+    assert not record["certified"]
+    assert len(summaries(done.stdout)) == 1
+    assert (done.returncode == 0) == (record["verdict"] in ("pass", "warn"))
+    assert done.returncode in (0, 2)
+    assert done.returncode == 0 or certification.verdict["reasons"]
+    assert not Path("/var/tmp/logdisk").exists()
+
+
+def test_make_help(clone: Path) -> None:
+    done = make(clone)
+    assert done.returncode == 0
+    assert "make certify" in done.stdout
+
+
+def test_the_artifact(clone: Path) -> None:
+    """It holds what users and certification need, and nothing of what is made or needed only here."""
+    links = "collections/ansible_collections/mqops/logdisk/galaxy.yml"
+    for junk in ("build/x", ".venv/x", ".venv-dev/x", "reports/latest/run.json", "src/build/logdisk", links):
+        (clone / junk).parent.mkdir(parents=True, exist_ok=True)
+        (clone / junk).touch()
+    output = clone.parent / "artifact"
+    galaxy = [str(PROJECT / ".venv-dev/bin/ansible-galaxy"), "collection", "build", "--output-path", str(output)]
+    subprocess.run(galaxy, cwd=clone, check=True, capture_output=True)
+    with tarfile.open(next(output.iterdir())) as artifact:
+        names = set(artifact.getnames())
+    tops = {name.split("/")[0] for name in names}
+    documents = {"MANIFEST.json", "FILES.json", "CHANGELOG.md", "LICENSE", "README.md"}
+    assert tops <= documents | {"changelogs", "docs", "meta", "playbooks", "plugins", "roles", "src", "tests"}
+    assert {"README.md", "src/version.h", "roles/tester/tasks/main.yml", "plugins/callback/report.py", "tests/config.yml", "meta/runtime.yml"} <= names
+    assert not any(name.startswith(("src/build", "tests/integration", "tests/testbed", "tests/unit")) for name in names)

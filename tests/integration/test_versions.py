@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every ansible-core that the collection takes, against every Python that it can drive on targets."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from ansible_runs import Controller
+from testbed import Bed, HostSpec
+from testbed.shell import TestbedError
+
+DEBIAN = ""
+TARGETS = {
+    "2.16": ("3.6", "3.7", "3.12", DEBIAN),
+    "2.19": ("3.8", "3.13", DEBIAN),
+    "2.21": ("3.9", "3.10", "3.13", DEBIAN),
+}
+
+
+def present(python: str) -> bool:
+    try:
+        return python == DEBIAN or HostSpec("h", python=python).interpreter is not None
+    except TestbedError:
+        return False
+
+
+@pytest.mark.parametrize("core", TARGETS)
+def test_core_drives(core: str, start: Callable[..., Bed], controller_of: Callable[[str], Controller], tmp_path: Path) -> None:
+    controller = controller_of(core)
+    bed = start(*(HostSpec(f"python{python.replace('.', '-') or '-debian'}", python=python) for python in TARGETS[core] if present(python)))
+    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"))
+    assert outcome.status == 0
+    assert {name: record["verdict"] for name, record in outcome.certification.records.items()} == {host.name: "pass" for host in bed}
+    used = {name: record["facts"]["python_version"] for name, record in outcome.certification.records.items()}
+    assert all(used[host.name].startswith(host.spec.python) for host in bed)
+    assert outcome.certification.run["controller"]["ansible_version"].startswith(core)
+    assert "[WARNING]" not in outcome.screen
+    assert "DEPRECATION" not in outcome.screen
