@@ -31,11 +31,17 @@ class ActionModule(RemoteAction):
             reason = f"what the host sent as its tables cannot be read: {error}"
             return {"failed": True, "msg": reason, "logdisk": error_key("error", reason)}
         directory = _run_directory.RunDirectory.open(arguments["run_path"])
-        record = _records.measurement(directory.run, host, volume, dict(arguments.get("facts") or {}), dict(arguments.get("workspace") or {}),
-                                      tables, datetime.date.today())
+        notes = as_dict(as_dict(answer.get("start")).get("notes"))
+        record = _records.measurement(directory.run, host, volume, as_dict(notes.get("facts")), as_dict(notes.get("workspace")), tables,
+                                      datetime.date.today())
         directory.write_record(record, tables)
         key = {"schema": SCHEMA, "kind": record["kind"], "host": host, "volume": volume, "verdict": record["verdict"], "run_id": record["run_id"]}
         return {"changed": False, "logdisk": key}
+
+
+def as_dict(value: Any) -> dict[str, Any]:
+    """Return ``value`` where it is a dict, else an empty one: a host can send anything."""
+    return value if isinstance(value, dict) else {}
 
 
 def unpack_tables(packed: Any) -> dict[str, bytes]:

@@ -151,6 +151,11 @@ class Run(object):
             return 'finished'
         return 'running' if alive else 'dead'
 
+    def ask_to_end(self, number=signal.SIGTERM):
+        """Send the tester a signal; on SIGTERM it writes the tables of what it measured, and ends."""
+        for pid in processes_with(('--tables=' + self.tables_path,)):
+            _kill(pid, number)
+
     def terminate(self, patience_s):
         """End the tester: SIGTERM, then SIGKILL after ``patience_s`` seconds. Its supervisor follows by itself.
 
@@ -159,8 +164,7 @@ class Run(object):
         """
         pids = self.processes()
         for number, wait_s in ((signal.SIGTERM, patience_s), (signal.SIGKILL, 2.0)):
-            for pid in processes_with(('--tables=' + self.tables_path,)):
-                _kill(pid, number)
+            self.ask_to_end(number)
             end = time.time() + wait_s
             while pids and time.time() < end:
                 time.sleep(0.05)

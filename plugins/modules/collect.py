@@ -35,14 +35,6 @@ options:
     description: The run directory on the controller.
     type: path
     required: true
-  facts:
-    description: Facts of the host for its record.
-    type: dict
-    default: {}
-  workspace:
-    description: The workspace for the host's record, with the names of the queue managers.
-    type: dict
-    default: {}
 attributes:
   check_mode:
     description: Not useful in check mode, in which nothing was measured.
@@ -105,8 +97,6 @@ def main():
             volume=dict(type='str', default='log'),
             state_dir=dict(type='str', default='~/.mqops-logdisk'),
             run_path=dict(type='path', required=True),
-            facts=dict(type='dict', default={}),
-            workspace=dict(type='dict', default={}),
         ),
     )
     p = module.params
@@ -123,7 +113,7 @@ def main():
     except (OSError, _runs.RunError) as error:
         module.fail_json(msg=str(error))
     module.exit_json(
-        changed=False, state=state, stderr_tail=run.read_text('stderr', 2000),
+        changed=False, state=state, start=run.read_start(),
         tables=dict((name, content) for name, content in tables.items() if content is not None))
 
 

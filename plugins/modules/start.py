@@ -61,6 +61,10 @@ options:
     description: When the tester ends by itself whatever happens, by the host's clock.
     type: float
     required: true
+  notes:
+    description: Facts and workspace for the host's record, kept beside the tables for a later M(mqops.logdisk.collect).
+    type: dict
+    default: {}
   nice:
     description: Niceness of the tester.
     type: int
@@ -174,6 +178,7 @@ def main():
             path=dict(type='str', required=True),
             made_path=dict(type='bool', default=False),
             deadline_epoch_s=dict(type='float', required=True),
+            notes=dict(type='dict', default={}),
             nice=dict(type='int', default=0),
             ionice=dict(type='str', default=''),
             keep_days=dict(type='int', default=7),
@@ -189,7 +194,7 @@ def main():
         remove_old_runs(p['state_dir'], p['keep_days'])
         pid = launch(p, run)
         run.write_start(dict(pid=pid, started_epoch_s=time.time(), deadline_epoch_s=p['deadline_epoch_s'],
-                             path=p['path'], run_directory=p['run_directory']))
+                             path=p['path'], run_directory=p['run_directory'], notes=p['notes']))
     except (OSError, _runs.RunError) as error:
         module.fail_json(msg=str(error))
     module.exit_json(changed=True, pid=pid, state_path=run.path)

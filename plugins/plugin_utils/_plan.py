@@ -68,8 +68,13 @@ def _arguments(numbers: dict[str, Any], options: dict[str, Any]) -> list[str]:
         f"--filePrefix={FILE_PREFIX}",
     ]
     arguments.extend(f"--{name}={options[option]}" for option, name in (("sync", "sync"), ("direct", "direct")) if options.get(option))
-    arguments.extend(f"--{name}={float(options[option]):g}" for option, name in (("rate_per_s", "rate"), ("delay_us", "delay")) if options.get(option))
+    arguments.extend(f"--{name}={_plain(options[option])}" for option, name in (("rate_per_s", "rate"), ("delay_us", "delay")) if options.get(option))
     return arguments
+
+
+def _plain(number: Any) -> str:
+    """Return a number in plain digits, without an exponent."""
+    return f"{float(number):.6f}".rstrip("0").rstrip(".")
 
 
 def _load_points(items: list[Any], queue_managers: int) -> list[int]:

@@ -37,10 +37,10 @@ def test_strings_of_a_survey_are_taken_as_numbers():
 
 
 def test_arguments_name_every_option_of_the_tester():
-    made = plan(sync="fdatasync", direct="no", rate_per_s=100.0, delay_us=5)
+    made = plan(sync="fdatasync", direct="no", rate_per_s=0.5, delay_us=1000000)
     assert made["arguments"] == [
         "--bsize=4096,1048576", "--qm=1", "--duration=60", "--warmup=5", "--fileSize=67108864", "--numFiles=16",
-        "--filePrefix=logdisk", "--sync=fdatasync", "--direct=no", "--rate=100", "--delay=5"]
+        "--filePrefix=logdisk", "--sync=fdatasync", "--direct=no", "--rate=0.5", "--delay=1000000"]
 
 
 @pytest.mark.parametrize("changes, queue_managers, word", [
