@@ -20,10 +20,11 @@ requirements:
   - enable in configuration, or run the playbooks of this collection, beside which a shim loads it
 """
 
+import sys
 from typing import Any
 
 from ansible.plugins.callback import CallbackBase
-from ansible_collections.mqops.logdisk.plugins.plugin_utils import _claim, _report, _run_directory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils import _claim, _progress, _report, _run_directory
 
 
 class CallbackModule(CallbackBase):
@@ -41,6 +42,7 @@ class CallbackModule(CallbackBase):
     def v2_playbook_on_start(self, playbook: Any) -> None:
         """Forget the runs of an earlier playbook of the same command line."""
         self._paths = []
+        _progress.on_terminal = sys.stdout.isatty()
 
     def v2_runner_on_ok(self, result: Any, **kwargs: Any) -> None:
         """Take note of a run directory that a task names."""

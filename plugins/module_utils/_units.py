@@ -17,16 +17,9 @@ __metaclass__ = type
 import decimal
 import re
 
-try:
-    _TEXT = (str, unicode)  # type: ignore[name-defined]  # pylint: disable=undefined-variable
-    _INTEGER = (int, long)  # type: ignore[name-defined]  # pylint: disable=undefined-variable
-except NameError:
-    _TEXT = (str,)
-    _INTEGER = (int,)
-
 SIZE_UNITS = {'': 1, 'b': 1, 'k': 1 << 10, 'kib': 1 << 10, 'm': 1 << 20, 'mib': 1 << 20, 'g': 1 << 30, 'gib': 1 << 30, 't': 1 << 40, 'tib': 1 << 40}
 DURATION_UNITS = {
-    'ns': 1, 'us': 10**3, u'\u00b5s': 10**3, u'\u03bcs': 10**3, 'ms': 10**6, 's': 10**9, 'm': 60 * 10**9, 'min': 60 * 10**9, 'h': 3600 * 10**9,
+    'ns': 1, 'us': 10**3, '\u00b5s': 10**3, '\u03bcs': 10**3, 'ms': 10**6, 's': 10**9, 'm': 60 * 10**9, 'min': 60 * 10**9, 'h': 3600 * 10**9,
 }
 RATE_UNITS = {
     'B/s': 1, 'kB/s': 10**3, 'KB/s': 10**3, 'MB/s': 10**6, 'GB/s': 10**9, 'KiB/s': 1 << 10, 'MiB/s': 1 << 20, 'GiB/s': 1 << 30,
@@ -77,9 +70,9 @@ def parse_number(value):
 
 def parse_count(value):
     """Return a count as an int: 12345, "12345", "12,345"."""
-    if isinstance(value, _INTEGER) and not isinstance(value, bool) and 0 <= value <= LARGEST:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST:
         return int(value)
-    if isinstance(value, _TEXT) and len(value) <= _MAX_TEXT and _COUNT.match(value.strip()):
+    if isinstance(value, str) and len(value) <= _MAX_TEXT and _COUNT.match(value.strip()):
         count = int(value.strip().replace(',', ''))
         if count <= LARGEST:
             return count
@@ -145,11 +138,11 @@ def _split(value):
     """Return a value's number as a Decimal and its unit as text; the number is None where it is none."""
     if isinstance(value, bool):
         return None, ''
-    if isinstance(value, _INTEGER):
+    if isinstance(value, int):
         return (decimal.Decimal(value) if value >= 0 else None), ''
     if isinstance(value, float):
         return (decimal.Decimal(repr(value)) if 0 <= value <= LARGEST else None), ''
-    if not isinstance(value, _TEXT) or len(value) > _MAX_TEXT:
+    if not isinstance(value, str) or len(value) > _MAX_TEXT:
         return None, ''
     match = _QUANTITY.match(value.strip())
     if not match:

@@ -9,7 +9,6 @@ Private to this collection; it may change at any time.
 from __future__ import annotations
 
 import math
-import sys
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -19,6 +18,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._schedule import END
 
 LINE_INTERVAL_S = 30.0
 """Where the output is no terminal, a line is printed this often at most."""
+
+on_terminal = False
+"""Whether the output is a terminal. The callback finds out in the main process; Ansible's workers, which have no terminal of
+their own, inherit what it found."""
 
 
 def fleet_line(statuses: Mapping[str, Mapping[str, Any]], left_s: float) -> str:
@@ -39,22 +42,20 @@ def fleet_line(statuses: Mapping[str, Mapping[str, Any]], left_s: float) -> str:
 
 def show(display: Any, statuses: Mapping[str, Mapping[str, Any]], sleep_s: float, end_epoch_s: float) -> None:
     """Sleep for ``sleep_s`` seconds and show the fleet's progress: one line rewritten each second on a terminal, else a
-    plain line at the start."""
+    plain line before the first wait and before every long one."""
     wake = time.monotonic() + sleep_s
-    live = sys.stdout.isatty()
-    if not live:
+    if not on_terminal and (sleep_s >= LINE_INTERVAL_S or not any(statuses.values())):
         display.display(fleet_line(statuses, end_epoch_s - time.time()))
     while (remaining := wake - time.monotonic()) > 0:
-        if live:
-            _rewrite(fleet_line(statuses, end_epoch_s - time.time()))
+        if on_terminal:
+            _rewrite(display, fleet_line(statuses, end_epoch_s - time.time()))
         time.sleep(min(1.0, remaining))
-    if live:
-        _rewrite("")
+    if on_terminal:
+        _rewrite(display, "")
 
 
-def _rewrite(line: str) -> None:
-    sys.stdout.write("\r\033[K" + line)
-    sys.stdout.flush()
+def _rewrite(display: Any, line: str) -> None:
+    display.display("\r\033[K" + line, newline=False, screen_only=True)
 
 
 def _number(status: Mapping[str, Any], key: str) -> float | None:

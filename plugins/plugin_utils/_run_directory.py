@@ -95,7 +95,9 @@ class RunDirectory:
             raise RunDirectoryError('There is no run directory to merge.')
         newest = {key: value for key, value in sources[-1].run.items() if key not in ('schema', 'run_id', 'created_at')}
         expected = sorted({host for source in sources for host in source.expected_hosts})
-        merged = cls.create(base, {**newest, 'expected_hosts': expected, 'merged_from': [source.run['run_id'] for source in sources]})
+        profiles = {host: profile for source in sources for host, profile in (source.run.get('host_profiles') or {}).items()}
+        merged_from = [source.run['run_id'] for source in sources]
+        merged = cls.create(base, {**newest, 'expected_hosts': expected, 'host_profiles': profiles, 'merged_from': merged_from})
         for source, folder in _newest_records(sources):
             merged.write_record(*source.read_with_tables(folder))
         return merged
@@ -276,7 +278,7 @@ def _finite(data: Any) -> Any:
 
 def _read_json(path: str, most: int) -> dict[str, Any]:
     try:
-        data = json.loads(read_file(path, most))
+        data = json.loads(read_file(path, most), parse_constant=_refuse_constant)
     except OSError as error:
         raise RunDirectoryError(f'{path} cannot be read: {error.strerror or error}.') from None
     except (ValueError, RecursionError):
@@ -286,6 +288,11 @@ def _read_json(path: str, most: int) -> dict[str, Any]:
     return data
 
 
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f'{name} is no JSON')
+
+
+_NUMBER = (int, float, type(None))
 _RECORD_TYPES = {
     'host': str, 'volume': str, 'kind': str, 'facts': (dict, type(None)), 'workspace': (dict, type(None)), 'tester': (dict, type(None)),
     'error': (dict, type(None)), 'reasons': (list, type(None)), 'judgements': (list, type(None)), 'tables': (dict, type(None)),
@@ -293,20 +300,39 @@ _RECORD_TYPES = {
 }
 
 
+_JUDGEMENT_TYPES = {
+    'limit': str, 'metric': str, 'bound': str, 'verdict': str, 'reason': str, 'limit_value': _NUMBER, 'value': _NUMBER, 'samples': int,
+    'block_size_bytes': (int, type(None)), 'queue_managers': (int, type(None)), 'queue_manager': (int, str, type(None)), 'queue_manager_name': str,
+}
+_LARGEST = 1 << 64
+
+
 def _check_record(record: dict[str, Any], folder: str) -> None:
+    """Raise RunDirectoryError where a record is not shaped as records are, or stands in another one's folder."""
+    where = f'{folder}/record.json'
     if record.get('schema') != SCHEMA_VERSION:
-        raise RunDirectoryError(f'{folder}/record.json is no record of schema {SCHEMA_VERSION}.')
-    for key, types in _RECORD_TYPES.items():
-        if not isinstance(record.get(key), types):
-            raise RunDirectoryError(f'{folder}/record.json has no usable {key}.')
-    for key in ('judgements', 'reasons'):
-        wanted = dict if key == 'judgements' else str
-        if not all(isinstance(item, wanted) for item in record.get(key) or []):
-            raise RunDirectoryError(f'{folder}/record.json has no usable {key}.')
+        raise RunDirectoryError(f'{where} is no record of schema {SCHEMA_VERSION}.')
+    _check_types(record, _RECORD_TYPES, where)
+    for judgement in record.get('judgements') or []:
+        if not isinstance(judgement, dict):
+            raise RunDirectoryError(f'{where} has no usable judgements.')
+        _check_types(judgement, _JUDGEMENT_TYPES, where)
+        if not all(value is None or isinstance(value, str) or (isinstance(value, (int, float)) and abs(value) <= _LARGEST) for value in judgement.values()):
+            raise RunDirectoryError(f'{where} has no usable judgements.')
+    if not all(isinstance(reason, str) for reason in record.get('reasons') or []):
+        raise RunDirectoryError(f'{where} has no usable reasons.')
     if not all(isinstance(filed, dict) for filed in (record.get('tables') or {}).values()):
-        raise RunDirectoryError(f'{folder}/record.json has no usable tables.')
+        raise RunDirectoryError(f'{where} has no usable tables.')
+    if not isinstance((record.get('workspace') or {}).get('queue_managers') or [], list):
+        raise RunDirectoryError(f'{where} has no usable workspace.')
     if folder != os.path.join('hosts', safe_name(record['host']), safe_name(record['volume'])):
-        raise RunDirectoryError(f'{folder}/record.json belongs to another host or volume.')
+        raise RunDirectoryError(f'{where} belongs to another host or volume.')
+
+
+def _check_types(data: dict[str, Any], types: dict[str, Any], where: str) -> None:
+    for key, wanted in types.items():
+        if not isinstance(data.get(key), wanted):
+            raise RunDirectoryError(f'{where} has no usable {key}.')
 
 
 def _newest_records(sources: list[RunDirectory]) -> list[tuple[RunDirectory, str]]:

@@ -70,7 +70,7 @@ def judge_fleet(run: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) ->
     """
     check_mode = bool((run.get('controller') or {}).get('check_mode'))
     fail_on, report_only = _policy(run)
-    hosts = [_host_entry(record) for record in records if not (check_mode and not record.get('verdict'))]
+    hosts = [host_entry(record) for record in records if not (check_mode and not record.get('verdict'))]
     if not check_mode:
         known = {host['host'] for host in hosts}
         hosts.extend(_missing_entry(name) for name in run.get('expected_hosts') or [] if name not in known)
@@ -88,6 +88,22 @@ def judge_fleet(run: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) ->
         'reasons': _fleet_reasons(hosts, check_mode),
         'hosts': hosts,
         'policy': {'fail_on': list(fail_on), 'report_only': report_only},
+    }
+
+
+def host_entry(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a fleet's verdict says of one record; one without a verdict, which nobody judged, is an error."""
+    verdict = record.get('verdict')
+    reasons = [str(reason) for reason in record.get('reasons') or []]
+    if verdict not in WORST_FIRST:
+        verdict, reasons = ERROR, ['its record holds no verdict', *reasons]
+    return {
+        'host': str(record.get('host', '')),
+        'volume': str(record.get('volume') or DEFAULT_VOLUME),
+        'verdict': verdict,
+        'certified': verdict in GOOD and record.get('certified') is True,
+        'qualification': str(record.get('qualification') or ''),
+        'reasons': reasons,
     }
 
 
@@ -109,6 +125,13 @@ def utc_now() -> str:
 def host_label(host: str, volume: str) -> str:
     """Return how a host's volume is named in sentences: the host alone where the volume is the default one."""
     return host if volume == DEFAULT_VOLUME else f'{host}/{volume}'
+
+
+def is_repeated(judgement: Mapping[str, Any]) -> bool:
+    """Whether a judgement on the `all` row says again what the row of the only queue manager says, and need not be told twice."""
+    metric = METRICS.get(judgement.get('metric', ''))
+    lone = judgement.get('queue_manager') == ALL_QUEUE_MANAGERS and judgement.get('queue_managers') == 1
+    return lone and metric is not None and metric.scope == EACH
 
 
 def _unmeasured(verdict: str, reason: str) -> dict[str, Any]:
@@ -253,16 +276,11 @@ def _reasons(judgements: list[dict[str, Any]]) -> list[str]:
     """Return a sentence for each limit that does not pass, the worst first: its worst row, and how many more there are."""
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for judgement in judgements:
-        if judgement['verdict'] != PASS and not _is_repeated(judgement):
+        if judgement['verdict'] != PASS and not is_repeated(judgement):
             groups.setdefault((judgement['limit'], judgement['rows']), []).append(judgement)
     worst_of_each = [(min(group, key=_badness), len(group) - 1) for group in groups.values()]
     worst_of_each.sort(key=lambda entry: WORST_FIRST.index(entry[0]['verdict']))
     return [first['reason'] + (f', and {others} more of its rows' if others else '') for first, others in worst_of_each]
-
-
-def _is_repeated(judgement: Mapping[str, Any]) -> bool:
-    """Whether a judgement on the `all` row says again what the row of the only queue manager says."""
-    return judgement['queue_manager'] == ALL_QUEUE_MANAGERS and judgement['queue_managers'] == 1 and METRICS[judgement['metric']].scope == EACH
 
 
 def _badness(judgement: Mapping[str, Any]) -> tuple[int, float]:
@@ -284,21 +302,6 @@ def _policy(run: Mapping[str, Any]) -> tuple[tuple[str, ...], bool]:
     policy = run.get('policy') or {}
     fail_on = policy.get('fail_on')
     return check_policy(DEFAULT_FAIL_ON if fail_on is None else fail_on), bool(policy.get('report_only'))
-
-
-def _host_entry(record: Mapping[str, Any]) -> dict[str, Any]:
-    verdict = record.get('verdict')
-    reasons = [str(reason) for reason in record.get('reasons') or []]
-    if verdict not in WORST_FIRST:
-        verdict, reasons = ERROR, ['its record holds no verdict', *reasons]
-    return {
-        'host': str(record.get('host', '')),
-        'volume': str(record.get('volume') or DEFAULT_VOLUME),
-        'verdict': verdict,
-        'certified': verdict in GOOD and record.get('certified') is True,
-        'qualification': str(record.get('qualification') or ''),
-        'reasons': reasons,
-    }
 
 
 def _missing_entry(host: str) -> dict[str, Any]:

@@ -40,7 +40,6 @@ def render(model: Model) -> Iterator[str]:
     return render_template(
         'index.html.j2',
         model=model,
-        run_id=str(model.run.get('run_id', '')),
         hosts=_Hosts(model.hosts, steps),
         detailed=_Hosts(model.hosts[:DETAILED_HOSTS], steps),
         detailed_hosts=DETAILED_HOSTS,
@@ -119,7 +118,7 @@ class _HostView:
         """Facts, workspace and how the tester ended, as pairs."""
         groups = (self.host.facts, {f'workspace_{key}': value for key, value in self.host.workspace.items()},
                   {f'tester_{key}': value for key, value in self.host.tester.items()})
-        return [(key, value) for group in groups for key, value in group.items() if value not in (None, '')]
+        return [(key, _fact(key, value)) for group in groups for key, value in group.items() if value not in (None, '')]
 
     def _is_shown(self, verdict: str, figures: dict[str, Any]) -> bool:
         if figures['queue_manager'] == 'all':
@@ -145,6 +144,10 @@ def _who(name: str, queue_managers: int) -> str:
     if name != 'all' or queue_managers == 1:
         return name
     return f'all {queue_managers}'
+
+
+def _fact(key: str, value: Any) -> Any:
+    return _units.format_size(value) if key.endswith('_bytes') and isinstance(value, int) else value
 
 
 def _worst_value(limit: dict[str, Any]) -> str:

@@ -19,7 +19,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from ...module_utils import _units
 from .._metrics import METRICS
-from .._verdict_names import ERROR, FAIL, GOOD, INCONCLUSIVE, MISSING, UNQUALIFIED, UNREACHABLE, WARN
+from .._verdict_names import ERROR, FAIL, GOOD, INCONCLUSIVE, MISSING, PASS, UNQUALIFIED, UNREACHABLE, WARN
 from ._model import NOT_MEASURED, Host, Model
 
 _ELEMENTS = {FAIL: 'failure', INCONCLUSIVE: 'failure', ERROR: 'error', MISSING: 'error', UNREACHABLE: 'error', NOT_MEASURED: 'skipped'}
@@ -43,7 +43,7 @@ def render(model: Model) -> Iterator[str]:
         for key, count in _counts(_cases(model, host)).items():
             totals[key] += count
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
-    yield f'<testsuites name={_attribute("mqops.logdisk " + str(model.run.get("run_id", "")))}{_count_attributes(totals)}>\n'
+    yield f'<testsuites name={_attribute("mqops.logdisk " + model.run_id)}{_count_attributes(totals)}>\n'
     for host in model.hosts:
         yield _suite(model, host)
     yield '</testsuites>\n'
@@ -83,10 +83,11 @@ def _cases(model: Model, host: Host) -> list[Case]:
 
 def _measurement(host: Host) -> Case:
     """Return the case of the measurement itself: whatever of the host's verdict no limit explains."""
-    explained = {limit['verdict'] for limit in host.limits}
-    if host.verdict in explained or host.verdict in GOOD:
-        return Case('measurement', WARN if host.notes else 'pass', '; '.join(host.notes))
-    return Case('measurement', host.verdict, host.reasons[0] if host.reasons else host.verdict, '\n'.join([*host.reasons, *host.notes]))
+    told = tuple(limit['worst']['reason'] for limit in host.limits if limit['worst']['reason'])
+    reasons = [reason for reason in host.reasons if not (told and reason.startswith(told))]
+    if host.verdict in GOOD or (host.limits and not reasons):
+        return Case('measurement', WARN if host.notes else PASS, '; '.join(host.notes))
+    return Case('measurement', host.verdict, reasons[0] if reasons else host.verdict, '\n'.join([*reasons, *host.notes]))
 
 
 def _limit_case(limit: dict[str, Any]) -> Case:
@@ -113,7 +114,7 @@ def _counts(cases: list[Case]) -> dict[str, int]:
 
 
 def _elapsed_s(host: Host) -> float:
-    return sum(figures['elapsed_ns'] for row, figures in host.results() if figures['queue_manager'] == 'all') / 1e9
+    return sum(figures['elapsed_ns'] for dummy, figures in host.results() if figures['queue_manager'] == 'all') / 1e9
 
 
 def _count_attributes(counts: dict[str, int]) -> str:

@@ -37,7 +37,6 @@ def render(model: Model) -> Iterator[str]:
     return render_template(
         'report.md.j2',
         model=model,
-        run_id=str(model.run.get('run_id', '')),
         counts=[(verdict, count) for verdict, count in counts_of(model) if count],
         reasons=model.fleet['reasons'][:SHOWN_REASONS],
         reasons_left=max(0, len(model.fleet['reasons']) - SHOWN_REASONS),

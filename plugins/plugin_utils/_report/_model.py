@@ -16,8 +16,8 @@ from ...module_utils._units import format_count
 from .._profile import ProfileError, load_profile
 from .._run_directory import RunDirectory, RunDirectoryError
 from .._tables import ALL_QUEUE_MANAGERS, Tables, TablesError, parse_tables, printable
-from .._verdict import DEFAULT_VOLUME, host_label, judge_fleet, worst
-from .._verdict_names import PASS, WORST_FIRST
+from .._verdict import DEFAULT_VOLUME, host_entry, host_label, is_repeated, judge_fleet, worst
+from .._verdict_names import ERROR, GOOD, PASS, WORST_FIRST
 
 NOT_MEASURED = 'not measured'
 """What stands in the place of a verdict in check mode."""
@@ -100,6 +100,11 @@ class Model:
         return _profile_name(self.run.get('profile') or {})
 
     @property
+    def run_id(self) -> str:
+        """The run's id."""
+        return printable(str(self.run.get('run_id', '')))
+
+    @property
     def verdict(self) -> str:
         """The fleet's verdict, or "not measured"."""
         return self.fleet['verdict'] or NOT_MEASURED
@@ -139,11 +144,11 @@ class Model:
         return ''
 
     def _why_not(self) -> str:
-        bad = [host for host in self.hosts if host.verdict not in (PASS, 'warn')]
+        bad = [host for host in self.hosts if host.verdict not in GOOD]
         if not self.hosts:
             return 'no host was expected and none reported'
         if bad:
-            parts = [f'{count} {verdict}' for verdict, count in counts_worst_first(self.fleet['counts']) if verdict not in (PASS, 'warn')]
+            parts = [f'{count} {verdict}' for verdict, count in counts_worst_first(self.fleet['counts']) if verdict not in GOOD]
             return f'of {self.size}, {", ".join(parts)}'
         without = [host for host in self.hosts if not host.certified]
         more = f' (and {len(without) - 1} more)' if len(without) > 1 else ''
@@ -155,16 +160,15 @@ def build_model(run_directory: RunDirectory) -> Model:
     run = run_directory.run
     check_mode = bool((run.get('controller') or {}).get('check_mode'))
     folders = run_directory.folders()
-    cache: dict[tuple[str, ...], tuple[str, ...]] = {}
-    hosts = [_host(run_directory, folder, cache, len(folders) <= CHARTED_HOSTS) for folder in folders]
+    reader = _Reader(run_directory, check_mode, charted=len(folders) <= CHARTED_HOSTS)
+    hosts = [reader.host(folder) for folder in folders]
     hosts.extend(_absent(name, check_mode) for name in run_directory.expected_missing())
     hosts.sort(key=lambda host: (_rank(host.verdict), host.host, host.volume))
     stored = run_directory.verdict()
-    fleet = dict(stored) if stored else judge_fleet(run, (_as_record(host) for host in hosts))
+    fleet = judge_fleet(run, reader.entries) if stored is None else dict(stored)
     fleet.pop('hosts', None)
     fleet['reasons'] = [printable(str(reason)) for reason in fleet.get('reasons') or []]
-    columns = list(dict.fromkeys(column for header in cache for column in header))
-    return Model(run_directory.path, run, fleet, stored is not None, check_mode, hosts, columns, _profile_limits(run))
+    return Model(run_directory.path, run, fleet, stored is not None, check_mode, hosts, reader.columns, _profile_limits(run))
 
 
 def counts_worst_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
@@ -187,49 +191,70 @@ def _steps(host: Host) -> Iterator[tuple[int, int]]:
             yield row.values[load], row.values[size]
 
 
-def _host(run_directory: RunDirectory, folder: str, cache: dict[tuple[str, ...], tuple[str, ...]], charted: bool) -> Host:
-    record = run_directory.read_record(folder)
-    verdict = record.get('verdict') or NOT_MEASURED
-    host = Host(
-        host=printable(record['host']),
-        volume=printable(record['volume']),
-        folder=folder,
-        verdict=verdict if verdict in WORST_FIRST else NOT_MEASURED,
-        certified=record.get('certified') is True,
-        qualification=printable(record.get('qualification') or ''),
-        kind=record['kind'],
-        stage=printable(str((record.get('error') or {}).get('stage') or '')),
-        created_at=printable(str(record.get('created_at', ''))),
-        reasons=[printable(reason) for reason in record.get('reasons') or []],
-        notes=[],
-        facts=_plain(record.get('facts')),
-        workspace=_plain(record.get('workspace')),
-        tester=_plain(record.get('tester')),
-        limits=_limits(record.get('judgements') or []),
-    )
-    if isinstance(record.get('leftovers'), list) and record['leftovers']:
-        host.notes.append(f'Left behind on the host: {_printable_value(record["leftovers"])}')
-    own_profile = (run_directory.run.get('host_profiles') or {}).get(record['host'])
-    if own_profile:
-        host.profile = _profile_name(own_profile)
-    if record.get('tables'):
-        _add_tables(host, run_directory, record, cache, charted)
-    return host
+class _Reader:
+    """Reads a run directory's hosts one by one, and keeps what the fleet needs of each."""
 
+    def __init__(self, run_directory: RunDirectory, check_mode: bool, charted: bool) -> None:
+        self.entries: list[dict[str, Any]] = []
+        self._run_directory = run_directory
+        self._check_mode = check_mode
+        self._charted = charted
+        self._profiles = run_directory.run.get('host_profiles') or {}
+        self._headers: dict[tuple[str, ...], tuple[str, ...]] = {}
 
-def _add_tables(host: Host, run_directory: RunDirectory, record: dict[str, Any], cache: dict[tuple[str, ...], tuple[str, ...]], charted: bool) -> None:
-    try:
-        wanted = ('run.csv', 'results.csv', 'intervals.csv') if charted else ('run.csv', 'results.csv')
+    @property
+    def columns(self) -> list[str]:
+        """Every column of the tables read so far, in the order in which they first occurred."""
+        return list(dict.fromkeys(column for header in self._headers for column in header))
+
+    def host(self, folder: str) -> Host:
+        """Read one record with its tables."""
+        record = self._run_directory.read_record(folder)
+        entry = host_entry(record)
+        measured = bool(record.get('verdict')) or not self._check_mode
+        if measured:
+            self.entries.append(entry)
+        own_profile = self._profiles.get(record['host'])
+        host = Host(
+            host=printable(record['host']),
+            volume=printable(record['volume']),
+            folder=folder,
+            verdict=entry['verdict'] if measured else NOT_MEASURED,
+            certified=entry['certified'],
+            qualification=printable(entry['qualification']),
+            kind=printable(record['kind']),
+            stage=printable(str((record.get('error') or {}).get('stage') or '')),
+            created_at=printable(str(record.get('created_at', ''))),
+            reasons=[printable(reason) for reason in entry['reasons']] if measured else [],
+            notes=[],
+            facts=_plain(record.get('facts')),
+            workspace=_plain(record.get('workspace')),
+            tester=_plain(record.get('tester')),
+            limits=_limits(record.get('judgements') or []),
+            profile=_profile_name(own_profile) if own_profile else '',
+        )
+        if record.get('leftovers'):
+            host.notes.append(f'Left behind on the host: {_printable_value(record["leftovers"])}')
+        if record.get('tables'):
+            self._add_tables(host, record)
+        return host
+
+    def _add_tables(self, host: Host, record: dict[str, Any]) -> None:
+        wanted = ('run.csv', 'results.csv', 'intervals.csv') if self._charted else ('run.csv', 'results.csv')
         chosen = {name: filed for name, filed in record['tables'].items() if name in wanted}
-        tables = parse_tables(run_directory.read_tables({**record, 'tables': chosen}))
-        host.intervals = tables.intervals
-    except (TablesError, RunDirectoryError) as error:
-        host.notes.append(printable(f'Its figures are not shown: {error}'))
-        return
-    header = tuple(tables.results[0]) if tables.results else ()
-    host.columns = cache.setdefault(header, header)
-    host.rows = _rows(record, tables)
-    host.notes.extend(f'The tester warns: {value}' for key, value in tables.run.items() if key.startswith('warning_') and value)
+        try:
+            tables = parse_tables(self._run_directory.read_tables({**record, 'tables': chosen}))
+        except (TablesError, RunDirectoryError) as error:
+            host.notes.append(printable(f'Its figures are not shown: {error}'))
+            return
+        header = tuple(tables.results[0]) if tables.results else ()
+        host.columns = self._headers.setdefault(header, header)
+        host.rows = _rows(record, tables)
+        host.notes.extend(f'The tester warns: {value}' for key, value in tables.run.items() if key.startswith('warning_') and value)
+        try:
+            host.intervals = tables.intervals
+        except TablesError as error:
+            host.notes.append(printable(f'Its seconds are not shown: {error}'))
 
 
 def _rows(record: dict[str, Any], tables: Tables) -> list[ResultRow]:
@@ -252,8 +277,8 @@ def _name(queue_manager: int | str, names: list[Any]) -> str:
 
 
 def _worst(judgements: list[dict[str, Any]]) -> str:
-    verdicts = [judgement.get('verdict') for judgement in judgements]
-    return worst(verdict for verdict in verdicts if verdict in WORST_FIRST) if verdicts else ''
+    verdicts = [judgement['verdict'] if judgement['verdict'] in WORST_FIRST else ERROR for judgement in judgements]
+    return worst(verdicts) if verdicts else ''
 
 
 def _limits(judgements: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -265,34 +290,26 @@ def _limits(judgements: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _limit(group: list[dict[str, Any]]) -> dict[str, Any]:
-    first = min(group, key=_badness)
+    rows = [judgement for judgement in group if judgement['queue_manager'] is not None and not is_repeated(judgement)]
+    first = min(rows or group, key=_badness)
     return {
         **{key: _printable_value(first.get(key)) for key in _SHOWN_LIMIT_KEYS},
         'verdict': _worst(group),
-        'rows_judged': sum(judgement.get('queue_manager') is not None for judgement in group),
-        'rows_not_passed': sum(judgement.get('verdict') != PASS for judgement in group if judgement.get('queue_manager') is not None),
+        'rows_judged': len(rows),
+        'rows_not_passed': sum(judgement.get('verdict') != PASS for judgement in rows),
         'worst': {key: _printable_value(first.get(key)) for key in _SHOWN_WORST_KEYS},
     }
 
 
 def _badness(judgement: Mapping[str, Any]) -> tuple[int, float]:
-    value = judgement.get('value')
-    number = value if isinstance(value, (int, float)) else 0
-    return _rank(judgement.get('verdict', '')), number if judgement.get('bound') == 'min' else -number
+    number = judgement['value'] or 0
+    return _rank(judgement['verdict']), number if judgement['bound'] == 'min' else -number
 
 
 def _absent(name: str, check_mode: bool) -> Host:
     verdict = NOT_MEASURED if check_mode else 'missing'
     reasons = [] if check_mode else ['it was expected and never reported']
     return Host(printable(name), 'log', '', verdict, False, 'nothing was measured', 'error', '', '', reasons, [], {}, {}, {}, [])
-
-
-def _as_record(host: Host) -> dict[str, Any]:
-    verdict = host.verdict if host.verdict in WORST_FIRST else None
-    return {
-        'host': host.host, 'volume': host.volume, 'verdict': verdict, 'certified': host.certified, 'qualification': host.qualification,
-        'reasons': host.reasons,
-    }
 
 
 def _plain(data: Mapping[str, Any] | None) -> dict[str, Any]:

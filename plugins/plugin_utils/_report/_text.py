@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...module_utils import _units
-from .._verdict_names import PASS
+from .._verdict_names import GOOD, PASS
 from ._figures import FIGURES, count_words, figures_of
 from ._model import NOT_MEASURED, Host, Model, counts_worst_first
 
@@ -21,14 +21,20 @@ REASONS_OF_A_HOST = 3
 
 def render(model: Model) -> Iterator[str]:
     """Yield the summary's lines, without the report's path."""
-    yield f'{model.verdict.upper()}: {model.statement}\n'
+    yield _headline(model)
     if model.gate_statement:
         yield f'  {model.gate_statement}\n'
-    yield f'  run      {model.run.get("run_id", "")}, profile {model.profile_name}\n'
+    yield f'  run      {model.run_id}, profile {model.profile_name}\n'
     yield f'  result   {_hosts(model)}\n'
     if len(model.hosts) == 1:
         yield from _table(model.hosts[0])
     yield from _worst(model)
+
+
+def _headline(model: Model) -> str:
+    if model.verdict in GOOD and not model.fleet['certified']:
+        return f'{model.verdict.upper()}, but {model.statement[0].lower()}{model.statement[1:]}\n'
+    return f'{model.verdict.upper()}: {model.statement}\n'
 
 
 def _hosts(model: Model) -> str:
@@ -53,7 +59,7 @@ def _worst(model: Model) -> Iterator[str]:
 def _table(host: Host) -> Iterator[str]:
     """Yield the figures of a run of one host: small enough to be read at once."""
     lines = [['Block size', 'QMs', *(title for title, column, write in FIGURES)]]
-    for row, figures in host.results():
+    for dummy, figures in host.results():
         if figures['queue_manager'] == 'all':
             texts = [text.replace('\u2265', '>=') for text in figures_of(figures)]
             lines.append([_units.format_size(figures['block_size_bytes']), str(figures['queue_managers']), *texts])
