@@ -114,7 +114,7 @@ def _counts(cases: list[Case]) -> dict[str, int]:
 
 
 def _elapsed_s(host: Host) -> float:
-    return sum(figures['elapsed_ns'] for dummy, figures in host.results() if figures['queue_manager'] == 'all') / 1e9
+    return sum(figures['elapsed_ns'] for _row, figures in host.results() if figures['queue_manager'] == 'all') / 1e9
 
 
 def _count_attributes(counts: dict[str, int]) -> str:

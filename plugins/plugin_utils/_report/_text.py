@@ -59,7 +59,7 @@ def _worst(model: Model) -> Iterator[str]:
 def _table(host: Host) -> Iterator[str]:
     """Yield the figures of a run of one host: small enough to be read at once."""
     lines = [['Block size', 'QMs', *(title for title, column, write in FIGURES)]]
-    for dummy, figures in host.results():
+    for _row, figures in host.results():
         if figures['queue_manager'] == 'all':
             texts = [text.replace('\u2265', '>=') for text in figures_of(figures)]
             lines.append([_units.format_size(figures['block_size_bytes']), str(figures['queue_managers']), *texts])
