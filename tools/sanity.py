@@ -10,6 +10,7 @@ All tests run under the newest ansible-core for which there is a Python; the com
 oldest, which alone knows Python 3.6.
 """
 
+import configparser
 import os
 import re
 import shutil
@@ -57,6 +58,7 @@ def main() -> int:
 
 
 def provide_pip() -> None:
+    provide_pip_configuration()
     cache = HOME / ".ansible/test/cache"
     cache.mkdir(parents=True, exist_ok=True)
     for version in PIP_VERSIONS:
@@ -65,6 +67,22 @@ def provide_pip() -> None:
             command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", f"--dest={BUILD}", f"pip=={version}"]
             subprocess.run(command, check=True)
         (cache / f"get_pip_{version.replace('.', '_')}.py").write_text(GET_PIP.format(wheel=str(wheel)))
+
+
+def provide_pip_configuration() -> None:
+    """What pip is told here by files and by its environment, neither of which reaches ansible-test's environments."""
+    known = configparser.RawConfigParser()
+    listed = subprocess.run([sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=True).stdout
+    for key, value in re.findall(r"^(\S+?)='(.*)'$", listed, re.MULTILINE):
+        section, _, option = key.rpartition(".")
+        section = "global" if section == ":env:" else section
+        if not known.has_section(section):
+            known.add_section(section)
+        known.set(section, option, value)
+    path = HOME / ".config/pip/pip.conf"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as file:
+        known.write(file)
 
 
 def install(artifact: Path, directory: Path) -> Path:
@@ -89,14 +107,27 @@ def sanity(core: controllers.Core, tests: tuple[str, ...], collection: Path) -> 
     not_covered = [line for line in skipped if NOT_COVERED.search(line)]
     wrong = [line for line in skipped if line not in not_covered]
     ran = len([line for line in lines if line.startswith("Running sanity test ")])
-    for line in not_covered:
-        print(f"sanity: NOT COVERED under {core.name}: {line}")
+    for line in without_python(list(dict.fromkeys(not_covered))):
+        print(f"sanity: ansible-core {core.version}: NOT COVERED: {line}")
     if done.returncode or wrong or not ran:
         print("\n".join([line for line in lines if line.startswith(("ERROR", "FATAL"))] + wrong))
         print(f"sanity: ansible-core {core.version}: status {done.returncode}, {ran} tests ran, {len(wrong)} skipped; all of it is in {log}")
         return False
     print(f"sanity: ansible-core {core.version}: {ran} tests ran, all passed")
     return True
+
+
+def without_python(lines: list[str]) -> list[str]:
+    """The lines, those about a missing Python made one a test."""
+    versions: dict[str, list[str]] = {}
+    others = []
+    for line in lines:
+        found = re.search(r'test "(\S+)" on Python (\S+) because it could not be found', line)
+        if found:
+            versions.setdefault(found[1], []).append(found[2])
+        else:
+            others.append(line)
+    return [*(f"{test} with Python {', '.join(missing)}, not found here" for test, missing in versions.items()), *others]
 
 
 def environment(core: controllers.Core) -> dict[str, str]:
