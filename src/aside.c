@@ -1,0 +1,148 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "platform.h"
+
+#include "aside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int aside_open(struct aside *aside, int dir_fd, const char *name) {
+    *aside = (struct aside){.dir_fd = dir_fd};
+    if (strlen(name) > NAME_MAX - 5 || name[0] == '\0') {
+        return ENAMETOOLONG;
+    }
+    (void)snprintf(aside->name, sizeof aside->name, "%s", name);
+    (void)snprintf(aside->aside_name, sizeof aside->aside_name, ".%s.tmp", name);
+    int fd = openat(dir_fd, aside->aside_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (fd < 0) {
+        return errno;
+    }
+    aside->file = fdopen(fd, "w");
+    if (aside->file == NULL) {
+        int error = errno;
+        (void)close(fd);
+        (void)unlinkat(dir_fd, aside->aside_name, 0);
+        return error;
+    }
+    return 0;
+}
+
+int aside_open_path(struct aside *aside, const char *path) {
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    char dir[PATH_MAX];
+    *aside = (struct aside){.dir_fd = -1};
+    int length = slash == NULL ? snprintf(dir, sizeof dir, ".")
+                 : slash == path ? snprintf(dir, sizeof dir, "/")
+                                 : snprintf(dir, sizeof dir, "%.*s", (int)(slash - path), path);
+    if (length < 0 || (size_t)length >= sizeof dir) {
+        return ENAMETOOLONG;
+    }
+    int dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir_fd < 0) {
+        return errno;
+    }
+    int error = aside_open(aside, dir_fd, name);
+    if (error != 0) {
+        (void)close(dir_fd);
+        return error;
+    }
+    aside->owns_dir = true;
+    return 0;
+}
+
+static void aside_release(struct aside *aside) {
+    aside->file = NULL;
+    if (aside->owns_dir) {
+        (void)close(aside->dir_fd);
+        aside->owns_dir = false;
+    }
+}
+
+int aside_commit(struct aside *aside, bool sync) {
+    int error = 0;
+    errno = EIO;
+    if (ferror(aside->file) || fflush(aside->file) != 0 || (sync && fsync(fileno(aside->file)) != 0)) {
+        error = errno;
+    }
+    if (fclose(aside->file) != 0 && error == 0) {
+        error = errno;
+    }
+    if (error == 0 && renameat(aside->dir_fd, aside->aside_name, aside->dir_fd, aside->name) != 0) {
+        error = errno;
+    }
+    if (error != 0) {
+        (void)unlinkat(aside->dir_fd, aside->aside_name, 0);
+    }
+    aside_release(aside);
+    return error;
+}
+
+void aside_discard(struct aside *aside) {
+    if (aside->file != NULL) {
+        (void)fclose(aside->file);
+        (void)unlinkat(aside->dir_fd, aside->aside_name, 0);
+        aside_release(aside);
+    }
+}
+
+// Opens a regular file of ours for reading; -1 and errno otherwise (EEXIST where it is anything else).
+static int open_own(const char *path) {
+    struct stat status;
+    if (lstat(path, &status) != 0) {
+        return -1;
+    }
+    int fd = -1;
+    if (S_ISREG(status.st_mode) && status.st_uid == geteuid()) {
+        fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (fd >= 0 && (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid())) {
+            (void)close(fd);
+            fd = -1;
+        }
+    }
+    errno = EEXIST;
+    return fd;
+}
+
+int aside_may_replace(const char *path, const char *const *prefixes) {
+    int fd = open_own(path);
+    if (fd < 0) {
+        return errno == ENOENT ? 0 : errno;
+    }
+    char start[128];
+    ssize_t length = read(fd, start, sizeof start);
+    int error = length < 0 ? errno : length == 0 ? 0 : EEXIST;
+    (void)close(fd);
+    for (; length > 0 && *prefixes != NULL; prefixes++) {
+        size_t wanted = strlen(*prefixes);
+        if ((size_t)length >= wanted && memcmp(start, *prefixes, wanted) == 0) {
+            error = 0;
+        }
+    }
+    return error;
+}
+
+int aside_copy(const char *path, FILE *to) {
+    int fd = open_own(path);
+    if (fd < 0) {
+        return errno == ENOENT ? 0 : errno;
+    }
+    char buffer[8192];
+    ssize_t length;
+    int error = 0;
+    while ((length = read(fd, buffer, sizeof buffer)) > 0) {
+        if (fwrite(buffer, 1, (size_t)length, to) != (size_t)length) {
+            error = EIO;
+            break;
+        }
+    }
+    if (length < 0) {
+        error = errno;
+    }
+    (void)close(fd);
+    return error;
+}

@@ -1,0 +1,270 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// logdisk: measures what a disk takes to write IBM MQ's recovery log. The course of a run, from top to bottom.
+#include "platform.h"
+
+#include "background.h"
+#include "clock.h"
+#include "run.h"
+#include "run_table.h"
+#include "step.h"
+#include "version.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define DEADLINE_SPARE_S 60
+#define FORMAT_BYTES_PER_S (UINT64_C(32) << 20)         // what the default deadline allows for preformatting
+
+void run_warn(struct run *run, const char *format, ...) {
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    (void)fprintf(stderr, "logdisk: warning: %s\n", text);
+    if (run->warnings_count < RUN_WARNINGS_MAX) {
+        char *copy = strdup(text);
+        if (copy != NULL) {
+            run->warnings[run->warnings_count++] = copy;
+        }
+    }
+}
+
+void run_note_stop(struct run *run) {
+    const struct supervisor *supervisor = &run->supervisor;
+    const char *what = supervisor->reason == STOP_DEADLINE ? "the deadline has passed"
+                       : supervisor->signal == SIGINT ? "interrupted by SIGINT"
+                       : supervisor->signal == SIGTERM ? "interrupted by SIGTERM" : "interrupted by SIGHUP";
+    if (run->has_in_flight) {
+        (void)failure_set(&run->failure, EXIT_INTERRUPTED, "%s; the write at offset %" PRIu64 " of %s had been in flight "
+                          "for %.3f s", what, run->in_flight.offset_bytes, run->in_flight_file,
+                          (double)run->in_flight.latency_ns / 1e9);
+    } else {
+        (void)failure_set(&run->failure, EXIT_INTERRUPTED, "%s", what);
+    }
+}
+
+// Two reads of the clock lie within every latency; this is what one costs.
+static uint64_t measure_clock_read_ns(void) {
+    enum { READS = 1000 };
+    uint64_t start = now_ns();
+    for (int i = 0; i < READS; i++) {
+        (void)now_ns();
+    }
+    return (now_ns() - start) / READS;
+}
+
+static uint64_t choose_seed(const struct options *options) {
+    uint64_t seed = options->seed;
+    if (!options->seed_given) {
+        seed = epoch_ns() ^ now_ns() << 20 ^ (uint64_t)getpid() << 44;
+        FILE *random = fopen("/dev/urandom", "r");
+        if (random != NULL) {
+            (void)!fread(&seed, sizeof seed, 1, random);
+            (void)fclose(random);
+        }
+    }
+    return seed;
+}
+
+static void plan_run(struct run *run) {
+    const struct options *options = run->options;
+    run->start_ns = now_ns();
+    run->start_epoch_ns = epoch_ns();
+    run->seed = choose_seed(options);
+    run->clock_read_ns = measure_clock_read_ns();
+    run->steps = (uint32_t)(options->block_sizes.count * options->load_points.count);
+    uint64_t step_s = options->warmup_s + options->duration_s + (options->start_at_ns > 0 ? RUN_STEP_GAP_S : 0);
+    run->planned_s = run->steps * step_s - (options->start_at_ns > 0 ? RUN_STEP_GAP_S : 0);
+    run->deadline_s = options->deadline_s;
+    if (run->deadline_s == 0) {
+        uint64_t footprint = options->file_bytes * options->files * options->queue_managers;
+        uint64_t wait_ns = options->start_at_ns > run->start_epoch_ns ? options->start_at_ns - run->start_epoch_ns : 0;
+        run->deadline_s = 2 * run->planned_s + DEADLINE_SPARE_S + footprint / FORMAT_BYTES_PER_S + wait_ns / NS_PER_S;
+    }
+    run->supervisor.deadline_ns = run->start_ns + run->deadline_s * NS_PER_S;
+    run->screen.terminal = isatty(STDOUT_FILENO) == 1;
+    run->progress.path = options->progress_file;
+}
+
+static void warn_of_block_sizes(struct run *run) {
+    const struct number_list *sizes = &run->options->block_sizes;
+    for (size_t i = 0; i < sizes->count; i++) {
+        if (sizes->values[i] % 4096 != 0) {
+            run_warn(run, "--bsize: %" PRIu64 " is no multiple of 4096, and MQ writes its log in pages of 4096 bytes",
+                     sizes->values[i]);
+        }
+    }
+}
+
+// Everything that can be refused without touching the file system under test.
+static bool check_surroundings(struct run *run) {
+    const struct options *options = run->options;
+    if (options->start_at_ns > 0 && options->start_at_ns <= run->start_epoch_ns) {
+        return failure_set(&run->failure, EXIT_REFUSED, "--startAt has passed %.3f s ago; name a later instant",
+                           (double)(run->start_epoch_ns - options->start_at_ns) / 1e9);
+    }
+    if (options->mlock && mlockall(MCL_CURRENT | MCL_FUTURE) != 0) {
+        return failure_set(&run->failure, EXIT_REFUSED, "--mlock: cannot lock memory: %s; raise the limit (ulimit -l), "
+                           "or leave it out", strerror(errno));
+    }
+    return (options->csv_file == NULL || csvfile_check(options->csv_file, &run->failure)) &&
+           (options->progress_file == NULL || progress_check(options->progress_file, &run->failure)) &&
+           tables_open(&run->tables, options->tables_dir, &run->failure);
+}
+
+static void preparing_tick(void *argument) {
+    struct run *run = argument;
+    run->progress.state = "preparing";
+    run->progress.steps = run->steps;
+    run->progress.elapsed_s = (now_ns() - run->start_ns) / NS_PER_S;
+    run->progress.remaining_s = run->planned_s;
+    progress_write(&run->progress);
+}
+
+// Keeps what hung while the files were made.
+static void note_hanging_preparation(struct run *run) {
+    static struct activity activity;
+    run->thread_hangs = true;
+    if (workspace_activity(&run->workspace, &activity)) {
+        run->has_in_flight = true;
+        run->in_flight = (struct stall){.latency_ns = now_ns() - activity.start_ns, .in_flight = true,
+                                        .start_ns = activity.start_ns, .offset_bytes = activity.offset_bytes,
+                                        .queue_manager = activity.queue_manager};
+        (void)snprintf(run->in_flight_file, sizeof run->in_flight_file, "%s", activity.file);
+    }
+}
+
+static bool prepare_files(struct run *run) {
+    if (!workspace_init(&run->workspace, run->options, run->seed)) {
+        return failure_set(&run->failure, EXIT_REFUSED, "no memory");
+    }
+    (void)printf("Creating files...\n");
+    (void)fflush(stdout);
+    preparing_tick(run);
+    if (!supervisor_run(&run->supervisor, workspace_prepare, &run->workspace, &run->workspace.stop, preparing_tick, run,
+                        NS_PER_S)) {
+        note_hanging_preparation(run);
+    } else if (run->workspace.failure.status != EXIT_MEASURED) {
+        run->failure = run->workspace.failure;
+        return false;
+    }
+    if (run->supervisor.reason != STOP_NONE) {
+        run_note_stop(run);
+        return false;
+    }
+    screen_initial_write(&run->workspace.initial_write);
+    if (!step_prepare(run)) {
+        return failure_set(&run->failure, EXIT_REFUSED, "no memory for the writers; take fewer queue managers or "
+                           "smaller blocks");
+    }
+    return true;
+}
+
+// The clock may have been stepped while files were made: the planned start is taken over as late as can be.
+static void plan_start(struct run *run) {
+    if (run->options->start_at_ns > 0) {
+        uint64_t epoch = epoch_ns(), now = now_ns();
+        run->first_begin_ns = now + (run->options->start_at_ns - epoch);
+    }
+}
+
+static void run_steps(struct run *run) {
+    const struct options *options = run->options;
+    uint32_t number = 0;
+    plan_start(run);
+    for (size_t point = 0; point < options->load_points.count; point++) {
+        for (size_t size = 0; size < options->block_sizes.count; size++) {
+            if (!step_run(run, ++number, options->block_sizes.values[size],
+                          (uint32_t)options->load_points.values[point])) {
+                return;
+            }
+        }
+    }
+}
+
+static void say_failure(const struct run *run) {
+    if (run->failure.status != EXIT_MEASURED) {
+        (void)fprintf(stderr, "logdisk: %s\n", run->failure.message);
+    }
+}
+
+// Tables first: whoever waits for the run waits for them.
+static enum exit_status finish(struct run *run) {
+    bool written = true;
+    run_table_write(run);
+    written &= tables_commit(&run->tables);
+    if (run->options->csv_file != NULL) {
+        written &= csvfile_write(run->options->csv_file, run->options, run->rows, run->rows != NULL ? run->steps_measured : 0);
+    }
+    run->progress.state = "finished";
+    run->progress.error = run->failure.status != EXIT_MEASURED;
+    run->progress.remaining_s = 0;
+    progress_write(&run->progress);
+    if (fflush(stdout) != 0 && run->options->tables_dir == NULL && run->options->csv_file == NULL) {
+        (void)fprintf(stderr, "logdisk: cannot write to standard output: %s\n", strerror(errno));
+        written = false;
+    }
+    return run->failure.status == EXIT_MEASURED && !written ? EXIT_REFUSED : run->failure.status;
+}
+
+static enum exit_status measure(struct run *run) {
+    plan_run(run);
+    if (!supervisor_start(&run->supervisor)) {
+        (void)failure_set(&run->failure, EXIT_REFUSED, "cannot set up signals: %s", strerror(errno));
+        return EXIT_REFUSED;
+    }
+    run->supervisor.deadline_ns = run->start_ns + run->deadline_s * NS_PER_S;
+    screen_options(&run->screen, run->options);
+    if (!check_surroundings(run)) {
+        return EXIT_REFUSED;
+    }
+    warn_of_block_sizes(run);
+    if (!background_start(run->options->background_threads)) {
+        run_warn(run, "--backgroundThreads: not all threads could be made");
+    }
+    if (prepare_files(run)) {
+        run_steps(run);
+    }
+    if (run->failure.status == EXIT_REFUSED) {
+        tables_discard(&run->tables);
+        return EXIT_REFUSED;
+    }
+    return finish(run);
+}
+
+int main(int argc, char **argv) {
+    static struct options options;
+    static struct run run;
+    static char message[OPTIONS_MESSAGE_BYTES];
+    switch (options_parse(&options, argc, argv, message)) {
+    case OPTIONS_HELP:
+        options_help(stdout);
+        return fflush(stdout) == 0 ? EXIT_MEASURED : EXIT_REFUSED;
+    case OPTIONS_VERSION:
+        (void)printf("logdisk %s %s\n", LOGDISK_VERSION, LOGDISK_SOURCE_HASH);
+        return fflush(stdout) == 0 ? EXIT_MEASURED : EXIT_REFUSED;
+    case OPTIONS_WRONG:
+        (void)fprintf(stderr, "logdisk: %s\n", message);
+        return EXIT_USAGE;
+    case OPTIONS_RUN:
+        break;
+    }
+    run.options = &options;
+    run.argc = argc;
+    run.argv = argv;
+    enum exit_status status = measure(&run);
+    say_failure(&run);
+    if (run.thread_hangs) {
+        _exit((int)status);             // the thread in the hung call cannot be waited for
+    }
+    return (int)status;
+}

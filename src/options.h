@@ -1,0 +1,69 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// What the user asked for. options_parse reads a command line into a complete, checked set of options, or says in one
+// message what is wrong: the option, its value, what is allowed, and what to try. It looks at no file and no clock.
+#ifndef LOGDISK_OPTIONS_H
+#define LOGDISK_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define OPTIONS_LIST_MAX 1000           // elements in --bsize and in --qm
+#define OPTIONS_QUEUE_MANAGERS_MAX 1000
+#define OPTIONS_CPUS_MAX 4096
+#define OPTIONS_MESSAGE_BYTES 640
+
+enum sync_mode { SYNC_DSYNC, SYNC_SYNC, SYNC_FDATASYNC, SYNC_FSYNC, SYNC_NONE };
+
+struct number_list {
+    size_t count;
+    uint64_t values[OPTIONS_LIST_MAX];
+};
+
+struct options {
+    const char *dir;                    // as given: one directory, or a comma list of one for each queue manager
+    const char *file_prefix;
+    const char *csv_file, *tables_dir, *progress_file;      // NULL where not asked for
+    struct number_list block_sizes;     // bytes
+    struct number_list load_points;     // queue managers
+    uint64_t queue_managers;            // the greatest load point
+    uint64_t file_bytes, files;
+    uint64_t duration_s, warmup_s;
+    uint64_t delay_us;
+    uint64_t rate_micro_per_s;          // writes a second in millionths; 0: closed loop
+    uint64_t alignment_bytes;           // of the memory buffer; 0: the file system's preferred block
+    uint64_t background_threads;
+    uint64_t start_at_ns;               // since the epoch; 0: at once
+    uint64_t deadline_s;                // 0: the default
+    uint64_t reserve_bytes;
+    bool reserve_given;
+    uint64_t seed;
+    bool seed_given;
+    uint64_t sync, direct;              // enum sync_mode; 1 is yes
+    bool create_dirs, keep_files, verify, mlock;
+    uint8_t cpus[OPTIONS_CPUS_MAX / 8]; // a bit for each processor of --cpu
+    const char *cpu_list;               // NULL: not pinned
+};
+
+enum options_outcome { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_VERSION, OPTIONS_WRONG };
+
+// argv's strings must outlive the options. message is filled for OPTIONS_WRONG.
+enum options_outcome options_parse(struct options *options, int argc, char **argv,
+                                   char message[OPTIONS_MESSAGE_BYTES]);
+
+void options_help(FILE *out);
+const char *sync_name(uint64_t sync);
+
+// The directory of queue manager number (from 1): the element of the list; the directory itself where no load point
+// reaches above one; else the name with the number behind it. Returns false where it does not fit.
+bool options_directory(const struct options *options, uint32_t number, char *path, size_t path_bytes);
+bool options_directory_list(const struct options *options);
+
+bool cpu_in_list(const struct options *options, unsigned cpu);
+// Parses "0-3,8" into bits; false where it is no such list or a number is out of range.
+bool parse_cpu_list(const char *text, uint8_t bits[OPTIONS_CPUS_MAX / 8]);
+
+#endif

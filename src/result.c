@@ -1,0 +1,143 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "platform.h"
+
+#include "result.h"
+
+#include "clock.h"
+
+#include <math.h>
+
+#define STEADY_MIN_DURATION_NS (60 * NS_PER_S)
+#define STEADY_SPREAD_SHARE 0.20
+#define STEADY_SLOPE_SHARE 0.10
+
+static uint64_t since(uint64_t later_ns, uint64_t earlier_ns) {
+    return later_ns > earlier_ns ? later_ns - earlier_ns : 0;
+}
+
+struct result result_of_writer(const struct writer *writer, uint32_t step, uint64_t start_epoch_ns) {
+    const struct step_plan *plan = writer->plan;
+    const struct writer_totals *totals = &writer->totals;
+    uint64_t writes = totals->latency.statistics.count;
+    return (struct result){
+        .step = step,
+        .block_bytes = plan->block_bytes,
+        .queue_managers = plan->queue_managers,
+        .queue_manager = writer->queue_manager,
+        .start_epoch_ns = start_epoch_ns,
+        .elapsed_ns = since(totals->end_ns, plan->timeline.start_ns),
+        .bytes = writes * plan->block_bytes,
+        .has_intervals = totals->whole_seconds > 0,
+        .interval_bytes_max = totals->second_writes_max * plan->block_bytes,
+        .interval_bytes_min = totals->whole_seconds > 0 ? totals->second_writes_min * plan->block_bytes : 0,
+        .latency = &totals->latency,
+        .flush = writer->flush,
+        .response = writer->response,
+        .min_queue_manager = writer->queue_manager,
+        .max_queue_manager = writer->queue_manager,
+        .ring_passes = (double)writes / (double)writer->pass_writes,
+        .first_pass_writes = totals->first_pass_ended ? totals->first_pass_writes : 0,
+        .first_pass_sum_ns = totals->first_pass_sum_ns,
+        .start_skew_ns = since(totals->first_start_ns, plan->begin_ns),
+    };
+}
+
+static void merge_extra(struct series *into, const struct series *from) {
+    if (into != NULL && from != NULL) {
+        series_merge(into, from);
+    }
+}
+
+// SNIA's steady state over the five rounds: spread and the rise of the fitted line, as shares of the mean; and the
+// last two rounds against the first two, which shows burst credits running out.
+static void judge_rounds(struct result *result, const struct recorder *recorder) {
+    if (recorder->rounds_done < TIMELINE_ROUNDS || recorder->timeline.duration_ns < STEADY_MIN_DURATION_NS) {
+        return;
+    }
+    double mean[TIMELINE_ROUNDS], sum = 0, moment = 0, min = INFINITY, max = 0;
+    for (int i = 0; i < TIMELINE_ROUNDS; i++) {
+        if (recorder->rounds[i].writes == 0) {
+            return;
+        }
+        mean[i] = (double)recorder->rounds[i].latency_sum_ns / (double)recorder->rounds[i].writes;
+        sum += mean[i];
+        moment += mean[i] * (i - (TIMELINE_ROUNDS - 1) / 2);
+        min = fmin(min, mean[i]);
+        max = fmax(max, mean[i]);
+    }
+    double average = sum / TIMELINE_ROUNDS;
+    double slope = moment / 10;         // the sum of (i - 2)^2 over five rounds
+    result->has_rounds = true;
+    result->round_spread_share = (max - min) / average;
+    result->round_slope_share = slope * (TIMELINE_ROUNDS - 1) / average;
+    result->late_to_early_ratio = (mean[3] + mean[4]) / (mean[0] + mean[1]);
+    result->steady = result->round_spread_share <= STEADY_SPREAD_SHARE &&
+                     fabs(result->round_slope_share) <= STEADY_SLOPE_SHARE;
+}
+
+struct result result_of_all(const struct writer *writers, uint32_t count, uint32_t step, uint64_t start_epoch_ns,
+                            const struct recorder *recorder, struct series *all_latency, struct series *all_flush,
+                            struct series *all_response) {
+    struct result all = result_of_writer(&writers[0], step, start_epoch_ns);
+    all.queue_manager = 0;
+    all.bytes = 0;
+    all.ring_passes = 0;
+    all.first_pass_writes = 0;
+    all.first_pass_sum_ns = 0;
+    all.latency = all_latency;
+    all.flush = all_flush;
+    all.response = all_response;
+    series_clear(all_latency);
+    if (all_flush != NULL) {
+        series_clear(all_flush);
+    }
+    if (all_response != NULL) {
+        series_clear(all_response);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        struct result one = result_of_writer(&writers[i], step, start_epoch_ns);
+        const struct statistics *figures = &one.latency->statistics;
+        if (figures->count > 0 && figures->min_ns < all_latency->statistics.min_ns) {
+            all.min_queue_manager = one.queue_manager;
+        }
+        if (figures->count > 0 && (all_latency->statistics.count == 0 || figures->max_ns > all_latency->statistics.max_ns)) {
+            all.max_queue_manager = one.queue_manager;
+        }
+        series_merge(all_latency, one.latency);
+        merge_extra(all_flush, one.flush);
+        merge_extra(all_response, one.response);
+        all.elapsed_ns = one.elapsed_ns > all.elapsed_ns ? one.elapsed_ns : all.elapsed_ns;
+        all.bytes += one.bytes;
+        all.ring_passes += one.ring_passes / count;
+        all.first_pass_writes += one.first_pass_writes;
+        all.first_pass_sum_ns += one.first_pass_writes > 0 ? one.first_pass_sum_ns : 0;
+        all.start_skew_ns = one.start_skew_ns > all.start_skew_ns ? one.start_skew_ns : all.start_skew_ns;
+    }
+    all.has_intervals = recorder->whole_seconds > 0;
+    all.interval_bytes_max = recorder->second_writes_max * all.block_bytes;
+    all.interval_bytes_min = all.has_intervals ? recorder->second_writes_min * all.block_bytes : 0;
+    judge_rounds(&all, recorder);
+    return all;
+}
+
+void result_note_in_flight(struct result *result, const struct stall *stall) {
+    if (stall->latency_ns > result_max_ns(result)) {
+        result->max_in_flight = true;
+        result->in_flight_max_ns = stall->latency_ns;
+        result->in_flight_write = stall->write;
+        result->max_queue_manager = stall->queue_manager;
+    }
+}
+
+uint64_t result_max_ns(const struct result *result) {
+    return result->max_in_flight ? result->in_flight_max_ns : result->latency->statistics.max_ns;
+}
+
+double result_bytes_per_s(const struct result *result) {
+    return result->elapsed_ns > 0 ? (double)result->bytes * (double)NS_PER_S / (double)result->elapsed_ns : 0;
+}
+
+double result_writes_per_s(const struct result *result) {
+    return result_bytes_per_s(result) / (double)result->block_bytes;
+}

@@ -1,0 +1,62 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// One run of the tester: everything that its parts share, owned by the main thread. It is never freed: a thread that
+// hangs in a write may outlive every use of it.
+#ifndef LOGDISK_RUN_H
+#define LOGDISK_RUN_H
+
+#include "csvfile.h"
+#include "failure.h"
+#include "options.h"
+#include "progress.h"
+#include "recorder.h"
+#include "screen.h"
+#include "supervisor.h"
+#include "tables.h"
+#include "workspace.h"
+#include "writer.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define RUN_STEP_GAP_S 2                // between planned steps with --startAt
+#define RUN_WARNINGS_MAX 20
+
+struct run {
+    const struct options *options;
+    int argc;
+    char **argv;
+    uint64_t seed;
+    uint64_t start_ns, start_epoch_ns;
+    uint64_t planned_s;                 // of all steps, warm-up and gaps included
+    uint64_t deadline_s;
+    uint64_t clock_read_ns;
+    uint32_t steps, steps_measured;
+    struct supervisor supervisor;
+    struct workspace workspace;
+    struct tables tables;
+    struct screen screen;
+    struct progress progress;
+    struct recorder recorder;
+    struct step_plan plan;
+    struct table_step row;              // of the step that runs
+    uint64_t first_begin_ns;            // of step 1, where --startAt planned it
+    struct writer *writers;
+    struct series all_latency, *all_flush, *all_response;
+    struct mqldt_row *rows;             // one a step
+    struct failure failure;             // the outcome; status EXIT_MEASURED while all is well
+    bool has_in_flight, thread_hangs;
+    struct stall in_flight;             // the oldest write in flight when the books were closed
+    char in_flight_file[PATH_MAX];
+    char *warnings[RUN_WARNINGS_MAX];
+    uint32_t warnings_count;
+};
+
+// Keeps a warning for run.csv and says it on standard error.
+void run_warn(struct run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// Fills outcome and failure from why the supervisor stopped the run.
+void run_note_stop(struct run *run);
+
+#endif

@@ -1,0 +1,12 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// run.csv: what was run, where, how it ended. One row a fact; unknown is empty, never guessed.
+#ifndef LOGDISK_RUN_TABLE_H
+#define LOGDISK_RUN_TABLE_H
+
+#include "run.h"
+
+void run_table_write(struct run *run);
+
+#endif

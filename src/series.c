@@ -1,0 +1,43 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "platform.h"
+
+#include "series.h"
+
+void series_merge(struct series *into, const struct series *from) {
+    if (from->statistics.count > 0) {
+        histogram_merge(&into->histogram, &from->histogram, statistics_range(&from->statistics));
+        statistics_merge(&into->statistics, &from->statistics);
+    }
+}
+
+void series_clear(struct series *series) {
+    if (series->statistics.count > 0) {
+        histogram_clear(&series->histogram, statistics_range(&series->statistics));
+    }
+    statistics_clear(&series->statistics);
+}
+
+static uint64_t at_most(uint64_t value, uint64_t limit) {
+    return value < limit ? value : limit;
+}
+
+bool series_percentile_ns(const struct series *series, uint64_t quantile_ppm, uint64_t *ns) {
+    const struct statistics *statistics = &series->statistics;
+    if (!percentile_supported(statistics->count, quantile_ppm)) {
+        return false;
+    }
+    *ns = at_most(histogram_percentile_ns(&series->histogram, statistics_range(statistics), statistics->count,
+                                          quantile_ppm), statistics->max_ns);
+    return true;
+}
+
+bool series_time_weighted_percentile_ns(const struct series *series, uint64_t quantile_ppm, uint64_t *ns) {
+    const struct statistics *statistics = &series->statistics;
+    if (!percentile_supported(statistics->count, quantile_ppm)) {
+        return false;
+    }
+    *ns = at_most(histogram_time_weighted_percentile_ns(&series->histogram, statistics_range(statistics), quantile_ppm),
+                  statistics->max_ns);
+    return true;
+}

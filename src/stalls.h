@@ -1,0 +1,32 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The ten longest writes of a step, longest first: when, where, how long. The threshold tells in one comparison
+// whether a write belongs among them.
+#ifndef LOGDISK_STALLS_H
+#define LOGDISK_STALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define STALLS_KEPT 10
+
+struct stall {
+    uint64_t latency_ns;
+    uint64_t start_ns;              // of CLOCK_MONOTONIC
+    uint64_t write;                 // ordinal in the step, from 1
+    uint64_t offset_bytes;
+    uint32_t file, queue_manager;
+    bool in_flight;                 // latency is the age of a write that had not ended
+};
+
+struct stalls {
+    uint64_t threshold_ns;          // a write must be longer to be kept
+    size_t count;
+    struct stall longest[STALLS_KEPT];
+};
+
+void stalls_insert(struct stalls *stalls, const struct stall *stall);
+
+#endif

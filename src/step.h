@@ -1,0 +1,20 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// One step: a block size at a load point. Starts the writers together, watches them, gives out seconds and batches
+// while they go, and their figures at the end.
+#ifndef LOGDISK_STEP_H
+#define LOGDISK_STEP_H
+
+#include "run.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// Allocates writers and their memory for the largest step. False: out of memory.
+bool step_prepare(struct run *run);
+
+// Runs step number (from 1). False where the run is to end: run->failure tells why.
+bool step_run(struct run *run, uint32_t number, uint64_t block_bytes, uint32_t queue_managers);
+
+#endif

@@ -1,0 +1,113 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "platform.h"
+
+#include "supervisor.h"
+
+#include "clock.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+#define POLL_NS UINT64_C(2000000)
+
+bool supervisor_start(struct supervisor *supervisor) {
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    (void)sigemptyset(&supervisor->signals);
+    (void)sigaddset(&supervisor->signals, SIGINT);
+    (void)sigaddset(&supervisor->signals, SIGTERM);
+    (void)sigaddset(&supervisor->signals, SIGHUP);
+    supervisor->deadline_ns = UINT64_MAX;
+    return pthread_sigmask(SIG_BLOCK, &supervisor->signals, NULL) == 0 && sigaction(SIGPIPE, &ignore, NULL) == 0 &&
+           sigaction(SIGXFSZ, &ignore, NULL) == 0;
+}
+
+static void stop(struct supervisor *supervisor, enum stop_reason reason, int signal) {
+    if (supervisor->reason == STOP_NONE) {
+        supervisor->reason = reason;
+        supervisor->signal = signal;
+        supervisor->stopped_at_ns = now_ns();
+    } else if (reason == STOP_SIGNAL) {
+        supervisor->hurried = true;
+    }
+}
+
+bool supervisor_wait(struct supervisor *supervisor, uint64_t until_ns) {
+    bool stopped_before = supervisor->reason != STOP_NONE;
+    for (;;) {
+        uint64_t now = now_ns();
+        if (now >= supervisor->deadline_ns && supervisor->reason == STOP_NONE) {
+            stop(supervisor, STOP_DEADLINE, 0);
+        }
+        if (now >= until_ns || (supervisor->reason != STOP_NONE && !stopped_before)) {
+            return supervisor->reason != STOP_NONE;
+        }
+        uint64_t wake_ns = until_ns;
+        if (supervisor->reason == STOP_NONE && supervisor->deadline_ns < wake_ns) {
+            wake_ns = supervisor->deadline_ns;
+        }
+        struct timespec rest = ns_timespec(wake_ns - now);
+        int signal = sigtimedwait(&supervisor->signals, NULL, &rest);
+        if (signal > 0) {
+            stop(supervisor, STOP_SIGNAL, signal);
+        }
+    }
+}
+
+bool supervisor_patience_over(const struct supervisor *supervisor) {
+    return supervisor->reason != STOP_NONE &&
+           (supervisor->hurried || now_ns() >= supervisor->stopped_at_ns + SUPERVISOR_PATIENCE_NS);
+}
+
+struct job {
+    void (*work)(void *);
+    void *argument;
+    atomic_bool done;
+};
+
+static void *run_job(void *argument) {
+    struct job *job = argument;
+    job->work(job->argument);
+    atomic_store(&job->done, true);
+    return NULL;
+}
+
+// Waits for the job; false where it hangs. The first polls are short, so that quick work costs no time.
+static bool wait_for_job(struct supervisor *supervisor, struct job *job, atomic_bool *stop_flag, void (*tick)(void *),
+                         void *tick_argument, uint64_t tick_ns) {
+    uint64_t next_tick_ns = now_ns() + tick_ns;
+    for (uint64_t poll_ns = 50000; !atomic_load(&job->done);) {
+        if (supervisor_wait(supervisor, now_ns() + poll_ns)) {
+            atomic_store(stop_flag, true);
+            if (supervisor_patience_over(supervisor)) {
+                return atomic_load(&job->done);
+            }
+        }
+        poll_ns = poll_ns < POLL_NS ? poll_ns * 2 : POLL_NS * 5;
+        if (tick != NULL && now_ns() >= next_tick_ns) {
+            tick(tick_argument);
+            next_tick_ns = now_ns() + tick_ns;
+        }
+    }
+    return true;
+}
+
+bool supervisor_run(struct supervisor *supervisor, void (*work)(void *), void *argument, atomic_bool *stop_flag,
+                    void (*tick)(void *), void *tick_argument, uint64_t tick_ns) {
+    // Static: a thread that hangs outlives this call. One job runs at a time, and after one that hung none is started.
+    static struct job job;
+    pthread_t thread;
+    job.work = work;
+    job.argument = argument;
+    atomic_store(&job.done, false);
+    if (pthread_create(&thread, NULL, run_job, &job) != 0) {
+        work(argument);
+        return true;
+    }
+    if (!wait_for_job(supervisor, &job, stop_flag, tick, tick_argument, tick_ns)) {
+        (void)pthread_detach(thread);
+        return false;
+    }
+    (void)pthread_join(thread, NULL);
+    return true;
+}

@@ -1,0 +1,351 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "platform.h"
+
+#include "tables.h"
+
+#include "clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *const table_names[TABLES] = {"results.csv", "intervals.csv", "histogram.csv", "stalls.csv",
+                                                "rounds.csv", "run.csv"};
+
+static const char *const table_headers[TABLES] = {
+    "step,block_size_bytes,queue_managers,queue_manager,start_time_epoch_s,elapsed_ns,writes,bytes,bytes_per_s,"
+    "writes_per_s,interval_bytes_per_s_max,interval_bytes_per_s_min,latency_sum_ns,latency_mean_ns,latency_stddev_ns,"
+    "latency_cv,latency_min_ns,latency_min_write,latency_max_ns,latency_max_write,latency_max_in_flight,"
+    "latency_p50_ns,latency_p90_ns,latency_p99_ns,latency_p99_9_ns,latency_p99_99_ns,latency_p99_999_ns,"
+    "latency_time_weighted_mean_ns,latency_time_weighted_p50_ns,latency_time_weighted_p99_ns,"
+    "latency_time_weighted_p99_9_ns,ring_passes,latency_min_queue_manager,latency_max_queue_manager,"
+    "flush_sum_ns,flush_mean_ns,flush_min_ns,flush_max_ns,flush_p50_ns,flush_p99_ns,flush_p99_9_ns,"
+    "response_sum_ns,response_mean_ns,response_min_ns,response_max_ns,response_p50_ns,response_p99_ns,"
+    "response_p99_9_ns,first_pass_latency_mean_ns,later_passes_latency_mean_ns,start_skew_ns,round_spread_share,"
+    "round_slope_share,late_to_early_latency_ratio,steady_state",
+    "step,block_size_bytes,queue_managers,second,partial,writes,bytes,latency_sum_ns,latency_min_ns,latency_p50_ns,"
+    "latency_p99_ns,latency_p99_9_ns,latency_max_ns",
+    "step,block_size_bytes,queue_managers,batch,latency_upper_ns,writes",
+    "step,block_size_bytes,queue_managers,rank,queue_manager,write,start_offset_ns,latency_ns,in_flight,file,"
+    "offset_bytes",
+    "step,block_size_bytes,queue_managers,round,writes,bytes,elapsed_ns,latency_mean_ns,latency_p99_ns",
+    "key,value",
+};
+
+static bool refuse(struct failure *failure, const char *path, const char *what, int error) {
+    return failure_set(failure, EXIT_REFUSED, "--tables=%s: cannot %s: %s", path, what, strerror(error));
+}
+
+static bool open_directory(struct tables *tables, struct failure *failure) {
+    if (mkdir(tables->path, 0700) == 0) {
+        tables->made_dir = true;
+    } else if (errno != EEXIST) {
+        return refuse(failure, tables->path, "make the directory", errno);
+    }
+    tables->dir_fd = open(tables->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (tables->dir_fd < 0) {
+        return refuse(failure, tables->path, "open the directory", errno);
+    }
+    return true;
+}
+
+static bool open_table(struct tables *tables, enum table table, struct failure *failure) {
+    struct stat status;
+    const char *name = table_names[table];
+    if (fstatat(tables->dir_fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
+        return failure_set(failure, EXIT_REFUSED, "--tables=%s: %s is there already; name a directory without tables",
+                           tables->path, name);
+    }
+    int error = aside_open(&tables->asides[table], tables->dir_fd, name);
+    if (error != 0) {
+        return failure_set(failure, EXIT_REFUSED, "--tables=%s: cannot create .%s.tmp: %s", tables->path, name,
+                           strerror(error));
+    }
+    tables->csv[table] = (struct csv){.file = tables->asides[table].file};
+    (void)fprintf(tables->csv[table].file, "%s\n", table_headers[table]);
+    return true;
+}
+
+bool tables_open(struct tables *tables, const char *path, struct failure *failure) {
+    *tables = (struct tables){.path = path, .dir_fd = -1};
+    if (path == NULL) {
+        return true;
+    }
+    tables->open = true;
+    bool good = open_directory(tables, failure);
+    for (int i = 0; good && i < TABLES; i++) {
+        good = open_table(tables, (enum table)i, failure);
+    }
+    if (!good) {
+        tables_discard(tables);
+    }
+    return good;
+}
+
+static void begin_row(struct csv *csv, const struct table_step *step) {
+    csv_integer(csv, step->step);
+    csv_integer(csv, step->block_bytes);
+    csv_integer(csv, step->queue_managers);
+}
+
+static void put_percentile(struct csv *csv, const struct series *series, uint64_t quantile_ppm) {
+    uint64_t ns;
+    if (series_percentile_ns(series, quantile_ppm, &ns)) {
+        csv_integer(csv, ns);
+    } else {
+        csv_empty(csv);
+    }
+}
+
+static void put_time_weighted(struct csv *csv, const struct series *series, uint64_t quantile_ppm) {
+    uint64_t ns;
+    if (series_time_weighted_percentile_ns(series, quantile_ppm, &ns)) {
+        csv_integer(csv, ns);
+    } else {
+        csv_empty(csv);
+    }
+}
+
+static void put_empties(struct csv *csv, int count) {
+    for (int i = 0; i < count; i++) {
+        csv_empty(csv);
+    }
+}
+
+static void put_integer_or_empty(struct csv *csv, bool known, uint64_t value) {
+    if (known) {
+        csv_integer(csv, value);
+    } else {
+        csv_empty(csv);
+    }
+}
+
+// Sum to p99.9 of flush_* and response_*.
+static void put_extra(struct csv *csv, const struct series *series) {
+    if (series == NULL || series->statistics.count == 0) {
+        put_empties(csv, 7);
+        return;
+    }
+    csv_integer(csv, series->statistics.sum_ns);
+    csv_real(csv, statistics_mean_ns(&series->statistics), 3);
+    csv_integer(csv, series->statistics.min_ns);
+    csv_integer(csv, series->statistics.max_ns);
+    put_percentile(csv, series, 500000);
+    put_percentile(csv, series, 990000);
+    put_percentile(csv, series, 999000);
+}
+
+static void put_moments(struct csv *csv, const struct statistics *figures) {
+    csv_integer(csv, figures->sum_ns);
+    if (figures->count == 0) {
+        put_empties(csv, 5);
+        return;
+    }
+    double mean_ns = statistics_mean_ns(figures);
+    double deviation_ns = statistics_deviation_ns(figures);
+    csv_real(csv, mean_ns, 3);
+    csv_real(csv, deviation_ns, 3);
+    csv_real(csv, mean_ns > 0 ? deviation_ns / mean_ns : NAN, 6);
+    csv_integer(csv, figures->min_ns);
+    csv_integer(csv, figures->min_write);
+}
+
+static void put_maximum(struct csv *csv, const struct result *result) {
+    const struct statistics *figures = &result->latency->statistics;
+    bool known = figures->count > 0 || result->max_in_flight;
+    put_integer_or_empty(csv, known, result_max_ns(result));
+    put_integer_or_empty(csv, known, result->max_in_flight ? result->in_flight_write : figures->max_write);
+    csv_integer(csv, result->max_in_flight);
+}
+
+static void put_latency(struct csv *csv, const struct result *result) {
+    static const uint64_t quantiles_ppm[] = {500000, 900000, 990000, 999000, 999900, 999990};
+    static const uint64_t weighted_ppm[] = {500000, 990000, 999000};
+    put_moments(csv, &result->latency->statistics);
+    put_maximum(csv, result);
+    for (size_t i = 0; i < sizeof quantiles_ppm / sizeof quantiles_ppm[0]; i++) {
+        put_percentile(csv, result->latency, quantiles_ppm[i]);
+    }
+    csv_real(csv, result->latency->statistics.count > 0
+                      ? statistics_time_weighted_mean_ns(&result->latency->statistics) : NAN, 3);
+    for (size_t i = 0; i < sizeof weighted_ppm / sizeof weighted_ppm[0]; i++) {
+        put_time_weighted(csv, result->latency, weighted_ppm[i]);
+    }
+}
+
+static void put_passes_and_rounds(struct csv *csv, const struct result *result) {
+    uint64_t later_writes = result->latency->statistics.count - result->first_pass_writes;
+    uint64_t later_sum_ns = result->latency->statistics.sum_ns - result->first_pass_sum_ns;
+    bool compared = result->first_pass_writes > 0 && later_writes > 0;
+    csv_real(csv, compared ? (double)result->first_pass_sum_ns / (double)result->first_pass_writes : NAN, 3);
+    csv_real(csv, compared ? (double)later_sum_ns / (double)later_writes : NAN, 3);
+    csv_integer(csv, result->start_skew_ns);
+    csv_real(csv, result->has_rounds ? result->round_spread_share : NAN, 6);
+    csv_real(csv, result->has_rounds ? result->round_slope_share : NAN, 6);
+    csv_real(csv, result->has_rounds ? result->late_to_early_ratio : NAN, 6);
+    put_integer_or_empty(csv, result->has_rounds, result->steady);
+}
+
+void tables_result(struct tables *tables, const struct result *result) {
+    if (!tables->open) {
+        return;
+    }
+    struct csv *csv = &tables->csv[TABLE_RESULTS];
+    bool measured = result->latency->statistics.count > 0;
+    begin_row(csv, &(struct table_step){result->step, result->block_bytes, result->queue_managers});
+    if (result->queue_manager == 0) {
+        csv_text(csv, "all");
+    } else {
+        csv_integer(csv, result->queue_manager);
+    }
+    csv_real(csv, (double)(result->start_epoch_ns / 1000) / 1e6, 6);
+    csv_integer(csv, result->elapsed_ns);
+    csv_integer(csv, result->latency->statistics.count);
+    csv_integer(csv, result->bytes);
+    csv_real(csv, result_bytes_per_s(result), 0);
+    csv_real(csv, result_writes_per_s(result), 3);
+    put_integer_or_empty(csv, result->has_intervals, result->interval_bytes_max);
+    put_integer_or_empty(csv, result->has_intervals, result->interval_bytes_min);
+    put_latency(csv, result);
+    csv_real(csv, result->ring_passes, 3);
+    put_integer_or_empty(csv, measured, result->min_queue_manager);
+    put_integer_or_empty(csv, measured || result->max_in_flight, result->max_queue_manager);
+    put_extra(csv, result->flush);
+    put_extra(csv, result->response);
+    put_passes_and_rounds(csv, result);
+    csv_end_row(csv);
+}
+
+void tables_interval(struct tables *tables, const struct table_step *step, uint32_t second, bool partial,
+                     const struct series *writes) {
+    if (!tables->open) {
+        return;
+    }
+    struct csv *csv = &tables->csv[TABLE_INTERVALS];
+    const struct statistics *figures = &writes->statistics;
+    begin_row(csv, step);
+    csv_integer(csv, second);
+    csv_integer(csv, partial);
+    csv_integer(csv, figures->count);
+    csv_integer(csv, figures->count * step->block_bytes);
+    csv_integer(csv, figures->sum_ns);
+    put_integer_or_empty(csv, figures->count > 0, figures->min_ns);
+    put_percentile(csv, writes, 500000);
+    put_percentile(csv, writes, 990000);
+    put_percentile(csv, writes, 999000);
+    put_integer_or_empty(csv, figures->count > 0, figures->max_ns);
+    csv_end_row(csv);
+}
+
+void tables_batch(struct tables *tables, const struct table_step *step, uint32_t batch, const struct series *writes) {
+    if (!tables->open || writes->statistics.count == 0) {
+        return;
+    }
+    struct csv *csv = &tables->csv[TABLE_HISTOGRAM];
+    struct bucket_range range = statistics_range(&writes->statistics);
+    for (unsigned bucket = range.first; bucket <= range.last; bucket++) {
+        if (writes->histogram.counts[bucket] > 0) {
+            begin_row(csv, step);
+            csv_integer(csv, batch);
+            csv_integer(csv, histogram_upper_ns(bucket));
+            csv_integer(csv, writes->histogram.counts[bucket]);
+            csv_end_row(csv);
+        }
+    }
+}
+
+void tables_stall(struct tables *tables, const struct table_step *step, uint32_t rank, const struct stall *stall,
+                  uint64_t step_start_ns, const char *file) {
+    if (!tables->open) {
+        return;
+    }
+    struct csv *csv = &tables->csv[TABLE_STALLS];
+    begin_row(csv, step);
+    csv_integer(csv, rank);
+    csv_integer(csv, stall->queue_manager);
+    csv_integer(csv, stall->write);
+    csv_integer(csv, stall->start_ns > step_start_ns ? stall->start_ns - step_start_ns : 0);
+    csv_integer(csv, stall->latency_ns);
+    csv_integer(csv, stall->in_flight);
+    csv_text(csv, file);
+    csv_integer(csv, stall->offset_bytes);
+    csv_end_row(csv);
+}
+
+void tables_round(struct tables *tables, const struct table_step *step, uint32_t round,
+                  const struct round_figures *figures) {
+    if (!tables->open) {
+        return;
+    }
+    struct csv *csv = &tables->csv[TABLE_ROUNDS];
+    begin_row(csv, step);
+    csv_integer(csv, round);
+    csv_integer(csv, figures->writes);
+    csv_integer(csv, figures->writes * step->block_bytes);
+    csv_integer(csv, figures->elapsed_ns);
+    csv_real(csv, figures->writes > 0 ? (double)figures->latency_sum_ns / (double)figures->writes : NAN, 3);
+    put_integer_or_empty(csv, figures->has_p99, figures->latency_p99_ns);
+    csv_end_row(csv);
+}
+
+void tables_run_text(struct tables *tables, const char *key, const char *value) {
+    if (tables->open) {
+        csv_text(&tables->csv[TABLE_RUN], key);
+        csv_text(&tables->csv[TABLE_RUN], value);
+        csv_end_row(&tables->csv[TABLE_RUN]);
+    }
+}
+
+void tables_run_integer(struct tables *tables, const char *key, uint64_t value) {
+    if (tables->open) {
+        csv_text(&tables->csv[TABLE_RUN], key);
+        csv_integer(&tables->csv[TABLE_RUN], value);
+        csv_end_row(&tables->csv[TABLE_RUN]);
+    }
+}
+
+void tables_run_real(struct tables *tables, const char *key, double value, int places) {
+    if (tables->open) {
+        csv_text(&tables->csv[TABLE_RUN], key);
+        csv_real(&tables->csv[TABLE_RUN], value, places);
+        csv_end_row(&tables->csv[TABLE_RUN]);
+    }
+}
+
+bool tables_commit(struct tables *tables) {
+    if (!tables->open) {
+        return true;
+    }
+    tables_run_integer(tables, "complete", 1);
+    for (int i = 0; i < TABLES; i++) {
+        int error = aside_commit(&tables->asides[i], true);
+        if (error != 0) {
+            (void)fprintf(stderr, "logdisk: --tables=%s: cannot write %s: %s\n", tables->path, table_names[i],
+                          strerror(error));
+            tables->made_dir = false;
+            tables_discard(tables);
+            return false;
+        }
+    }
+    (void)fsync(tables->dir_fd);
+    tables->open = false;
+    return true;
+}
+
+void tables_discard(struct tables *tables) {
+    for (int i = 0; i < TABLES; i++) {
+        aside_discard(&tables->asides[i]);
+    }
+    if (tables->dir_fd >= 0) {
+        (void)close(tables->dir_fd);
+        tables->dir_fd = -1;
+    }
+    if (tables->made_dir) {
+        (void)rmdir(tables->path);
+    }
+    tables->open = false;
+}

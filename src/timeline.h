@@ -1,0 +1,33 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The cuts of a step. Whole seconds and the 30 equal batches of the measured time are cut out of one time line, so
+// that every stretch between two cuts (a "slot") belongs to exactly one second and one batch. Cut 0 is the warm-up,
+// which ends where the measured time begins; after the measured time only seconds cut, and batch 30 goes on.
+// Pure arithmetic; all instants are nanoseconds of CLOCK_MONOTONIC.
+#ifndef LOGDISK_TIMELINE_H
+#define LOGDISK_TIMELINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TIMELINE_BATCHES 30
+#define TIMELINE_ROUNDS 5
+#define TIMELINE_BATCHES_A_ROUND (TIMELINE_BATCHES / TIMELINE_ROUNDS)
+
+struct timeline {
+    uint64_t start_ns;          // of the measured time: where the warm-up ends
+    uint64_t duration_ns;
+};
+
+struct cut {
+    uint32_t index;             // 0 is the warm-up
+    uint32_t second, batch;     // from 1; 0 in the warm-up
+    uint64_t end_ns;            // the first instant that no longer belongs to the slot
+    bool ends_second, ends_batch;
+};
+
+struct cut timeline_first(const struct timeline *timeline);
+struct cut timeline_next(const struct timeline *timeline, const struct cut *cut);
+
+#endif

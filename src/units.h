@@ -1,0 +1,26 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Numbers as people write and read them. Parsing is strict: the whole text, nothing around it, no sign, no overflow;
+// false leaves *value untouched. K, M and G are 1024-based and may be lower case.
+#ifndef LOGDISK_UNITS_H
+#define LOGDISK_UNITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+bool parse_integer(const char *text, uint64_t *value);
+bool parse_size(const char *text, uint64_t *bytes);
+// A decimal with up to nine places ("12", "0.5", "1790000000.25") as billionths: seconds become nanoseconds.
+bool parse_decimal(const char *text, uint64_t *billionths);
+
+#define THOUSANDS_BYTES 28
+// 1234567 becomes 1,234,567, whatever the locale. Returns text.
+const char *format_thousands(char text[THOUSANDS_BYTES], uint64_t value);
+
+#define SIZE_NAME_BYTES 24
+// 131072 becomes 128K, 1048576 becomes 1M, 5000 stays 5000. Returns text.
+const char *format_size(char text[SIZE_NAME_BYTES], uint64_t bytes);
+
+#endif
