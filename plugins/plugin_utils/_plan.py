@@ -13,8 +13,8 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 
 FILE_PREFIX = "logdisk"
-STEP_GAP_S = 1.0
-"""What the tester leaves between two steps that have their own absolute starts."""
+STEP_GAP_S = 2
+"""What the tester leaves between two steps that have their own absolute starts (RUN_STEP_GAP_S of its run.h)."""
 ASSUMED_FORMAT_BYTES_PER_S = 100e6
 """How fast the files are taken to be written in full before the start, where every host starts at one instant."""
 MAX_QUEUE_MANAGERS = 1000
@@ -48,7 +48,7 @@ def make_plan(options: dict[str, Any], queue_managers: int) -> dict[str, Any]:
                         f"{_units.format_size(file_size)} (sweep_file_size)")
     steps = len(block_sizes) * len(load_points)
     footprint_bytes = file_size * files * queue_managers
-    planned_s = steps * (warmup_s + duration_s + STEP_GAP_S)
+    planned_s = steps * (warmup_s + duration_s + STEP_GAP_S) - STEP_GAP_S
     format_s = footprint_bytes / ASSUMED_FORMAT_BYTES_PER_S
     deadline_s = _whole("sweep_deadline", options.get("deadline_s", 0), 0, 604800) or round(2 * planned_s + 4 * format_s + 60)
     numbers = {"block_sizes_bytes": block_sizes, "load_points": load_points, "duration_s": duration_s, "warmup_s": warmup_s,

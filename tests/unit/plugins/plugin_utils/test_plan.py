@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+import pathlib
+import re
+
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils import _plan
 
@@ -18,7 +21,7 @@ def test_a_plan_counts_steps_space_and_time():
     made = plan(queue_managers=3, load_points=[1, 3])
     assert made["steps"] == 4
     assert made["footprint_bytes"] == 3 * 16 * 64 << 20
-    assert made["planned_s"] == 4 * (60 + 5 + _plan.STEP_GAP_S)
+    assert made["planned_s"] == 4 * (60 + 5) + 3 * _plan.STEP_GAP_S
     assert made["load_points"] == [1, 3]
 
 
@@ -60,3 +63,8 @@ def test_arguments_name_every_option_of_the_tester():
 def test_an_option_that_cannot_be_is_named(changes, queue_managers, word):
     with pytest.raises(_plan.PlanError, match=word):
         plan(queue_managers, **changes)
+
+
+def test_the_gap_between_steps_is_the_testers_own():
+    header = (pathlib.Path(_plan.__file__).resolve().parents[2] / "src" / "run.h").read_text(encoding="utf-8")
+    assert int(re.search(r"#define RUN_STEP_GAP_S\s+(\d+)", header).group(1)) == _plan.STEP_GAP_S
