@@ -83,7 +83,7 @@ def format_size(size):
     """Write a size: "64 KiB", "1 MiB"; exact below 64 MiB (so that two block sizes never look alike), three digits above."""
     units = (('TiB', 1 << 40), ('GiB', 1 << 30), ('MiB', 1 << 20), ('KiB', 1 << 10))
     for name, scale in units:
-        if size >= scale and size % scale == 0:
+        if size >= scale and size % scale == 0 and (size < 64 << 20 or size // scale < 10000):
             return '%s %s' % (format_count(size // scale), name)
     for name, scale in units[:3]:
         if size >= max(scale, 64 << 20):

@@ -249,9 +249,10 @@ def _reason(limit: Limit, row: Row, name: str, comparison: Comparison, samples: 
     where = f'at {_units.format_size(row["block_size_bytes"])}, {_who(row, name)} ({_units.format_count(samples)} writes)'
     if comparison.value is None:
         return f'{limit.metric.name} has no figure {where}: {comparison.why}'
-    figure = ('>= ' if comparison.at_least else '') + _distinct_figure(limit, comparison.value)
-    if comparison.outcome == INCONCLUSIVE:
-        return f'{limit.metric.name} {figure} decides nothing about {limit.operator} {_limit_figure(limit)} {where}: {comparison.why}'
+    figure = _distinct_figure(limit, comparison.value)
+    if comparison.at_least:
+        why = f': {comparison.why}' if comparison.why else ''
+        return f'{limit.metric.name} at least {figure} (limit {limit.operator} {_limit_figure(limit)}) {where}{why}'
     broken = {'<=': '>', '<': '>=', '>=': '<'}[limit.operator]
     return f'{limit.metric.name} {figure} {broken} {_limit_figure(limit)} {where}'
 

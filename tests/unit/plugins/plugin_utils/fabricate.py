@@ -93,7 +93,7 @@ def intervals_table(rows, seconds=60):
     lines = []
     for row in (row for row in rows if row['queue_manager'] == 'all'):
         for second in range(1, seconds + 1):
-            mean = int(float(row['latency_mean_ns']))
+            mean = int(float(row['latency_mean_ns'] or 0))
             wave = 1 + (second * 7919 + row['step'] * 104729) % 13 / 13 + (20 if second % 23 == row['step'] else 0)
             writes = row['writes'] // seconds
             lines.append((row['step'], row['block_size_bytes'], row['queue_managers'], second, 0, writes, writes * row['block_size_bytes'], writes * mean,

@@ -1,0 +1,174 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The tester's tables: what is read, and everything that must not be believed."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils import _tables
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+
+def parse(rows=None, **run_keys):
+    return _tables.parse_tables(fabricate.tables(rows, **run_keys))
+
+
+def refused(files, message):
+    with pytest.raises(_tables.TablesError, match=message) as error:
+        _tables.parse_tables(files)
+    assert str(error.value).endswith('.')
+    assert str(error.value).isprintable()
+
+
+def with_line(name, old, new):
+    files = fabricate.tables(fabricate.step_rows(1, 4096))
+    content = files[name].replace(old, new, 1)
+    assert content != files[name]
+    return {**files, name: content}
+
+
+def test_figures_are_typed_by_column():
+    tables = parse(fabricate.step_rows(1, 4096, 2, latency_ns=150_000))
+    assert [row['queue_manager'] for row in tables.results] == [1, 2, 'all']
+    row = tables.results[2]
+    assert (row['block_size_bytes'], row['queue_managers'], row['writes']) == (4096, 2, 4_000_000)
+    assert row['latency_mean_ns'] == 150_000.0
+    assert isinstance(row['latency_mean_ns'], float)
+    assert row['latency_p99_999_ns'] is None
+    assert tables.run['device_model'] == 'Example Disk, 2 TB'
+    assert tables.exit_status == 0
+
+
+def test_unknown_columns_and_keys_are_kept_as_text():
+    rows = [{**row, 'flush_mean_ns': '12.5'} for row in fabricate.step_rows(1, 4096)]
+    tables = _tables.parse_tables(fabricate.tables(rows, ('flush_mean_ns',), new_key='new'))
+    assert tables.results[0]['flush_mean_ns'] == '12.5'
+    assert tables.run['new_key'] == 'new'
+
+
+def test_large_tables_are_read_only_when_asked_for():
+    files = {**fabricate.tables(fabricate.step_rows(1, 4096)), 'intervals.csv': b'nonsense', 'histogram.csv': b'\xff'}
+    tables = _tables.parse_tables(files)
+    for name in ('intervals', 'histogram'):
+        with pytest.raises(_tables.TablesError, match=name):
+            getattr(tables, name)
+
+
+def test_intervals_and_histogram():
+    files = fabricate.tables(fabricate.step_rows(1, 4096))
+    files['histogram.csv'] = fabricate.table(('step', 'block_size_bytes', 'queue_managers', 'batch', 'latency_upper_ns', 'writes'), [(1, 4096, 1, 30, 101, 7)])
+    tables = _tables.parse_tables(files)
+    assert len(tables.intervals) == 60
+    assert tables.intervals[0]['second'] == 1
+    assert tables.histogram == [{'step': 1, 'block_size_bytes': 4096, 'queue_managers': 1, 'batch': 30, 'latency_upper_ns': 101, 'writes': 7}]
+
+
+def test_absent_large_tables_are_empty():
+    files = fabricate.tables(fabricate.step_rows(1, 4096))
+    del files['intervals.csv']
+    tables = _tables.parse_tables(files)
+    assert tables.intervals == tables.histogram == []
+
+
+@pytest.mark.parametrize('name', ['run.csv', 'results.csv'])
+def test_a_missing_table(name):
+    files = fabricate.tables()
+    del files[name]
+    refused(files, f'{name} is missing')
+
+
+@pytest.mark.parametrize(('keys', 'message'), [
+    ({'complete': None}, 'not complete'), ({'complete': 0}, 'not complete'), ({'schema_version': 2}, 'schema version "2"'),
+    ({'exit_status': 1}, 'exit status "1"'), ({'exit_status': ''}, 'exit status'), ({'exit_status': '00'}, 'exit status'),
+    ({'steps_planned': 9}, '7 steps of "9"'),
+])
+def test_a_run_that_is_not_to_be_believed(keys, message):
+    refused(fabricate.tables(**keys), message)
+
+
+def test_complete_must_be_the_last_row():
+    refused(with_line('run.csv', b'complete,1\n', b'complete,1\nversion2,1\n'), 'not complete')
+
+
+def test_an_interrupted_run_may_lack_steps():
+    assert len(parse(fabricate.step_rows(1, 4096), exit_status=4, exit_reason='deadline', steps_planned=9).results) == 2
+    assert parse([], exit_status=3, exit_reason='io_error').results == []
+
+
+@pytest.mark.parametrize(('name', 'old', 'new', 'message'), [
+    ('run.csv', b'key,value', b'key,values', 'does not begin'),
+    ('run.csv', b'program,', b'version,1\nprogram,', 'version twice'),
+    ('run.csv', b'program,', b'pro gram,', 'malformed key'),
+    ('run.csv', b'logdisk', b'log\0disk', 'NUL'),
+    ('run.csv', b'logdisk', b'log\xffdisk', 'UTF-8'),
+    ('run.csv', b'program,logdisk', b'program,logdisk,x', '3 fields'),
+    ('run.csv', b'program,logdisk', b'program,"log"disk', 'no CSV'),
+    ('run.csv', b'complete,1\n', b'complete,1', 'cut off'),
+    ('results.csv', b'latency_p99_ns', b'latency_q99_ns', 'lacks the column latency_p99_ns'),
+    ('results.csv', b'latency_p90_ns', b'latency_p99_ns', 'a column twice'),
+    ('results.csv', b'latency_p90_ns', b'=cmd()', 'malformed column'),
+    ('results.csv', b'\n1,4096,1,1,', b'\n1,4096,1,', 'fields'),
+    ('results.csv', b'\n1,4096,1,1,', b'\n1,-4096,1,1,', '"-4096" where a whole number'),
+    ('results.csv', b'\n1,4096,1,1,', b'\n1,4096.0,1,1,', 'where a whole number'),
+    ('results.csv', b'\n1,4096,1,1,', b'\n1,0x1000,1,1,', 'where a whole number'),
+    ('results.csv', b'\n1,4096,1,1,', '\n1,٤٠٩٦,1,1,'.encode(), 'where a whole number'),
+    ('results.csv', b'\n1,4096,1,1,', b'\n1,99999999999999999999,1,1,', 'where a whole number'),
+    ('results.csv', b'\n1,4096,1,1,', b'\n1,' + b'9' * 5000 + b',1,1,', 'where a whole number'),
+    ('results.csv', b'\n1,4096,1,1,', b'\n1,0,1,1,', 'two block sizes|block size 0'),
+    ('results.csv', b'\n1,4096,1,1,', b'\n1,4096,1,x,', 'where a whole number'),
+    ('results.csv', b'\n1,4096,1,1,', b'\n1,4096,1,,', 'nothing in the column queue_manager'),
+    ('results.csv', b'\n1,4096,1,1,', b'\n1,4096,1,2,', 'one row for each'),
+    ('results.csv', b'\n1,4096,1,1,', b'\n1,4096,1,all,', 'twice'),
+    ('results.csv', b'\n1,4096,1,1,', b'\n1,8192,1,1,', 'two block sizes'),
+    ('results.csv', b'200000.000', b'nan', '"nan" where a number'),
+    ('results.csv', b'200000.000', b'inf', 'where a number'),
+    ('results.csv', b'200000.000', b'-1.0', 'where a number'),
+    ('results.csv', b'200000.000', b'1e3', 'where a number'),
+    ('results.csv', b'200000.000', b'"200000.000\n"', 'where a number'),
+])
+def test_damage(name, old, new, message):
+    refused(with_line(name, old, new), message)
+
+
+def test_a_row_that_is_left_out_is_noticed():
+    rows = [row for row in fabricate.step_rows(1, 4096, 3) if row['queue_manager'] != 2]
+    refused(fabricate.tables(rows), 'one row for each of 3 queue managers')
+    refused(fabricate.tables([row for row in fabricate.step_rows(1, 4096) if row['queue_manager'] != 'all']), 'one row for each')
+
+
+def test_a_table_without_end():
+    files = fabricate.tables()
+    refused({**files, 'run.csv': files['run.csv'] + b'x' * _tables.MAX_BYTES['run.csv']}, 'more than the')
+
+
+def test_text_is_harmless_on_a_terminal():
+    tables = parse(device_model='\x1b[31mred\u202e', mount_options='a\nb')
+    assert tables.run['device_model'] == '\\x1b[31mred\\u202e'
+    assert tables.run['mount_options'] == 'a\\x0ab'
+
+
+@pytest.mark.parametrize(('text', 'number'), [('12.5', 12.5), ('', None), ('nan', None), ('-1', None), ('x', None)])
+def test_numbers_of_the_run(text, number):
+    assert parse(in_flight_age_ns=text).number('in_flight_age_ns') == number
+    assert parse().number('in_flight_age_ns') is None
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_damaged_bytes_give_tables_or_a_tables_error(data):
+    name = data.draw(st.sampled_from(['run.csv', 'results.csv', 'intervals.csv']))
+    files = fabricate.tables(fabricate.step_rows(1, 4096))
+    content = bytearray(files[name])
+    for _count in range(data.draw(st.integers(1, 4))):
+        position = data.draw(st.integers(0, len(content) - 1))
+        content[position:position + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=4))
+    try:
+        tables = _tables.parse_tables({**files, name: bytes(content)})
+        for row in (*tables.results, *tables.intervals):
+            assert all(not isinstance(value, (int, float)) or 0 <= value < 1 << 64 for value in row.values())
+    except _tables.TablesError:
+        pass

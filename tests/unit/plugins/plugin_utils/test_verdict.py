@@ -1,0 +1,342 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Verdicts on hosts and fleets, case by case."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils import _profile, _tables, _verdict
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+from hypothesis import given
+from hypothesis import strategies as st
+
+TODAY = fabricate.TODAY
+
+
+def profile_of(*limits, **keys):
+    return _profile.load_profile({'name': 'mine', 'limits': list(limits), **keys})
+
+
+P99 = {'metric': 'latency_p99', 'max': '2 ms'}
+RATE = {'metric': 'bytes_per_s', 'min': '100 MB/s'}
+
+
+def judge(rows, *limits, record=None, waivers=(), qualifies=None, today=TODAY, **run_keys):
+    record = {'host': 'db07', 'workspace': {'queue_managers': ['QMA', 'QMB']}, **(record or {})}
+    tables = _tables.parse_tables(fabricate.tables(rows, **run_keys))
+    profile = profile_of(*(limits or (P99,)), waivers=list(waivers), qualifies=qualifies or {})
+    return _verdict.judge_host(record, tables, profile, today)
+
+
+def step(**figures):
+    return fabricate.step_rows(1, 4096, **figures)
+
+
+def two(first=None, second=None, together=None, **figures):
+    """Return a step of two queue managers, with figures of each and of all."""
+    rows = fabricate.step_rows(1, 4096, 2, **figures)
+    for row, own in zip(rows, (first, second, together), strict=True):
+        row.update(own or {})
+    return rows
+
+
+@pytest.mark.parametrize(('figures', 'limit', 'verdict'), [
+    ({'latency_p99_ns': 1_999_999}, P99, 'pass'),
+    ({'latency_p99_ns': 2_000_000}, P99, 'pass'),
+    ({'latency_p99_ns': 2_000_001}, P99, 'fail'),
+    ({'latency_p99_ns': None}, P99, 'inconclusive'),
+    ({'latency_p99_ns': 2_000_001}, {**P99, 'severity': 'warn'}, 'warn'),
+    ({'latency_p99_ns': None}, {**P99, 'severity': 'warn'}, 'warn'),
+    ({'latency_p99_ns': 2_000_001}, {**P99, 'block_size': {'min': '8K'}}, 'inconclusive'),
+    ({'latency_p99_ns': 2_000_001}, {**P99, 'queue_managers': 2}, 'inconclusive'),
+    ({'latency_p99_ns': 2_000_001}, {**P99, 'queue_managers': 1, 'block_size': '4K'}, 'fail'),
+    ({'bytes_per_s': 100_000_000}, RATE, 'pass'),
+    ({'bytes_per_s': '99999999.999'}, RATE, 'fail'),
+    ({'bytes_per_s': None}, RATE, 'inconclusive'),
+    ({'latency_max_ns': 90_000_000}, {'metric': 'latency_max', 'max': '100 ms'}, 'pass'),
+    ({'latency_max_ns': 90_000_000, 'latency_max_in_flight': 1}, {'metric': 'latency_max', 'max': '100 ms'}, 'inconclusive'),
+    ({'latency_max_ns': 100_000_000, 'latency_max_in_flight': 1}, {'metric': 'latency_max', 'max': '100 ms'}, 'fail'),
+    ({'latency_max_ns': 100_000_000, 'latency_max_in_flight': 0}, {'metric': 'latency_max', 'max': '100 ms'}, 'pass'),
+    ({'latency_cv': 0.3}, {'metric': 'latency_cv', 'max': '20 %'}, 'fail'),
+    ({'ring_passes': '0.900'}, {'metric': 'ring_passes', 'min': 1}, 'fail'),
+    ({'writes_per_s': 4999}, {'metric': 'writes_per_s', 'min': 5000}, 'fail'),
+    ({'latency_mean_ns': '10000000.000'}, P99, 'pass'),
+    ({'latency_mean_ns': '10000000.001'}, P99, 'fail'),
+    ({'latency_max_ns': 9_999_999_999}, P99, 'pass'),
+    ({'latency_max_ns': 10_000_000_000}, P99, 'fail'),
+    ({'writes': 0, 'latency_mean_ns': None, 'latency_p99_ns': None, 'latency_max_ns': None}, P99, 'inconclusive'),
+])
+def test_one_row_and_one_limit(figures, limit, verdict):
+    assert judge(step(**figures), limit)['verdict'] == verdict
+
+
+def test_latency_judges_every_queue_manager_and_all_together():
+    slow = {'latency_p99_ns': 2_000_001}
+    assert judge(two())['verdict'] == 'pass'
+    for rows in (two(first=slow), two(second=slow), two(together=slow)):
+        result = judge(rows)
+        assert result['verdict'] == 'fail'
+        assert [judgement['verdict'] for judgement in result['judgements'] if judgement['metric'] == 'latency_p99'].count('fail') == 1
+
+
+def test_throughput_judges_all_together_only():
+    slow = {'bytes_per_s': 1}
+    fast = {'bytes_per_s': 100_000_000}
+    assert judge(two(slow, slow, fast), RATE)['verdict'] == 'pass'
+    assert judge(two(fast, fast, slow), RATE)['verdict'] == 'fail'
+
+
+def test_every_load_point_is_judged():
+    rows = [*fabricate.step_rows(1, 4096, 1), *fabricate.step_rows(2, 4096, 2, latency_p99_ns=3_000_000)]
+    assert judge(rows)['verdict'] == 'fail'
+    assert judge(rows, {**P99, 'queue_managers': 1})['verdict'] == 'pass'
+
+
+def test_a_judgement_says_all_that_it_rests_on():
+    judgement = judge(two(second={'latency_p99_ns': 4_200_000, 'writes': 12345}))['judgements'][1]
+    assert judgement == {
+        'limit': 'latency_p99 <= 2 ms', 'rows': '', 'metric': 'latency_p99', 'bound': 'max', 'limit_value': 2_000_000, 'unit': 'ns',
+        'block_size_bytes': 4096, 'queue_managers': 2, 'queue_manager': 2, 'queue_manager_name': 'QMB', 'value': 4_200_000, 'value_at_least': False,
+        'samples': 12345, 'verdict': 'fail', 'severity': 'fail', 'hard': False,
+        'reason': 'latency_p99 4.2 ms > 2 ms at 4 KiB, queue manager QMB of 2 (12,345 writes)', 'waiver': None,
+    }
+
+
+@pytest.mark.parametrize(('rows', 'limit', 'reason'), [
+    (step(latency_p99_ns=4_200_000, writes=12345), P99, 'latency_p99 4.2 ms > 2 ms at 4 KiB, queue manager QMA (12,345 writes)'),
+    (step(latency_p99_ns=2_000_001, writes=7), P99, 'latency_p99 2.000001 ms > 2 ms at 4 KiB, queue manager QMA (7 writes)'),
+    (step(latency_p99_ns=None, writes=7), P99, 'latency_p99 has no figure at 4 KiB, queue manager QMA (7 writes): too few writes for this figure'),
+    (step(bytes_per_s=99_000_000, writes=7), RATE, 'bytes_per_s 99 MB/s < 100 MB/s at 4 KiB, all queue managers (7 writes)'),
+    (two(together={'latency_p99_ns': 9_000_000, 'writes': 9}), P99, 'latency_p99 9 ms > 2 ms at 4 KiB, all 2 queue managers (9 writes)'),
+    (two({'latency_p99_ns': 9_000_000, 'writes': 9}, {'latency_p99_ns': 8_000_000}), P99,
+     'latency_p99 9 ms > 2 ms at 4 KiB, queue manager QMA of 2 (9 writes), and 1 more of its rows'),
+    (step(latency_max_ns=30_000_000_000, latency_max_in_flight=1, writes=9), P99,
+     'latency_max at least 30 s (limit < 10 s) at 4 KiB, queue manager QMA (9 writes)'),
+    (step(latency_max_ns=90_000_000, latency_max_in_flight=1, writes=9), {'metric': 'latency_max', 'max': '100 ms'},
+     'latency_max at least 90 ms (limit <= 100 ms) at 4 KiB, queue manager QMA (9 writes): the slowest write was still in flight'),
+    (step(), {**P99, 'block_size': {'min': '1M'}}, 'latency_p99 <= 2 ms: nothing was measured that it judges (block size >= 1 MiB)'),
+])
+def test_reasons(rows, limit, reason):
+    assert judge(rows, limit)['reasons'][0] == reason
+
+
+def test_a_queue_manager_without_a_name_goes_by_its_number():
+    result = judge(step(latency_p99_ns=3_000_000), record={'workspace': {}})
+    assert 'queue manager 1 (' in result['reasons'][0]
+
+
+def test_each_limit_has_one_reason_and_the_worst_come_first():
+    rows = [*fabricate.step_rows(1, 4096, latency_p99_ns=None), *fabricate.step_rows(2, 8192, latency_mean_ns='20000000.000', latency_p99_ns=None)]
+    reasons = judge(rows)['reasons']
+    assert [reason.split(' at ')[0] for reason in reasons] == ['latency_mean 20 ms > 10 ms', 'latency_p99 has no figure']
+    assert reasons[1].endswith('and 1 more of its rows')
+
+
+@pytest.mark.parametrize(('run_keys', 'figures', 'verdict', 'reason'), [
+    ({'exit_status': 3, 'error_call': 'pwritev', 'error_errno_name': 'EIO', 'error_message': 'Input/output error', 'error_file': '/m/f.0001',
+      'error_offset_bytes': 8192}, {}, 'fail', 'pwritev failed with EIO (Input/output error) at offset 8192 of /m/f.0001'),
+    ({'exit_status': 3, 'error_errno_name': 'SHORT_WRITE', 'error_file': '/m/f', 'error_offset_bytes': 0}, {}, 'fail',
+     'a write came back short at offset 0 of /m/f'),
+    ({'exit_status': 3}, {}, 'fail', 'a write failed with I/O error'),
+    ({'exit_status': 4, 'exit_reason': 'deadline', 'in_flight_age_ns': 10**10, 'in_flight_file': '/m/f', 'in_flight_offset_bytes': 4096}, {}, 'fail',
+     'a write at offset 4096 of /m/f had not returned after 10 s, the stall limit is 10 s'),
+    ({'exit_status': 4, 'exit_reason': 'deadline', 'in_flight_age_ns': 10**10 - 1}, {}, 'inconclusive', 'the tester did not measure to its end: deadline'),
+    ({'exit_status': 4, 'exit_reason': 'interrupted'}, {}, 'inconclusive', 'the tester did not measure to its end: interrupted'),
+    ({'exit_status': 4, 'exit_reason': 'interrupted', 'exit_message': 'SIGTERM'}, {}, 'inconclusive', 'the tester did not measure to its end: SIGTERM'),
+    ({'exit_status': 4, 'exit_reason': 'interrupted'}, {'latency_p99_ns': 3_000_000}, 'fail', 'the tester did not measure to its end: interrupted'),
+])
+def test_a_tester_that_did_not_end_well(run_keys, figures, verdict, reason):
+    result = judge(step(**figures), **run_keys)
+    assert (result['verdict'], result['certified'], result['reasons'][0]) == (verdict, False, reason)
+    assert result['qualification'] == f'the verdict is {verdict}'
+
+
+@pytest.mark.parametrize(('tester', 'reason'), [
+    ({'exit_status': 1, 'exit_message': '--bsize: 5Q'}, 'the tester ended with status 1 and left no usable tables: --bsize: 5Q'),
+    ({'exit_status': 2}, 'the tester ended with status 2 and left no usable tables'), ({}, 'the tester left no usable tables'),
+    (None, 'the tester left no usable tables'), ({'exit_status': 0}, 'the tester ended with status 0 and left no usable tables'),
+])
+def test_no_tables(tester, reason):
+    result = _verdict.judge_host({'host': 'db07', 'tester': tester}, None, profile_of(P99), TODAY)
+    assert result == {'verdict': 'error', 'certified': False, 'qualification': 'nothing was measured', 'reasons': [reason], 'judgements': []}
+
+
+@pytest.mark.parametrize(('of_process', 'of_tables', 'verdict'), [
+    (0, 0, 'pass'), (None, 0, 'pass'), (137, 0, 'pass'), (1, 0, 'error'), (2, 0, 'error'), (3, 0, 'fail'), (4, 0, 'inconclusive'), (0, 3, 'fail'),
+    (4, 3, 'fail'), (0, 4, 'inconclusive'),
+])
+def test_where_tables_and_process_differ_the_worse_counts(of_process, of_tables, verdict):
+    result = judge(step(), record={'tester': {'exit_status': of_process}}, exit_status=of_tables)
+    assert result['verdict'] == verdict
+
+
+@pytest.mark.parametrize(('error', 'verdict', 'reason'), [
+    ({'stage': 'probe', 'verdict': 'unreachable', 'reason': 'no route'}, 'unreachable', 'probe: no route'),
+    ({'stage': 'gate', 'verdict': 'missing', 'reason': 'x'}, 'missing', 'gate: x'), ({'verdict': 'fail', 'reason': 'x'}, 'fail', 'x'),
+    ({'stage': 'sweep', 'verdict': 'pass', 'reason': 'x'}, 'error', 'sweep: x'), ({'stage': 'sweep', 'verdict': 'warn', 'reason': 'x'}, 'error', 'sweep: x'),
+    ({'stage': 'sweep', 'reason': 'x'}, 'error', 'sweep: x'), ({'stage': 'sweep', 'verdict': 'error'}, 'error', 'sweep: no reason is recorded'),
+])
+def test_an_error_record_takes_its_own_verdict_and_is_never_good(error, verdict, reason):
+    tables = _tables.parse_tables(fabricate.tables())
+    for measured in (None, tables):
+        result = _verdict.judge_host({'host': 'db07', 'error': error}, measured, profile_of(P99), TODAY)
+        assert (result['verdict'], result['reasons'], result['certified']) == (verdict, [reason], False)
+
+
+def waiver(**keys):
+    return {'host': 'db07', 'metric': 'latency_p99', 'until': TODAY.isoformat(), 'reason': 'CHG1', **keys}
+
+
+SLOW = {'latency_p99_ns': 3_000_000}
+
+
+@pytest.mark.parametrize(('waivers', 'verdict', 'said'), [
+    ([waiver()], 'warn', 'waived until 2026-11-21 (CHG1)'),
+    ([waiver(until='2026-11-20')], 'fail', 'the waiver CHG1 expired on 2026-11-20'),
+    ([waiver(until='2026-11-20'), waiver(until='2027-01-01', reason='CHG2')], 'warn', 'waived until 2027-01-01 (CHG2)'),
+    ([waiver(host='db08')], 'fail', ''), ([waiver(host='DB07')], 'fail', ''), ([waiver(metric='latency_p99_9')], 'fail', ''),
+])
+def test_waivers(waivers, verdict, said):
+    result = judge(step(**SLOW), waivers=waivers)
+    assert result['verdict'] == verdict
+    assert said in result['reasons'][0]
+    assert [judgement['waiver'] for judgement in result['judgements'] if judgement['waiver']] == (['CHG1' if 'CHG1' in said else 'CHG2'] * 2
+                                                                                              if verdict == 'warn' else [])
+
+
+def test_a_waiver_never_excuses_a_hard_failure_or_missing_figures():
+    hard = [waiver(metric=metric, until='2030-01-01') for metric in ('latency_mean', 'latency_max', 'latency_p99')]
+    assert judge(step(latency_mean_ns='10000000.001'), waivers=hard)['verdict'] == 'fail'
+    assert judge(step(latency_max_ns=10**10), waivers=hard)['verdict'] == 'fail'
+    assert judge(step(), waivers=hard, exit_status=3)['verdict'] == 'fail'
+    assert judge(step(latency_p99_ns=None), waivers=hard)['verdict'] == 'inconclusive'
+
+
+@pytest.mark.parametrize(('seconds', 'figures', 'certified', 'said'), [
+    (300, {}, True, ''), (301, {}, True, ''), (299, {}, False, 'it measured 299 s a row, and mine asks for 300 s'),
+    (300, SLOW, False, 'the verdict is fail'), (10, SLOW, False, 'the verdict is fail'),
+])
+def test_certification(seconds, figures, certified, said):
+    result = judge(step(seconds=seconds, **figures), qualifies={'min_duration_s': 300})
+    assert (result['certified'], result['qualification']) == (certified, said)
+
+
+def test_the_shortest_row_decides_about_certification():
+    rows = [*fabricate.step_rows(1, 4096, seconds=300), *fabricate.step_rows(2, 8192, seconds=30)]
+    result = judge(rows, qualifies={'min_duration_s': 300})
+    assert (result['verdict'], result['certified']) == ('pass', False)
+
+
+def test_a_warning_certifies():
+    result = judge(step(**SLOW), waivers=[waiver()], qualifies={'min_duration_s': 300})
+    assert (result['verdict'], result['certified'], result['qualification']) == ('warn', True, '')
+
+
+@given(st.integers(1, 10**10), st.integers(1, 10**10))
+def test_a_limit_is_broken_exactly_above_it(limit_ns, value_ns):
+    limit = profile_of({'metric': 'latency_p99', 'max': f'{limit_ns} ns'}).limits[0]
+    assert limit.broken_by(value_ns) is (value_ns > limit_ns)
+
+
+@given(st.lists(st.sampled_from(_verdict.WORST_FIRST), min_size=1))
+def test_the_worst_of_verdicts(verdicts):
+    order = ['pass', 'warn', 'inconclusive', 'missing', 'unreachable', 'error', 'fail']
+    assert _verdict.worst(verdicts) == max(verdicts, key=order.index)
+
+
+def entry(host, verdict='pass', certified=None, volume='log', reasons=('because',), **keys):
+    certified = verdict in ('pass', 'warn') if certified is None else certified
+    return {'host': host, 'volume': volume, 'verdict': verdict, 'certified': certified, 'qualification': '' if certified else 'too short',
+            'reasons': [] if verdict == 'pass' else list(reasons), **keys}
+
+
+def fleet(*records, expected=None, check_mode=False, **policy):
+    run = {'run_id': 'r1', 'controller': {'check_mode': check_mode}, 'policy': policy,
+           'expected_hosts': [record['host'] for record in records] if expected is None else expected}
+    return _verdict.judge_fleet(run, iter(records))
+
+
+@pytest.mark.parametrize(('verdicts', 'expected'), [
+    (['pass'], 'pass'), (['pass', 'warn'], 'warn'), (['warn', 'inconclusive'], 'inconclusive'), (['inconclusive', 'missing'], 'missing'),
+    (['missing', 'unreachable'], 'unreachable'), (['unreachable', 'error'], 'error'), (['error', 'fail', 'pass'], 'fail'),
+])
+def test_a_fleet_is_as_good_as_its_worst_host(verdicts, expected):
+    result = fleet(*(entry(f'h{number}', verdict) for number, verdict in enumerate(verdicts)))
+    assert result['verdict'] == expected
+    assert result['gate_failed'] is (expected not in ('pass', 'warn'))
+    assert result['counts'] == {verdict: verdicts.count(verdict) for verdict in _verdict.WORST_FIRST}
+    assert [host['verdict'] for host in result['hosts']] == sorted(verdicts, key=_verdict.WORST_FIRST.index)
+
+
+def test_an_expected_host_without_a_record_is_missing():
+    result = fleet(entry('a'), expected=['a', 'b'])
+    assert (result['verdict'], result['gate_failed'], result['certified']) == ('missing', True, False)
+    assert result['reasons'] == ['b: missing: it was expected and never reported']
+
+
+def test_a_host_that_nobody_expected_counts_too():
+    assert fleet(entry('a'), entry('x', 'fail'), expected=['a'])['verdict'] == 'fail'
+
+
+def test_no_host_at_all_is_never_good():
+    result = fleet(expected=[])
+    assert (result['verdict'], result['gate_failed'], result['certified']) == ('error', True, False)
+    assert result['reasons'] == ['no host was expected and none reported']
+
+
+@pytest.mark.parametrize('verdict', [None, '', 'PASS', 'good', 7, ['pass']])
+def test_a_record_that_nobody_judged_is_an_error(verdict):
+    result = fleet({**entry('a'), 'verdict': verdict, 'certified': True})
+    assert (result['verdict'], result['certified'], result['gate_failed']) == ('error', False, True)
+    assert result['reasons'] == ['a: error: its record holds no verdict']
+
+
+def test_one_line_a_cause_with_the_volume_where_it_is_another():
+    result = fleet(entry('a', 'fail', reasons=['x', 'y']), entry('b', volume='data', verdict='warn'), entry('c', certified=False))
+    assert result['reasons'] == ['a: fail: x', 'a: fail: y', 'b/data: warn: because', 'c: does not certify: too short']
+
+
+@pytest.mark.parametrize(('policy', 'records', 'failed'), [
+    ({}, [entry('a', 'warn')], False), ({'fail_on': ['warn']}, [entry('a', 'warn')], True), ({'fail_on': []}, [entry('a', 'fail')], False),
+    ({'fail_on': ['fail']}, [entry('a', 'error')], False), ({'fail_on': ['fail']}, [entry('a', 'error'), entry('b', 'fail')], True),
+    ({}, [entry('a', certified=False)], False), ({'fail_on': ['unqualified']}, [entry('a', certified=False)], True),
+    ({'fail_on': ['unqualified']}, [entry('a')], False), ({'report_only': True}, [entry('a', 'fail')], False),
+    ({'fail_on': None}, [entry('a', 'fail')], True), ({'report_only': True, 'fail_on': ['unqualified']}, [entry('a', certified=False)], False),
+])
+def test_policy(policy, records, failed):
+    result = fleet(*records, **policy)
+    assert result['gate_failed'] is failed
+    assert result['verdict'] == _verdict.worst(record['verdict'] for record in records)
+
+
+@pytest.mark.parametrize('fail_on', [['pass'], ['failed'], 'fail', [None], {'fail': 1}, [['fail']]])
+def test_a_policy_that_says_nothing_known(fail_on):
+    with pytest.raises(_verdict.PolicyError, match='unqualified'):
+        fleet(entry('a'), fail_on=fail_on)
+
+
+def test_check_mode_has_no_verdict():
+    result = fleet({**entry('a'), 'verdict': None}, expected=['a', 'b'], check_mode=True)
+    assert (result['verdict'], result['certified'], result['gate_failed'], result['reasons']) == (None, False, False, [])
+
+
+def test_check_mode_stops_at_a_refusal():
+    result = fleet({**entry('a'), 'verdict': None}, entry('b', 'error', reasons=['workspace: it holds a queue manager']), check_mode=True)
+    assert (result['verdict'], result['gate_failed']) == (None, True)
+    assert result['reasons'] == ['b: error: workspace: it holds a queue manager']
+
+
+def test_all_hosts_certify_or_the_fleet_does_not():
+    assert fleet(entry('a'), entry('b', 'warn'))['certified'] is True
+    assert fleet(entry('a'), entry('b', certified=False))['certified'] is False
+    assert fleet(entry('a'), entry('b', 'fail', certified=True))['certified'] is False
+
+
+def test_waivers_are_looked_at_on_the_day_given():
+    excuse = [waiver(until='2026-12-31')]
+    assert judge(step(**SLOW), waivers=excuse, today=datetime.date(2026, 12, 31))['verdict'] == 'warn'
+    assert judge(step(**SLOW), waivers=excuse, today=datetime.date(2027, 1, 1))['verdict'] == 'fail'
