@@ -188,6 +188,7 @@ def main():
         architecture=platform.machine(),
         hostname=platform.node(),
         user=user_name(),
+        home=os.path.expanduser('~'),
         python_version=platform.python_version(),
         cpus=os.sysconf('SC_NPROCESSORS_ONLN'),
         memory_bytes=memory_bytes(),

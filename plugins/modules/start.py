@@ -128,11 +128,15 @@ wait "$child"; status=$?
 while kill -0 "$child" 2>/dev/null; do wait "$child"; status=$?; done
 echo "$status" >"$state/exit.tmp" && mv "$state/exit.tmp" "$state/exit"
 cd / || exit
+# A directory whose parent this user may not change keeps its mark, for the cleanup with privilege that comes later.
+leave() {
+  [ -w "${1%/*}" ] && [ ! -L "$1" ] && [ "$(ls -A "$1")" = MARK ] && rm -f "$1/MARK" && rmdir "$1"
+}
 if [ -f "$run/MARK" ] && [ ! -L "$run" ]; then
   find "$run" -mindepth 1 -maxdepth 1 -type d -exec rmdir {} + 2>/dev/null
-  if [ "$(ls -A "$run")" = MARK ]; then rm -f "$run/MARK"; rmdir "$run"; fi
+  leave "$run"
 fi
-if [ "$made" = 1 ] && [ ! -L "$path" ] && [ "$(ls -A "$path")" = MARK ]; then rm -f "$path/MARK"; rmdir "$path"; fi
+if [ "$made" = 1 ]; then leave "$path"; fi
 '''.replace('MARK', _marks.MARK_NAME)
 
 
