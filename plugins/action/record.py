@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files a record of why a host was not measured; nothing is sent to the host."""
+"""Files a record of a host that was not measured: why not, or in a preflight what would be done there. Nothing is sent to the host."""
 
 from __future__ import annotations
 
@@ -21,12 +21,16 @@ class ActionModule(ActionBase):
         result = super().run(tmp, task_vars)
         arguments = self._task.args
         host, volume = (task_vars or {})["inventory_hostname"], arguments.get("volume", "log")
-        failed = dict(arguments.get("failed_result") or {})
-        verdict, reason = verdict_and_reason(failed)
         directory = _run_directory.RunDirectory.open(arguments["run_path"])
-        record = _records.error(directory.run, host, volume, arguments["stage"], verdict, reason, dict(arguments.get("facts") or {}))
+        facts, failed = dict(arguments.get("facts") or {}), dict(arguments.get("failed_result") or {})
+        if failed:
+            verdict, reason = verdict_and_reason(failed)
+            record = _records.error(directory.run, host, volume, arguments["stage"], verdict, reason, facts)
+        else:
+            record = _records.preflight(directory.run, host, volume, facts, arguments["plan"], arguments["workspace"])
         directory.write_record(record, None)
-        key = {"schema": SCHEMA, "kind": "error", "host": host, "volume": volume, "verdict": verdict, "run_id": record["run_id"], "reason": reason}
+        key = {"schema": SCHEMA, "kind": record["kind"], "host": host, "volume": volume, "verdict": record["verdict"], "run_id": record["run_id"],
+               "reason": record["reasons"][0]}
         return {**result, "changed": False, "logdisk": key}
 
 

@@ -10,9 +10,10 @@ __metaclass__ = type
 DOCUMENTATION = r'''
 ---
 module: record
-short_description: File why a host was not measured
+short_description: File the record of a host that was not measured
 description:
-  - Files a record of kind C(error) for this host in the run directory on the controller, with a verdict and its reason.
+  - Files a record for this host in the run directory on the controller. With O(failed_result) it is of kind C(error), with a verdict and its reason;
+    without, it is of kind C(preflight) and says what a measurement would do.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 options:
@@ -27,9 +28,17 @@ options:
   stage:
     description: Where it failed.
     type: str
-    required: true
+    default: ""
   failed_result:
     description: The result of the task that failed.
+    type: dict
+    default: {}
+  plan:
+    description: What the sweep would do, as M(mqops.logdisk.plan) returned it.
+    type: dict
+    default: {}
+  workspace:
+    description: What the workspace would be.
     type: dict
     default: {}
   facts:

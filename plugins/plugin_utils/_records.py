@@ -9,12 +9,14 @@ Private to this collection; it may change at any time.
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils import _profile, _run_directory, _tables, _verdict
 
 SCHEMA = 1
@@ -78,6 +80,18 @@ def error(run: Mapping[str, Any], host: str, volume: str, stage: str, verdict: s
     record = _base(run, host, volume, "error", facts)
     record["error"] = {"stage": stage, "verdict": verdict, "reason": reason}
     return {**record, **_verdict.judge_host(record, None, profile_of(run, host), datetime.date.today())}
+
+
+def preflight(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any], plan: Mapping[str, Any], workspace: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the record of a host that is ready to be measured: it has no verdict, and says what the measurement would do."""
+    record = _base(run, host, volume, "preflight", facts)
+    free_bytes = facts.get("filesystem_free_bytes")
+    free = f", {_units.format_size(free_bytes)} free" if isinstance(free_bytes, int) else ""
+    ready = (f"ready: {plan['steps']} steps in about {math.ceil((plan['planned_s'] + plan['format_s']) / 60)} min, "
+             f"{_units.format_size(plan['footprint_bytes'])} on {facts.get('mount_point')} ({facts.get('filesystem_type')}{free})")
+    unknown = [f"not known: {item}" for item in workspace.get("unknown") or []]
+    return {**record, "workspace": dict(workspace), "verdict": None, "certified": False, "qualification": "nothing was measured",
+            "reasons": [ready, *unknown], "judgements": []}
 
 
 def missing(run: Mapping[str, Any], host: str, volume: str = _verdict.DEFAULT_VOLUME) -> dict[str, Any]:
