@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils import _records, _run_directory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils import _run_directory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._remote import RemoteAction
 
 
@@ -34,4 +34,4 @@ class ActionModule(RemoteAction):
     def _note(self, host: str, volume: str, left: list[str]) -> None:
         run_path = self._task.args.get("run_path")
         if run_path:
-            _records.note_leftovers(_run_directory.RunDirectory.open(run_path), host, volume, left)
+            _run_directory.RunDirectory.open(run_path).note_leftovers(host, volume, left)

@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils import _profile, _run_directory, _tables, _verdict
+from ansible_collections.mqops.logdisk.plugins.plugin_utils import _profile, _tables, _verdict
 
 SCHEMA = 1
 TABLE_NAMES = ("run.csv", "results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv")
@@ -97,13 +97,6 @@ def preflight(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, A
 def missing(run: Mapping[str, Any], host: str, volume: str = _verdict.DEFAULT_VOLUME) -> dict[str, Any]:
     """Return the record of a host that was expected and never reported."""
     return error(run, host, volume, "gate", _verdict.MISSING, "no record arrived from this host", {})
-
-
-def note_leftovers(directory: _run_directory.RunDirectory, host: str, volume: str, left: list[str]) -> None:
-    """Add to a host's record what stays on the host; a host without a record is left for the gate."""
-    record, tables = directory.read_with_tables(_run_directory.record_folder(host, volume))
-    record["leftovers"] = left
-    directory.write_record(record, tables)
 
 
 def _base(run: Mapping[str, Any], host: str, volume: str, kind: str, facts: dict[str, Any]) -> dict[str, Any]:

@@ -64,8 +64,8 @@ def judge_host(record: Mapping[str, Any], tables: Tables | None, profile: Profil
 def judge_fleet(run: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Judge a fleet from the verdicts on its hosts and return what verdict.json holds.
 
-    run is run.json; records are read once, and host, volume, verdict, certified, qualification and reasons are all that is read of them. An expected host
-    without a record is missing. In check mode nothing is measured: the verdict is None, and only hosts with a verdict of their own (a refusal to
+    run is run.json; records are read once, and host, volume, verdict, certified, qualification, reasons and leftovers are all that is read of them. An
+    expected host without a record is missing. A host on which something of ours was left behind stops the gate whatever its verdict. In check mode nothing is measured: the verdict is None, and only hosts with a verdict of their own (a refusal to
     be expected) count. Raises PolicyError where the run's policy names an unknown verdict.
     """
     check_mode = bool((run.get('controller') or {}).get('check_mode'))
@@ -76,7 +76,7 @@ def judge_fleet(run: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) ->
         hosts.extend(_missing_entry(name) for name in run.get('expected_hosts') or [] if name not in known)
     hosts.sort(key=lambda host: (WORST_FIRST.index(host['verdict']), host['host'], host['volume']))
     stopped = not check_mode and not hosts
-    stopped = stopped or any(host['verdict'] in fail_on or (UNQUALIFIED in fail_on and not host['certified']) for host in hosts)
+    stopped = stopped or any(host['verdict'] in fail_on or host['leftovers'] or (UNQUALIFIED in fail_on and not host['certified']) for host in hosts)
     return {
         'schema': SCHEMA_VERSION,
         'run_id': run.get('run_id', ''),
@@ -104,6 +104,7 @@ def host_entry(record: Mapping[str, Any]) -> dict[str, Any]:
         'certified': verdict in GOOD and record.get('certified') is True,
         'qualification': str(record.get('qualification') or ''),
         'reasons': reasons,
+        'leftovers': [str(item) for item in record.get('leftovers') or []],
     }
 
 
@@ -308,7 +309,7 @@ def _policy(run: Mapping[str, Any]) -> tuple[tuple[str, ...], bool]:
 def _missing_entry(host: str) -> dict[str, Any]:
     return {
         'host': host, 'volume': DEFAULT_VOLUME, 'verdict': MISSING, 'certified': False, 'qualification': 'nothing was measured',
-        'reasons': ['it was expected and never reported'],
+        'reasons': ['it was expected and never reported'], 'leftovers': [],
     }
 
 
@@ -322,4 +323,5 @@ def _fleet_reasons(hosts: list[dict[str, Any]], check_mode: bool) -> list[str]:
             lines.extend(f'{label}: {host["verdict"]}: {reason}' for reason in host['reasons'] or ['no reason is recorded'])
         elif not host['certified']:
             lines.append(f'{label}: does not certify: {host["qualification"]}')
+        lines.extend(f'{label}: left behind on the host: {item}' for item in host['leftovers'])
     return lines

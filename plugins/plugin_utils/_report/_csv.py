@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,6 +18,7 @@ from ._model import Host, Model
 
 LEADING_COLUMNS = ('host', 'volume', 'host_verdict', 'certified', 'row_verdict', 'reasons', 'queue_manager_name')
 
+_NUMBER = re.compile(r'-?[0-9]+(?:\.[0-9]+)?\Z')
 _FORMULA_STARTS = ('=', '+', '-', '@', '\t', '\r', '\n', '\uff1d', '\uff0b', '\uff0d', '\uff20')
 
 
@@ -35,7 +37,7 @@ def render(model: Model) -> Iterator[str]:
 
 def harmless(value: Any) -> Any:
     """Return a cell that no spreadsheet takes for a formula: text that could be one gets a quote before it, numbers stay what they are."""
-    if isinstance(value, str) and value.lstrip().startswith(_FORMULA_STARTS):
+    if isinstance(value, str) and value.lstrip().startswith(_FORMULA_STARTS) and not _NUMBER.match(value):
         return "'" + value
     return value
 

@@ -66,6 +66,7 @@ class Host:
     tester: dict[str, Any]
     limits: list[dict[str, Any]]
     profile: str = ''
+    leftovers: list[str] = field(default_factory=list)
     columns: tuple[str, ...] = ()
     rows: list[ResultRow] = field(default_factory=list)
     intervals: list[dict[str, Any]] = field(default_factory=list)
@@ -225,16 +226,16 @@ class _Reader:
             kind=printable(record['kind']),
             stage=printable(str((record.get('error') or {}).get('stage') or '')),
             created_at=printable(str(record.get('created_at', ''))),
-            reasons=[printable(reason) for reason in entry['reasons']] if measured else [],
+            reasons=[printable(reason) for reason in (entry['reasons'] if measured else record.get('reasons') or [])],
             notes=[],
             facts=_plain(record.get('facts')),
             workspace=_plain(record.get('workspace')),
             tester=_plain(record.get('tester')),
             limits=_limits(record.get('judgements') or []),
             profile=_profile_name(own_profile) if own_profile else '',
+            leftovers=[printable(item) for item in entry['leftovers']],
         )
-        if record.get('leftovers'):
-            host.notes.append(f'Left behind on the host: {_printable_value(record["leftovers"])}')
+        host.notes.extend(f'Left behind on the host: {item}' for item in host.leftovers)
         if record.get('tables'):
             self._add_tables(host, record)
         return host

@@ -45,15 +45,16 @@ def _hosts(model: Model) -> str:
 
 
 def _worst(model: Model) -> Iterator[str]:
-    bad = [host for host in model.hosts if host.verdict not in (PASS, NOT_MEASURED)]
-    for host in bad[:WORST_HOSTS]:
+    told = [host for host in model.hosts if host.verdict != PASS or host.leftovers]
+    for host in told[:WORST_HOSTS]:
         yield f'  {host.verdict:<12} {host.label}\n'
-        for reason in host.reasons[:REASONS_OF_A_HOST]:
-            yield f'               {reason}\n'
-        if len(host.reasons) > REASONS_OF_A_HOST:
-            yield f'               and {len(host.reasons) - REASONS_OF_A_HOST} more reasons\n'
-    if len(bad) > WORST_HOSTS:
-        yield f'  and {_units.format_count(len(bad) - WORST_HOSTS)} more hosts that do not pass\n'
+        sentences = [*host.reasons, *(f'left behind: {item}' for item in host.leftovers)]
+        for sentence in sentences[:REASONS_OF_A_HOST]:
+            yield f'               {sentence}\n'
+        if len(sentences) > REASONS_OF_A_HOST:
+            yield f'               and {len(sentences) - REASONS_OF_A_HOST} more reasons\n'
+    if len(told) > WORST_HOSTS:
+        yield f'  and {_units.format_count(len(told) - WORST_HOSTS)} more hosts, in the report\n'
 
 
 def _table(host: Host) -> Iterator[str]:

@@ -179,6 +179,29 @@ def test_the_matrix_shows_p99_and_mean_of_each_block_size(every_verdict):
     assert '| slow | fail | no | **fail** 2.8 ms / 1.4 ms |' in content(every_verdict, 'report.md')
 
 
+def test_a_host_in_detail(tmp_path):
+    files = fabricate.tables(fabricate.sweep_rows(block_sizes=(4096, 1048576), queue_managers=(1, 2), latency_max_in_flight=1))
+    directory = fabricate.run_directory(tmp_path, {'db07': files}, queue_managers=('QMA', 'QMB'))
+    _report.render(directory)
+    page = Page(content(directory, 'index.html'))
+    first = next(index for index, row in enumerate(page.rows) if row[:2] == ['Block size', 'Queue manager'])
+    assert [row[:2] for row in page.rows[first + 1:first + 9]] == [
+        ['4 KiB', 'all'], ['1 MiB', 'all'], ['4 KiB', 'QMA'], ['4 KiB', 'QMB'], ['4 KiB', 'all 2'], ['1 MiB', 'QMA'], ['1 MiB', 'QMB'], ['1 MiB', 'all 2']]
+    assert page.rows[first + 1][2:] == ['1,485,148', '4,950', '20.3 MB/s', '202 us', '202 us', '404 us', '808 us', '≥ 4.04 ms', '? inconclusive']
+    assert ['latency_p99 <= 2 ms', 'block size <= 64 KiB', '✓ pass', '571 us', '4 KiB, QMA', '0 of 4'] in page.rows
+    assert ['latency_max < 10 s', 'every row', '? inconclusive', '≥ 20.5 ms', '1 MiB, QMA', '8 of 8'] in page.rows
+    assert ['memory_bytes', '62.8 GiB'] in page.rows
+    assert page.tags.count('svg') == 4
+
+
+def test_the_worst_hosts_come_first(every_verdict):
+    _report.render(every_verdict)
+    order = ['slow', 'broken', 'gone', 'never', 'few', 'waived', 'good']
+    assert [host['host'] for host in json.loads(content(every_verdict, 'report.json'))['hosts']] == order
+    assert list(dict.fromkeys(row['host'] for row in read_csv(every_verdict))) == order
+    assert list(Page(content(every_verdict, 'index.html')).verdicts()) == order
+
+
 def test_junit_shows_everything_that_is_not_good_as_a_failure(every_verdict):
     report = _report.render(every_verdict)
     root = ET.parse(report.paths['junit.xml']).getroot()
@@ -245,7 +268,7 @@ def test_hostile_text_is_harmless_in_csv(hostile):
     assert len(rows) == 3 * len(HOSTILE)
     for row in rows:
         assert None not in row
-        assert not [cell for cell in row.values() if cell.lstrip()[:1] in ('=', '+', '-', '@') and cell]
+        assert not [cell for cell in row.values() if cell.lstrip()[:1] in ('=', '+', '-', '@') and not re.fullmatch(r'-[0-9.]+', cell)]
         assert all(cell.isprintable() for cell in row.values())
 
 
@@ -280,7 +303,7 @@ def test_markdown_shows_any_text_on_one_line_without_markup(text):
 
 
 @pytest.mark.parametrize(('cell', 'harmless'), [
-    ('=1', "'=1"), (' =1', "' =1"), ('+1', "'+1"), ('-1', "'-1"), ('@x', "'@x"), ('\uff1dx', "'\uff1dx"), ('db07', 'db07'), (-1, -1), (1.5, 1.5), ('', ''),
+    ('=1', "'=1"), (' =1', "' =1"), ('+1', "'+1"), ('-1', '-1'), ('-1.5', '-1.5'), ('-1+1', "'-1+1"), ('-1\n', "'-1\n"), ('@x', "'@x"), ('\uff1dx', "'\uff1dx"), ('db07', 'db07'), (-1, -1), (1.5, 1.5), ('', ''),
 ])
 def test_cells_that_a_spreadsheet_would_run(cell, harmless):
     assert _csv.harmless(cell) == harmless
@@ -407,7 +430,7 @@ def test_the_summary_ends_with_the_path_of_the_page_wherever_the_directory_is_no
 def test_the_summary_stays_short(tmp_path):
     directory = fabricate.run_directory(tmp_path, {}, [fabricate.failed(f'h{number:03d}') for number in range(300)])
     summary = _report.summary(directory)
-    assert 'and 290 more hosts that do not pass' in summary
+    assert 'and 290 more hosts, in the report' in summary
     assert len(summary.splitlines()) < 30
 
 

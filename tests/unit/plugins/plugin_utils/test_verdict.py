@@ -340,3 +340,10 @@ def test_waivers_are_looked_at_on_the_day_given():
     excuse = [waiver(until='2026-12-31')]
     assert judge(step(**SLOW), waivers=excuse, today=datetime.date(2026, 12, 31))['verdict'] == 'warn'
     assert judge(step(**SLOW), waivers=excuse, today=datetime.date(2027, 1, 1))['verdict'] == 'fail'
+
+
+def test_what_was_left_behind_stops_the_gate_whatever_the_verdict():
+    result = fleet(entry('a', certified=True), entry('b', certified=True, leftovers=['/fut/x']))
+    assert (result['verdict'], result['gate_failed']) == ('pass', True)
+    assert result['reasons'] == ['b: left behind on the host: /fut/x']
+    assert fleet(entry('b', certified=True, leftovers=['/fut/x']), report_only=True)['gate_failed'] is False
