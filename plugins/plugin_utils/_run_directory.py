@@ -295,7 +295,7 @@ def _refuse_constant(name: str) -> None:
 _NUMBER = (int, float, type(None))
 _RECORD_TYPES = {
     'host': str, 'volume': str, 'kind': str, 'facts': (dict, type(None)), 'workspace': (dict, type(None)), 'tester': (dict, type(None)),
-    'error': (dict, type(None)), 'reasons': (list, type(None)), 'judgements': (list, type(None)), 'tables': (dict, type(None)),
+    'error': (dict, type(None)), 'reasons': (list, type(None)), 'judgements': (list, type(None)), 'tables': (dict, type(None)), 'leftovers': (list, type(None)),
     'verdict': (str, type(None)), 'qualification': (str, type(None)), 'certified': (bool, type(None)),
 }
 
@@ -319,8 +319,9 @@ def _check_record(record: dict[str, Any], folder: str) -> None:
         _check_types(judgement, _JUDGEMENT_TYPES, where)
         if not all(value is None or isinstance(value, str) or (isinstance(value, (int, float)) and abs(value) <= _LARGEST) for value in judgement.values()):
             raise RunDirectoryError(f'{where} has no usable judgements.')
-    if not all(isinstance(reason, str) for reason in record.get('reasons') or []):
-        raise RunDirectoryError(f'{where} has no usable reasons.')
+    for key in ('reasons', 'leftovers'):
+        if not all(isinstance(item, str) for item in record.get(key) or []):
+            raise RunDirectoryError(f'{where} has no usable {key}.')
     if not all(isinstance(filed, dict) for filed in (record.get('tables') or {}).values()):
         raise RunDirectoryError(f'{where} has no usable tables.')
     if not isinstance((record.get('workspace') or {}).get('queue_managers') or [], list):

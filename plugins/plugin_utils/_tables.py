@@ -51,7 +51,11 @@ _DECIMAL_COLUMNS = frozenset((
     'start_time_epoch_s', 'bytes_per_s', 'writes_per_s', 'interval_bytes_per_s_max', 'interval_bytes_per_s_min', 'latency_mean_ns', 'latency_stddev_ns',
     'latency_cv', 'latency_p50_ns', 'latency_p90_ns', 'latency_p99_ns', 'latency_p99_9_ns', 'latency_p99_99_ns', 'latency_p99_999_ns',
     'latency_time_weighted_mean_ns', 'latency_time_weighted_p50_ns', 'latency_time_weighted_p99_ns', 'latency_time_weighted_p99_9_ns', 'ring_passes',
+    'flush_sum_ns', 'flush_mean_ns', 'flush_min_ns', 'flush_max_ns', 'flush_p50_ns', 'flush_p99_ns', 'flush_p99_9_ns',
+    'response_sum_ns', 'response_mean_ns', 'response_min_ns', 'response_max_ns', 'response_p50_ns', 'response_p99_ns', 'response_p99_9_ns',
+    'first_pass_latency_mean_ns', 'later_passes_latency_mean_ns', 'start_skew_ns', 'round_spread_share', 'late_to_early_latency_ratio',
 ))
+_SIGNED_COLUMNS = frozenset(('round_slope_share',))
 
 
 class TablesError(ValueError):
@@ -175,6 +179,8 @@ def _reader(column: str) -> Any:
         return _read_integer
     if column in _DECIMAL_COLUMNS:
         return _read_decimal
+    if column in _SIGNED_COLUMNS:
+        return _read_signed
     return _read_queue_manager if column == 'queue_manager' else printable
 
 
@@ -188,6 +194,10 @@ def _read_decimal(text: str) -> float | int:
     if not _DECIMAL.match(text) or float(text) > _LARGEST:
         raise ValueError(f'{_shown(text)} where a number belongs')
     return float(text) if '.' in text else int(text)
+
+
+def _read_signed(text: str) -> float | int:
+    return -_read_decimal(text[1:]) if text.startswith('-') else _read_decimal(text)
 
 
 def _read_queue_manager(text: str) -> int | str:

@@ -65,8 +65,9 @@ def judge_fleet(run: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) ->
     """Judge a fleet from the verdicts on its hosts and return what verdict.json holds.
 
     run is run.json; records are read once, and host, volume, verdict, certified, qualification, reasons and leftovers are all that is read of them. An
-    expected host without a record is missing. A host on which something of ours was left behind stops the gate whatever its verdict. In check mode nothing is measured: the verdict is None, and only hosts with a verdict of their own (a refusal to
-    be expected) count. Raises PolicyError where the run's policy names an unknown verdict.
+    expected host without a record is missing. A host on which something of ours was left behind stops the gate whatever its verdict. In check mode
+    nothing is measured: the verdict is None, and only hosts with a verdict of their own (a refusal to be expected) count. Raises PolicyError where the
+    run's policy names an unknown verdict.
     """
     check_mode = bool((run.get('controller') or {}).get('check_mode'))
     fail_on, report_only = _policy(run)

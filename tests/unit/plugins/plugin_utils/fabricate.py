@@ -22,7 +22,11 @@ RESULT_COLUMNS = (
     'interval_bytes_per_s_max', 'interval_bytes_per_s_min', 'latency_sum_ns', 'latency_mean_ns', 'latency_stddev_ns', 'latency_cv', 'latency_min_ns',
     'latency_min_write', 'latency_max_ns', 'latency_max_write', 'latency_max_in_flight', 'latency_p50_ns', 'latency_p90_ns', 'latency_p99_ns',
     'latency_p99_9_ns', 'latency_p99_99_ns', 'latency_p99_999_ns', 'latency_time_weighted_mean_ns', 'latency_time_weighted_p50_ns',
-    'latency_time_weighted_p99_ns', 'latency_time_weighted_p99_9_ns', 'ring_passes',
+    'latency_time_weighted_p99_ns', 'latency_time_weighted_p99_9_ns', 'ring_passes', 'latency_min_queue_manager', 'latency_max_queue_manager',
+    'flush_sum_ns', 'flush_mean_ns', 'flush_min_ns', 'flush_max_ns', 'flush_p50_ns', 'flush_p99_ns', 'flush_p99_9_ns',
+    'response_sum_ns', 'response_mean_ns', 'response_min_ns', 'response_max_ns', 'response_p50_ns', 'response_p99_ns', 'response_p99_9_ns',
+    'first_pass_latency_mean_ns', 'later_passes_latency_mean_ns', 'start_skew_ns', 'round_spread_share', 'round_slope_share',
+    'late_to_early_latency_ratio', 'steady_state',
 )
 
 
@@ -60,7 +64,7 @@ def result_row(step=1, block_size_bytes=4096, queue_managers=1, queue_manager='a
         'latency_p50_ns': latency_ns, 'latency_p90_ns': int(latency_ns * 1.2), 'latency_p99_ns': latency_ns * 2, 'latency_p99_9_ns': latency_ns * 4,
         'latency_p99_99_ns': latency_ns * 8, 'latency_p99_999_ns': None, 'latency_time_weighted_mean_ns': int(latency_ns * 1.01),
         'latency_time_weighted_p50_ns': latency_ns, 'latency_time_weighted_p99_ns': latency_ns * 2, 'latency_time_weighted_p99_9_ns': latency_ns * 5,
-        'ring_passes': '12.345',
+        'ring_passes': '12.345', 'round_slope_share': '-0.012345',
     }
     row.update(figures)
     return row

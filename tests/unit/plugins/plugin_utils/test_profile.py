@@ -93,6 +93,7 @@ def test_what_a_profile_says():
     latency, rate = profile.limits[:2]
     assert (latency.value, latency.bound, latency.block_size, latency.queue_managers) == (2_000_000, 'max', _profile.Range(None, 65536), None)
     assert (rate.value, rate.bound, rate.block_size, rate.queue_managers) == (250e6, 'min', _profile.Range(1 << 20, 1 << 20), _profile.Range(4, 4))
+    assert (latency.rows_text, rate.rows_text) == ('block size <= 64 KiB', 'block size 1 MiB, queue managers 4')
     assert profile.waivers == (_profile.Waiver('db07', 'latency_p99', datetime.date(2027, 1, 31), 'CHG0012345'),)
 
 

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils import _tables
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
@@ -39,14 +41,42 @@ def test_figures_are_typed_by_column():
     assert row['latency_mean_ns'] == 150_000.0
     assert isinstance(row['latency_mean_ns'], float)
     assert row['latency_p99_999_ns'] is None
+    assert row['round_slope_share'] == -0.012345
     assert tables.run['device_model'] == 'Example Disk, 2 TB'
     assert tables.exit_status == 0
 
 
+RECORDED = Path(__file__).parents[3] / 'fixtures' / 'tables'
+
+
+def recorded(name):
+    return _tables.parse_tables({path.name: path.read_bytes() for path in (RECORDED / name).glob('*.csv')})
+
+
+@pytest.mark.parametrize(('name', 'status', 'steps'), [('measured', 0, 4), ('interrupted', 4, 2)])
+def test_recorded_tables_of_the_tester_agree_with_each_other(name, status, steps):
+    tables = recorded(name)
+    assert (tables.exit_status, len({row['step'] for row in tables.results})) == (status, steps)
+    for row in tables.results:
+        assert row['latency_sum_ns'] == pytest.approx(row['latency_mean_ns'] * row['writes'], rel=1e-6)
+        assert row['bytes'] == row['writes'] * row['block_size_bytes']
+        assert all(value is None or isinstance(value, (int, float)) for column, value in row.items() if column != 'queue_manager')
+        if row['queue_manager'] == 'all':
+            of_step = [(second['writes'], second['latency_max_ns']) for second in tables.intervals if second['step'] == row['step']]
+            assert sum(writes for writes, dummy in of_step) == row['writes']
+            assert max(highest for dummy, highest in of_step) == row['latency_max_ns']
+            assert sum(bucket['writes'] for bucket in tables.histogram if bucket['step'] == row['step']) == row['writes']
+
+
+def test_every_column_of_the_tester_is_known():
+    columns = list(recorded('measured').results[0])
+    assert columns == list(fabricate.RESULT_COLUMNS)
+
+
 def test_unknown_columns_and_keys_are_kept_as_text():
-    rows = [{**row, 'flush_mean_ns': '12.5'} for row in fabricate.step_rows(1, 4096)]
-    tables = _tables.parse_tables(fabricate.tables(rows, ('flush_mean_ns',), new_key='new'))
-    assert tables.results[0]['flush_mean_ns'] == '12.5'
+    rows = [{**row, 'later_figure_ns': '12.5'} for row in fabricate.step_rows(1, 4096)]
+    tables = _tables.parse_tables(fabricate.tables(rows, ('later_figure_ns',), new_key='new'))
+    assert tables.results[0]['later_figure_ns'] == '12.5'
     assert tables.run['new_key'] == 'new'
 
 
@@ -169,6 +199,7 @@ def test_damaged_bytes_give_tables_or_a_tables_error(data):
     try:
         tables = _tables.parse_tables({**files, name: bytes(content)})
         for row in (*tables.results, *tables.intervals):
-            assert all(not isinstance(value, (int, float)) or 0 <= value < 1 << 64 for value in row.values())
+            assert all(not isinstance(value, (int, float)) or abs(value) < 1 << 64 for value in row.values())
+            assert all(value >= 0 for column, value in row.items() if isinstance(value, (int, float)) and column != 'round_slope_share')
     except _tables.TablesError:
         pass

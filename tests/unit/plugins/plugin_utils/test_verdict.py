@@ -319,6 +319,13 @@ def test_a_policy_that_says_nothing_known(fail_on):
         fleet(entry('a'), fail_on=fail_on)
 
 
+def test_what_is_left_behind_stops_the_gate_and_leaves_the_verdict():
+    result = fleet(entry('a', leftovers=['/var/mqm/x']), entry('b'))
+    assert (result['verdict'], result['certified'], result['gate_failed']) == ('pass', True, True)
+    assert result['reasons'] == ['a: left behind on the host: /var/mqm/x']
+    assert fleet(entry('a', leftovers=['/var/mqm/x']), report_only=True)['gate_failed'] is False
+
+
 def test_check_mode_has_no_verdict():
     result = fleet({**entry('a'), 'verdict': None}, expected=['a', 'b'], check_mode=True)
     assert (result['verdict'], result['certified'], result['gate_failed'], result['reasons']) == (None, False, False, [])
