@@ -191,7 +191,17 @@ def test_a_host_in_detail(tmp_path):
     assert ['latency_p99 <= 2 ms', 'block size <= 64 KiB', '✓ pass', '571 us', '4 KiB, QMA', '0 of 4'] in page.rows
     assert ['latency_max < 10 s', 'every row', '? inconclusive', '≥ 20.5 ms', '1 MiB, QMA', '8 of 8'] in page.rows
     assert ['memory_bytes', '62.8 GiB'] in page.rows
+    assert ['gate_report_only', 'no'] in page.rows
+    assert ['sweep_block_sizes', '4K, 64K, 1M'] in page.rows
     assert page.tags.count('svg') == 4
+
+
+def test_a_figure_that_is_missing_is_said_to_be(every_verdict):
+    report = _report.render(every_verdict)
+    page = Page(content(every_verdict, 'index.html'))
+    assert ['latency_p99_9 <= 10 ms', 'block size <= 64 KiB', '? inconclusive', 'no figure', '4 KiB, QMA', '5 of 5'] in page.rows
+    cases = ET.parse(report.paths['junit.xml']).getroot().findall("testsuite[@name='few']/testcase/failure")
+    assert [case.get('message').split(' at ')[0] for case in cases] == ['latency_p99_9 has no figure']
 
 
 def test_the_worst_hosts_come_first(every_verdict):
@@ -303,7 +313,8 @@ def test_markdown_shows_any_text_on_one_line_without_markup(text):
 
 
 @pytest.mark.parametrize(('cell', 'harmless'), [
-    ('=1', "'=1"), (' =1', "' =1"), ('+1', "'+1"), ('-1', '-1'), ('-1.5', '-1.5'), ('-1+1', "'-1+1"), ('-1\n', "'-1\n"), ('@x', "'@x"), ('\uff1dx', "'\uff1dx"), ('db07', 'db07'), (-1, -1), (1.5, 1.5), ('', ''),
+    ('=1', "'=1"), (' =1', "' =1"), ('+1', "'+1"), ('-1', '-1'), ('-1.5', '-1.5'), ('-1+1', "'-1+1"), ('-1\n', "'-1\n"),
+    ('@x', "'@x"), ('\uff1dx', "'\uff1dx"), ('db07', 'db07'), (-1, -1), (1.5, 1.5), ('', ''),
 ])
 def test_cells_that_a_spreadsheet_would_run(cell, harmless):
     assert _csv.harmless(cell) == harmless
