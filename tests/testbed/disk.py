@@ -47,6 +47,14 @@ class SlowDisk:
         self.delay_us = self.delay_us if delay_us is None else delay_us
         self.errno = self.errno if errno is None else errno
         self.pause = self.pause if pause is None else pause
+        self._write()
+
+    def heal(self) -> None:
+        """Be a healthy disk again, whoever switched it."""
+        self.delay_us, self.errno, self.pause = 0, 0, False
+        self.control.unlink(missing_ok=True)
+
+    def _write(self) -> None:
         aside = self.control.with_suffix(".new")
         aside.write_text(f"{self.delay_us} {self.errno} {int(self.pause)}\n")
         aside.rename(self.control)

@@ -216,6 +216,7 @@ class Host:
 
     def let_go(self) -> None:
         """Undo what would keep the host's processes and file system from ending."""
+        self.disk.heal()
         with suppress(TestbedError, OSError):  # not running any more, or never was
             self.thaw()
 

@@ -18,6 +18,8 @@ def reap(settings: Settings) -> None:
     """Leave no process, namespace, interface, mount, loop device or file of the bed behind."""
     spaces = network_namespaces(settings)
     pids = {pid for name in spaces for pid in namespace_pids(name)} | helpers(settings)
+    for control in settings.state.glob("h*/disk"):
+        disk.SlowDisk(control).heal()  # what waits for a paused disk ends only with the pause, thawing too
     for pid in pids:
         with suppress(OSError):
             disk.thaw(Path(f"/proc/{pid}/root/fut"))  # a frozen file system would outlive its mount
