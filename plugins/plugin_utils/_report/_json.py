@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ._model import Host, Model
+from ._model import Host, Model, ResultRow
 
 SCHEMA_VERSION = 1
 
@@ -59,5 +59,6 @@ def _host(host: Host) -> dict[str, Any]:
     }
 
 
-def _result(row: Any, figures: dict[str, Any]) -> dict[str, Any]:
-    return {'verdict': row.verdict, 'reasons': row.reasons, 'queue_manager_name': row.queue_manager_name, **figures}
+def _result(row: ResultRow, figures: dict[str, Any]) -> dict[str, Any]:
+    known = {column: value for column, value in figures.items() if value is not None}
+    return {'verdict': row.verdict, 'reasons': row.reasons, 'queue_manager_name': row.queue_manager_name, **known}

@@ -150,7 +150,7 @@ def test_figures_are_those_of_the_tables(every_verdict):
         of_host = [row for row in rows if row['host'] == record['host']]
         for expected, in_json, in_csv in zip(results, data[record['host']]['results'], of_host, strict=True):
             for column, value in expected.items():
-                assert in_json[column] == value
+                assert in_json.get(column) == value
                 assert in_csv[column] == ('' if value is None else str(value))
 
 
