@@ -29,6 +29,8 @@ class ActionModule(ActionBase):
         for name in options["hosts"]:
             plan = hostvars[name].get("logdisk_plan")
             if plan and hostvars[name].get("logdisk_workspace"):
-                hosts[name] = {"planned_s": plan["planned_s"], "format_s": plan["format_s"], "pool": hostvars[name].get("sweep_pool") or ""}
+                call_s = hostvars[name]["logdisk_tester"]["facts"]["clock_offset_error_s"]
+                hosts[name] = {"planned_s": plan["planned_s"], "format_s": plan["format_s"], "call_s": call_s,
+                               "pool": hostvars[name].get("sweep_pool") or ""}
         starts = _schedule.start_times(options["mode"], time.time(), options["forks"], hosts)
         return {**result, "changed": False, "starts": starts}

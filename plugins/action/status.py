@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Follows a run; a poll that the connection swallowed costs nothing but itself."""
+"""Follows a run. A host that has ended is not asked again; a look that the connection swallowed costs nothing but itself."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ class ActionModule(RemoteAction):
 
     module_name = "mqops.logdisk.status"
 
+    def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        self._wanted = arguments.pop("wanted", True)
+        self._known = dict(arguments.pop("known", None) or {})
+        return arguments
+
     def call(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        if not self._wanted:
+            return {"changed": False, **self._known}
         answer = super().call(arguments, task_vars)
         if answer.get("failed"):
             answer = {"changed": False, "state": "unknown", "progress": {}, "reason": answer["logdisk"]["reason"]}

@@ -28,6 +28,14 @@ options:
     description: The run's state directory, as given to M(mqops.logdisk.start).
     type: str
     default: ~/.mqops-logdisk
+  wanted:
+    description: Whether to ask the host at all; the action plugin answers with O(known) where not.
+    type: bool
+    default: true
+  known:
+    description: What the host said last.
+    type: dict
+    default: {}
 attributes:
   check_mode:
     description: Can run in check mode and return what it would return otherwise.
@@ -69,6 +77,8 @@ def main():
             run_id=dict(type='str', required=True),
             volume=dict(type='str', default='log'),
             state_dir=dict(type='str', default='~/.mqops-logdisk'),
+            wanted=dict(type='bool', default=True),
+            known=dict(type='dict', default={}),
         ),
         supports_check_mode=True,
     )

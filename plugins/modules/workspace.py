@@ -67,6 +67,14 @@ options:
       - queue_manager_files
       - active_log
       - unknown_log
+  privileged:
+    description: The task becomes root to make the directories.
+    type: bool
+    default: false
+  may_ask_for_privilege:
+    description: Where this user may not write there, say so in RV(needs_privilege); else that is an error.
+    type: bool
+    default: true
 attributes:
   check_mode:
     description: Runs the whole preflight in check mode and makes nothing.
@@ -95,6 +103,10 @@ unknown:
   elements: str
 needs_privilege:
   description: Nothing was made, since this user may not write there.
+  returned: always
+  type: bool
+privileged:
+  description: Whether O(privileged) was set, and so what was made is to be removed with privilege.
   returned: always
   type: bool
 facts:
@@ -134,6 +146,8 @@ def main():
             reserve_bytes=dict(type='int', default=0),
             reserve_share=dict(type='float'),
             expect_mount=dict(type='str', default=''),
+            privileged=dict(type='bool', default=False),
+            may_ask_for_privilege=dict(type='bool', default=True),
             allow=dict(type='list', elements='str', default=[], choices=[
                 'symlink', 'shared_directory', 'remote_file_system', 'queue_manager_files', 'active_log', 'unknown_log']),
         ),
@@ -145,9 +159,12 @@ def main():
         plan = _workspace.layout(p['path'], p['run_id'], p['volume'], p['queue_managers'])
         preflight = _workspace.Preflight(p['path'], p['footprint_bytes'], reserve, p['allow'], p['expect_mount'], owner_uid(module))
         result = dict(refusals=preflight.refusals, unknown=preflight.unknown, facts=preflight.facts, workspace=plan,
-                      needs_privilege=not preflight.refusals and preflight.needs_privilege())
+                      needs_privilege=not preflight.refusals and preflight.needs_privilege(), privileged=p['privileged'])
         if preflight.refusals:
             module.fail_json(msg='refused: ' + '; '.join(preflight.refusals), **result)
+        if result['needs_privilege'] and not p['may_ask_for_privilege']:
+            module.fail_json(msg='%s cannot be written by this user: make it, choose another workspace_path, or set '
+                             'workspace_become: auto' % p['path'], **result)
         if result['needs_privilege'] or module.check_mode:
             module.exit_json(changed=module.check_mode, **result)
         result['workspace'] = _workspace.make(plan, p['run_id'], p['owner'])

@@ -12,9 +12,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-START_S = 2.0
-"""What starting the tester on one host takes, connection included, on a busy controller."""
-LEAD_MIN_S = 3.0
+CALL_MIN_S = 0.5
+CALL_MARGIN = 1.5
+"""A start is taken to last this many times what the slowest host's first call lasted."""
+LEAD_MIN_S = 2.0
 ISOLATED_GAP_S = 2.0
 COLLECT_SLACK_S = 2.0
 """After its last step a tester still writes its tables."""
@@ -26,20 +27,21 @@ GRACE_S = 30.0
 ENDED = ("finished", "dead", "absent")
 
 
-def lead_s(hosts: int, forks: int, format_s: float) -> float:
-    """Return how far ahead the common instant must lie: every host is to be started, ``forks`` at a time, and to have
-    written its files in full (``format_s`` on the slowest) before it."""
-    return LEAD_MIN_S + START_S * math.ceil(hosts / max(1, forks)) + format_s
+def lead_s(hosts: int, forks: int, call_s: float, format_s: float) -> float:
+    """Return how far ahead the common instant must lie: every host is to be started, ``forks`` at a time, each in one call
+    (``call_s`` on the slowest), and to have written its files in full (``format_s`` on the slowest) before it."""
+    return LEAD_MIN_S + max(CALL_MIN_S, CALL_MARGIN * call_s) * math.ceil(hosts / max(1, forks)) + format_s
 
 
 def start_times(mode: str, now: float, forks: int, hosts: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    """Return each host's start. ``hosts`` holds for each its ``planned_s``, ``format_s`` and ``pool``.
+    """Return each host's start. ``hosts`` holds for each its ``planned_s``, ``format_s``, ``call_s`` and ``pool``.
 
     ``together``: one instant for all. ``isolated``: the hosts of a pool one after the other, pools side by side.
     """
     if not hosts:
         return {}
-    first = now + lead_s(len(hosts), forks, max(host["format_s"] for host in hosts.values()))
+    call_s, format_s = (max(float(host[key]) for host in hosts.values()) for key in ("call_s", "format_s"))
+    first = now + lead_s(len(hosts), forks, call_s, format_s)
     if mode == "together":
         return dict.fromkeys(hosts, first)
     free: dict[str, float] = {}

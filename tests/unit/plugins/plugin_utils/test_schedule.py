@@ -7,19 +7,24 @@ from __future__ import annotations
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils import _schedule
 
-HOST = {"planned_s": 10.0, "format_s": 4.0, "pool": ""}
+HOST = {"planned_s": 10.0, "format_s": 4.0, "call_s": 1.0, "pool": ""}
 
 
 def test_together_is_one_instant_ahead_of_every_start():
     hosts = {f"h{n}": HOST for n in range(20)}
     starts = _schedule.start_times("together", 1000.0, 5, hosts)
     assert len(set(starts.values())) == 1
-    assert starts["h0"] >= 1000.0 + 4 * _schedule.START_S + 4.0
+    assert starts["h0"] >= 1000.0 + 4 * 1.0 + 4.0
 
 
 def test_the_slowest_format_decides_the_common_instant():
     slow = _schedule.start_times("together", 0.0, 5, {"a": HOST, "b": {**HOST, "format_s": 100.0}})
     assert slow["a"] == slow["b"] > 100.0
+
+
+def test_slow_connections_move_the_instant():
+    slow = _schedule.start_times("together", 0.0, 5, {"a": HOST, "b": {**HOST, "call_s": 20.0}})
+    assert slow["a"] > 20.0 + 4.0
 
 
 def test_isolated_hosts_of_a_pool_never_overlap_and_pools_run_side_by_side():
