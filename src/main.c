@@ -13,7 +13,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,35 +21,6 @@
 
 #define DEADLINE_SPARE_S 60
 #define FORMAT_BYTES_PER_S (UINT64_C(32) << 20)         // what the default deadline allows for preformatting
-
-void run_warn(struct run *run, const char *format, ...) {
-    char text[512];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    (void)fprintf(stderr, "logdisk: warning: %s\n", text);
-    if (run->warnings_count < RUN_WARNINGS_MAX) {
-        char *copy = strdup(text);
-        if (copy != NULL) {
-            run->warnings[run->warnings_count++] = copy;
-        }
-    }
-}
-
-void run_note_stop(struct run *run) {
-    const struct supervisor *supervisor = &run->supervisor;
-    const char *what = supervisor->reason == STOP_DEADLINE ? "the deadline has passed"
-                       : supervisor->signal == SIGINT ? "interrupted by SIGINT"
-                       : supervisor->signal == SIGTERM ? "interrupted by SIGTERM" : "interrupted by SIGHUP";
-    if (run->has_in_flight) {
-        (void)failure_set(&run->failure, EXIT_INTERRUPTED, "%s; the write at offset %" PRIu64 " of %s had been in flight "
-                          "for %.3f s", what, run->in_flight.offset_bytes, run->in_flight_file,
-                          (double)run->in_flight.latency_ns / 1e9);
-    } else {
-        (void)failure_set(&run->failure, EXIT_INTERRUPTED, "%s", what);
-    }
-}
 
 // Two reads of the clock lie within every latency; this is what one costs.
 static uint64_t measure_clock_read_ns(void) {

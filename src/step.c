@@ -450,6 +450,7 @@ static void plan_step(struct run *run, uint32_t number, uint64_t block_bytes, ui
     plan->sync = (enum sync_mode)run->options->sync;
     plan->delay_ns = run->options->delay_us * 1000;
     plan->rate_micro_per_s = run->options->rate_micro_per_s;
+    plan->through_libc = getenv("LD_PRELOAD") != NULL;
     plan->recorder = &run->recorder;
     atomic_store(&plan->stop, false);
     atomic_store(&plan->waiting, 0);

@@ -35,6 +35,7 @@ struct step_plan {
     enum sync_mode sync;
     uint64_t delay_ns;
     uint64_t rate_micro_per_s;          // 0: closed loop
+    bool through_libc;                  // see call_pwritev
     atomic_bool stop;                   // end after the write in flight
     atomic_uint waiting;                // writers that are ready for the start
     atomic_uint finished;

@@ -1,0 +1,915 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026 mqops contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs the tester and looks at it from outside: its system calls, its tables, what it refuses, what faults do to it.
+
+    outside.py BUILD_DIR [NAME...]      runs all tests, or those whose name contains one of NAME
+
+Needs root (loop devices, mounts), strace, valgrind, e2fsprogs, xfsprogs and util-linux. What is missing is a failure, not a
+skip; LOGDISK_TEST_UNPRIVILEGED=1 leaves out the tests that need root. Nothing is left behind: mounts, loop devices
+and processes go at the end, also after a failure. Ends with "N passed, N failed".
+"""
+import concurrent.futures
+import contextlib
+import csv
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+BUILD = os.path.abspath(sys.argv[1])
+LOGDISK = os.path.join(BUILD, "logdisk")
+BASE = tempfile.mkdtemp(prefix="logdisk-test-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
+UNPRIVILEGED = os.environ.get("LOGDISK_TEST_UNPRIVILEGED") == "1"
+VERBOSE = len(sys.argv) > 2 or os.environ.get("VERBOSE")
+TESTS = []
+MQLDT = ("Blocksize,Total writes to files,Total bytes written to files,Max bytes/sec written to files (over 1 sec interval),"
+         "Min bytes/sec written to files (over 1 sec interval),Avg bytes/sec written to files,Max latency of write (ns),"
+         "Min latency of write (ns),Avg latency of write (ns),Min bytes/sec (slowest write),Max bytes/sec (fastest write)")
+
+
+def test(function):
+    TESTS.append((function, False))
+    return function
+
+
+def root_test(function):
+    TESTS.append((function, True))
+    return function
+
+
+class Result:
+    def __init__(self, status, out, err, tables):
+        self.status, self.out, self.err, self.tables = status, out, err, tables
+
+    def rows(self, name):
+        with open(os.path.join(self.tables, name), newline="") as file:
+            return list(csv.DictReader(file))
+
+    def run(self):
+        with open(os.path.join(self.tables, "run.csv"), newline="") as file:
+            return {row["key"]: row["value"] for row in csv.DictReader(file)}
+
+    def all(self, step=1):
+        return [row for row in self.rows("results.csv") if row["queue_manager"] == "all" and row["step"] == str(step)][0]
+
+
+class Place:
+    """A directory of its own for one test: test files in dir, tables in tables."""
+
+    def __init__(self, name):
+        self.path = os.path.join(BASE, name)
+        self.dir = os.path.join(self.path, "dir")
+        os.makedirs(self.dir)
+        self.tables = os.path.join(self.path, "tables")
+
+    def command(self, *options, **keywords):
+        where = keywords.get("dir", self.dir)
+        found = any(option.startswith("--bsize") for option in options)
+        return [keywords.get("logdisk", LOGDISK), "--dir=" + where, "--tables=" + self.tables] + \
+            ([] if found else ["--bsize=4K"]) + ["--fileSize=256K", "--numFiles=3", "--reserve=0"] + list(options)
+
+    def logdisk(self, *options, **keywords):
+        shutil.rmtree(self.tables, ignore_errors=True)
+        before = keywords.get("before", [])
+        done = subprocess.run(before + self.command(*options, **keywords), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              universal_newlines=True, timeout=120, stdin=subprocess.DEVNULL,
+                              preexec_fn=keywords.get("preexec"))
+        return Result(done.returncode, done.stdout, done.stderr, self.tables)
+
+    def start(self, *options, **keywords):
+        shutil.rmtree(self.tables, ignore_errors=True)
+        return subprocess.Popen(self.command(*options, **keywords), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                universal_newlines=True, stdin=subprocess.DEVNULL)
+
+    def finish(self, process):
+        out, err = process.communicate(timeout=60)
+        return Result(process.returncode, out, err, self.tables)
+
+    def wait_for(self, name, what, process):
+        """Until a file of the tables' (under its name aside) has that text."""
+        path = os.path.join(self.tables, name)
+        for _ in range(600):
+            with contextlib.suppress(OSError), open(path, errors="replace") as file:
+                if what in file.read():
+                    return
+            assert process.poll() is None, "ended early: " + str(process.communicate())
+            time.sleep(0.02)
+        raise AssertionError("never saw %s in %s" % (what, name))
+
+
+def wait_until_measuring(place, process):
+    progress = os.path.join(place.path, "progress")
+    for _ in range(600):
+        with contextlib.suppress(OSError), open(progress) as file:
+            if "state=measuring" in file.read():
+                return
+        assert process.poll() is None, "ended early: " + str(process.communicate())
+        time.sleep(0.02)
+    raise AssertionError("never measured")
+
+
+@contextlib.contextmanager
+def mounted(place, kind="ext4", size_mb=64, sector=512, options=None):
+    image, point = os.path.join(place.path, kind + ".img"), os.path.join(place.path, "mount")
+    os.makedirs(point)
+    with open(image, "wb") as file:
+        file.truncate(size_mb << 20)
+    loop = subprocess.check_output(["losetup", "-b", str(sector), "-f", "--show", image], universal_newlines=True).strip()
+    try:
+        subprocess.check_call(["mkfs." + kind, "-q", "-F" if kind == "ext4" else "-f", loop])
+        subprocess.check_call(["mount", loop, point] + (["-o", options] if options else []))
+        try:
+            yield point
+        finally:
+            subprocess.call(["fsfreeze", "-u", point], stderr=subprocess.DEVNULL)
+            for _ in range(50):
+                if subprocess.call(["umount", point], stderr=subprocess.DEVNULL) == 0:
+                    break
+                time.sleep(0.1)
+            else:
+                raise AssertionError("cannot unmount " + point)
+    finally:
+        subprocess.call(["losetup", "-d", loop])
+
+
+@contextlib.contextmanager
+def tmpfs(place, options):
+    point = os.path.join(place.path, "tmpfs")
+    os.makedirs(point)
+    subprocess.check_call(["mount", "-t", "tmpfs", "-o", options, "none", point])
+    try:
+        yield point
+    finally:
+        subprocess.check_call(["umount", point])
+
+
+def strace(place, *inject, **keywords):
+    calls = keywords.get("calls", "pwritev,openat,unlinkat,fdatasync,fsync")
+    command = ["strace", "-f", "-qq", "--seccomp-bpf", "-s", "1", "-o", os.path.join(place.path, "trace"), "-e", "trace=" + calls]
+    for rule in inject:
+        command += ["-e", "inject=" + rule]
+    return command
+
+
+def traced(place):
+    with open(os.path.join(place.path, "trace")) as file:
+        return file.read().splitlines()
+
+
+def equal(found, wanted, what=""):
+    assert found == wanted, "%s: found %r, wanted %r" % (what, found, wanted)
+
+
+def contains(text, *parts):
+    for part in parts:
+        assert part in text, "%r not in %r" % (part, text)
+
+
+def consistent(result):
+    """What must hold between the tables of every run."""
+    run = result.run()
+    equal(run["complete"], "1", "complete")
+    with open(os.path.join(result.tables, "run.csv")) as file:
+        equal(file.read().splitlines()[-1], "complete,1", "last row")
+    for row in result.rows("results.csv"):
+        if int(row["writes"]):
+            assert abs(float(row["latency_mean_ns"]) * int(row["writes"]) / int(row["latency_sum_ns"]) - 1) < 1e-6
+            assert int(row["latency_min_ns"]) <= float(row["latency_mean_ns"]) <= int(row["latency_max_ns"])
+            known = [int(row[k]) for k in ("latency_p50_ns", "latency_p90_ns", "latency_p99_ns", "latency_p99_9_ns") if row[k]]
+            equal(known, sorted(known), "percentiles rise")
+        equal(int(row["bytes"]), int(row["writes"]) * int(row["block_size_bytes"]), "bytes")
+        if int(row["elapsed_ns"]):
+            assert abs(int(row["bytes_per_s"]) - int(row["bytes"]) * 1e9 / int(row["elapsed_ns"])) <= 1
+    for row in [r for r in result.rows("results.csv") if r["queue_manager"] == "all"]:
+        mine = [r for r in result.rows("results.csv") if r["step"] == row["step"] and r["queue_manager"] != "all"]
+        equal(len(mine), int(row["queue_managers"]), "rows of queue managers")
+        for key in ("writes", "bytes", "latency_sum_ns"):
+            equal(sum(int(r[key]) for r in mine), int(row[key]), key)
+        seconds = [r for r in result.rows("intervals.csv") if r["step"] == row["step"]]
+        equal([int(r["second"]) for r in seconds], list(range(1, len(seconds) + 1)), "seconds")
+        for key in ("writes", "bytes", "latency_sum_ns"):
+            equal(sum(int(r[key]) for r in seconds), int(row[key]), "seconds' " + key)
+        whole = [int(r["bytes"]) for r in seconds if r["partial"] == "0"]
+        equal(row["interval_bytes_per_s_max"], str(max(whole)) if whole else "", "interval max")
+        equal(row["interval_bytes_per_s_min"], str(min(whole)) if whole else "", "interval min")
+        buckets = [r for r in result.rows("histogram.csv") if r["step"] == row["step"]]
+        equal(sum(int(r["writes"]) for r in buckets), int(row["writes"]), "histogram")
+        assert all(1 <= int(r["batch"]) <= 30 for r in buckets)
+    return run
+
+
+# The log write pattern.
+
+@test
+def pattern_as_mq_writes(place):
+    options = ["--bsize=4K,20K", "--duration=1", "--delay=2000", "--fileSize=256K"]
+    result = place.logdisk(*options, before=strace(place))
+    equal(result.status, 0, result.err)
+    consistent(result)
+    opened, writes, order = {}, [], []
+    for line in traced(place):
+        match = re.search(r'openat\((\w+), "(mqldt_testfile\.\d+)", (\S+?)(?:, 0\d+)?\) += (\d+)$', line)
+        if match:
+            order.append((match.group(2), match.group(3)))
+            if "O_CREAT" not in match.group(3):
+                opened[match.group(4)] = match.group(2)
+        match = re.search(r"pwritev\((\d+), .*iov_len=(\d+)\}\], (\d+), (\d+)\) += (\d+)$", line)
+        if match:
+            fd, length, vectors, offset, done = match.groups()
+            equal((vectors, length), ("1", done), "one vector, all written")
+            writes.append((opened[fd], int(length), int(offset)))
+    creating = [flags for _, flags in order if "O_CREAT" in flags]
+    testing = [flags for _, flags in order if "O_CREAT" not in flags]
+    equal(len(creating), 3, "files created")
+    assert all("O_EXCL" in flags and "O_NOFOLLOW" in flags for flags in creating), creating
+    assert all("O_DIRECT" in flags and "O_DSYNC" in flags and "O_RDWR" in flags for flags in testing), testing
+    measured = writes[2 + 3:]           # after one try for each block size and one part for each of three files
+    files, place_in_ring, size = 3, (0, 0), 4096
+    steps = [(4096, int(result.all(1)["writes"])), (20480, int(result.all(2)["writes"]))]
+    equal(len(measured), sum(count for _, count in steps), "writes seen and reported")
+    for size, count in steps:
+        if place_in_ring[1]:
+            place_in_ring = ((place_in_ring[0] + 1) % files, 0)
+        for name, length, offset in measured[:count]:
+            equal((name, length, offset), ("mqldt_testfile.%04d" % place_in_ring[0], size, place_in_ring[1]), "next write")
+            equal(offset % 4096, 0, "aligned")
+            place_in_ring = (place_in_ring[0], offset + size)
+            if place_in_ring[1] + size > 262144:
+                place_in_ring = ((place_in_ring[0] + 1) % files, 0)
+        measured = measured[count:]
+    equal(len([line for line in traced(place) if "unlinkat" in line and "mqldt_testfile" in line]), 3, "unlinked")
+
+
+@test
+def sync_modes(place):
+    for mode, flag, call in (("sync", "O_SYNC", None), ("fdatasync", None, "fdatasync"), ("fsync", None, "fsync"),
+                             ("none", None, None)):
+        result = place.logdisk("--sync=" + mode, "--direct=no", "--duration=1", "--delay=5000", before=strace(place))
+        equal(result.status, 0, result.err)
+        run = consistent(result)
+        equal((run["option_sync"], run["option_direct"]), (mode, "no"))
+        testing = [line for line in traced(place) if '"mqldt_testfile' in line and "O_CREAT" not in line and "openat" in line]
+        assert testing and all((flag in line) if flag else ("SYNC" not in line) for line in testing), testing
+        assert not any("O_DIRECT" in line for line in testing), testing
+        row = result.all()
+        writer = [line for line in traced(place) if "pwritev" in line][-1].split()[0]
+        flushes = len([line for line in traced(place) if call and line.split()[0] == writer and call + "(" in line])
+        equal(flushes, int(row["writes"]) if call else 0, mode)
+        if call:
+            assert 0 < int(row["flush_sum_ns"]) < int(row["latency_sum_ns"])
+            assert int(row["flush_max_ns"]) <= int(row["latency_max_ns"])
+        else:
+            equal(row["flush_sum_ns"], "", mode)
+
+
+@test
+def load_points_and_several_queue_managers(place):
+    for i in (1, 2, 3):
+        os.mkdir(place.dir + str(i))
+    result = place.logdisk("--bsize=4K,64K", "--qm=1,3", "--duration=1")
+    equal(result.status, 0, result.err)
+    run = consistent(result)
+    equal([run["directory_%d" % i] for i in (1, 2, 3)], [place.dir + str(i) for i in (1, 2, 3)])
+    equal([(r["queue_managers"], r["block_size_bytes"]) for r in result.rows("results.csv") if r["queue_manager"] == "all"],
+          [("1", "4096"), ("1", "65536"), ("3", "4096"), ("3", "65536")], "steps")
+    assert all(int(r["writes"]) > 0 for r in result.rows("results.csv"))
+    contains(result.out, "Queue manager 3:", "Avg bytes/sec written to files by all queue managers")
+    for i in (1, 2, 3):
+        equal(os.listdir(place.dir + str(i)), [], "left behind")
+    several = place.logdisk("--qm=2", "--duration=1", dir=place.dir + "1," + place.dir + "3")
+    equal(several.status, 0, several.err)
+    equal(several.run()["directory_2"], place.dir + "3")
+
+
+@test
+def made_directories_go_again(place):
+    result = place.logdisk("--qm=2", "--duration=1", "--createDirs", dir=place.dir + "/new")
+    equal(result.status, 0, result.err)
+    equal(os.listdir(place.dir), [], "left behind")
+    result = place.logdisk("--duration=1", "--createDirs", "--keepFiles", dir=place.dir + "/kept")
+    equal(result.status, 0, result.err)
+    equal(sorted(os.listdir(place.dir + "/kept")), ["mqldt_testfile.%04d" % i for i in range(3)])
+    equal([os.path.getsize(place.dir + "/kept/mqldt_testfile.%04d" % i) for i in range(3)], [262144] * 3)
+
+
+@test
+def files_are_filled_and_never_alike(place):
+    result = place.logdisk("--duration=1", "--keepFiles", "--seed=1")
+    equal(result.status, 0, result.err)
+    sectors = set()
+    count = 0
+    for i in range(3):
+        with open(place.dir + "/mqldt_testfile.%04d" % i, "rb") as file:
+            data = file.read()
+        for at in range(0, len(data), 512):
+            sectors.add(data[at:at + 512])
+            count += 1
+    equal(len(sectors), count, "different sectors")
+    import zlib
+    # Where the last pass ends, a few blocks may be like their neighbours of the pass before.
+    assert len(zlib.compress(data, 9)) > 0.85 * len(data), "compresses"
+
+
+# Time.
+
+@test
+def delay_lies_outside_the_latency(place):
+    result = place.logdisk("--duration=1", "--delay=20000")
+    row = result.all()
+    assert int(row["latency_p50_ns"]) < 20000000, row["latency_p50_ns"]
+    assert int(row["writes"]) <= 50, row["writes"]
+
+
+@test
+def injected_delay_is_measured(place):
+    for delay_us, duration in ((1000, 1), (5000, 1), (50000, 3)):
+        low, high = delay_us * 1000, delay_us * 1000 + 1000000
+        for attempt in range(4):        # a busy machine may push the median up; it can never push it down
+            result = place.logdisk("--duration=%d" % duration,
+                                   before=strace(place, "pwritev:delay_enter=%d" % delay_us, calls="pwritev"))
+            p50 = int(result.all()["latency_p50_ns"])
+            assert p50 >= low, "p50 %d below the injected %d" % (p50, low)
+            if p50 < high:
+                break
+        assert p50 < high, "p50 %d is not below %d" % (p50, high)
+
+
+@test
+def rare_delay_moves_p99_not_p50(place):
+    result = place.logdisk("--duration=3", "--delay=2000", before=strace(place, "pwritev:delay_enter=50000:when=50+50", calls="pwritev"))
+    row = result.all()
+    assert int(row["latency_p50_ns"]) < 10000000 and int(row["latency_p99_ns"]) >= 50000000, row
+    assert int(row["latency_time_weighted_p99_ns"]) >= 50000000, row
+    longest = result.rows("stalls.csv")
+    equal([int(r["rank"]) for r in longest], list(range(1, 11)))
+    equal(longest[0]["latency_ns"], row["latency_max_ns"])
+    equal(longest[0]["write"], row["latency_max_write"])
+    lengths = [int(r["latency_ns"]) for r in longest]
+    equal(lengths, sorted(lengths, reverse=True))
+    assert longest[0]["file"].startswith(place.dir)
+
+
+@test
+def stall_leaves_rows_of_zero_writes(place):
+    result = place.logdisk("--duration=4", before=strace(place, "pwritev:delay_enter=2500000:when=100", calls="pwritev"))
+    equal(result.status, 0, result.err)
+    consistent(result)
+    seconds = result.rows("intervals.csv")
+    equal([r["writes"] for r in seconds[1:2]], ["0"], "second 2")
+    equal((seconds[1]["latency_p50_ns"], seconds[1]["latency_max_ns"]), ("", ""))
+    equal(result.all()["interval_bytes_per_s_min"], "0")
+
+
+@test
+def open_loop_charges_the_stall_to_all_it_delays(place):
+    result = place.logdisk("--duration=3", "--rate=200", before=strace(place, "pwritev:delay_enter=500000:when=200", calls="pwritev"))
+    equal(result.status, 0, result.err)
+    row = result.all()
+    assert 560 <= int(row["writes"]) <= 600, row["writes"]
+    assert int(row["response_p50_ns"]) >= int(row["latency_min_ns"])
+    assert int(row["latency_p90_ns"]) < 100000000 and int(row["response_max_ns"]) >= 500000000, row
+    assert int(row["response_p99_ns"]) > 300000000, "a stall of 0.5 s delays about 100 of 600 writes"
+
+
+@test
+def warm_up_is_not_counted(place):
+    result = place.logdisk("--duration=1", "--warmup=1", "--delay=2000",
+                           before=strace(place, "pwritev:delay_enter=300000:when=30", calls="pwritev"))
+    equal(result.status, 0, result.err)
+    consistent(result)
+    row = result.all()
+    assert int(row["latency_max_ns"]) < 300000000, row["latency_max_ns"]
+    seen = len([line for line in traced(place) if "pwritev(" in line]) - 1 - 3
+    assert int(row["writes"]) < seen, "warm-up writes"
+    assert 0.9e9 < int(row["elapsed_ns"]), row["elapsed_ns"]
+
+
+@test
+def planned_start(place):
+    at = time.time() + 1.5
+    result = place.logdisk("--duration=1", "--startAt=%.6f" % at, "--bsize=4K,8K")
+    equal(result.status, 0, result.err)
+    run = consistent(result)
+    starts = [float(result.all(step)["start_time_epoch_s"]) for step in (1, 2)]
+    assert -0.001 <= starts[0] - at < 1, starts
+    assert -0.001 <= starts[1] - starts[0] - 3 < 1, starts
+    assert run["option_start_at_epoch_s"].startswith("%.6f" % at), run["option_start_at_epoch_s"]
+    late = place.logdisk("--duration=1", "--startAt=1000000000")
+    equal(late.status, 2)
+    contains(late.err, "--startAt", "passed")
+
+
+@test
+def progress_is_one_line(place):
+    progress = os.path.join(place.path, "progress")
+    process = place.start("--duration=2", "--progress=" + progress)
+    wait_until_measuring(place, process)
+    result = place.finish(process)
+    equal(result.status, 0, result.err)
+    with open(progress) as file:
+        lines = file.read().splitlines()
+    equal(len(lines), 1)
+    pairs = dict(word.split("=") for word in lines[0].split(" "))
+    equal((pairs["state"], pairs["percent"], pairs["error"], pairs["steps"]), ("finished", "100.0", "0", "1"))
+    assert int(pairs["writes"]) > 0
+    with open(progress, "w") as file:
+        file.write("precious")
+    refused = place.logdisk("--duration=1", "--progress=" + progress)
+    equal(refused.status, 2)
+    with open(progress) as file:
+        equal(file.read(), "precious")
+
+
+# Screen and mqldt's table.
+
+@test
+def screen_plain_and_live(place):
+    result = place.logdisk("--duration=2", "--bsize=128K")
+    contains(result.out, "Write blocksize             (--bsize)              : 128K",
+             "Executing test for write blocksize 131072 (128K), 1 queue manager. Seconds elapsed -> 2/2\n",
+             "Total writes to files", "Max bytes/sec written to files (over 1 sec interval)", "Avg latency of write (ns)")
+    assert "\r" not in result.out
+    writes = re.search(r"Total writes to files +: +([\d,]+)", result.out).group(1)
+    equal(writes, "{:,}".format(int(result.all()["writes"])), "thousands separators")
+    shutil.rmtree(place.tables)
+    master, slave = pty.openpty()
+    process = subprocess.Popen(place.command("--duration=2"), stdout=slave, stderr=slave, stdin=subprocess.DEVNULL)
+    os.close(slave)
+    seen = b""
+    with contextlib.suppress(OSError):
+        while True:
+            part = os.read(master, 4096)
+            if not part:
+                break
+            seen += part
+    process.wait()
+    os.close(master)
+    contains(seen.decode(), "Seconds elapsed -> 1/2\r", "-> 2/2\r")
+
+
+@test
+def mqldt_table(place):
+    path = os.path.join(place.path, "out.csv")
+    result = place.logdisk("--duration=1", "--bsize=4K,64K", "--csvFile=" + path)
+    equal(result.status, 0, result.err)
+    with open(path) as file:
+        lines = file.read().splitlines()
+    equal(lines[0], MQLDT)
+    equal([line.split(",")[0] for line in lines[1:]], ["4096", "65536"])
+    row = result.all(1)
+    equal(lines[1].split(",")[1:3], [row["writes"], row["bytes"]])
+    equal(lines[1].split(",")[6:8], [row["latency_max_ns"], row["latency_min_ns"]])
+    equal(int(lines[1].split(",")[8]), round(float(row["latency_mean_ns"])))
+    with open(path, "w") as file:
+        file.write("precious\n")
+    refused = place.logdisk("--duration=1", "--csvFile=" + path)
+    equal((refused.status, os.path.exists(place.tables)), (2, False))
+    with open(path) as file:
+        equal(file.read(), "precious\n")
+
+
+# What is refused.
+
+@test
+def usage_errors(place):
+    for options, parts in ((["--bsize=5X"], ["--bsize", "'5X'", "512 to 64M", "try"]), (["--duration=0"], ["--duration", "'0'"]),
+                           (["--whatever"], ["--whatever", "--help"])):
+        result = place.logdisk(*options)
+        equal((result.status, result.out), (1, ""))
+        contains(result.err, *parts)
+        equal((os.listdir(place.dir), os.path.exists(place.tables)), ([], False))
+    for option, text in (("--help", "--bsize=SIZE"), ("--version", "logdisk 1.")):
+        done = subprocess.run([LOGDISK, option], stdout=subprocess.PIPE, universal_newlines=True)
+        equal(done.returncode, 0)
+        contains(done.stdout, text)
+
+
+def refused(place, result, *parts):
+    equal(result.status, 2, result.err)
+    contains(result.err, *parts)
+    equal(os.path.exists(place.tables), False, "tables of a refusal")
+
+
+@test
+def foreign_files_are_refused_and_kept(place):
+    victim = os.path.join(place.path, "victim")
+    for plant in ("file", "symlink", "dangling", "hardlink", "directory"):
+        with open(victim, "w") as file:
+            file.write("precious")
+        name = place.dir + "/mqldt_testfile.0002"
+        {"file": lambda: shutil.copy(victim, name), "symlink": lambda: os.symlink(victim, name),
+         "dangling": lambda: os.symlink(victim + ".none", name), "hardlink": lambda: os.link(victim, name),
+         "directory": lambda: os.mkdir(name)}[plant]()
+        refused(place, place.logdisk("--duration=1"), "mqldt_testfile.0002 is there already", "--filePrefix")
+        equal(os.listdir(place.dir), ["mqldt_testfile.0002"], plant)
+        with open(victim) as file:
+            equal(file.read(), "precious", plant)
+        assert not os.path.exists(victim + ".none")
+        os.rmdir(name) if plant == "directory" else os.unlink(name)
+
+
+@test
+def file_planted_after_the_look_is_kept(place):
+    """The exclusive create meets a name that was not there a moment ago."""
+    result = place.logdisk("--duration=1", before=strace(place, "openat:error=EEXIST:when=%d" % nth_create(place, 2), calls="openat"))
+    refused(place, result, "mqldt_testfile.0001", "File exists", "--filePrefix")
+    equal(os.listdir(place.dir), [])
+
+
+def nth_create(place, nth, flag="O_CREAT"):
+    """Which openat of its thread is the nth one that opens a test file (with or without O_CREAT), counted from 1."""
+    result = place.logdisk("--duration=1", before=strace(place, calls="openat"))
+    equal(result.status, 0, result.err)
+    count = 0
+    lines = [line for line in traced(place) if "openat(" in line]
+    thread = [line for line in lines if '"mqldt_testfile' in line][0].split()[0]
+    for number, line in enumerate([line for line in lines if line.split()[0] == thread], 1):
+        if '"mqldt_testfile' in line and (("O_CREAT" in line) == (flag == "O_CREAT")):
+            count += 1
+            if count == nth:
+                return number
+    raise AssertionError("no such openat")
+
+
+@test
+def no_direct_io(place):
+    number = nth_create(place, 1, "none")
+    result = place.logdisk("--duration=1", before=strace(place, "openat:error=EINVAL:when=%d" % number, calls="openat"))
+    refused(place, result, "refuses O_DIRECT", "--direct=no")
+    equal(os.listdir(place.dir), [], "left behind")
+
+
+@test
+def directories_refused(place):
+    refused(place, place.logdisk("--duration=1", dir=place.dir + "/none"), "does not exist", "--createDirs")
+    refused(place, place.logdisk("--duration=1", "--qm=2"), place.dir + "1 does not exist")
+    refused(place, place.logdisk("--duration=1", "--createDirs", dir=place.dir + "/no/where"), "cannot make")
+    with open(place.path + "/plain", "w") as file:
+        file.write("x")
+    refused(place, place.logdisk("--duration=1", dir=place.path + "/plain"), "cannot open")
+    os.mkdir(place.tables)
+    with open(place.tables + "/results.csv", "w") as file:
+        file.write("old")
+    done = subprocess.run(place.command("--duration=1"), stderr=subprocess.PIPE, stdout=subprocess.PIPE, universal_newlines=True)
+    equal(done.returncode, 2)
+    contains(done.stderr, "results.csv is there already")
+    equal(os.listdir(place.tables), ["results.csv"])
+
+
+@test
+def limits_are_told_before_the_first_byte(place):
+    import resource
+    result = place.logdisk("--duration=1", "--numFiles=200", preexec=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100)))
+    refused(place, result, "open files", "ulimit -n")
+    result = place.logdisk("--duration=1", preexec=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)))
+    refused(place, result, "limit on file size", "ulimit -f")
+    equal(os.listdir(place.dir), [])
+
+
+@root_test
+def no_space(place):
+    with tmpfs(place, "size=2m") as point:
+        refused(place, place.logdisk("--duration=1", "--fileSize=1M", dir=point), "free", "--numFiles")
+        refused(place, place.logdisk("--duration=1", "--reserve=2M", dir=point), "must stay free", "--reserve")
+        equal(os.listdir(point), [])
+        equal(place.logdisk("--duration=1", dir=point).status, 0)
+    with tmpfs(place, "size=2m,nr_inodes=3") if not os.rmdir(place.path + "/tmpfs") else None as point:
+        refused(place, place.logdisk("--duration=1", dir=point), "--numFiles")
+
+
+@test
+def full_while_formatting(place):
+    result = place.logdisk("--duration=1", before=strace(place, "pwritev:error=ENOSPC:when=3", calls="pwritev"))
+    refused(place, result, "cannot preformat", "No space left", "free some space")
+    equal(os.listdir(place.dir), [])
+    result = place.logdisk("--duration=1", "--keepFiles", before=strace(place, "pwritev:error=ENOSPC:when=3", calls="pwritev"))
+    refused(place, result, "cannot preformat")
+    equal(os.listdir(place.dir), [])
+
+
+@root_test
+def read_only_file_system(place):
+    with mounted(place, options="ro,noload") as point:
+        refused(place, place.logdisk("--duration=1", dir=point), "cannot create", "Read-only")
+
+
+@root_test
+def without_permission(place):
+    os.chmod(BASE, 0o755)
+    os.chmod(place.path, 0o755)
+    tables = os.path.join(place.path, "own")
+    os.mkdir(tables)
+    os.chown(tables, 65534, 65534)
+    place.tables = tables + "/t"
+
+    def nobody():
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+    os.chmod(place.dir, 0o755)
+    refused(place, place.logdisk("--duration=1", preexec=nobody), "cannot create", "Permission denied")
+    os.chmod(place.dir, 0o700)
+    refused(place, place.logdisk("--duration=1", preexec=nobody), "Permission denied")
+    os.chown(place.dir, 65534, 65534)
+    equal(place.logdisk("--duration=1", preexec=nobody).status, 0)
+
+
+@root_test
+def block_size_that_the_disk_refuses(place):
+    with mounted(place, sector=4096) as point:
+        refused(place, place.logdisk("--duration=1", "--bsize=4K,5K", dir=point), "--bsize", "5120", "next size that works is 8192")
+        equal(sorted(os.listdir(point)), ["lost+found"])
+    odd = place.logdisk("--duration=1", "--bsize=5K", "--direct=no")
+    equal(odd.status, 0, odd.err)
+    contains(odd.err, "warning", "5120", "4096")
+    contains(odd.run()["warning_1"], "5120")
+
+
+@root_test
+def numbered_directory_on_another_file_system(place):
+    with tmpfs(place, "size=8m") as point:
+        refused(place, place.logdisk("--duration=1", "--qm=2", "--createDirs", dir=point), "another file system")
+        equal(os.path.exists(point + "1"), False)
+
+
+# Faults.
+
+@test
+def io_error(place):
+    result = place.logdisk("--duration=5", before=strace(place, "pwritev:error=EIO:when=100", calls="pwritev"))
+    equal(result.status, 3, result.err)
+    run = consistent(result)
+    equal((run["exit_reason"], run["error_call"], run["error_errno"], run["error_errno_name"]), ("io_error", "pwritev", "5", "EIO"))
+    equal((result.all()["writes"], run["error_write"]), ("99", "100"))
+    equal((run["error_file"], run["error_offset_bytes"]), (place.dir + "/mqldt_testfile.0001", str((99 - 64) * 4096)))
+    contains(result.err, "Input/output error", "mqldt_testfile.0001")
+    equal(os.listdir(place.dir), [])
+
+
+@test
+def short_write(place):
+    result = place.logdisk("--duration=5", before=strace(place, "pwritev:retval=512:when=46", calls="pwritev"))
+    equal(result.status, 3, result.err)
+    run = consistent(result)
+    equal((run["error_errno"], run["error_errno_name"], result.all()["writes"]), ("", "SHORT_WRITE", "45"))
+
+
+@test
+def flush_error(place):
+    result = place.logdisk("--duration=5", "--sync=fdatasync", before=strace(place, "fdatasync:error=EIO:when=20"))
+    equal(result.status, 3, result.err)
+    run = consistent(result)
+    equal((run["error_call"], run["error_errno_name"], result.all()["writes"]), ("fdatasync", "EIO", "19"))
+
+
+@test
+def io_error_while_formatting(place):
+    result = place.logdisk("--duration=5", before=strace(place, "pwritev:error=EIO:when=3", calls="pwritev"))
+    equal(result.status, 3, result.err)
+    run = consistent(result)
+    equal((run["error_errno_name"], run["steps_measured"], result.rows("results.csv")), ("EIO", "0", []))
+
+
+@test
+def interrupted_call_is_repeated(place):
+    result = place.logdisk("--duration=1", "--delay=5000", before=strace(place, "pwritev:error=EINTR:when=20+10", calls="pwritev"))
+    equal(result.status, 0, result.err)
+    seen = [line for line in traced(place) if "pwritev(" in line]
+    done = [line for line in seen if "EINTR" not in line]
+    assert len(seen) > len(done)
+    equal(len(done) - 4, int(result.all()["writes"]), "writes that succeeded")
+
+
+@test
+def one_writer_fails_others_are_kept(place):
+    for i in (1, 2):
+        os.mkdir(place.dir + str(i))
+    trace = strace(place, "pwritev:error=EIO:when=30", calls="pwritev")       # counted for each thread
+    result = place.logdisk("--qm=2", "--duration=20", before=trace)
+    equal(result.status, 3, result.err)
+    consistent(result)
+    assert all(int(row["writes"]) > 0 for row in result.rows("results.csv"))
+
+
+@test
+def signals_end_the_run_with_tables(place):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        process = place.start("--duration=30", "--progress=" + place.path + "/progress")
+        wait_until_measuring(place, process)
+        process.send_signal(number)
+        result = place.finish(process)
+        equal(result.status, 4, result.err)
+        run = consistent(result)
+        equal((run["exit_reason"], run["exit_status"]), ("interrupted", "4"))
+        contains(run["exit_message"], signal.Signals(number).name)
+        assert int(result.all()["writes"]) > 0
+        equal(os.listdir(place.dir), [])
+        os.unlink(place.path + "/progress")
+
+
+@test
+def killed_run_leaves_no_file(place):
+    process = place.start("--duration=30", "--progress=" + place.path + "/progress")
+    wait_until_measuring(place, process)
+    equal(os.listdir(place.dir), [], "while it runs")
+    process.kill()
+    place.finish(process)
+    equal(os.listdir(place.dir), [], "after SIGKILL")
+    assert not os.path.exists(place.tables + "/run.csv"), "complete tables of a killed run"
+
+
+@test
+def signal_while_formatting(place):
+    process = subprocess.Popen(strace(place, "pwritev:delay_enter=3000000:when=3", calls="pwritev") + place.command("--duration=9"),
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+    time.sleep(1)
+    children = subprocess.check_output(["ps", "-o", "pid=", "--ppid", str(process.pid)], universal_newlines=True).split()
+    os.kill(int(children[0]), signal.SIGTERM)
+    result = place.finish(process)
+    equal(result.status, 4, result.err)
+    run = consistent(result)
+    equal(run["steps_measured"], "0")
+    contains(run["in_flight_file"], "mqldt_testfile")
+    equal(os.listdir(place.dir), [])
+
+
+@test
+def parent_and_output_gone(place):
+    read, write = os.pipe()
+    process = subprocess.Popen(place.command("--duration=2"), stdout=write, stderr=write, start_new_session=True)
+    os.close(write)
+    os.close(read)
+    process.wait(timeout=30)
+    result = Result(process.returncode, "", "", place.tables)
+    equal(result.status, 0)
+    consistent(result)
+
+
+@test
+def directory_removed_in_mid_run(place):
+    process = place.start("--duration=2", "--progress=" + place.path + "/progress")
+    wait_until_measuring(place, process)
+    os.rmdir(place.dir)
+    result = place.finish(process)
+    equal(result.status, 0, result.err)
+    consistent(result)
+
+
+@root_test
+def frozen_file_system(place):
+    for kind in ("ext4", "xfs"):
+        with mounted(place, kind, size_mb=320 if kind == "xfs" else 64) as point:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(place.path + "/progress")
+            process = place.start("--duration=3", "--deadline=6", "--progress=" + place.path + "/progress", dir=point)
+            wait_until_measuring(place, process)
+            time.sleep(1.2)
+            subprocess.check_call(["fsfreeze", "-f", point])
+            try:
+                for _ in range(200):
+                    if os.path.exists(place.tables + "/run.csv"):
+                        break
+                    time.sleep(0.1)
+                result = Result(None, "", "", place.tables)
+                run = consistent(result)            # complete while the disk is still frozen
+            finally:
+                subprocess.check_call(["fsfreeze", "-u", point])
+            status = place.finish(process).status
+            equal((status, run["exit_status"], run["exit_reason"]), (4, "4", "deadline"))
+            contains(run["in_flight_file"], point)
+            row = result.all()
+            equal((row["latency_max_in_flight"], row["latency_max_ns"]), ("1", run["in_flight_age_ns"]))
+            equal(result.rows("stalls.csv")[0]["in_flight"], "1")
+            assert int(row["writes"]) > 0
+            equal([name for name in os.listdir(point) if name != "lost+found"], [], "left after the thaw")
+        os.rmdir(place.path + "/mount")
+
+
+@root_test
+def frozen_for_a_while(place):
+    """A stall that ends: rows of 0 writes come out during it, and the run goes on."""
+    with mounted(place) as point:
+        process = place.start("--duration=5", "--progress=" + place.path + "/progress", dir=point)
+        wait_until_measuring(place, process)
+        subprocess.check_call(["fsfreeze", "-f", point])
+        time.sleep(2.3)
+        subprocess.check_call(["fsfreeze", "-u", point])
+        result = place.finish(process)
+        equal(result.status, 0, result.err)
+        consistent(result)
+        assert int(result.all()["latency_max_ns"]) > 2000000000
+        assert "0" in [row["writes"] for row in result.rows("intervals.csv")]
+
+
+# The same program under the sanitizers and valgrind.
+
+CHECKED_RUNS = (["--qm=3", "--createDirs", "--bsize=4K,64K", "--duration=1", "--warmup=1"],
+                ["--rate=500", "--duration=1", "--sync=fdatasync", "--direct=no"],
+                ["--duration=1", "--delay=100", "--keepFiles", "--backgroundThreads=1", "--cpu=0"],
+                ["--duration=1", "--qm=1,2", "--createDirs", "--bsize=16K"])
+
+
+@test
+def sanitizers(place):
+    for kind in ("asan", "tsan"):
+        for number, options in enumerate(CHECKED_RUNS):
+            result = place.logdisk(*options, dir="%s/%s%d" % (place.dir, kind, number) if "--createDirs" in options else place.dir,
+                                   logdisk=os.path.join(BUILD, kind, "logdisk"))
+            assert "Sanitizer" not in result.err and "runtime error" not in result.err, result.err
+            equal(result.status, 0, result.err)
+            consistent(result)
+            for name in os.listdir(place.dir):
+                os.unlink(os.path.join(place.dir, name))
+        process = place.start("--duration=20", "--progress=%s/%s" % (place.path, "progress"), logdisk=os.path.join(BUILD, kind, "logdisk"))
+        wait_until_measuring(place, process)
+        process.send_signal(signal.SIGTERM)
+        result = place.finish(process)
+        assert "Sanitizer" not in result.err and "runtime error" not in result.err, result.err
+        equal(result.status, 4, result.err)
+        os.unlink(place.path + "/progress")
+
+
+@test
+def stalls_under_thread_sanitizer(place):
+    """Main takes the slots of writers that are away, again and again, and closes one for good."""
+    tsan = os.path.join(BUILD, "tsan", "logdisk")
+    with contextlib.ExitStack() as stack:
+        point = stack.enter_context(mounted(place)) if not UNPRIVILEGED else place.dir
+        process = place.start("--duration=4", "--deadline=8", "--qm=2", "--createDirs", "--progress=" + place.path + "/progress",
+                              dir=point + "/q", logdisk=tsan)
+        wait_until_measuring(place, process)
+        for last in (False, False, True):
+            if not UNPRIVILEGED:
+                subprocess.check_call(["fsfreeze", "-f", point])
+                time.sleep(0.8 if not last else 7)
+                subprocess.check_call(["fsfreeze", "-u", point])
+                time.sleep(0.2)
+        result = place.finish(process)
+        assert "Sanitizer" not in result.err, result.err
+        equal(result.status, 0 if UNPRIVILEGED else 4, result.err)
+        consistent(result)
+
+
+@test
+def valgrind(place):
+    result = place.logdisk("--qm=2", "--createDirs", "--duration=1", "--delay=1000",
+                           before=["valgrind", "-q", "--error-exitcode=99", "--leak-check=full", "--track-origins=no"])
+    assert "==" not in result.err, result.err
+    equal(result.status, 0, result.err)
+    consistent(result)
+
+
+def cleanup():
+    with open("/proc/self/mounts") as file:
+        points = [line.split()[1] for line in file if line.split()[1].startswith(BASE)]
+    for point in points:
+        subprocess.call(["fsfreeze", "-u", point], stderr=subprocess.DEVNULL)
+        subprocess.call(["umount", "-l", point])
+    shutil.rmtree(BASE, ignore_errors=True)
+
+
+def require_tools():
+    missing = [tool for tool in ("strace", "valgrind", "losetup", "mkfs.ext4", "mkfs.xfs", "fsfreeze", "mount") if not shutil.which(tool)]
+    if missing:
+        sys.exit("outside.py: missing on this machine: %s (Debian: strace valgrind mount e2fsprogs xfsprogs util-linux)" % " ".join(missing))
+    if os.geteuid() != 0 and not UNPRIVILEGED:
+        sys.exit("outside.py: needs root for loop devices and mounts; LOGDISK_TEST_UNPRIVILEGED=1 leaves those tests out")
+
+
+def run_test(function):
+    started = time.time()
+    try:
+        function(Place(function.__name__))
+    except Exception as error:
+        line = traceback.extract_tb(error.__traceback__)[1].lineno
+        print("FAILED: %s (line %d): %s: %s" % (function.__name__, line, type(error).__name__, error), flush=True)
+        return False
+    if VERBOSE:
+        print("passed: %s (%.1f s)" % (function.__name__, time.time() - started), flush=True)
+    return True
+
+
+def main():
+    require_tools()
+    names = sys.argv[2:]
+    os.umask(0o022)
+    chosen = [function for function, needs_root in TESTS
+              if not (needs_root and UNPRIVILEGED) and (not names or any(name in function.__name__ for name in names))]
+    try:
+        with concurrent.futures.ThreadPoolExecutor(max_workers=3) as pool:      # most of the time tests sleep
+            outcomes = list(pool.map(run_test, chosen))
+    finally:
+        cleanup()
+    print("%d passed, %d failed" % (outcomes.count(True), outcomes.count(False)))
+    return 0 if outcomes and all(outcomes) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,30 @@
+#!/bin/sh
+# Copyright (c) 2026 mqops contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# run.sh BUILD_DIR: all tests of the tester; the last line is "N passed, N failed", and the status 0 where none failed.
+build=$1
+here=$(dirname "$0")
+passed=0
+failed=0
+
+# Runs one suite, and adds up its last line; a suite that ends without one counts as a failure.
+suite() {
+    output=$("$@" 2>&1)
+    status=$?
+    last=$(printf '%s\n' "$output" | tail -n 1)
+    counts=$(printf '%s\n' "$last" | sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p')
+    printf '%s: ' "$*"
+    printf '%s\n' "$output"
+    if [ -z "$counts" ] || { [ "$status" -ne 0 ] && [ "${counts#* }" -eq 0 ]; }; then
+        failed=$((failed + 1))
+        return
+    fi
+    passed=$((passed + ${counts% *}))
+    failed=$((failed + ${counts#* }))
+}
+
+suite "$build/unit"
+suite python3 "$here/outside.py" "$build"
+printf '%d passed, %d failed\n' "$passed" "$failed"
+[ "$failed" -eq 0 ]

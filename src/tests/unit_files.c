@@ -1,0 +1,185 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Files that are complete or absent, the tables, and mqldt's table.
+#include "../platform.h"
+
+#include "../aside.h"
+#include "../csvfile.h"
+#include "../tables.h"
+#include "check.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char directory[] = "/tmp/logdisk-unit-XXXXXX";
+
+static const char *in_directory(const char *name) {
+    static char paths[4][PATH_MAX];
+    static int next;
+    char *path = paths[next++ % 4];
+    (void)snprintf(path, PATH_MAX, "%s/%s", directory, name);
+    return path;
+}
+
+static void make_directory(void) {
+    memcpy(directory + strlen(directory) - 6, "XXXXXX", 6);
+    CHECK(mkdtemp(directory) != NULL);
+}
+
+static void put_file(const char *name, const char *text) {
+    FILE *file = fopen(in_directory(name), "w");
+    CHECK(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+static const char *get_file(const char *name) {
+    static char text[8192];
+    FILE *file = fopen(in_directory(name), "r");
+    size_t length = file != NULL ? fread(text, 1, sizeof text - 1, file) : 0;
+    text[length] = '\0';
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return file != NULL ? text : "(absent)";
+}
+
+void test_aside(void) {
+    static const char *const prefixes[] = {"state=", NULL};
+    struct aside aside;
+    make_directory();
+    CHECK(aside_open_path(&aside, in_directory("a")) == 0);
+    CHECK(fputs("new", aside.file) >= 0);
+    CHECK(strcmp(get_file("a"), "(absent)") == 0);
+    struct aside second;
+    CHECK(aside_open_path(&second, in_directory("a")) == EEXIST);
+    CHECK(aside_commit(&aside, true) == 0 && strcmp(get_file("a"), "new") == 0);
+    CHECK(aside_open_path(&aside, in_directory("a")) == 0);
+    aside_discard(&aside);
+    CHECK(strcmp(get_file("a"), "new") == 0 && strcmp(get_file(".a.tmp"), "(absent)") == 0);
+    CHECK(symlink("a", in_directory(".b.tmp")) == 0 && aside_open_path(&aside, in_directory("b")) == EEXIST);
+    CHECK(aside_open_path(&aside, in_directory("none/b")) == ENOENT);
+    CHECK(aside_may_replace(in_directory("a"), prefixes) == EEXIST);
+    CHECK(aside_may_replace(in_directory("absent"), prefixes) == 0);
+    put_file("empty", "");
+    CHECK(aside_may_replace(in_directory("empty"), prefixes) == 0);
+    put_file("ours", "state=finished\n");
+    CHECK(aside_may_replace(in_directory("ours"), prefixes) == 0);
+    put_file("short", "stat");
+    CHECK(aside_may_replace(in_directory("short"), prefixes) == EEXIST);
+    CHECK(symlink("ours", in_directory("link")) == 0);
+    CHECK(aside_may_replace(in_directory("link"), prefixes) == EEXIST);
+    CHECK(mkfifo(in_directory("pipe"), 0600) == 0);
+    CHECK(aside_may_replace(in_directory("pipe"), prefixes) == EEXIST);
+    CHECK(aside_may_replace(directory, prefixes) == EEXIST);
+    static const char *const names[] = {"a", ".b.tmp", "empty", "ours", "short", "link", "pipe"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        CHECK(unlink(in_directory(names[i])) == 0);
+    }
+    CHECK(rmdir(directory) == 0);
+}
+
+static struct result one_result(struct series *series) {
+    series_clear(series);
+    series_add(series, 724878, 1);
+    series_add(series, 56458, 2);
+    return (struct result){.step = 1, .block_bytes = 4096, .queue_managers = 1, .queue_manager = 1, .bytes = 8192,
+                           .start_epoch_ns = UINT64_C(1790000000123456789), .elapsed_ns = 2000000000,
+                           .has_intervals = true, .interval_bytes_max = 4096, .interval_bytes_min = 4096,
+                           .latency = series, .min_queue_manager = 1, .max_queue_manager = 1, .ring_passes = 0.5};
+}
+
+static size_t count_of(const char *text, char wanted) {
+    size_t count = 0;
+    for (; *text != '\0' && *text != '\n'; text++) {
+        count += *text == wanted;
+    }
+    return count;
+}
+
+void test_tables(void) {
+    static struct tables tables;
+    static struct series series;
+    static struct failure failure;
+    static const char *const names[] = {"results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv", "run.csv"};
+    make_directory();
+    char path[PATH_MAX];
+    (void)snprintf(path, sizeof path, "%s/t", directory);
+    CHECK(tables_open(&tables, path, &failure));
+    struct stat status;
+    CHECK(stat(path, &status) == 0 && (status.st_mode & 0777) == 0700);
+    struct result result = one_result(&series);
+    struct table_step step = {1, 4096, 1};
+    tables_result(&tables, &result);
+    tables_interval(&tables, &step, 1, false, &series);
+    tables_batch(&tables, &step, 30, &series);
+    tables_run_text(&tables, "key", "a,b");
+    CHECK(strcmp(get_file("t/run.csv"), "(absent)") == 0 && strcmp(get_file("t/results.csv"), "(absent)") == 0);
+    CHECK(tables_commit(&tables));
+    const char *results = get_file("t/results.csv");
+    const char *row = strchr(results, '\n') + 1;
+    CHECK(count_of(results, ',') == count_of(row, ','));
+    CHECK(strncmp(row, "1,4096,1,1,1790000000.123456,2000000000,2,8192,4096,1.000,4096,4096,781336,390668.000,334210.000,"
+                  "0.855483,56458,2,724878,1,0,56575,,,,,,", 120) == 0);
+    CHECK(strcmp(get_file("t/intervals.csv"),
+                 "step,block_size_bytes,queue_managers,second,partial,writes,bytes,latency_sum_ns,latency_min_ns,"
+                 "latency_p50_ns,latency_p99_ns,latency_p99_9_ns,latency_max_ns\n"
+                 "1,4096,1,1,0,2,8192,781336,56458,56575,,,724878\n") == 0);
+    CHECK(strcmp(get_file("t/histogram.csv"), "step,block_size_bytes,queue_managers,batch,latency_upper_ns,writes\n"
+                 "1,4096,1,30,56575,1\n1,4096,1,30,724991,1\n") == 0);
+    CHECK(strcmp(get_file("t/run.csv"), "key,value\nkey,\"a,b\"\ncomplete,1\n") == 0);
+    CHECK(!tables_open(&tables, path, &failure) && failure.status == EXIT_REFUSED);
+    CHECK(strstr(failure.message, "results.csv is there already") != NULL);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "t/%s", names[i]);
+        CHECK(unlink(in_directory(name)) == 0);
+    }
+    CHECK(rmdir(path) == 0);
+    CHECK(tables_open(&tables, path, &failure));        // given up: nothing stays
+    tables_discard(&tables);
+    CHECK(access(path, F_OK) != 0 && rmdir(directory) == 0);
+    CHECK(!tables_open(&tables, in_directory("no/where"), &failure));
+    CHECK(tables_open(&tables, NULL, &failure) && !tables.open);
+    tables_result(&tables, &result);
+    CHECK(tables_commit(&tables));
+}
+
+void test_mqldt_table(void) {
+    static struct options options = {.queue_managers = 1};
+    static struct failure failure;
+    static const struct mqldt_row rows[] = {
+        {.block_bytes = 4096, .queue_managers = 1, .writes = 25311, .bytes = 103673856, .second_bytes_max = 36048896,
+         .second_bytes_min = 33797184, .bytes_per_s = 34558314, .max_ns = 724878, .min_ns = 56458, .mean_ns = 118000,
+         .slowest_bytes_per_s = 5650606, .fastest_bytes_per_s = 72549504},
+        {.block_bytes = 8192, .queue_managers = 2, .writes = 1}};
+    static const char single[] =
+        "Blocksize,Total writes to files,Total bytes written to files,Max bytes/sec written to files (over 1 sec "
+        "interval),Min bytes/sec written to files (over 1 sec interval),Avg bytes/sec written to files,Max latency of "
+        "write (ns),Min latency of write (ns),Avg latency of write (ns),Min bytes/sec (slowest write),Max bytes/sec "
+        "(fastest write)\n4096,25311,103673856,36048896,33797184,34558314,724878,56458,118000,5650606,72549504\n";
+    static const char several[] =
+        "Running MQLDT over 2 Queue Managers\nBlocksize,Total writes to files,Total bytes written to files,Max bytes/sec "
+        "written to files by a single qm (over 1 sec interval),Min bytes/sec written to files by a single qm (over 1 sec "
+        "interval),Avg bytes/sec written to files by all queue managers,Max latency of write (ns),Min latency of write "
+        "(ns),Avg latency of write (ns),Min bytes/sec (slowest write),Max bytes/sec (fastest write)\n"
+        "8192,1,0,0,0,0,0,0,0,0,0\n";
+    char wanted[4096];
+    make_directory();
+    const char *path = in_directory("o.csv");
+    CHECK(csvfile_check(path, &failure) && csvfile_write(path, &options, rows, 1));
+    CHECK(strcmp(get_file("o.csv"), single) == 0);
+    CHECK(csvfile_write(path, &options, rows, 1) && strcmp(get_file("o.csv"), single) == 0);
+    options.queue_managers = 2;
+    CHECK(csvfile_write(path, &options, rows, 2));
+    (void)snprintf(wanted, sizeof wanted, "%s%s%s", single, single, several);
+    CHECK(strcmp(get_file("o.csv"), wanted) == 0);
+    put_file("foreign", "precious\n");
+    CHECK(!csvfile_check(in_directory("foreign"), &failure) && failure.status == EXIT_REFUSED);
+    CHECK(!csvfile_write(in_directory("foreign"), &options, rows, 1));
+    CHECK(strcmp(get_file("foreign"), "precious\n") == 0);
+    CHECK(!csvfile_check(in_directory("no/where"), &failure));
+    CHECK(unlink(in_directory("o.csv")) == 0 && unlink(in_directory("foreign")) == 0 && rmdir(directory) == 0);
+}
