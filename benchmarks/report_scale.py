@@ -66,7 +66,8 @@ def main() -> int:
         seconds, elapsed, mebibytes = results.get()
         process.join()
         sizes = ', '.join(f'{name} {os.path.getsize(os.path.join(path, name)) / 1e6:.1f} MB' for name in _report.RENDERERS)
-    print(f'{options.hosts} hosts x {len(fabricate.BLOCK_SIZES)} block sizes: {seconds:.1f} s of processor, {elapsed:.1f} s elapsed, {mebibytes:.0f} MiB at the peak')
+    print(f'{options.hosts} hosts x {len(fabricate.BLOCK_SIZES)} block sizes: '
+          f'{seconds:.1f} s of processor, {elapsed:.1f} s elapsed, {mebibytes:.0f} MiB at the peak')
     print(f'{1e3 * seconds / options.hosts:.2f} ms and {1024 * mebibytes / options.hosts:.0f} KiB a host; {sizes}')
     share = options.hosts / LIMIT_HOSTS
     return 0 if seconds <= LIMIT_S * max(share, 1) and mebibytes <= LIMIT_MIB * max(share, 1) else 1
