@@ -89,8 +89,7 @@ int log_file_write(int fd, const void *block, size_t bytes, uint64_t offset_byte
     return (size_t)written == bytes ? 0 : FAILURE_SHORT_WRITE;
 }
 
-// What the kernel says direct I/O wants here; 0 where it does not say. It only explains: the try decides.
-static uint32_t told_alignment(int fd) {
+uint32_t log_file_told_alignment(int fd) {
 #ifdef STATX_DIOALIGN
     struct statx status;
     if (statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &status) == 0 && (status.stx_mask & STATX_DIOALIGN) != 0) {
@@ -127,7 +126,7 @@ bool log_file_try_block(int fd, const char *path, uint64_t block_bytes, uint64_t
         return true;
     }
     if (works > 0) {
-        uint32_t told = told_alignment(fd);
+        uint32_t told = log_file_told_alignment(fd);
         char because[64] = "";
         if (told > 0) {
             (void)snprintf(because, sizeof because, " (direct I/O here goes in units of %" PRIu32 " bytes)", told);

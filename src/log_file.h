@@ -28,6 +28,9 @@ void log_file_unlink(int dir_fd, const char *name, int fd);
 // One write as the test makes it. 0, errno, or FAILURE_SHORT_WRITE.
 int log_file_write(int fd, const void *block, size_t bytes, uint64_t offset_bytes);
 
+// What the kernel says direct I/O wants of offsets here; 0 where it does not say. It only explains: a try decides.
+uint32_t log_file_told_alignment(int fd);
+
 // Writes one block at the file's start; where the kernel refuses that size, names the next one that works.
 bool log_file_try_block(int fd, const char *path, uint64_t block_bytes, uint64_t alignment_bytes,
                         struct failure *failure);

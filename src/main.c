@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,8 @@
 #include <unistd.h>
 
 #define DEADLINE_SPARE_S 60
-#define FORMAT_BYTES_PER_S (UINT64_C(32) << 20)         // what the default deadline allows for preformatting
+#define STEP_GAP_S 2                                    // between planned steps
+#define PASS_BYTES_PER_S (UINT64_C(32) << 20)           // what plans allow for preformatting and for reading back
 
 // Two reads of the clock lie within every latency; this is what one costs.
 static uint64_t measure_clock_read_ns(void) {
@@ -52,13 +54,16 @@ static void plan_run(struct run *run) {
     run->seed = choose_seed(options);
     run->clock_read_ns = measure_clock_read_ns();
     run->steps = (uint32_t)(options->block_sizes.count * options->load_points.count);
-    uint64_t step_s = options->warmup_s + options->duration_s + (options->start_at_ns > 0 ? RUN_STEP_GAP_S : 0);
-    run->planned_s = run->steps * step_s - (options->start_at_ns > 0 ? RUN_STEP_GAP_S : 0);
+    // Whoever starts several hosts at one instant with the same options gets the same plan on each.
+    uint64_t footprint = options->file_bytes * options->files * options->queue_managers;
+    uint64_t verify_s = options->verify ? footprint / PASS_BYTES_PER_S : 0;
+    run->step_gap_s = options->start_at_ns > 0 ? STEP_GAP_S + verify_s : 0;
+    run->planned_s = run->steps * (options->warmup_s + options->duration_s + run->step_gap_s) - run->step_gap_s;
     run->deadline_s = options->deadline_s;
     if (run->deadline_s == 0) {
-        uint64_t footprint = options->file_bytes * options->files * options->queue_managers;
+        uint64_t passes_s = footprint / PASS_BYTES_PER_S + run->steps * verify_s;
         uint64_t wait_ns = options->start_at_ns > run->start_epoch_ns ? options->start_at_ns - run->start_epoch_ns : 0;
-        run->deadline_s = 2 * run->planned_s + DEADLINE_SPARE_S + footprint / FORMAT_BYTES_PER_S + wait_ns / NS_PER_S;
+        run->deadline_s = 2 * run->planned_s + DEADLINE_SPARE_S + passes_s + wait_ns / NS_PER_S;
     }
     run->supervisor.deadline_ns = run->start_ns + run->deadline_s * NS_PER_S;
     run->screen.terminal = isatty(STDOUT_FILENO) == 1;
@@ -75,6 +80,19 @@ static void warn_of_block_sizes(struct run *run) {
     }
 }
 
+static bool cpus_allowed(const struct options *options) {
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
+        return false;
+    }
+    for (unsigned cpu = 0; cpu < OPTIONS_CPUS_MAX; cpu++) {
+        if (cpu_in_list(options, cpu) && (cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, &allowed))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // Everything that can be refused without touching the file system under test.
 static bool check_surroundings(struct run *run) {
     const struct options *options = run->options;
@@ -85,6 +103,10 @@ static bool check_surroundings(struct run *run) {
     if (options->mlock && mlockall(MCL_CURRENT | MCL_FUTURE) != 0) {
         return failure_set(&run->failure, EXIT_REFUSED, "--mlock: cannot lock memory: %s; raise the limit (ulimit -l), "
                            "or leave it out", strerror(errno));
+    }
+    if (options->cpu_list != NULL && !cpus_allowed(options)) {
+        return failure_set(&run->failure, EXIT_REFUSED, "--cpu=%s names a processor that this process may not use; name "
+                           "some of those that it may (nproc, taskset -p)", options->cpu_list);
     }
     return (options->csv_file == NULL || csvfile_check(options->csv_file, &run->failure)) &&
            (options->progress_file == NULL || progress_check(options->progress_file, &run->failure)) &&
@@ -113,6 +135,14 @@ static void note_hanging_preparation(struct run *run) {
     }
 }
 
+static void prepare(void *argument) {
+    struct run *run = argument;
+    workspace_prepare(&run->workspace);
+    if (run->workspace.failure.status == EXIT_MEASURED && run->workspace.directories[0].fd >= 0) {
+        identity_gather(&run->identity, run->workspace.directories[0].fd, run->workspace.directories[0].files[0]);
+    }
+}
+
 static bool prepare_files(struct run *run) {
     if (!workspace_init(&run->workspace, run->options, run->seed)) {
         return failure_set(&run->failure, EXIT_REFUSED, "no memory");
@@ -120,8 +150,7 @@ static bool prepare_files(struct run *run) {
     (void)printf("Creating files...\n");
     (void)fflush(stdout);
     preparing_tick(run);
-    if (!supervisor_run(&run->supervisor, workspace_prepare, &run->workspace, &run->workspace.stop, preparing_tick, run,
-                        NS_PER_S)) {
+    if (!supervisor_run(&run->supervisor, prepare, run, &run->workspace.stop, preparing_tick, run, NS_PER_S)) {
         note_hanging_preparation(run);
     } else if (run->workspace.failure.status != EXIT_MEASURED) {
         run->failure = run->workspace.failure;
@@ -132,6 +161,7 @@ static bool prepare_files(struct run *run) {
         return false;
     }
     screen_initial_write(&run->workspace.initial_write);
+    disturbance_start(&run->disturbance, run->identity.disk_major, run->identity.disk_minor);
     if (!step_prepare(run)) {
         return failure_set(&run->failure, EXIT_REFUSED, "no memory for the writers; take fewer queue managers or "
                            "smaller blocks");

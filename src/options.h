@@ -13,7 +13,7 @@
 
 #define OPTIONS_LIST_MAX 1000           // elements in --bsize and in --qm
 #define OPTIONS_QUEUE_MANAGERS_MAX 1000
-#define OPTIONS_CPUS_MAX 4096
+#define OPTIONS_CPUS_MAX 1024           // as many as cpu_set_t holds
 #define OPTIONS_MESSAGE_BYTES 640
 
 enum sync_mode { SYNC_DSYNC, SYNC_SYNC, SYNC_FDATASYNC, SYNC_FSYNC, SYNC_NONE };

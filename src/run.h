@@ -7,20 +7,22 @@
 #define LOGDISK_RUN_H
 
 #include "csvfile.h"
+#include "disturbance.h"
 #include "failure.h"
+#include "identity.h"
 #include "options.h"
 #include "progress.h"
 #include "recorder.h"
 #include "screen.h"
 #include "supervisor.h"
 #include "tables.h"
+#include "verify.h"
 #include "workspace.h"
 #include "writer.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RUN_STEP_GAP_S 2                // between planned steps with --startAt
 #define RUN_WARNINGS_MAX 20
 
 struct run {
@@ -29,6 +31,7 @@ struct run {
     char **argv;
     uint64_t seed;
     uint64_t start_ns, start_epoch_ns;
+    uint64_t step_gap_s;                // between planned steps, with --startAt
     uint64_t planned_s;                 // of all steps, warm-up and gaps included
     uint64_t deadline_s;
     uint64_t clock_read_ns;
@@ -38,6 +41,10 @@ struct run {
     struct tables tables;
     struct screen screen;
     struct progress progress;
+    struct identity identity;
+    struct disturbance disturbance;
+    struct verify verify;               // of the step just ended
+    uint64_t verified_blocks, verify_mismatches;
     struct recorder recorder;
     struct step_plan plan;
     struct table_step row;              // of the step that runs

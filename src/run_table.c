@@ -8,6 +8,7 @@
 #include "version.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,6 +195,128 @@ static void put_error(struct run *run) {
     }
 }
 
+static void put_verify(struct run *run) {
+    struct tables *tables = &run->tables;
+    if (!run->options->verify) {
+        return;
+    }
+    tables_run_integer(tables, "verify_blocks", run->verified_blocks);
+    tables_run_integer(tables, "verify_mismatches", run->verify_mismatches);
+    for (uint64_t i = 0; i < run->verify.mismatches && i < VERIFY_MISMATCHES_KEPT; i++) {
+        const struct mismatch *mismatch = &run->verify.kept[i];
+        char key[48], path[PATH_MAX], value[PATH_MAX + 32];
+        workspace_file_path(&run->workspace, mismatch->queue_manager, mismatch->file, path);
+        (void)snprintf(key, sizeof key, "verify_mismatch_%" PRIu64, i + 1);
+        (void)snprintf(value, sizeof value, "%" PRIu64 " %s", mismatch->offset_bytes, path);
+        tables_run_text(tables, key, value);
+    }
+}
+
+// Facts that sysfs gives as text are put as they are.
+static void put_device(struct tables *tables, const char *prefix, const struct device_facts *facts) {
+    const struct { const char *name, *value; } rows[] = {
+        {"name", facts->name}, {"model", facts->model}, {"scheduler", facts->scheduler},
+        {"write_cache", facts->write_cache}, {"rotational", facts->rotational}, {"nomerges", facts->nomerges},
+        {"wbt_lat_us", facts->wbt_lat_us}, {"logical_block_bytes", facts->logical_block_bytes},
+        {"physical_block_bytes", facts->physical_block_bytes}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char key[64];
+        (void)snprintf(key, sizeof key, "%s_%s", prefix, rows[i].name);
+        tables_run_text(tables, key, rows[i].value);
+    }
+}
+
+static void put_nfs(struct tables *tables, const struct mount *mount) {
+    static const struct { const char *key, *option; } rows[] = {
+        {"nfs_server_address", "addr"}, {"nfs_version", "vers"}, {"nfs_wsize_bytes", "wsize"}, {"nfs_protocol", "proto"}};
+    for (size_t i = 0; strncmp(mount->type, "nfs", 3) == 0 && i < sizeof rows / sizeof rows[0]; i++) {
+        char value[128] = "";
+        (void)parse_mount_option(mount->super_options, rows[i].option, value, sizeof value);
+        tables_run_text(tables, rows[i].key, value);
+    }
+}
+
+static void put_identity(struct run *run) {
+    struct tables *tables = &run->tables;
+    const struct identity *identity = &run->identity;
+    const struct mount *mount = &identity->mount;
+    char text[2 * MOUNT_FIELD_BYTES + 2] = "";
+    tables_run_text(tables, "clock_source", identity->clock_source);
+    tables_run_text(tables, "filesystem_type", mount->type);
+    tables_run_integer(tables, "filesystem_size_bytes", run->workspace.size_bytes);
+    tables_run_integer(tables, "filesystem_free_bytes", run->workspace.free_bytes);
+    tables_run_text(tables, "mount_point", mount->point);
+    tables_run_text(tables, "mount_source", mount->source);
+    if (mount->id > 0) {
+        (void)snprintf(text, sizeof text, "%s,%s", mount->options, mount->super_options);
+    }
+    tables_run_text(tables, "mount_options", text);
+    put_nfs(tables, mount);
+    text[0] = '\0';
+    if (identity->major > 0) {
+        (void)snprintf(text, sizeof text, "%" PRIu32 ":%" PRIu32, identity->major, identity->minor);
+    }
+    tables_run_text(tables, "device_number", text);
+    put_device(tables, "device", &identity->device);
+    put_device(tables, "device_member", &identity->member);
+    tables_run_text(tables, "device_stack", identity->stack);
+    if (identity->direct_io_alignment_bytes > 0) {
+        tables_run_integer(tables, "direct_io_alignment_bytes", identity->direct_io_alignment_bytes);
+    } else {
+        tables_run_text(tables, "direct_io_alignment_bytes", "");
+    }
+}
+
+static void put_counter(struct tables *tables, const char *key, const struct disturbance *disturbance, enum counter counter,
+                        uint64_t unit) {
+    if (disturbance->sum.known[counter]) {
+        tables_run_integer(tables, key, disturbance->sum.values[counter] * unit);
+    } else {
+        tables_run_text(tables, key, "");
+    }
+}
+
+static void put_foreign(struct run *run) {
+    struct tables *tables = &run->tables;
+    const struct disturbance *disturbance = &run->disturbance;
+    uint64_t foreign = 0;
+    if (!disturbance_foreign_bytes(disturbance, &foreign)) {
+        tables_run_text(tables, "foreign_io_bytes", "");
+        tables_run_text(tables, "foreign_io_share", "");
+        return;
+    }
+    double all = (double)foreign + (double)disturbance->own_bytes;
+    tables_run_integer(tables, "foreign_io_bytes", foreign);
+    tables_run_real(tables, "foreign_io_share", all > 0 ? (double)foreign / all : NAN, 6);
+}
+
+static void put_disturbance(struct run *run) {
+    struct tables *tables = &run->tables;
+    const struct disturbance *disturbance = &run->disturbance;
+    bool threads = disturbance->threads_known && disturbance->writers_elapsed_ns > 0;
+    tables_run_real(tables, "cpu_steal_share", disturbance_share(disturbance, COUNTER_CPU_STEAL, COUNTER_CPU_TOTAL), 6);
+    tables_run_real(tables, "cpu_idle_share", disturbance_share(disturbance, COUNTER_CPU_IDLE, COUNTER_CPU_TOTAL), 6);
+    tables_run_real(tables, "psi_cpu_some_share", disturbance_time_share(disturbance, COUNTER_PSI_CPU), 6);
+    tables_run_real(tables, "psi_io_some_share", disturbance_time_share(disturbance, COUNTER_PSI_IO), 6);
+    tables_run_real(tables, "psi_memory_some_share", disturbance_time_share(disturbance, COUNTER_PSI_MEMORY), 6);
+    tables_run_real(tables, "run_queue_wait_share",
+                    threads ? (double)disturbance->run_queue_wait_ns / (double)disturbance->writers_elapsed_ns : NAN, 6);
+    if (threads) {
+        tables_run_integer(tables, "involuntary_context_switches", disturbance->involuntary_switches);
+    } else {
+        tables_run_text(tables, "involuntary_context_switches", "");
+    }
+    put_counter(tables, "device_read_bytes", disturbance, COUNTER_DEVICE_READ, 1);
+    put_counter(tables, "device_written_bytes", disturbance, COUNTER_DEVICE_WRITTEN, 1);
+    tables_run_integer(tables, "own_written_bytes", disturbance->own_bytes);
+    put_foreign(run);
+    put_counter(tables, "swap_in_pages", disturbance, COUNTER_SWAP_IN, 1);
+    put_counter(tables, "swap_out_pages", disturbance, COUNTER_SWAP_OUT, 1);
+    put_counter(tables, "major_faults", disturbance, COUNTER_MAJOR_FAULTS, 1);
+    put_counter(tables, "paged_in_bytes", disturbance, COUNTER_PAGED_IN, 1024);
+    put_counter(tables, "paged_out_bytes", disturbance, COUNTER_PAGED_OUT, 1024);
+}
+
 void run_table_write(struct run *run) {
     struct tables *tables = &run->tables;
     tables_run_integer(tables, "schema_version", 1);
@@ -206,4 +329,7 @@ void run_table_write(struct run *run) {
     put_options(run);
     put_initial_write(run);
     put_error(run);
+    put_verify(run);
+    put_identity(run);
+    put_disturbance(run);
 }

@@ -98,7 +98,7 @@ static void batch_done(void *context, uint32_t batch, const struct series *write
 // The start.
 
 static uint64_t planned_begin_ns(const struct run *run, uint32_t number) {
-    uint64_t step_s = run->options->warmup_s + run->options->duration_s + RUN_STEP_GAP_S;
+    uint64_t step_s = run->options->warmup_s + run->options->duration_s + run->step_gap_s;
     return run->first_begin_ns + (number - 1) * step_s * NS_PER_S;
 }
 
@@ -215,6 +215,7 @@ static bool start_writers(struct run *run, uint32_t number, uint32_t queue_manag
     set_times(run, number, begin_ns);
     struct recorder_sink sink = {.context = run, .second = second_done, .batch = batch_done};
     recorder_start_step(&run->recorder, run->plan.timeline, sink);
+    disturbance_begin_step(&run->disturbance);
     atomic_store_explicit(&run->plan.go, true, memory_order_release);
     return true;
 }
@@ -441,6 +442,64 @@ static void close_books(struct run *run, uint32_t queue_managers) {
     screen_end_step(&run->screen, measured_s < run->options->duration_s ? measured_s : run->options->duration_s);
 }
 
+// What the writers know of their own share in the disturbance.
+static void add_threads(struct run *run) {
+    struct disturbance *disturbance = &run->disturbance;
+    for (uint32_t i = 0; i < run->plan.queue_managers; i++) {
+        const struct writer_totals *totals = &run->writers[i].totals;
+        disturbance->own_bytes += run->writers[i].writes * run->plan.block_bytes;
+        disturbance->threads_known = disturbance->threads_known && totals->thread.known;
+        disturbance->run_queue_wait_ns += totals->thread.run_queue_wait_ns;
+        disturbance->involuntary_switches += totals->thread.involuntary_switches;
+        disturbance->writers_elapsed_ns += totals->end_ns > run->plan.begin_ns ? totals->end_ns - run->plan.begin_ns : 0;
+    }
+}
+
+// Verification.
+
+static void verify_tick(void *run) {
+    write_progress(run, "verifying");
+}
+
+static void note_verify_failure(struct run *run, const struct mismatch *place, const char *what) {
+    struct failure *failure = &run->failure;
+    failure->offset_bytes = place->offset_bytes;
+    failure->queue_manager = place->queue_manager;
+    failure->block_bytes = run->plan.block_bytes;
+    failure->write = place->write;
+    (void)snprintf(failure->call, sizeof failure->call, "pread");
+    if (place->queue_manager > 0) {
+        workspace_file_path(&run->workspace, place->queue_manager, place->file, failure->file);
+    }
+    (void)failure_set(failure, EXIT_IO_ERROR, "--verify: %s at offset %" PRIu64 " of %s (write %" PRIu64 " of step %"
+                      PRIu32 "): %s", what, failure->offset_bytes, failure->file, failure->write, run->row.step,
+                      failure_error_text(failure->error));
+}
+
+static void verify_step(struct run *run) {
+    struct verify *verify = &run->verify;
+    *verify = (struct verify){.writers = run->writers, .count = run->plan.queue_managers,
+                              .block_bytes = run->plan.block_bytes, .direct = run->options->direct != 0};
+    if (!supervisor_run(&run->supervisor, verify_writers, verify, &verify->stop, verify_tick, run, NS_PER_S)) {
+        run->thread_hangs = true;
+        run_note_stop(run);
+        return;
+    }
+    run->verified_blocks += verify->blocks;
+    run->verify_mismatches += verify->mismatches;
+    if (verify->mismatches > 0) {
+        char what[64];
+        (void)snprintf(what, sizeof what, "%" PRIu64 " corrupt blocks, the first", verify->mismatches);
+        run->failure.error = FAILURE_CORRUPT;
+        note_verify_failure(run, &verify->kept[0], what);
+    } else if (verify->read_failed) {
+        run->failure.error = verify->error;
+        note_verify_failure(run, &verify->failed_at, "cannot read back");
+    } else if (run->supervisor.reason != STOP_NONE) {
+        run_note_stop(run);
+    }
+}
+
 static void plan_step(struct run *run, uint32_t number, uint64_t block_bytes, uint32_t queue_managers) {
     struct step_plan *plan = &run->plan;
     run->row = (struct table_step){.step = number, .block_bytes = block_bytes, .queue_managers = queue_managers};
@@ -474,7 +533,9 @@ bool step_run(struct run *run, uint32_t number, uint64_t block_bytes, uint32_t q
     screen_start_step(&run->screen, block_bytes, queue_managers, run->plan.timeline.duration_ns / NS_PER_S);
     run->progress.writes = &run->recorder.step;
     watch(run);
+    disturbance_end_step(&run->disturbance);
     join_threads(run, queue_managers);
+    add_threads(run);
     close_books(run, queue_managers);
     note_error(run, queue_managers);
     if (run->failure.status == EXIT_MEASURED && run->supervisor.reason != STOP_NONE) {
@@ -482,5 +543,8 @@ bool step_run(struct run *run, uint32_t number, uint64_t block_bytes, uint32_t q
     }
     run->steps_measured++;
     report(run, start_epoch_ns);
+    if (run->options->verify && run->failure.status == EXIT_MEASURED) {
+        verify_step(run);
+    }
     return run->failure.status == EXIT_MEASURED;
 }

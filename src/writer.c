@@ -39,6 +39,7 @@ void writer_start_step(struct writer *writer, struct step_plan *plan) {
     writer->totals.first_start_ns = 0;
     writer->totals.end_ns = 0;
     writer->totals.waits_for_recorder = 0;
+    writer->totals.thread = (struct thread_figures){0};
     if (writer->flush != NULL) {
         series_clear(writer->flush);
     }
@@ -120,15 +121,14 @@ void writer_pass_cut(struct writer *writer) {
     atomic_store_explicit(&writer->passed, writer->cut.index, memory_order_release);
 }
 
-// The writer's own way over a cut: waits where main is far behind.
-static void pass_cut_when_room(struct writer *writer) {
+// Before the writer's own way over a cut: waits where main is far behind.
+static void wait_for_room(struct writer *writer) {
     if (!recorder_has_room(writer->plan->recorder, writer->cut.index)) {
         writer->totals.waits_for_recorder++;
         do {
             (void)nanosleep(&(struct timespec){.tv_nsec = RECORDER_WAIT_NS}, NULL);
         } while (!recorder_has_room(writer->plan->recorder, writer->cut.index));
     }
-    writer_pass_cut(writer);
 }
 
 void writer_finish(struct writer *writer, uint64_t end_ns) {
@@ -140,17 +140,14 @@ void writer_finish(struct writer *writer, uint64_t end_ns) {
 
 static void pass_cuts_until(struct writer *writer, uint64_t instant_ns) {
     while (__builtin_expect(instant_ns >= writer->cut.end_ns, 0)) {
-        pass_cut_when_room(writer);
+        wait_for_room(writer);
+        writer_pass_cut(writer);
     }
 }
 
 static void finish_at(struct writer *writer, uint64_t end_ns) {
     pass_cuts_until(writer, end_ns);
-    if (!recorder_has_room(writer->plan->recorder, writer->cut.index)) {
-        do {
-            (void)nanosleep(&(struct timespec){.tv_nsec = RECORDER_WAIT_NS}, NULL);
-        } while (!recorder_has_room(writer->plan->recorder, writer->cut.index));
-    }
+    wait_for_room(writer);
     writer_finish(writer, end_ns);
 }
 
@@ -268,8 +265,8 @@ static void fail(struct writer *writer, ssize_t written, bool in_flush, int erro
     atomic_store_explicit(&writer->plan->stop, true, memory_order_relaxed);
 }
 
-// The measuring loop.
-static void write_until_end(struct writer *writer) {
+// The measuring loop. False where main has closed the books: nothing of the writer may be touched any more.
+static bool write_until_end(struct writer *writer) {
     struct step_plan *plan = writer->plan;
     const bool flushes = plan->sync == SYNC_FDATASYNC || plan->sync == SYNC_FSYNC;
     const bool extra = flushes || plan->rate_micro_per_s > 0;
@@ -284,11 +281,12 @@ static void write_until_end(struct writer *writer) {
         }
         uint64_t start_ns = now_ns();
         if (start_ns >= plan->end_ns || atomic_load_explicit(&plan->stop, memory_order_relaxed)) {
-            if (come_home(writer)) {
-                uint64_t planned_ns = start_ns < plan->end_ns ? start_ns : plan->end_ns;
-                finish_at(writer, end_ns > planned_ns ? end_ns : planned_ns);
+            if (!come_home(writer)) {
+                return false;
             }
-            return;
+            uint64_t planned_ns = start_ns < plan->end_ns ? start_ns : plan->end_ns;
+            finish_at(writer, end_ns > planned_ns ? end_ns : planned_ns);
+            return true;
         }
         atomic_store_explicit(&writer->write_start_ns, start_ns, memory_order_relaxed);
         ssize_t written = write_block(plan, fd, block, writer->ring.offset_bytes);
@@ -302,12 +300,12 @@ static void write_until_end(struct writer *writer) {
         }
         end_ns = now_ns();
         if (!come_home(writer)) {
-            return;
+            return false;
         }
         if (__builtin_expect(written != (ssize_t)plan->block_bytes || flush_failed, 0)) {
             fail(writer, written, flush_failed, error, end_ns);
             finish_at(writer, end_ns);
-            return;
+            return true;
         }
         if (writer->totals.first_start_ns == 0) {
             writer->totals.first_start_ns = start_ns;
@@ -353,8 +351,16 @@ void *writer_main(void *argument) {
         atomic_store(&writer->passed, UINT32_MAX);
         return NULL;
     }
+    struct thread_figures before = thread_figures_now();
     sleep_for_turn(plan, plan->begin_ns);
     writer->cut = timeline_first(&plan->timeline);
-    write_until_end(writer);
+    if (write_until_end(writer)) {
+        struct thread_figures after = thread_figures_now();
+        writer->totals.thread = (struct thread_figures){
+            .known = before.known && after.known,
+            .run_queue_wait_ns = after.run_queue_wait_ns - before.run_queue_wait_ns,
+            .involuntary_switches = after.involuntary_switches - before.involuntary_switches,
+        };
+    }
     return NULL;
 }

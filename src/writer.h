@@ -13,6 +13,7 @@
 #define LOGDISK_WRITER_H
 
 #include "content.h"
+#include "disturbance.h"
 #include "options.h"
 #include "recorder.h"
 #include "ring.h"
@@ -56,6 +57,7 @@ struct writer_totals {
     uint64_t first_start_ns;            // of the step's first write, warm-up included; 0: none
     uint64_t end_ns;                    // where this writer's measured time ended
     uint64_t waits_for_recorder;
+    struct thread_figures thread;       // of the thread while it wrote
 };
 
 struct writer_error {

@@ -50,5 +50,8 @@ void test_tables(void);
 void test_aside(void);
 void test_mqldt_table(void);
 void test_rounds(void);
+void test_mountinfo(void);
+void test_kernel_counters(void);
+void test_identity(void);
 
 #endif

@@ -205,6 +205,12 @@ def consistent(result):
     return run
 
 
+def refused(place, result, *parts):
+    equal(result.status, 2, result.err)
+    contains(result.err, *parts)
+    equal(os.path.exists(place.tables), False, "tables of a refusal")
+
+
 # The log write pattern.
 
 @test
@@ -427,6 +433,86 @@ def progress_is_one_line(place):
         equal(file.read(), "precious")
 
 
+# Verification, identity, disturbance.
+
+@test
+def verify_finds_nothing_where_all_is_well(place):
+    for options in (["--bsize=4K,20K", "--duration=1"], ["--direct=no", "--sync=fsync", "--duration=1", "--warmup=1"],
+                    ["--bsize=64K", "--duration=1", "--delay=50000"]):
+        result = place.logdisk("--verify", *options)
+        equal(result.status, 0, result.err)
+        run = consistent(result)
+        assert int(run["verify_blocks"]) > 0
+        equal(run["verify_mismatches"], "0")
+
+
+@test
+def verify_finds_a_lost_write(place):
+    result = place.logdisk("--verify", "--duration=1", "--delay=20000", before=strace(place, "pwritev:retval=4096:when=10", calls="pwritev"))
+    equal(result.status, 3, result.err)
+    run = consistent(result)
+    equal((run["verify_mismatches"], run["error_errno_name"], run["error_call"]), ("1", "CORRUPT", "pread"))
+    equal((run["error_offset_bytes"], run["error_write"]), (str(9 * 4096), "10"))
+    equal(run["error_file"], place.dir + "/mqldt_testfile.0000")
+    equal(run["verify_mismatch_1"], "%d %s/mqldt_testfile.0000" % (9 * 4096, place.dir))
+    contains(result.err, "not what was written")
+
+
+@test
+def verify_finds_a_corrupted_sector(place):
+    process = place.start("--verify", "--duration=2", "--delay=20000", "--keepFiles", "--progress=" + place.path + "/progress")
+    wait_until_measuring(place, process)
+    time.sleep(0.5)
+    with open(place.dir + "/mqldt_testfile.0000", "r+b") as file:
+        file.seek(2 * 4096 + 3 * 512 + 100)
+        file.write(b"x" * 7)
+    result = place.finish(process)
+    equal(result.status, 3, result.err)
+    run = result.run()
+    equal((run["verify_mismatches"], run["error_offset_bytes"], run["error_write"]), ("1", str(2 * 4096 + 3 * 512), "3"))
+
+
+@test
+def read_error_while_verifying(place):
+    result = place.logdisk("--verify", "--duration=1", "--keepFiles",
+                           before=strace(place, "pread64:error=EIO", calls="pread64") + ["-P", place.dir + "/mqldt_testfile.0001"])
+    equal(result.status, 3, result.err)
+    run = consistent(result)
+    equal((run["error_call"], run["error_errno_name"]), ("pread", "EIO"))
+
+
+@root_test
+def identity_of_a_loop_device(place):
+    with mounted(place, "xfs", size_mb=320, options="noatime") as point:
+        result = place.logdisk("--duration=1", dir=point)
+        equal(result.status, 0, result.err)
+        run = result.run()
+        with open("/proc/self/mountinfo") as file:
+            line = [line for line in file if " %s " % point in line][0].split()
+        name = os.path.basename(line[line.index("-") + 2])
+        equal((run["filesystem_type"], run["mount_point"], run["mount_source"], run["device_number"], run["device_name"]),
+              ("xfs", point, "/dev/" + name, line[2], name))
+        contains(run["mount_options"], "noatime")
+        equal(run["device_stack"], name)
+        with open("/sys/block/%s/queue/scheduler" % name) as file:
+            contains(file.read(), run["device_scheduler"])
+        equal(run["device_logical_block_bytes"], "512")
+        for key in ("cpu_steal_share", "run_queue_wait_share", "foreign_io_share"):
+            assert 0 <= float(run[key]) <= 1, (key, run[key])
+        assert int(run["device_written_bytes"]) >= int(run["own_written_bytes"]), "the device saw less than was written"
+    tmpfs_run = place.logdisk("--duration=1").run()
+    equal((tmpfs_run["device_name"], tmpfs_run["device_stack"], tmpfs_run["foreign_io_bytes"]), ("", "", ""))
+
+
+@test
+def pinned_writers(place):
+    result = place.logdisk("--duration=1", "--cpu=0", before=strace(place, calls="sched_setaffinity"))
+    equal(result.status, 0, result.err)
+    equal(result.run()["option_cpus"], "0")
+    assert any("[0]) = 0" in line for line in traced(place) if "sched_setaffinity" in line), traced(place)
+    refused(place, place.logdisk("--duration=1", "--cpu=1000"), "--cpu=1000", "nproc")
+
+
 # Screen and mqldt's table.
 
 @test
@@ -489,12 +575,6 @@ def usage_errors(place):
         done = subprocess.run([LOGDISK, option], stdout=subprocess.PIPE, universal_newlines=True)
         equal(done.returncode, 0)
         contains(done.stdout, text)
-
-
-def refused(place, result, *parts):
-    equal(result.status, 2, result.err)
-    contains(result.err, *parts)
-    equal(os.path.exists(place.tables), False, "tables of a refusal")
 
 
 @test
@@ -813,7 +893,7 @@ def frozen_for_a_while(place):
 CHECKED_RUNS = (["--qm=3", "--createDirs", "--bsize=4K,64K", "--duration=1", "--warmup=1"],
                 ["--rate=500", "--duration=1", "--sync=fdatasync", "--direct=no"],
                 ["--duration=1", "--delay=100", "--keepFiles", "--backgroundThreads=1", "--cpu=0"],
-                ["--duration=1", "--qm=1,2", "--createDirs", "--bsize=16K"])
+                ["--duration=1", "--qm=1,2", "--createDirs", "--bsize=16K", "--verify"])
 
 
 @test

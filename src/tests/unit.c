@@ -33,6 +33,9 @@ static const struct { const char *name; void (*run)(void); } tests[] = {
     {"aside", test_aside},
     {"mqldt's table", test_mqldt_table},
     {"rounds", test_rounds},
+    {"mountinfo", test_mountinfo},
+    {"kernel counters", test_kernel_counters},
+    {"identity", test_identity},
 };
 
 int main(void) {

@@ -1,0 +1,55 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// What else went on while it measured, from the kernel's counters: samples before and after each step, summed up over
+// the steps. A counter that the kernel does not have stays unknown.
+#ifndef LOGDISK_DISTURBANCE_H
+#define LOGDISK_DISTURBANCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum counter {
+    COUNTER_CPU_TOTAL, COUNTER_CPU_IDLE, COUNTER_CPU_STEAL,                     // ticks
+    COUNTER_PSI_CPU, COUNTER_PSI_IO, COUNTER_PSI_MEMORY,                        // microseconds
+    COUNTER_DEVICE_READ, COUNTER_DEVICE_WRITTEN,                                // bytes
+    COUNTER_SWAP_IN, COUNTER_SWAP_OUT, COUNTER_MAJOR_FAULTS,                    // pages
+    COUNTER_PAGED_IN, COUNTER_PAGED_OUT,                                        // KiB
+    COUNTERS
+};
+
+struct counters {
+    bool known[COUNTERS];
+    uint64_t values[COUNTERS];
+};
+
+struct disturbance {
+    uint32_t major, minor;              // of the disk; major 0: none
+    struct counters before, sum;
+    uint64_t begin_ns, elapsed_ns;
+    // Of the writers, which fill these in themselves:
+    uint64_t own_bytes;                 // written, warm-up included
+    uint64_t run_queue_wait_ns, writers_elapsed_ns;
+    uint64_t involuntary_switches;
+    bool threads_known;
+};
+
+void disturbance_start(struct disturbance *disturbance, uint32_t major, uint32_t minor);
+void disturbance_begin_step(struct disturbance *disturbance);
+void disturbance_end_step(struct disturbance *disturbance);
+
+// Share of what a counter counts of another or of the time (0 to 1); NAN where it is unknown.
+double disturbance_share(const struct disturbance *disturbance, enum counter part, enum counter whole);
+double disturbance_time_share(const struct disturbance *disturbance, enum counter microseconds);
+
+// Bytes on the device that were not ours; false where the device is unknown.
+bool disturbance_foreign_bytes(const struct disturbance *disturbance, uint64_t *bytes);
+
+// A thread's own figures since it began: time spent runnable but not running, and how often it was preempted.
+struct thread_figures {
+    bool known;
+    uint64_t run_queue_wait_ns, involuntary_switches;
+};
+struct thread_figures thread_figures_now(void);
+
+#endif
