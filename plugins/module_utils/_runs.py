@@ -152,9 +152,14 @@ class Run(object):
         return 'running' if alive else 'dead'
 
     def ask_to_end(self, number=signal.SIGTERM):
-        """Send the tester a signal; on SIGTERM it writes the tables of what it measured, and ends."""
+        """Send the tester a signal; on SIGTERM it writes the tables of what it measured, and ends.
+
+        Its supervisor, which has the tester's arguments among its own, must outlive it.
+        """
+        supervisors = processes_with((self.path,))
         for pid in processes_with(('--tables=' + self.tables_path,)):
-            _kill(pid, number)
+            if pid not in supervisors:
+                _kill(pid, number)
 
     def terminate(self, patience_s):
         """End the tester: SIGTERM, then SIGKILL after ``patience_s`` seconds. Its supervisor follows by itself.

@@ -124,6 +124,8 @@ def place(module):
         names = unpack(module.params['archive'], aside)
         if module.params['method'] == 'compile':
             compile_tester(module, aside, names)
+            for name in names:
+                os.unlink(os.path.join(aside, name))
         os.chmod(os.path.join(aside, 'logdisk'), 0o755)
         version = check_runs(module, os.path.join(aside, 'logdisk'))
         if os.path.isdir(target):

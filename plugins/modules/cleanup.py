@@ -114,7 +114,6 @@ def clean_state(p, check, removed, left):
                 ended = False
                 left.append('the tester still hangs in a write (pid %s); it ends and takes its directories away when '
                             'the disk answers' % ', '.join(str(pid) for pid in stuck))
-                continue
         if run.exists() and not p['keep_state']:
             removed.append(run.path)
             if not check:

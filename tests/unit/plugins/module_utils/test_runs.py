@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -76,6 +77,18 @@ def test_a_tester_is_ended_even_where_it_does_not_listen(run, stubborn):
         reap(process)
         waiter.kill()
         waiter.wait()
+
+
+def test_the_supervisor_outlives_the_tester(run):
+    supervisor = sleeper(run.path, "--tables=" + run.tables_path)
+    tester = sleeper("--tables=" + run.tables_path)
+    try:
+        run.ask_to_end(signal.SIGKILL)
+        assert tester.wait(timeout=10) == -signal.SIGKILL
+        assert supervisor.poll() is None
+    finally:
+        reap(supervisor)
+        reap(tester)
 
 
 def test_the_lock_names_its_holder(run):

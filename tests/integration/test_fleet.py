@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A fleet in trouble: hosts that die, hang and come back while they measure, and a controller that is lost."""
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from ansible_runs import PROJECT, QUICK, SLOW_MS, Controller, Outcome
+from certification import Certification, summary_verdicts
+from testbed import Bed, HostSpec
+from testbed.host import Host
+from testbed.shell import wait_for
+
+Start = Callable[..., Bed]
+LONG = {**QUICK, "sweep_block_sizes": ["4K"], "sweep_duration": 15, "sweep_poll_interval": 3}
+PLACES = ("/fut", "/tmp", "/var/tmp", "/root/.ansible/tmp", "/root/.mqops-logdisk/runs")
+
+
+def left_on(host: Host) -> list[str]:
+    """What a certification left on a host; the tester itself stays, for the next time."""
+    return [*host.pids("logdisk").values(), *(path for path in host.files(*PLACES) if path != "/fut/lost+found")]
+
+
+def measuring(host: Host) -> bool:
+    """Whether the tester on the host is past its preparations."""
+    progress = [path for path in host.files("/root/.mqops-logdisk/runs") if path.endswith("/progress")]
+    return any("state=measuring" in (host.root / path.lstrip("/")).read_text() for path in progress)
+
+
+def wait_until_measuring(hosts: Iterable[Host]) -> None:
+    for host in hosts:
+        wait_for(lambda host=host: measuring(host), f"{host.name} measures", timeout_s=180)
+
+
+@pytest.fixture
+def background() -> Iterator[Callable[..., Future]]:
+    """background(function, ...): its outcome comes later; the test does not end before."""
+    with ThreadPoolExecutor() as executor:
+        yield executor.submit
+
+
+def test_twenty_hosts_of_which_eight_are_in_trouble(start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]) -> None:
+    healthy = [f"good{number:02}" for number in range(1, 13)]
+    dead = ["dead1", "dead2", "dead3"]
+    # The deadline of the host whose disk will freeze comes early; the others have time.
+    frozen = HostSpec("frozen", variables={"sweep_deadline": 19})
+    bed = start(*healthy, *dead, HostSpec("eio1", disk="slow"), HostSpec("eio2", disk="slow"), HostSpec("slow", disk="slow"), frozen, "killed")
+    reachable = [host for host in bed if host.name not in dead]
+    for name in dead:
+        bed[name].link_down()
+    bed["slow"].set_delay_ms(SLOW_MS)
+    running = background(controller.certify, bed.inventory(tmp_path / "hosts.yml"), **LONG)
+    wait_until_measuring(reachable)
+    bed["frozen"].freeze()
+    bed["eio1"].set_eio(True)
+    bed["eio2"].set_eio(True)
+    assert bed["killed"].kill("logdisk") == 1
+    outcome = running.result()
+
+    expected = {
+        **dict.fromkeys(healthy, "pass"),
+        **dict.fromkeys(dead, "unreachable"),
+        **dict.fromkeys(("eio1", "eio2", "slow", "frozen"), "fail"),
+        "killed": "error",
+    }
+    certification = outcome.certification
+    assert outcome.status == 2
+    assert certification.verdicts() == dict.fromkeys(certification.verdicts(), expected)
+    assert all(certification.table(name) for name in healthy)
+    assert "signal 9" in certification.records["killed"]["reasons"][0]
+    assert certification.records["frozen"]["tester"]["in_flight"]["file"].startswith("/fut/")
+    assert certification.records["frozen"]["leftovers"]
+    bed["frozen"].thaw()
+    wait_for(lambda: not left_on(bed["frozen"]), "the thawed host cleans up by itself", timeout_s=30)
+    assert {host.name: left_on(host) for host in reachable} == {host.name: [] for host in reachable}
+
+
+def test_all_hosts_start_at_one_instant(start: Start, controller: Controller, tmp_path: Path) -> None:
+    bed = start(*(f"h{number}" for number in range(1, 9)))
+    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"), "--forks", "3")
+    assert outcome.status == 0
+    certification = outcome.certification
+    assert len(certification.records) == 8
+    starts = [start_of(certification, name) for name in certification.records]
+    assert max(starts) - min(starts) <= 1
+    skews_s = [int(certification.table(name)[0]["start_skew_ns"]) / 1e9 for name in certification.records]
+    assert max(skews_s) <= 1
+
+
+def start_of(certification: Certification, host: str) -> float:
+    return min(float(row["start_time_epoch_s"]) for row in certification.table(host))
+
+
+def test_isolated_hosts_of_a_pool_measure_one_after_the_other(start: Start, controller: Controller, tmp_path: Path) -> None:
+    bed = start(HostSpec("a1", variables={"sweep_pool": "a"}), HostSpec("a2", variables={"sweep_pool": "a"}), HostSpec("b1", variables={"sweep_pool": "b"}))
+    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"), sweep_mode="isolated", sweep_block_sizes=["4K"])
+    assert outcome.status == 0
+    spans = {}
+    for name in ("a1", "a2", "b1"):
+        (row,) = [row for row in outcome.certification.table(name) if row["queue_manager"] == "all"]
+        spans[name] = (float(row["start_time_epoch_s"]), float(row["start_time_epoch_s"]) + int(row["elapsed_ns"]) / 1e9)
+    first, second = sorted((spans["a1"], spans["a2"]))
+    assert first[1] <= second[0], "hosts of one pool never overlap"
+    assert abs(spans["b1"][0] - first[0]) <= 1, "pools run side by side"
+
+
+def test_a_connection_that_breaks_in_mid_run_costs_nothing(start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]) -> None:
+    bed = start("away", "rebooted", "good")
+    running = background(controller.certify, bed.inventory(tmp_path / "hosts.yml"), **LONG, env={"ANSIBLE_SSH_ARGS": "-o ControlMaster=no"})
+    wait_until_measuring(bed)
+    bed["away"].link_down()
+    bed["rebooted"].reboot()
+    wait_for(lambda: not bed["away"].pids("logdisk"), "the host that is away finishes", timeout_s=60)
+    bed["away"].link_up()
+    outcome = running.result()
+    assert outcome.status == 2
+    assert summary_verdicts(outcome.screen) == {"rebooted": "error"}
+    assert {name: record["verdict"] for name, record in outcome.certification.records.items()} == {"away": "pass", "good": "pass", "rebooted": "error"}
+    assert {host.name: left_on(host) for host in bed} == {"away": [], "rebooted": [], "good": []}
+
+
+def test_a_lost_controller(start: Start, controller: Controller, tmp_path: Path) -> None:
+    """The hosts finish and clean up by themselves; what they finished is brought home afterwards."""
+    bed = start("h1", "h2", "dead")
+    bed["dead"].link_down()
+    inventory = bed.inventory(tmp_path / "hosts.yml")
+    variables = tmp_path / "variables.json"
+    variables.write_text(json.dumps(LONG))
+    lost = controller.start("certify", "-i", str(inventory), "-e", f"@{variables}")
+    wait_until_measuring((bed["h1"], bed["h2"]))
+    os.killpg(lost.pid, signal.SIGKILL)
+    lost.wait()
+    for host in (bed["h1"], bed["h2"]):
+        wait_for(lambda host=host: not host.pids("logdisk") and not host.files("/fut/logdisk"), f"{host.name} ends by itself", timeout_s=90)
+
+    (run,) = (controller.directory / "reports").glob("2*")
+    rendered = controller.run("report", "-i", "localhost,", report_runs=[str(run)])
+    assert rendered.status == 0
+    assert Certification(run).verdicts()["report.json"] == {"h1": "missing", "h2": "missing", "dead": "unreachable"}
+
+    collected = controller.run("collect", "-i", str(inventory), collect_run=str(run), workspace_path="/fut/logdisk")
+    assert collected.status == 2
+    certification = Certification(run)
+    expected = {"h1": "pass", "h2": "pass", "dead": "unreachable"}
+    assert certification.verdicts() == dict.fromkeys(certification.verdicts(), expected)
+    assert {name: left_on(bed[name]) for name in ("h1", "h2")} == {"h1": [], "h2": []}
+
+
+def test_two_certifications_at_once(start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]) -> None:
+    bed = start("h1")
+    inventory = bed.inventory(tmp_path / "hosts.yml")
+    first = background(controller.certify, inventory, **LONG)
+    wait_until_measuring(bed)
+    elsewhere = Controller(controller.tools, tmp_path / "second", controller.environment)
+    elsewhere.directory.mkdir()
+    second = elsewhere.certify(inventory)
+    assert second.status == 2
+    (reason,) = second.certification.records["h1"]["reasons"]
+    assert first.result().status == 0
+    assert first.result().certification.run["run_id"] in reason
+    assert left_on(bed["h1"]) == []
+
+
+def test_the_stop_switch(start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]) -> None:
+    """What was measured until then is kept, and judged as what it is."""
+    bed = start("h1", "h2")
+    inventory = bed.inventory(tmp_path / "hosts.yml")
+    running = background(controller.certify, inventory, **{**LONG, "sweep_duration": 60})
+    wait_until_measuring(bed)
+    elsewhere = Controller(controller.tools, tmp_path / "second", controller.environment)
+    elsewhere.directory.mkdir()
+    assert elsewhere.run("stop", "-i", str(inventory)).status == 0
+    assert [host.pids("logdisk") for host in bed] == [{}, {}]
+    outcome: Outcome = running.result()
+    assert outcome.status == 2
+    assert {name: record["verdict"] for name, record in outcome.certification.records.items()} == {"h1": "inconclusive", "h2": "inconclusive"}
+    assert all(int(row["writes"]) > 0 for row in outcome.certification.table("h1"))
+    assert {host.name: left_on(host) for host in bed} == {"h1": [], "h2": []}
+
+
+def test_cleanup_removes_what_a_restart_left_and_nothing_else(start: Start, controller: Controller, tmp_path: Path) -> None:
+    bed = start("h1")
+    inventory = bed.inventory(tmp_path / "hosts.yml")
+    variables = tmp_path / "variables.json"
+    variables.write_text(json.dumps(LONG))
+    lost = controller.start("certify", "-i", str(inventory), "-e", f"@{variables}")
+    wait_until_measuring(bed)
+    os.killpg(lost.pid, signal.SIGKILL)
+    lost.wait()
+    bed["h1"].reboot()
+    wait_for(lambda: answers(bed), "the host is back", timeout_s=60)
+    assert left_on(bed["h1"])
+    precious = bed["h1"].root / "fut/logdisk/precious"
+    precious.write_text("theirs")
+    assert controller.run("cleanup", "-i", str(inventory), "--check", workspace_path="/fut/logdisk").status == 0
+    assert left_on(bed["h1"])
+    assert controller.run("cleanup", "-i", str(inventory), workspace_path="/fut/logdisk").status == 0
+    assert [path for path in left_on(bed["h1"]) if not path.endswith(".json")] == ["/fut/logdisk", "/fut/logdisk/precious"]
+    precious.unlink()
+    assert controller.run("cleanup", "-i", str(inventory), workspace_path="/fut/logdisk").status == 0
+    assert left_on(bed["h1"]) == []
+
+
+def answers(bed: Bed) -> bool:
+    return subprocess.run(["ping", "-c1", "-W1", bed["h1"].address], stdout=subprocess.DEVNULL, check=False).returncode == 0
+
+
+def test_the_project_ships_every_playbook() -> None:
+    assert {path.stem for path in (PROJECT / "playbooks").glob("*.yml")} >= {"certify", "preflight", "report", "collect", "stop", "cleanup"}
