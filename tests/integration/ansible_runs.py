@@ -62,7 +62,7 @@ class Controller:
         extra = self.directory / "variables.json"
         extra.write_text(json.dumps(variables))
         done = subprocess.run(
-            [str(self.tools / "ansible-playbook"), str(playbook), "-e", f"@{extra}", *arguments],
+            [str(self.tools / "ansible-playbook"), "-e", f"@{extra}", *arguments, str(playbook)],
             cwd=self.directory,
             env=self._environment(env or {}),
             stdin=subprocess.DEVNULL,
