@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from ansible.plugins.action import ActionBase
@@ -22,6 +23,8 @@ class ActionModule(ActionBase):
         arguments = self._task.args
         host, volume = (task_vars or {})["inventory_hostname"], arguments.get("volume", "log")
         directory = _run_directory.RunDirectory.open(arguments["run_path"])
+        if arguments.get("keep_measurement") and is_measured(directory, host, volume):
+            return {**result, "changed": False}
         facts, failed = dict(arguments.get("facts") or {}), dict(arguments.get("failed_result") or {})
         if failed:
             verdict, reason = verdict_and_reason(failed)
@@ -32,6 +35,12 @@ class ActionModule(ActionBase):
         key = {"schema": SCHEMA, "kind": record["kind"], "host": host, "volume": volume, "verdict": record["verdict"], "run_id": record["run_id"],
                "reason": record["reasons"][0]}
         return {**result, "changed": False, "logdisk": key}
+
+
+def is_measured(directory: _run_directory.RunDirectory, host: str, volume: str) -> bool:
+    """True where a measurement of this host is filed already."""
+    folder = os.path.join("hosts", _run_directory.safe_name(host), _run_directory.safe_name(volume))
+    return directory.read_record(folder)["kind"] == "measurement"
 
 
 def verdict_and_reason(failed: dict[str, Any]) -> tuple[str, str]:

@@ -33,6 +33,10 @@ options:
     description: The result of the task that failed.
     type: dict
     default: {}
+  keep_measurement:
+    description: Do nothing where a measurement of this host is filed already.
+    type: bool
+    default: false
   plan:
     description: What the sweep would do, as M(mqops.logdisk.plan) returned it.
     type: dict
