@@ -84,6 +84,10 @@ integration: packages .venv-dev/.finished link ## real ansible-playbook over rea
 	@$(DEV)/python tools/controllers.py list
 	$(PYTEST) tests/integration $(ARGS)
 
+.PHONY: changelog
+changelog: .venv-dev/.finished ## take changelogs/fragments and new modules into CHANGELOG.md, under galaxy.yml's version
+	PATH="$(CURDIR)/$(DEV):$$PATH" $(DEV)/antsibull-changelog release --update-existing --reload-plugins
+
 .PHONY: clean
 clean: ## remove what is made here, and what a killed test run left on this machine
 	@if [ -d /var/tmp/logdisk-testbed ]; then PYTHONPATH=tests "$(PYTHON)" -m testbed down --all; fi
