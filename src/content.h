@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // What is written: incompressible data that is never the same twice. Each queue manager has a pool of pseudo-random
-// bytes, of which every write takes another window; before each write every 512 bytes of the window get a new 64-bit
+// bytes, of which every write takes the next window, so that nothing comes again within 32 KiB, or within a block; before each write every 512 bytes of the window get a new 64-bit
 // stamp. Stamps are a Weyl sequence (a counter times an odd constant), so no two are equal in 2^64, also across queue
 // managers; pools differ by seed and queue manager. Which bytes write number n of a step carried can be told again
 // afterwards (content_expect), which is what --verify compares with.
@@ -18,7 +18,7 @@
 
 struct content {
     unsigned char *pool;
-    size_t pool_capacity_bytes;
+    size_t pool_bytes;
     size_t block_bytes;
     size_t stride_bytes;        // from one window to the next
     size_t windows;             // how many there are
@@ -28,13 +28,13 @@ struct content {
     size_t stamps_a_block;
 };
 
-// Bytes that a pool takes for blocks of that size: the block, and as much again, but 32 KiB to 1 MiB.
-size_t content_pool_bytes(uint64_t block_bytes);
+// Bytes that a pool takes for blocks of that size: two of them, but at least 32 KiB, and at most one and 1 MiB; a
+// multiple of the alignment.
+size_t content_pool_bytes(uint64_t block_bytes, uint64_t alignment_bytes);
 
-// Allocates and fills the pool for the largest block; queue_manager 0 is for preformatting. False: out of memory.
-bool content_open(struct content *content, uint64_t seed, uint32_t queue_manager, uint64_t largest_block_bytes,
-                  uint64_t alignment_bytes);
-void content_close(struct content *content);
+// Fills the pool, which the caller owns, and which is large enough for the largest block; queue_manager 0 is for
+// preformatting.
+void content_open(struct content *content, void *pool, size_t pool_bytes, uint64_t seed, uint32_t queue_manager);
 
 void content_start_step(struct content *content, uint64_t block_bytes, uint64_t alignment_bytes);
 

@@ -21,9 +21,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RECORDER_PENDING 8
+#define RECORDER_PENDING 32
 
-// A writer's own slot: 32-bit counts are enough for one second.
+// A slot lasts a second at most: 32-bit counts are enough, also for all writers together.
 struct slot {
     struct statistics latency;
     uint32_t counts[HISTOGRAM_BUCKETS];
@@ -31,7 +31,7 @@ struct slot {
 
 struct pending_slot {
     _Atomic uint64_t count, sum_ns, min_ns, max_ns;
-    _Atomic uint64_t counts[HISTOGRAM_BUCKETS];
+    _Atomic uint32_t counts[HISTOGRAM_BUCKETS];
 };
 
 struct round_figures {

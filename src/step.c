@@ -55,7 +55,7 @@ static bool prepare_extra(const struct options *options, struct series **flush, 
            (options->rate_micro_per_s > 0) == (*response != NULL);
 }
 
-static bool prepare_writer(struct run *run, uint32_t index) {
+static bool prepare_writer(struct run *run, uint32_t index, unsigned char *pools, size_t pool_bytes) {
     const struct options *options = run->options;
     struct writer *writer = &run->writers[index];
     writer->queue_manager = index + 1;
@@ -63,20 +63,23 @@ static bool prepare_writer(struct run *run, uint32_t index) {
     writer->cpu = options->cpu_list != NULL ? cpu_for(options, index) : -1;
     writer->own_fd_table = options->files * options->queue_managers <= OWN_TABLE_MAX_DESCRIPTORS;
     writer->ring = (struct ring){.files = (uint32_t)options->files, .file_bytes = options->file_bytes, .block_bytes = 1};
-    return content_open(&writer->content, run->seed, index + 1, largest_block(options),
-                        run->workspace.alignment_bytes) &&
-           prepare_extra(options, &writer->flush, &writer->response);
+    content_open(&writer->content, pools + index * pool_bytes, pool_bytes, run->seed, index + 1);
+    return prepare_extra(options, &writer->flush, &writer->response);
 }
 
 bool step_prepare(struct run *run) {
     uint32_t count = (uint32_t)run->options->queue_managers;
+    uint64_t alignment = run->workspace.alignment_bytes;
+    size_t pool_bytes = content_pool_bytes(largest_block(run->options), alignment);
+    void *pools = NULL;
     run->writers = calloc(count, sizeof *run->writers);
     run->rows = calloc(run->steps, sizeof *run->rows);
-    if (run->writers == NULL || run->rows == NULL || !prepare_extra(run->options, &run->all_flush, &run->all_response)) {
+    if (run->writers == NULL || run->rows == NULL || !prepare_extra(run->options, &run->all_flush, &run->all_response) ||
+        posix_memalign(&pools, alignment, count * pool_bytes) != 0) {
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (!prepare_writer(run, i)) {
+        if (!prepare_writer(run, i, pools, pool_bytes)) {
             return false;
         }
     }
@@ -315,7 +318,10 @@ static uint64_t next_look_ns(const struct run *run, uint64_t now) {
     }
     uint64_t next_ns = now + WATCH_NS;
     uint64_t cut_ns = run->recorder.cut.end_ns + GRACE_NS;
-    next_ns = cut_ns < next_ns && cut_ns > now ? cut_ns : next_ns;
+    if (cut_ns <= now) {
+        return now + END_WATCH_NS;      // a writer that was at home will have passed the cut very soon
+    }
+    next_ns = cut_ns < next_ns ? cut_ns : next_ns;
     return run->plan.end_ns < next_ns ? run->plan.end_ns : next_ns;
 }
 

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #define FORMAT_PART_BYTES ((size_t)1 << 20)
+#define FORMAT_ALIGNMENT_BYTES ((size_t)1 << 16)
 #define SPARE_DESCRIPTORS 64
 #define RESERVE_MIN_BYTES (UINT64_C(16) << 20)
 #define RESERVE_MAX_BYTES (UINT64_C(1) << 30)
@@ -316,10 +317,11 @@ static bool format_file(struct workspace *workspace, uint32_t number, uint32_t f
 
 static bool format_files(struct workspace *workspace, struct failure *failure) {
     struct content content;
-    if (!content_open(&content, workspace->seed, 0, FORMAT_PART_BYTES,
-                      workspace->alignment_bytes > 4096 ? workspace->alignment_bytes : 4096)) {
+    void *pool;
+    if (posix_memalign(&pool, FORMAT_ALIGNMENT_BYTES, FORMAT_PART_BYTES) != 0) {
         return failure_set(failure, EXIT_REFUSED, "no memory for preformatting");
     }
+    content_open(&content, pool, FORMAT_PART_BYTES, workspace->seed, 0);
     content_start_step(&content, FORMAT_PART_BYTES, FORMAT_PART_BYTES);
     uint64_t start = now_ns();
     bool good = true;
@@ -330,7 +332,7 @@ static bool format_files(struct workspace *workspace, struct failure *failure) {
     }
     workspace->initial_write.elapsed_ns = now_ns() - start;
     workspace->initial_write.bytes = atomic_load(&workspace->formatted_bytes);
-    content_close(&content);
+    free(pool);
     return good;
 }
 

@@ -24,7 +24,19 @@ suite() {
     failed=$((failed + ${counts#* }))
 }
 
+# A short run of the fuzzer: a fixed number of inputs, so that its length is no matter of the machine's speed.
+fuzz() {
+    if output=$("$build/fuzz" -runs=600000 -seed=1 -max_len=1024 -dict="$here/fuzz.dict" -artifact_prefix="$build/" 2>&1); then
+        echo "1 passed, 0 failed"
+    else
+        printf '%s\n' "$output" | tail -n 40
+        echo "0 passed, 1 failed"
+        return 1
+    fi
+}
+
 suite "$build/unit"
+suite fuzz
 suite python3 "$here/outside.py" "$build"
 printf '%d passed, %d failed\n' "$passed" "$failed"
 [ "$failed" -eq 0 ]

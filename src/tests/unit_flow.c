@@ -228,8 +228,10 @@ void test_content(void) {
     static unsigned char written[64][8192];
     static uint64_t stamps[2 * 64 * 16];
     size_t count = 0;
+    void *pools[2];
     for (uint32_t manager = 0; manager < 2; manager++) {
-        CHECK(content_open(&content[manager], 5, manager + 1, 65536, 4096));
+        CHECK(posix_memalign(&pools[manager], 4096, content_pool_bytes(65536, 4096)) == 0);
+        content_open(&content[manager], pools[manager], content_pool_bytes(65536, 4096), 5, manager + 1);
         content_start_step(&content[manager], 8192, 4096);
         for (int n = 0; n < 64; n++) {
             unsigned char *block = content_next(&content[manager]);
@@ -253,8 +255,9 @@ void test_content(void) {
     content_start_step(&content[0], 700, 512);      // an odd size: the last, short sector carries a stamp as well
     const unsigned char *odd = content_next(&content[0]);
     CHECK(memcmp(content_expect(&content[0], 0), odd, 700) == 0 && content[0].stamps_a_block == 2);
-    content_close(&content[0]);
-    content_close(&content[1]);
-    CHECK(content_pool_bytes(4096) == 4096 + 32768 && content_pool_bytes(65536) == 2 * 65536);
-    CHECK(content_pool_bytes(UINT64_C(16) << 20) == (size_t)17 << 20);
+    free(pools[0]);
+    free(pools[1]);
+    CHECK(content_pool_bytes(4096, 4096) == 32768 && content_pool_bytes(65536, 4096) == 2 * 65536);
+    CHECK(content_pool_bytes(UINT64_C(16) << 20, 4096) == (size_t)17 << 20);
+    CHECK(content_pool_bytes(5120, 4096) % 4096 == 0 && content_pool_bytes(512, 1 << 20) == 2 << 20);
 }

@@ -1,0 +1,31 @@
+#!/bin/sh
+# Copyright (c) 2026 mqops contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# coverage.sh CC LIBS: builds the tool and the unit tests for gcov, runs all tests with them, and prints the share of
+# lines that ran, a file a line. Fails where it is below 90 %.
+cc=$1
+libs=$2
+dir=build/coverage
+rm -rf "$dir"
+mkdir -p "$dir"
+flags="-std=c11 -pthread -g -O0 --coverage"
+# One set of objects for both programs, so that their counts add up.
+for source in *.c; do
+    $cc $flags -c -o "$dir/${source%.c}.o" "$source" || exit 2
+done
+$cc $flags -o "$dir/logdisk" "$dir"/*.o $libs || exit 2
+tested=$(ls "$dir"/*.o | grep -v /main.o)
+$cc -std=c11 -pthread --coverage -o "$dir/unit" $tested tests/unit*.c $libs || exit 2
+rm -f "$dir"/*unit*.gcno
+ln -s ../asan ../tsan "$dir/"
+"$dir/unit" || exit 1
+python3 tests/outside.py "$dir" || exit 1
+(cd "$dir" && gcov -n *.o 2>/dev/null) | awk '
+    /^File/ { split($0, part, "\047"); file = part[2] }
+    /^Lines executed/ && file !~ /^\/|tests\// {
+        split($0, part, /[:% ]+/); lines = part[5]; ran = part[3] * lines / 100
+        printf "%6.1f %% of %4d  %s\n", part[3], lines, file
+        all += lines; run += ran; file = "/"
+    }
+    END { printf "%.1f %% of %d lines\n", 100 * run / all, all; exit run / all < 0.9 }'

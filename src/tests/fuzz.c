@@ -1,0 +1,125 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// libFuzzer's entry to every parser of text that comes from outside: the command line, and what /proc and /sys say.
+// The first byte chooses the parser; the rest is its text.
+#include "../platform.h"
+
+#include "../csv.h"
+#include "../options.h"
+#include "../procfs.h"
+#include "../units.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARGUMENTS_MAX 64
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool condition) {
+    if (!condition) {
+        abort();
+    }
+}
+
+// Arguments are separated by line ends. What is accepted must be within the ranges that the manual promises.
+static void fuzz_options(char *text) {
+    static struct options options;
+    static char message[OPTIONS_MESSAGE_BYTES];
+    static char program[] = "logdisk";
+    char *arguments[ARGUMENTS_MAX + 1] = {program};
+    int count = 1;
+    for (char *line = strtok(text, "\n"); line != NULL && count < ARGUMENTS_MAX; line = strtok(NULL, "\n")) {
+        arguments[count++] = line;
+    }
+    enum options_outcome outcome = options_parse(&options, count, arguments, message);
+    require((outcome == OPTIONS_WRONG) == (message[0] != '\0'));
+    if (outcome != OPTIONS_RUN) {
+        return;
+    }
+    require(options.block_sizes.count >= 1 && options.block_sizes.count <= OPTIONS_LIST_MAX);
+    require(options.load_points.count >= 1 && options.load_points.count <= OPTIONS_LIST_MAX);
+    require(options.queue_managers >= 1 && options.queue_managers <= OPTIONS_QUEUE_MANAGERS_MAX);
+    for (size_t i = 0; i < options.block_sizes.count; i++) {
+        require(options.block_sizes.values[i] >= 512 && options.block_sizes.values[i] <= options.file_bytes);
+    }
+    require(options.files >= 1 && options.files <= 10000 && options.file_bytes % 4096 == 0 && options.duration_s >= 1);
+    require(sync_name(options.sync)[0] != '\0' && options.direct <= 1);
+    for (uint32_t number = 1; number <= options.queue_managers; number += options.queue_managers / 3 + 1) {
+        char path[4096];
+        (void)options_directory(&options, number, path, sizeof path);
+    }
+}
+
+static void fuzz_kernel_text(char *text) {
+    struct mount mount;
+    uint64_t a, b, c;
+    uint32_t major, minor;
+    char value[16];
+    if (parse_mountinfo_line(text, &mount)) {
+        require(mount.point[0] != '\0' && memchr(mount.point, '\0', sizeof mount.point) != NULL);
+        require(memchr(mount.super_options, '\0', sizeof mount.super_options) != NULL);
+        (void)parse_mount_option(mount.super_options, "wsize", value, sizeof value);
+    }
+    (void)parse_mount_option(text, "addr", value, sizeof value);
+    (void)parse_fdinfo_mount(text, &major);
+    (void)parse_device_number(text, &major, &minor);
+    (void)parse_cpu_times(text, &a, &b, &c);
+    (void)parse_pressure(text, &a);
+    (void)parse_vmstat(text, "pswpin", &a);
+    (void)parse_block_stat(text, &a, &b);
+    (void)parse_schedstat(text, &a);
+    parse_chosen(text, value, sizeof value);
+    require(memchr(value, '\0', sizeof value) != NULL);
+}
+
+static void fuzz_units(char *text) {
+    uint64_t value = 0;
+    uint8_t bits[OPTIONS_CPUS_MAX / 8];
+    char size[SIZE_NAME_BYTES], thousands[THOUSANDS_BYTES];
+    if (parse_size(text, &value)) {
+        uint64_t again = 0;
+        require(parse_size(format_size(size, value), &again) && again == value);
+        (void)format_thousands(thousands, value);
+    }
+    (void)parse_integer(text, &value);
+    (void)parse_decimal(text, &value);
+    (void)parse_cpu_list(text, bits);
+}
+
+// Whatever text comes, the field is one field: quotes are paired, and no raw control character is in it.
+static void fuzz_csv(char *text) {
+    static char field[65536];
+    FILE *file = fmemopen(field, sizeof field, "w");
+    if (file == NULL) {
+        return;
+    }
+    struct csv csv = {.file = file};
+    csv_text(&csv, text);
+    (void)fclose(file);
+    size_t length = strlen(field);
+    bool quoted = length >= 2 && field[0] == '"';
+    require(!quoted || field[length - 1] == '"');
+    for (size_t i = 0; i < length; i++) {
+        require((unsigned char)field[i] >= 0x20);
+        require(quoted || (field[i] != ',' && field[i] != '"'));
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size < 1 || size > 8192) {
+        return 0;
+    }
+    char *text = malloc(size);
+    if (text == NULL) {
+        return 0;
+    }
+    memcpy(text, data + 1, size - 1);
+    text[size - 1] = '\0';
+    static void (*const targets[])(char *) = {fuzz_options, fuzz_kernel_text, fuzz_units, fuzz_csv};
+    targets[data[0] % 4](text);
+    free(text);
+    return 0;
+}
