@@ -47,6 +47,10 @@ options:
     description: With O(method=binary), the binary on the controller; empty to have one built there.
     type: path
     default: ""
+  architecture:
+    description: The host's architecture, as uname names it; with O(method=binary) and no O(binary) one is built for it on the controller.
+    type: str
+    default: ""
   archive:
     description: Sources or binary, compressed and in base64. The action plugin sets it.
     type: str
@@ -147,6 +151,7 @@ def main():
             source_dir=dict(type='path'),
             method=dict(type='str', choices=['compile', 'binary'], default='compile'),
             binary=dict(type='path', default=''),
+            architecture=dict(type='str', default=''),
             archive=dict(type='str', default=''),
         ),
         supports_check_mode=True,

@@ -14,7 +14,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 
 FILE_PREFIX = "logdisk"
 STEP_GAP_S = 2
-"""What the tester leaves between two steps that have their own absolute starts (RUN_STEP_GAP_S of its run.h)."""
+"""What the tester leaves between two steps that have their own absolute starts (STEP_GAP_S of its main.c)."""
 ASSUMED_FORMAT_BYTES_PER_S = 100e6
 """How fast the files are taken to be written in full before the start, where every host starts at one instant."""
 MAX_QUEUE_MANAGERS = 1000

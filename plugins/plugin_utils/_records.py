@@ -20,6 +20,8 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils import _profile, _tables, _verdict
 
 SCHEMA = 1
+CLOCK_BOUND_S = 1.0
+"""How far a host's clock may be off the controller's without a word."""
 TABLE_NAMES = ("run.csv", "results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv")
 """The tester's tables, all that is ever taken from a host."""
 
@@ -65,6 +67,7 @@ def measurement(run: Mapping[str, Any], host: str, volume: str, facts: dict[str,
     identity = {key: value for key, value in parsed.run.items() if key.startswith(IDENTITY_PREFIXES)}
     record = _base(run, host, volume, "measurement", {**facts, **identity, "tester_version": parsed.run.get("version")})
     record["workspace"] = workspace
+    record["notes"] = clock_notes(facts)
     record["tester"] = {
         "exit_status": parsed.exit_status,
         "exit_reason": parsed.run.get("exit_reason", ""),
@@ -73,6 +76,14 @@ def measurement(run: Mapping[str, Any], host: str, volume: str, facts: dict[str,
         "in_flight": _group(parsed.run, "in_flight_"),
     }
     return {**record, **_verdict.judge_host(record, parsed, profile_of(run, host), today)}
+
+
+def clock_notes(facts: Mapping[str, Any]) -> list[str]:
+    """Return a sentence where the host's clock is off the controller's by more than a second and than its measuring explains."""
+    offset_s, error_s = facts.get("clock_offset_s"), facts.get("clock_offset_error_s")
+    if isinstance(offset_s, (int, float)) and isinstance(error_s, (int, float)) and abs(offset_s) > max(CLOCK_BOUND_S, error_s):
+        return [f"Its clock is {offset_s:+.1f} s off the controller's, measured to {error_s:.1f} s; its start was corrected for that"]
+    return []
 
 
 def error(run: Mapping[str, Any], host: str, volume: str, stage: str, verdict: str, reason: str, facts: dict[str, Any]) -> dict[str, Any]:

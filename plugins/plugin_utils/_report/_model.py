@@ -227,7 +227,7 @@ class _Reader:
             stage=printable(str((record.get('error') or {}).get('stage') or '')),
             created_at=printable(str(record.get('created_at', ''))),
             reasons=[printable(reason) for reason in (entry['reasons'] if measured else record.get('reasons') or [])],
-            notes=[],
+            notes=[printable(str(note)) for note in record.get('notes') or []],
             facts=_plain(record.get('facts')),
             workspace=_plain(record.get('workspace')),
             tester=_plain(record.get('tester')),
