@@ -31,6 +31,7 @@ class ActionModule(ActionBase):
             "direct": {"type": "str", "default": ""},
             "rate_per_s": {"type": "float", "default": 0},
             "delay_us": {"type": "int", "default": 0},
+            "verify": {"type": "bool", "default": False},
             "deadline_s": {"type": "int", "default": 0},
         })
         try:

@@ -62,6 +62,10 @@ options:
     description: Pause after each write in microseconds.
     type: int
     default: 0
+  verify:
+    description: Read every block back after each step and check it.
+    type: bool
+    default: false
   deadline_s:
     description: Seconds after its start at which the tester ends; 0 for twice the planned time and a minute.
     type: int

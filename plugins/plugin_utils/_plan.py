@@ -15,6 +15,8 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 FILE_PREFIX = "logdisk"
 STEP_GAP_S = 2
 """What the tester leaves between two steps that have their own absolute starts (STEP_GAP_S of its main.c)."""
+VERIFY_BYTES_PER_S = 32 << 20
+"""How fast the tester's plan takes the files to be read back after each step (PASS_BYTES_PER_S of its main.c)."""
 ASSUMED_FORMAT_BYTES_PER_S = 100e6
 """How fast the files are taken to be written in full before the start, where every host starts at one instant."""
 MAX_QUEUE_MANAGERS = 1000
@@ -29,8 +31,8 @@ def make_plan(options: dict[str, Any], queue_managers: int) -> dict[str, Any]:
 
     ``options`` are the role's variables without their prefix: ``block_sizes`` (list of sizes), ``load_points`` (list of
     numbers of queue managers; empty: all together), ``duration_s``, ``warmup_s``, ``file_size``, ``files``, ``sync``,
-    ``direct`` (yes or no), ``rate_per_s``, ``delay_us``, ``deadline_s`` (0: twice the plan and a minute). Optional ones may
-    be left out or empty for the tester's own default.
+    ``direct`` (yes or no), ``rate_per_s``, ``delay_us``, ``verify``, ``deadline_s`` (0: twice the plan and a minute).
+    Optional ones may be left out or empty for the tester's own default.
 
     The plan holds ``arguments`` (the tester's, without directories), ``footprint_bytes``, ``steps``, ``planned_s`` (the
     steps alone), ``format_s`` (an estimate), ``deadline_s`` and the options as numbers. Raises PlanError.
@@ -48,7 +50,8 @@ def make_plan(options: dict[str, Any], queue_managers: int) -> dict[str, Any]:
                         f"{_units.format_size(file_size)} (sweep_file_size)")
     steps = len(block_sizes) * len(load_points)
     footprint_bytes = file_size * files * queue_managers
-    planned_s = steps * (warmup_s + duration_s + STEP_GAP_S) - STEP_GAP_S
+    gap_s = STEP_GAP_S + (footprint_bytes // VERIFY_BYTES_PER_S if options.get("verify") else 0)
+    planned_s = steps * (warmup_s + duration_s + gap_s) - (gap_s if not options.get("verify") else 0)
     format_s = footprint_bytes / ASSUMED_FORMAT_BYTES_PER_S
     deadline_s = _whole("sweep_deadline", options.get("deadline_s", 0), 0, 604800) or round(2 * planned_s + 4 * format_s + 60)
     numbers = {"block_sizes_bytes": block_sizes, "load_points": load_points, "duration_s": duration_s, "warmup_s": warmup_s,
@@ -69,7 +72,7 @@ def _arguments(numbers: dict[str, Any], options: dict[str, Any]) -> list[str]:
     ]
     arguments.extend(f"--{name}={options[option]}" for option, name in (("sync", "sync"), ("direct", "direct")) if options.get(option))
     arguments.extend(f"--{name}={_plain(options[option])}" for option, name in (("rate_per_s", "rate"), ("delay_us", "delay")) if options.get(option))
-    return arguments
+    return [*arguments, "--verify"] if options.get("verify") else arguments
 
 
 def _plain(number: Any) -> str:

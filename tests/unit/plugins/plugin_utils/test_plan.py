@@ -29,6 +29,12 @@ def test_without_load_points_all_queue_managers_write_together():
     assert plan(queue_managers=5)["load_points"] == [5]
 
 
+def test_verifying_takes_time_after_each_step():
+    made = plan(verify=True)
+    assert made["arguments"][-1] == "--verify"
+    assert made["planned_s"] > plan()["planned_s"] + 2 * made["footprint_bytes"] / _plan.VERIFY_BYTES_PER_S - 1
+
+
 def test_the_deadline_leaves_room_for_a_slow_disk_unless_it_is_given():
     made = plan()
     assert made["deadline_s"] >= 2 * made["planned_s"] + made["format_s"] + 60
