@@ -27,9 +27,9 @@ class ActionModule(ActionBase):
         hostvars = (task_vars or {})["hostvars"]
         hosts = {}
         for name in options["hosts"]:
-            plan = hostvars[name].get("logdisk_plan")
-            if plan and hostvars[name].get("logdisk_workspace"):
-                call_s = hostvars[name]["logdisk_tester"]["facts"]["clock_offset_error_s"]
+            plan = hostvars[name].get("sweep_plan")
+            if plan and hostvars[name].get("workspace_layout"):
+                call_s = hostvars[name]["tester_ready"]["facts"]["clock_offset_error_s"]
                 hosts[name] = {"planned_s": plan["planned_s"], "format_s": plan["format_s"], "call_s": call_s,
                                "pool": hostvars[name].get("sweep_pool") or ""}
         starts = _schedule.start_times(options["mode"], time.time(), options["forks"], hosts)

@@ -43,7 +43,7 @@ class ActionModule(ActionBase):
             started = variables.get("sweep_started") or {}
             if started.get("failed") or "pid" not in started or name not in options["starts"]:
                 continue
-            plan, start = variables["logdisk_plan"], float(options["starts"][name])
+            plan, start = variables["sweep_plan"], float(options["starts"][name])
             status = variables.get("sweep_status") or {}
             hosts[name] = {
                 "status": status if status.get("run_id") == options["run_id"] else {},

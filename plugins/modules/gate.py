@@ -33,7 +33,7 @@ attributes:
 EXAMPLES = r'''
 - name: Judge the fleet and write the report
   mqops.logdisk.gate:
-    run_path: "{{ logdisk_run.path }}"
+    run_path: "{{ gate_run.path }}"
   run_once: true
   register: gate_judged
 '''

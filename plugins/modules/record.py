@@ -61,7 +61,7 @@ attributes:
 EXAMPLES = r'''
 - name: Record why this host was not measured
   mqops.logdisk.record:
-    run_path: "{{ logdisk_run.path }}"
+    run_path: "{{ gate_run.path }}"
     stage: workspace
     failed_result: "{{ ansible_failed_result }}"
 '''

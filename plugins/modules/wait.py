@@ -47,7 +47,7 @@ EXAMPLES = r'''
 - name: Wait on the controller
   mqops.logdisk.wait:
     hosts: "{{ ansible_play_hosts }}"
-    run_id: "{{ logdisk_run.run_id }}"
+    run_id: "{{ gate_run.run_id }}"
     starts: "{{ sweep_schedule.starts }}"
   run_once: true
   register: sweep_wait
