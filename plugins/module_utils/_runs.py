@@ -186,6 +186,41 @@ class Run(object):
         return True
 
 
+def detach(arguments, lock):
+    """Start a process in a session of its own, with no open file but the descriptor ``lock``, and return its pid.
+
+    Whoever inherits the lock keeps it: the process and its children hold it for as long as any of them lives.
+    """
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setsid()
+            os.chdir('/')
+            _keep_only(lock)
+            os.execv(arguments[0], arguments)
+        finally:
+            os._exit(127)
+    os.close(lock)
+    return pid
+
+
+def _keep_only(descriptor):
+    """Point the standard descriptors to nothing, and hand on no other one but ``descriptor``."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):
+        os.dup2(nothing, standard)
+    for name in os.listdir('/proc/self/fd'):
+        if int(name) > 2:
+            _set_inheritable(int(name), int(name) == descriptor)
+
+
+def _set_inheritable(descriptor, inheritable):
+    try:
+        os.set_inheritable(descriptor, inheritable)
+    except OSError:
+        pass  # it was the listing's own
+
+
 def processes_with(arguments):
     """Return the pids of the processes, this one aside, that have one of ``arguments`` among theirs."""
     wanted = frozenset(argument.encode('utf-8', 'surrogateescape') for argument in arguments)

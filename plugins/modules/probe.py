@@ -20,10 +20,10 @@ author: mqops contributors (@mqops)
 options:
   directory:
     description: Directory for the tester's binaries; C(~) is the connecting user's home.
-    type: str
+    type: path
     default: ~/.mqops-logdisk
   name:
-    description: Folder below RV(tester.path)'s C(bin) that holds this version. The action plugin sets it.
+    description: Folder below O(directory)'s C(bin) that holds this version. The action plugin sets it.
     type: str
     default: unknown
   source_dir:
@@ -91,7 +91,6 @@ time_epoch_s:
 import os
 import platform
 import pwd
-import subprocess
 import time
 
 from ansible.module_utils.basic import AnsibleModule
@@ -155,20 +154,25 @@ def has_headers(module, compiler):
     return module.run_command([compiler, '-E', '-x', 'c', '-'], data=code)[0] == 0
 
 
-def runs(path):
+def runs(module, path):
     """True where the binary at ``path`` is there and can be executed (no noexec mount, right machine)."""
     if not os.path.isfile(path):
         return False
     try:
-        return subprocess.call([path, '--version'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) == 0
+        return module.run_command([path, '--version'], handle_exceptions=False)[0] == 0
     except OSError:
         return False
+
+
+def home():
+    """Return what ~ stands for."""
+    return os.environ.get('HOME') or pwd.getpwuid(os.geteuid()).pw_dir
 
 
 def main():
     module = AnsibleModule(
         argument_spec=dict(
-            directory=dict(type='str', default='~/.mqops-logdisk'),
+            directory=dict(type='path', default='~/.mqops-logdisk'),
             name=dict(type='str', default='unknown'),
             source_dir=dict(type='path'),
             cflags=dict(type='str', default=''),
@@ -179,8 +183,8 @@ def main():
         supports_check_mode=True,
     )
     release = os_release()
-    path = os.path.join(os.path.abspath(os.path.expanduser(module.params['directory'])), 'bin', module.params['name'], 'logdisk')
-    installed = runs(path)
+    path = os.path.join(os.path.abspath(module.params['directory']), 'bin', module.params['name'], 'logdisk')
+    installed = runs(module, path)
     compiler = '' if installed else find_compiler(module, module.params['compiler'])
     facts = dict(
         os=release.get('PRETTY_NAME') or platform.platform(),
@@ -188,7 +192,7 @@ def main():
         architecture=platform.machine(),
         hostname=platform.node(),
         user=user_name(),
-        home=os.path.expanduser('~'),
+        home=home(),
         python_version=platform.python_version(),
         cpus=os.sysconf('SC_NPROCESSORS_ONLN'),
         memory_bytes=memory_bytes(),

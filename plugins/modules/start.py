@@ -108,7 +108,6 @@ state_path:
 
 import os
 import shlex
-import subprocess
 import time
 
 from ansible.module_utils.basic import AnsibleModule
@@ -159,14 +158,8 @@ def command(p, run):
 
 def launch(p, run):
     """Start the supervising shell in a session of its own. Returns its pid."""
-    lock = run.lock()
-    arguments = ['/bin/sh', '-c', SUPERVISOR, 'mqops-logdisk', run.path, p['path'], '1' if p['made_path'] else '0',
-                 p['run_directory']] + command(p, run)
-    # Whoever inherits the lock keeps it: the shell and the tester hold it for as long as either lives.
-    process = subprocess.Popen(arguments, cwd='/', stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL, start_new_session=True, close_fds=True, pass_fds=(lock,))
-    os.close(lock)
-    return process.pid
+    return _runs.detach(['/bin/sh', '-c', SUPERVISOR, 'mqops-logdisk', run.path, p['path'], '1' if p['made_path'] else '0',
+                         p['run_directory']] + command(p, run), run.lock())
 
 
 def main():

@@ -91,6 +91,27 @@ def test_the_supervisor_outlives_the_tester(run):
         reap(tester)
 
 
+def test_a_detached_process_has_a_session_of_its_own_and_only_the_lock(run, tmp_path):
+    noise = os.open(str(tmp_path), os.O_RDONLY)
+    os.set_inheritable(noise, True)
+    lock = run.lock()
+    pid = _runs.detach([sys.executable, "-c", "import time; time.sleep(60)", run.path], lock)
+    try:
+        end = time.time() + 10
+        while run.processes() != [pid] and time.time() < end:
+            time.sleep(0.01)
+        assert os.getsid(pid) == pid and os.readlink("/proc/%d/cwd" % pid) == "/"
+        links = [os.readlink("/proc/%d/fd/%s" % (pid, name)) for name in os.listdir("/proc/%d/fd" % pid)]
+        assert sorted(set(links)) == sorted(["/dev/null", os.path.join(run.state_dir, "lock")])
+        with pytest.raises(_runs.RunError):
+            run.lock()
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        os.close(noise)
+    os.close(run.lock())
+
+
 def test_the_lock_names_its_holder(run):
     descriptor = run.lock()
     with pytest.raises(_runs.RunError, match=RUN):
