@@ -18,7 +18,7 @@ static uint64_t bytes_per_s(uint64_t bytes, uint64_t ns) {
     return ns > 0 ? (uint64_t)((double)bytes * 1e9 / (double)ns + 0.5) : 0;
 }
 
-struct mqldt_row mqldt_row_of(const struct result *all, const struct writer *writers) {
+struct mqldt_row mqldt_row_of(const struct result *all, const struct writer *writers, struct result_room *room) {
     const struct statistics *figures = &all->latency->statistics;
     struct mqldt_row row = {
         .block_bytes = all->block_bytes,
@@ -36,7 +36,7 @@ struct mqldt_row mqldt_row_of(const struct result *all, const struct writer *wri
         row.mean_ns = (uint64_t)(statistics_mean_ns(figures) + 0.5);
     }
     for (uint32_t i = 0; i < all->queue_managers; i++) {
-        struct result one = result_of_writer(&writers[i], all->step, all->start_epoch_ns);
+        struct result one = result_of_writer(&writers[i], all->step, all->start_epoch_ns, room);
         uint64_t most = one.has_intervals ? one.interval_bytes_max : (uint64_t)result_bytes_per_s(&one);
         uint64_t least = one.has_intervals ? one.interval_bytes_min : (uint64_t)result_bytes_per_s(&one);
         row.second_bytes_max = most > row.second_bytes_max ? most : row.second_bytes_max;

@@ -26,7 +26,7 @@ struct mqldt_row {
 };
 
 // Of a finished step; writers are all that took part.
-struct mqldt_row mqldt_row_of(const struct result *all, const struct writer *writers);
+struct mqldt_row mqldt_row_of(const struct result *all, const struct writer *writers, struct result_room *room);
 
 // False: refuses, before the test, a place where the file could not be put.
 bool csvfile_check(const char *path, struct failure *failure);

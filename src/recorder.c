@@ -51,16 +51,16 @@ static void raise_to(_Atomic uint64_t *value, uint64_t candidate) {
     }
 }
 
-void recorder_add(struct recorder *recorder, uint32_t cut, const struct slot *slot) {
-    if (slot->latency.count == 0) {
+void recorder_add(struct recorder *recorder, uint32_t cut, const struct tally *slot) {
+    if (slot->statistics.count == 0) {
         return;
     }
     struct pending_slot *pending = &recorder->pending[cut % RECORDER_PENDING];
-    struct bucket_range range = statistics_range(&slot->latency);
-    atomic_fetch_add_explicit(&pending->count, slot->latency.count, memory_order_relaxed);
-    atomic_fetch_add_explicit(&pending->sum_ns, slot->latency.sum_ns, memory_order_relaxed);
-    lower_to(&pending->min_ns, slot->latency.min_ns);
-    raise_to(&pending->max_ns, slot->latency.max_ns);
+    struct bucket_range range = statistics_range(&slot->statistics);
+    atomic_fetch_add_explicit(&pending->count, slot->statistics.count, memory_order_relaxed);
+    atomic_fetch_add_explicit(&pending->sum_ns, slot->statistics.sum_ns, memory_order_relaxed);
+    lower_to(&pending->min_ns, slot->statistics.min_ns);
+    raise_to(&pending->max_ns, slot->statistics.max_ns);
     for (unsigned bucket = range.first; bucket <= range.last; bucket++) {
         if (slot->counts[bucket] > 0) {
             atomic_fetch_add_explicit(&pending->counts[bucket], slot->counts[bucket], memory_order_relaxed);
@@ -159,24 +159,5 @@ void recorder_finish(struct recorder *recorder, uint32_t last_cut, uint64_t end_
                               recorder->timeline.duration_ns * (cut.batch - 1) / TIMELINE_BATCHES;
     if (recorder->batch.statistics.count > 0 || end_ns > batch_begin_ns) {
         end_batch(recorder, cut.batch, end_ns);
-    }
-}
-
-void slot_clear(struct slot *slot) {
-    if (slot->latency.count > 0) {
-        struct bucket_range range = statistics_range(&slot->latency);
-        memset(&slot->counts[range.first], 0, (range.last - range.first + 1) * sizeof slot->counts[0]);
-    }
-    statistics_clear(&slot->latency);
-}
-
-void slot_merge_into(const struct slot *slot, struct series *series) {
-    if (slot->latency.count == 0) {
-        return;
-    }
-    struct bucket_range range = statistics_range(&slot->latency);
-    statistics_merge(&series->statistics, &slot->latency);
-    for (unsigned bucket = range.first; bucket <= range.last; bucket++) {
-        series->histogram.counts[bucket] += slot->counts[bucket];
     }
 }

@@ -15,6 +15,7 @@
 #define LOGDISK_RECORDER_H
 
 #include "series.h"
+#include "tally.h"
 #include "timeline.h"
 
 #include <stdatomic.h>
@@ -23,12 +24,7 @@
 
 #define RECORDER_PENDING 32
 
-// A slot lasts a second at most: 32-bit counts are enough, also for all writers together.
-struct slot {
-    struct statistics latency;
-    uint32_t counts[HISTOGRAM_BUCKETS];
-};
-
+// A slot lasts a second at most: 32-bit counts are enough for all writers together.
 struct pending_slot {
     _Atomic uint64_t count, sum_ns, min_ns, max_ns;
     _Atomic uint32_t counts[HISTOGRAM_BUCKETS];
@@ -70,15 +66,12 @@ static inline bool recorder_has_room(const struct recorder *recorder, uint32_t c
 }
 
 // Adds a writer's slot to the pending slot of that cut. The slot keeps its content.
-void recorder_add(struct recorder *recorder, uint32_t cut, const struct slot *slot);
+void recorder_add(struct recorder *recorder, uint32_t cut, const struct tally *slot);
 
 // Takes over the next cut: the caller knows that every writer has passed it.
 void recorder_finalise_next(struct recorder *recorder);
 
 // Takes over what remains of a step that ended at that instant, and gives out the last part second, batch and round.
 void recorder_finish(struct recorder *recorder, uint32_t last_cut, uint64_t end_ns);
-
-void slot_clear(struct slot *slot);
-void slot_merge_into(const struct slot *slot, struct series *series);
 
 #endif

@@ -16,7 +16,28 @@ static uint64_t since(uint64_t later_ns, uint64_t earlier_ns) {
     return later_ns > earlier_ns ? later_ns - earlier_ns : 0;
 }
 
-struct result result_of_writer(const struct writer *writer, uint32_t step, uint64_t start_epoch_ns) {
+static void clear_room(struct result_room *room) {
+    series_clear(&room->latency);
+    if (room->flush != NULL) {
+        series_clear(room->flush);
+    }
+    if (room->response != NULL) {
+        series_clear(room->response);
+    }
+}
+
+static void add_writer(const struct writer *writer, struct result_room *room) {
+    tally_add_to(&writer->totals.latency, &room->latency);
+    if (room->flush != NULL) {
+        tally_add_to(writer->flush, room->flush);
+    }
+    if (room->response != NULL) {
+        tally_add_to(writer->response, room->response);
+    }
+}
+
+// Everything but the series.
+static struct result figures_of(const struct writer *writer, uint32_t step, uint64_t start_epoch_ns) {
     const struct step_plan *plan = writer->plan;
     const struct writer_totals *totals = &writer->totals;
     uint64_t writes = totals->latency.statistics.count;
@@ -31,9 +52,6 @@ struct result result_of_writer(const struct writer *writer, uint32_t step, uint6
         .has_intervals = totals->whole_seconds > 0,
         .interval_bytes_max = totals->second_writes_max * plan->block_bytes,
         .interval_bytes_min = totals->whole_seconds > 0 ? totals->second_writes_min * plan->block_bytes : 0,
-        .latency = &totals->latency,
-        .flush = writer->flush,
-        .response = writer->response,
         .min_queue_manager = writer->queue_manager,
         .max_queue_manager = writer->queue_manager,
         .ring_passes = (double)writes / (double)writer->pass_writes,
@@ -43,10 +61,19 @@ struct result result_of_writer(const struct writer *writer, uint32_t step, uint6
     };
 }
 
-static void merge_extra(struct series *into, const struct series *from) {
-    if (into != NULL && from != NULL) {
-        series_merge(into, from);
-    }
+static void point_at(struct result *result, const struct result_room *room) {
+    result->latency = &room->latency;
+    result->flush = room->flush;
+    result->response = room->response;
+}
+
+struct result result_of_writer(const struct writer *writer, uint32_t step, uint64_t start_epoch_ns,
+                               struct result_room *room) {
+    struct result result = figures_of(writer, step, start_epoch_ns);
+    clear_room(room);
+    add_writer(writer, room);
+    point_at(&result, room);
+    return result;
 }
 
 // SNIA's steady state over the five rounds: spread and the rise of the fitted line, as shares of the mean; and the
@@ -76,37 +103,30 @@ static void judge_rounds(struct result *result, const struct recorder *recorder)
                      fabs(result->round_slope_share) <= STEADY_SLOPE_SHARE;
 }
 
+// Whose minimum and maximum the row all has: the first of equals, as in statistics_merge.
+static void note_extremes(struct result *all, const struct writer *writer, const struct statistics *before) {
+    const struct statistics *figures = &writer->totals.latency.statistics;
+    if (figures->count > 0 && (before->count == 0 || figures->min_ns < before->min_ns)) {
+        all->min_queue_manager = writer->queue_manager;
+    }
+    if (figures->count > 0 && (before->count == 0 || figures->max_ns > before->max_ns)) {
+        all->max_queue_manager = writer->queue_manager;
+    }
+}
+
 struct result result_of_all(const struct writer *writers, uint32_t count, uint32_t step, uint64_t start_epoch_ns,
-                            const struct recorder *recorder, struct series *all_latency, struct series *all_flush,
-                            struct series *all_response) {
-    struct result all = result_of_writer(&writers[0], step, start_epoch_ns);
+                            const struct recorder *recorder, struct result_room *room) {
+    struct result all = figures_of(&writers[0], step, start_epoch_ns);
     all.queue_manager = 0;
     all.bytes = 0;
     all.ring_passes = 0;
     all.first_pass_writes = 0;
     all.first_pass_sum_ns = 0;
-    all.latency = all_latency;
-    all.flush = all_flush;
-    all.response = all_response;
-    series_clear(all_latency);
-    if (all_flush != NULL) {
-        series_clear(all_flush);
-    }
-    if (all_response != NULL) {
-        series_clear(all_response);
-    }
+    clear_room(room);
     for (uint32_t i = 0; i < count; i++) {
-        struct result one = result_of_writer(&writers[i], step, start_epoch_ns);
-        const struct statistics *figures = &one.latency->statistics;
-        if (figures->count > 0 && figures->min_ns < all_latency->statistics.min_ns) {
-            all.min_queue_manager = one.queue_manager;
-        }
-        if (figures->count > 0 && (all_latency->statistics.count == 0 || figures->max_ns > all_latency->statistics.max_ns)) {
-            all.max_queue_manager = one.queue_manager;
-        }
-        series_merge(all_latency, one.latency);
-        merge_extra(all_flush, one.flush);
-        merge_extra(all_response, one.response);
+        struct result one = figures_of(&writers[i], step, start_epoch_ns);
+        note_extremes(&all, &writers[i], &room->latency.statistics);
+        add_writer(&writers[i], room);
         all.elapsed_ns = one.elapsed_ns > all.elapsed_ns ? one.elapsed_ns : all.elapsed_ns;
         all.bytes += one.bytes;
         all.ring_passes += one.ring_passes / count;
@@ -114,6 +134,7 @@ struct result result_of_all(const struct writer *writers, uint32_t count, uint32
         all.first_pass_sum_ns += one.first_pass_writes > 0 ? one.first_pass_sum_ns : 0;
         all.start_skew_ns = one.start_skew_ns > all.start_skew_ns ? one.start_skew_ns : all.start_skew_ns;
     }
+    point_at(&all, room);
     all.has_intervals = recorder->whole_seconds > 0;
     all.interval_bytes_max = recorder->second_writes_max * all.block_bytes;
     all.interval_bytes_min = all.has_intervals ? recorder->second_writes_min * all.block_bytes : 0;

@@ -36,12 +36,18 @@ struct result {
     bool steady;
 };
 
-struct result result_of_writer(const struct writer *writer, uint32_t step, uint64_t start_epoch_ns);
+// Room for the series of one row.
+struct result_room {
+    struct series latency, *flush, *response;       // the last two NULL where the run has none
+};
 
-// The writers' together. all_latency, all_flush and all_response are room for the sums (the last two may be NULL).
+// What the row says is good until the room is used again.
+struct result result_of_writer(const struct writer *writer, uint32_t step, uint64_t start_epoch_ns,
+                               struct result_room *room);
+
+// The writers' together.
 struct result result_of_all(const struct writer *writers, uint32_t count, uint32_t step, uint64_t start_epoch_ns,
-                            const struct recorder *recorder, struct series *all_latency, struct series *all_flush,
-                            struct series *all_response);
+                            const struct recorder *recorder, struct result_room *room);
 
 // The age of the longest write that is in flight counts where it is above the maximum.
 void result_note_in_flight(struct result *result, const struct stall *stall);

@@ -50,7 +50,7 @@ struct run {
     struct table_step row;              // of the step that runs
     uint64_t first_begin_ns;            // of step 1, where --startAt planned it
     struct writer *writers;
-    struct series all_latency, *all_flush, *all_response;
+    struct result_room all_room, one_room;
     struct mqldt_row *rows;             // one a step
     struct failure failure;             // the outcome; status EXIT_MEASURED while all is well
     bool has_in_flight, thread_hangs;

@@ -19,6 +19,7 @@
 #define CREATION_NS UINT64_C(50000000)          // for making the threads, where the start is planned
 #define CREATION_A_WRITER_NS UINT64_C(200000)
 #define OWN_TABLE_MAX_DESCRIPTORS 1024          // above that, copies of the descriptor table would cost too much
+#define READY_POLL_NS UINT64_C(200000)
 #define STACK_BYTES ((size_t)256 << 10)
 
 // Processors of --cpu in turn; -1 where writers are not pinned.
@@ -44,15 +45,14 @@ static uint64_t largest_block(const struct options *options) {
     return largest;
 }
 
-static bool prepare_extra(const struct options *options, struct series **flush, struct series **response) {
-    if (options->sync == SYNC_FDATASYNC || options->sync == SYNC_FSYNC) {
-        *flush = calloc(1, sizeof **flush);
-    }
-    if (options->rate_micro_per_s > 0) {
-        *response = calloc(1, sizeof **response);
-    }
-    return (options->sync != SYNC_FDATASYNC && options->sync != SYNC_FSYNC) == (*flush == NULL) &&
-           (options->rate_micro_per_s > 0) == (*response != NULL);
+static bool has_flush(const struct options *options) {
+    return options->sync == SYNC_FDATASYNC || options->sync == SYNC_FSYNC;
+}
+
+static bool prepare_room(const struct options *options, struct result_room *room) {
+    room->flush = has_flush(options) ? calloc(1, sizeof *room->flush) : NULL;
+    room->response = options->rate_micro_per_s > 0 ? calloc(1, sizeof *room->response) : NULL;
+    return has_flush(options) == (room->flush != NULL) && (options->rate_micro_per_s > 0) == (room->response != NULL);
 }
 
 static bool prepare_writer(struct run *run, uint32_t index, unsigned char *pools, size_t pool_bytes) {
@@ -64,7 +64,10 @@ static bool prepare_writer(struct run *run, uint32_t index, unsigned char *pools
     writer->own_fd_table = options->files * options->queue_managers <= OWN_TABLE_MAX_DESCRIPTORS;
     writer->ring = (struct ring){.files = (uint32_t)options->files, .file_bytes = options->file_bytes, .block_bytes = 1};
     content_open(&writer->content, pools + index * pool_bytes, pool_bytes, run->seed, index + 1);
-    return prepare_extra(options, &writer->flush, &writer->response);
+    writer->flush = has_flush(options) ? calloc(1, sizeof *writer->flush) : NULL;
+    writer->response = options->rate_micro_per_s > 0 ? calloc(1, sizeof *writer->response) : NULL;
+    return has_flush(options) == (writer->flush != NULL) &&
+           (options->rate_micro_per_s > 0) == (writer->response != NULL);
 }
 
 bool step_prepare(struct run *run) {
@@ -74,8 +77,9 @@ bool step_prepare(struct run *run) {
     void *pools = NULL;
     run->writers = calloc(count, sizeof *run->writers);
     run->rows = calloc(run->steps, sizeof *run->rows);
-    if (run->writers == NULL || run->rows == NULL || !prepare_extra(run->options, &run->all_flush, &run->all_response) ||
-        posix_memalign(&pools, alignment, count * pool_bytes) != 0) {
+    if (run->writers == NULL || run->rows == NULL || !prepare_room(run->options, &run->all_room) ||
+        !prepare_room(run->options, &run->one_room) ||
+        posix_memalign(&pools, alignment, count * pool_bytes) != 0 || step_plan_init(&run->plan) != 0) {
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -184,9 +188,7 @@ static uint32_t create_threads(struct run *run, uint32_t wanted) {
 
 static void wait_until_ready(struct run *run, uint32_t count) {
     while (atomic_load(&run->plan.waiting) < count) {
-        if (supervisor_wait(&run->supervisor, now_ns() + 200000)) {
-            atomic_store(&run->plan.stop, true);
-        }
+        (void)supervisor_wait(&run->supervisor, now_ns() + READY_POLL_NS);
     }
 }
 
@@ -207,7 +209,7 @@ static bool start_writers(struct run *run, uint32_t number, uint32_t queue_manag
         wait_until_ready(run, created);
     }
     if (created < queue_managers || run->supervisor.reason != STOP_NONE) {
-        atomic_store(&run->plan.stop, true);
+        step_plan_release(&run->plan, false);
         join_threads(run, created);
         return false;
     }
@@ -219,7 +221,7 @@ static bool start_writers(struct run *run, uint32_t number, uint32_t queue_manag
     struct recorder_sink sink = {.context = run, .second = second_done, .batch = batch_done};
     recorder_start_step(&run->recorder, run->plan.timeline, sink);
     disturbance_begin_step(&run->disturbance);
-    atomic_store_explicit(&run->plan.go, true, memory_order_release);
+    step_plan_release(&run->plan, true);
     return true;
 }
 
@@ -412,9 +414,9 @@ static void check_books(struct run *run, const struct result *all) {
 static void report(struct run *run, uint64_t start_epoch_ns) {
     uint32_t count = run->plan.queue_managers;
     struct result all = result_of_all(run->writers, count, run->row.step, start_epoch_ns, &run->recorder,
-                                      &run->all_latency, run->all_flush, run->all_response);
+                                      &run->all_room);
     for (uint32_t i = 0; i < count; i++) {
-        struct result one = result_of_writer(&run->writers[i], run->row.step, start_epoch_ns);
+        struct result one = result_of_writer(&run->writers[i], run->row.step, start_epoch_ns, &run->one_room);
         const struct stall *in_flight = in_flight_of(&run->writers[i]);
         if (in_flight != NULL) {
             result_note_in_flight(&one, in_flight);
@@ -431,7 +433,7 @@ static void report(struct run *run, uint64_t start_epoch_ns) {
     }
     report_stalls(run);
     check_books(run, &all);
-    run->rows[run->row.step - 1] = mqldt_row_of(&all, run->writers);
+    run->rows[run->row.step - 1] = mqldt_row_of(&all, run->writers, &run->one_room);
     screen_result(&run->rows[run->row.step - 1], &all);
 }
 
@@ -520,7 +522,8 @@ static void plan_step(struct run *run, uint32_t number, uint64_t block_bytes, ui
     atomic_store(&plan->stop, false);
     atomic_store(&plan->waiting, 0);
     atomic_store(&plan->finished, 0);
-    atomic_store(&plan->go, false);
+    plan->go = false;
+    plan->called_off = false;
     for (uint32_t i = 0; i < queue_managers; i++) {
         content_start_step(&run->writers[i].content, block_bytes, run->workspace.alignment_bytes);
         writer_start_step(&run->writers[i], plan);

@@ -26,8 +26,8 @@ void writer_start_step(struct writer *writer, struct step_plan *plan) {
     writer->writes = 0;
     writer->warmup_writes = 0;
     writer->error = (struct writer_error){0};
-    slot_clear(&writer->slot);
-    series_clear(&writer->totals.latency);
+    tally_clear(&writer->slot);
+    tally_clear(&writer->totals.latency);
     writer->totals.stalls = (struct stalls){0};
     writer->totals.second_writes = 0;
     writer->totals.second_writes_min = UINT64_MAX;
@@ -41,10 +41,10 @@ void writer_start_step(struct writer *writer, struct step_plan *plan) {
     writer->totals.waits_for_recorder = 0;
     writer->totals.thread = (struct thread_figures){0};
     if (writer->flush != NULL) {
-        series_clear(writer->flush);
+        tally_clear(writer->flush);
     }
     if (writer->response != NULL) {
-        series_clear(writer->response);
+        tally_clear(writer->response);
     }
     atomic_store(&writer->passed, 0);
     atomic_store(&writer->write_start_ns, 0);
@@ -102,13 +102,13 @@ static void count_second(struct writer_totals *totals) {
 static void empty_slot(struct writer *writer) {
     if (writer->cut.index > 0) {
         recorder_add(writer->plan->recorder, writer->cut.index, &writer->slot);
-        slot_merge_into(&writer->slot, &writer->totals.latency);
-        writer->totals.second_writes += writer->slot.latency.count;
+        tally_merge(&writer->totals.latency, &writer->slot);
+        writer->totals.second_writes += writer->slot.statistics.count;
     } else {
         writer->totals.stalls = (struct stalls){0};
         writer->warmup_writes = writer->writes;
     }
-    slot_clear(&writer->slot);
+    tally_clear(&writer->slot);
 }
 
 void writer_pass_cut(struct writer *writer) {
@@ -225,8 +225,8 @@ static inline void pace_advance(struct pace *pace, const struct step_plan *plan,
 static void note_first_pass(struct writer *writer) {
     struct writer_totals *totals = &writer->totals;
     if (writer->cut.index > 0) {
-        totals->first_pass_writes = totals->latency.statistics.count + writer->slot.latency.count;
-        totals->first_pass_sum_ns = totals->latency.statistics.sum_ns + writer->slot.latency.sum_ns;
+        totals->first_pass_writes = totals->latency.statistics.count + writer->slot.statistics.count;
+        totals->first_pass_sum_ns = totals->latency.statistics.sum_ns + writer->slot.statistics.sum_ns;
     }
     totals->first_pass_ended = true;
 }
@@ -234,8 +234,7 @@ static void note_first_pass(struct writer *writer) {
 static inline void record(struct writer *writer, uint64_t start_ns, uint64_t end_ns) {
     uint64_t latency_ns = end_ns - start_ns;
     uint64_t ordinal = ++writer->writes - writer->warmup_writes;
-    statistics_add(&writer->slot.latency, latency_ns, ordinal);
-    writer->slot.counts[histogram_bucket(latency_ns)]++;
+    tally_add(&writer->slot, latency_ns, ordinal);
     if (__builtin_expect(latency_ns > writer->totals.stalls.threshold_ns, 0)) {
         struct stall stall = {.latency_ns = latency_ns, .start_ns = start_ns, .write = ordinal,
                               .offset_bytes = writer->ring.offset_bytes, .file = writer->ring.file,
@@ -251,10 +250,10 @@ static void record_extra(struct writer *writer, uint64_t flush_ns, uint64_t resp
     if (writer->cut.index > 0) {
         uint64_t ordinal = writer->writes - writer->warmup_writes;
         if (writer->flush != NULL) {
-            series_add(writer->flush, flush_ns, ordinal);
+            tally_add(writer->flush, flush_ns, ordinal);
         }
         if (writer->response != NULL) {
-            series_add(writer->response, response_ns, ordinal);
+            tally_add(writer->response, response_ns, ordinal);
         }
     }
 }
@@ -320,6 +319,31 @@ static bool write_until_end(struct writer *writer) {
     }
 }
 
+int step_plan_init(struct step_plan *plan) {
+    int error = pthread_mutex_init(&plan->start_lock, NULL);
+    return error != 0 ? error : pthread_cond_init(&plan->start_signal, NULL);
+}
+
+void step_plan_release(struct step_plan *plan, bool go) {
+    (void)pthread_mutex_lock(&plan->start_lock);
+    plan->go = go;
+    plan->called_off = !go;
+    (void)pthread_cond_broadcast(&plan->start_signal);
+    (void)pthread_mutex_unlock(&plan->start_lock);
+}
+
+// False where the step was called off.
+static bool wait_for_start(struct step_plan *plan) {
+    (void)pthread_mutex_lock(&plan->start_lock);
+    (void)atomic_fetch_add(&plan->waiting, 1);
+    while (!plan->go && !plan->called_off) {
+        (void)pthread_cond_wait(&plan->start_signal, &plan->start_lock);
+    }
+    bool go = plan->go;
+    (void)pthread_mutex_unlock(&plan->start_lock);
+    return go;
+}
+
 static void pin_to_cpu(int cpu) {
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -339,15 +363,7 @@ void *writer_main(void *argument) {
     if (writer->cpu >= 0) {
         pin_to_cpu(writer->cpu);
     }
-    (void)atomic_fetch_add(&plan->waiting, 1);
-    while (!atomic_load_explicit(&plan->go, memory_order_acquire)) {
-        if (atomic_load(&plan->stop)) {
-            break;
-        }
-        (void)nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
-    }
-    if (!atomic_load_explicit(&plan->go, memory_order_acquire)) {
-        (void)atomic_fetch_add(&plan->finished, 1);
+    if (!wait_for_start(plan)) {
         atomic_store(&writer->passed, UINT32_MAX);
         return NULL;
     }

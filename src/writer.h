@@ -17,8 +17,8 @@
 #include "options.h"
 #include "recorder.h"
 #include "ring.h"
-#include "series.h"
 #include "stalls.h"
+#include "tally.h"
 #include "timeline.h"
 
 #include <pthread.h>
@@ -40,14 +40,17 @@ struct step_plan {
     atomic_bool stop;                   // end after the write in flight
     atomic_uint waiting;                // writers that are ready for the start
     atomic_uint finished;
-    atomic_bool go;                     // the instants above are set
+    pthread_mutex_t start_lock;         // for the next two
+    pthread_cond_t start_signal;
+    bool go;                            // the instants above are set
+    bool called_off;                    // or the step will not start
     struct recorder *recorder;
 };
 
 enum writer_state { WRITER_OWNED, WRITER_AWAY, WRITER_TAKEN, WRITER_CLOSED };
 
 struct writer_totals {
-    struct series latency;
+    struct tally latency;
     struct stalls stalls;
     uint64_t second_writes;             // of the second that runs
     uint64_t second_writes_min, second_writes_max;      // of whole seconds
@@ -87,15 +90,20 @@ struct writer {
     uint64_t warmup_writes;
     uint64_t pass_writes;               // in one pass over the ring
     struct writer_error error;
-    struct slot slot;
+    struct tally slot;                  // what completed since the last cut
     struct writer_totals totals;
-    struct series *flush, *response;    // NULL where there is none
+    struct tally *flush, *response;    // NULL where there is none
 };
 
 // Prepares the writer for a step; main calls it before the thread starts.
 void writer_start_step(struct writer *writer, struct step_plan *plan);
 
-// The thread: waits for plan->go, writes until plan->end_ns, an error or plan->stop, and ends.
+// Once before the first step. 0 or an error number.
+int step_plan_init(struct step_plan *plan);
+// Lets waiting writers go; or sends them home.
+void step_plan_release(struct step_plan *plan, bool go);
+
+// The thread: waits for the release, writes until plan->end_ns, an error or plan->stop, and ends.
 void *writer_main(void *writer);
 
 // For main. Takes the figures of a writer that is away; false where it is at home (it will pass by itself soon).

@@ -35,6 +35,7 @@ void test_histogram_buckets(void);
 void test_percentiles_against_sorting(void);
 void test_percentile_support(void);
 void test_merging(void);
+void test_tally(void);
 void test_time_weighted(void);
 void test_statistics_exact(void);
 void test_statistics_deviation(void);

@@ -18,6 +18,7 @@ static const struct { const char *name; void (*run)(void); } tests[] = {
     {"percentiles against exact sorting", test_percentiles_against_sorting},
     {"percentile support", test_percentile_support},
     {"merging", test_merging},
+    {"tally", test_tally},
     {"time-weighted percentiles", test_time_weighted},
     {"statistics are exact", test_statistics_exact},
     {"deviation", test_statistics_deviation},

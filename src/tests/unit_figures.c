@@ -7,6 +7,7 @@
 #include "../content.h"
 #include "../series.h"
 #include "../stalls.h"
+#include "../tally.h"
 #include "check.h"
 
 #include <math.h>
@@ -118,6 +119,39 @@ void test_merging(void) {
     CHECK(memcmp(&merged.histogram, &empty, sizeof empty) == 0 && merged.statistics.count == 0);
     series_merge(&merged, &merged);
     CHECK(merged.statistics.count == 0 && merged.statistics.min_ns == UINT64_MAX);
+}
+
+// A bucket that counts beyond 32 bits loses nothing, by addition, by merging, and by merging what has carried before.
+void test_tally(void) {
+    static struct tally part, sum;
+    static struct series series;
+    tally_clear(&part);
+    tally_clear(&sum);
+    series_clear(&series);
+    tally_add(&part, 700, 1);
+    part.counts[histogram_bucket(700)] = UINT32_MAX - 1;
+    part.statistics.count = UINT32_MAX - 1;
+    tally_add(&part, 700, 2);
+    CHECK(part.carries == 0);
+    tally_add(&part, 700, 3);
+    CHECK(part.carries == 1 && part.counts[histogram_bucket(700)] == 0);
+    tally_add(&part, 900, 4);
+    for (int i = 0; i < 3; i++) {
+        tally_merge(&sum, &part);
+    }
+    sum.counts[histogram_bucket(900)] = UINT32_MAX;
+    tally_merge(&sum, &part);
+    CHECK(sum.carries == 2);
+    tally_add_to(&sum, &series);
+    CHECK(series.histogram.counts[histogram_bucket(700)] == UINT64_C(4) << 32);
+    CHECK(series.histogram.counts[histogram_bucket(900)] == UINT64_C(1) << 32);
+    tally_clear(&sum);
+    tally_add_to(&sum, &series);
+    CHECK(sum.carries == 0 && series.histogram.counts[histogram_bucket(700)] == UINT64_C(4) << 32);
+    for (unsigned bucket = 0; bucket < TALLY_CARRIES + 5; bucket++) {
+        tally_carry(&sum, bucket);
+    }
+    CHECK(sum.carries == TALLY_CARRIES);
 }
 
 // 999 writes of 1 ms and one of 1 s: a random instant sees the long one half of the time.

@@ -101,33 +101,28 @@ static void see_batch(void *context, uint32_t batch, const struct series *writes
     seen->writes_in_batches += writes->statistics.count;
 }
 
-static void add_to_slot(struct slot *slot, uint64_t ns, uint64_t ordinal) {
-    statistics_add(&slot->latency, ns, ordinal);
-    slot->counts[histogram_bucket(ns)]++;
-}
-
 void test_recorder(void) {
     static struct recorder recorder;
-    static struct slot slot;
+    static struct tally slot;
     struct seen seen = {0};
     struct timeline timeline = {.start_ns = NS_PER_S, .duration_ns = 2 * NS_PER_S};
     recorder_start_step(&recorder, timeline, (struct recorder_sink){&seen, see_second, see_batch});
-    slot_clear(&slot);
+    tally_clear(&slot);
     struct cut cut = timeline_first(&timeline);
     CHECK(recorder_has_room(&recorder, RECORDER_PENDING - 1) && !recorder_has_room(&recorder, RECORDER_PENDING));
     for (uint64_t n = 1; cut.end_ns < 3 * NS_PER_S; n++) {
         recorder_finalise_next(&recorder);
         cut = timeline_next(&timeline, &cut);
         CHECK(recorder.cut.index == cut.index && recorder.cut.end_ns == cut.end_ns);
-        add_to_slot(&slot, 1000 + n, n);
+        tally_add(&slot, 1000 + n, n);
         if (cut.second == 2) {
-            add_to_slot(&slot, 5000000, n);
+            tally_add(&slot, 5000000, n);
         }
         recorder_add(&recorder, cut.index, &slot);
-        slot_clear(&slot);
+        tally_clear(&slot);
     }
     recorder_finalise_next(&recorder);
-    add_to_slot(&slot, 7777, 1);
+    tally_add(&slot, 7777, 1);
     recorder_add(&recorder, cut.index + 1, &slot);
     recorder_finish(&recorder, cut.index + 1, 3 * NS_PER_S + 5);
     CHECK(seen.seconds == 2 && seen.partials == 1 && seen.batches == 30);
@@ -156,16 +151,16 @@ void test_recorder(void) {
 static struct recorder shared;
 
 static void *add_many(void *argument) {
-    struct slot *slot = calloc(1, sizeof *slot);
+    struct tally *slot = calloc(1, sizeof *slot);
     CHECK(slot != NULL);
     uint64_t state = (uint64_t)(uintptr_t)argument;
-    slot_clear(slot);
+    tally_clear(slot);
     for (uint64_t n = 0; slot != NULL && n < ADDITIONS; n++) {
         for (uint64_t i = 1; i <= 10; i++) {
-            add_to_slot(slot, 500 + splitmix64(&state) % 100000, i);
+            tally_add(slot, 500 + splitmix64(&state) % 100000, i);
         }
         recorder_add(&shared, 1, slot);
-        slot_clear(slot);
+        tally_clear(slot);
     }
     free(slot);
     return NULL;
@@ -197,17 +192,17 @@ static struct result with_rounds(const uint64_t means_ns[5]) {
     static struct recorder recorder;
     static struct writer writer;
     static struct step_plan plan = {.block_bytes = 4096, .queue_managers = 1};
-    static struct series all;
+    static struct result_room room;
     writer.plan = &plan;
     writer.queue_manager = 1;
     writer.pass_writes = 1;
-    series_clear(&writer.totals.latency);
+    tally_clear(&writer.totals.latency);
     recorder.timeline.duration_ns = 60 * NS_PER_S;
     recorder.rounds_done = 5;
     for (int i = 0; i < 5; i++) {
         recorder.rounds[i] = (struct round_figures){.writes = 10, .latency_sum_ns = 10 * means_ns[i]};
     }
-    return result_of_all(&writer, 1, 1, 0, &recorder, &all, NULL, NULL);
+    return result_of_all(&writer, 1, 1, 0, &recorder, &room);
 }
 
 void test_rounds(void) {
