@@ -47,7 +47,7 @@ link:
 ##@ Develop (the tests make all they need, as root also Debian packages)
 
 .PHONY: test
-test: test-tester test-unit lint sanity importer integration ## everything below, in this order
+test: test-tester test-unit lint sanity importer integration molecule-default ## everything below, in this order
 
 .PHONY: test-tester
 test-tester: packages ## the tester's own tests
@@ -83,6 +83,19 @@ integration: packages .venv-dev/.finished link ## real ansible-playbook over rea
 	@$(DEV)/python tools/controllers.py venv
 	@$(DEV)/python tools/controllers.py list
 	$(PYTEST) tests/integration $(ARGS)
+
+.PHONY: molecule
+molecule: packages .venv-dev/.finished link ## the Molecule scenarios, with a disk that breaks and more; one of them: SCENARIO=breach
+	PATH="$(CURDIR)/$(DEV):$$PATH" $(DEV)/molecule --base-config .config/molecule/config.yml test --no-command-borders \
+	    $(if $(SCENARIO),--scenario-name $(SCENARIO),--all)
+
+.PHONY: molecule-default
+molecule-default:
+	$(MAKE) molecule SCENARIO=default
+
+.PHONY: scale
+scale: packages .venv-dev/.finished link ## certify many SSH hosts on this machine, and say where the time goes: HOSTS=100 FORKS=20
+	PYTHONPATH=tests:tests/integration $(DEV)/python benchmarks/scale.py --hosts $(or $(HOSTS),100) --forks $(or $(FORKS),20) $(ARGS)
 
 .PHONY: changelog
 changelog: .venv-dev/.finished ## take changelogs/fragments and new modules into CHANGELOG.md, under galaxy.yml's version

@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Certifies many SSH hosts of the test bed and says where the time goes.
+
+    PYTHONPATH=tests:tests/integration python benchmarks/scale.py --hosts 100 --forks 20 [--duration 5] [--repeat 3]
+
+Every host is a real one as far as SSH and Python go, and all of them share this machine with the controller: the figures are
+an upper bound of what a controller needs for hosts of their own. A first certification, which is not measured, brings the
+tester there. The sweep is two block sizes on tmpfs at a limited rate, so that the hosts' writers leave the processors to
+the controller, as those of real hosts would.
+
+Remote calls are counted by standing in for ssh, sftp and scp: each call is written down, then made. Those between the start
+of the tester and the collection of its tables are polls. It fails unless every host is in every format of the report with
+a verdict, nothing is left on any host, and no host was called more than 6 times, polls aside.
+"""
+
+import argparse
+import itertools
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+from certification import Certification
+from leftovers import left_on
+from testbed import Bed, HostSpec, Settings
+from testbed.settings import default_prefix
+from testbed.shell import TestbedError, wait_for
+
+PROJECT = Path(__file__).resolve().parents[1]
+CALLS_MAX = 6
+STEPS = ("4K", "64K")
+START_TASK, COLLECT_TASK = "Wait on the controller", "Bring the tables home"
+# No process but the one that it stands in for: /proc/uptime instead of `date`. -O only asks ssh's own master.
+COUNTING = """#!/bin/sh
+read -r now _ < /proc/uptime
+for word; do
+    case $word in
+        -O) break ;;
+        10.*.*.* | "["10.*.*.*) echo "$now $word" >> "$CALLS"; break ;;
+    esac
+done
+exec {program} "$@"
+"""
+
+
+@dataclass
+class Run:
+    """One certification. Times are seconds since the machine was started."""
+
+    start: float
+    end: float
+    status: int
+    screen: list[tuple[float, str]]
+    calls: list[tuple[float, str]]
+    certification: Certification
+
+    @property
+    def wall_s(self) -> float:
+        return self.end - self.start
+
+    @property
+    def rows(self) -> dict[str, list[dict[str, str]]]:
+        return {name: self.certification.table(name) for name, record in self.certification.records.items() if record["kind"] == "measurement"}
+
+    @property
+    def measuring_s(self) -> float:
+        """From the first host's first write to the last one's last."""
+        rows = [row for table in self.rows.values() for row in table]
+        return max(started(row) + int(row["elapsed_ns"]) / 1e9 for row in rows) - min(started(row) for row in rows)
+
+    @property
+    def beyond_s(self) -> float:
+        return self.wall_s - self.measuring_s
+
+    @property
+    def skew_s(self) -> float:
+        """Between the first writes of the first and the last host."""
+        starts = [min(started(row) for row in table) for table in self.rows.values()]
+        return max(starts) - min(starts)
+
+    def banners(self) -> list[tuple[float, str]]:
+        found = [(when, re.match(r"TASK \[(?:[\w.]+ : )?(.*?)\] \*", line)) for when, line in self.screen]
+        return [(when, match[1]) for when, match in found if match]
+
+    def calls_a_host(self, addresses: list[str]) -> tuple[list[int], list[int]]:
+        """For every host, its calls without and those that were polls."""
+        start = min(when for when, name in self.banners() if name == START_TASK)
+        collect = min(when for when, name in self.banners() if name == COLLECT_TASK)
+        steady, polls = dict.fromkeys(addresses, 0), dict.fromkeys(addresses, 0)
+        for when, address in self.calls:
+            (polls if start <= when < collect else steady)[address] += 1
+        return list(steady.values()), list(polls.values())
+
+    def phases(self) -> list[tuple[float, str]]:
+        """Seconds that passed under each task's name, most first."""
+        marks = [*self.banners(), (self.end, "")]
+        total: dict[str, float] = defaultdict(float)
+        total["(before the first task)"] = marks[0][0] - self.start
+        for (when, name), (after, _) in itertools.pairwise(marks):
+            total[name] += after - when
+        return sorted(((seconds, name) for name, seconds in total.items()), reverse=True)
+
+
+def started(row: dict[str, str]) -> float:
+    return float(row["start_time_epoch_s"])
+
+
+def now() -> float:
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+def certify(bed: Bed, directory: Path, forks: int, duration_s: float) -> Run:
+    calls = directory / "calls"
+    calls.write_text("")
+    environment = {
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(Path.home()), "NO_COLOR": "1", "CALLS": str(calls),
+        "ANSIBLE_CONFIG": str(PROJECT / "ansible.cfg"), **bed.environment, **counting_programs(directory),
+    }
+    variables = [
+        "workspace_path=/fut/logdisk", f"sweep_duration={duration_s:g}", "sweep_warmup=0", "sweep_file_size=1M", "sweep_files=4", "sweep_rate=100",
+        "sweep_poll_interval=10", "tester_method=binary", f"gate_report_dir={directory}/reports",
+    ]
+    structured = '{"sweep_block_sizes": ["%s"], "gate_profile": {"name": "scale", "version": 1, "limits": [{"metric": "latency_mean", "max": "1 s"}]}}'
+    extra = [word for variable in (*variables, structured % '", "'.join(STEPS)) for word in ("-e", variable)]
+    playbook = str(PROJECT / "playbooks/certify.yml")
+    command = [str(Path(sys.executable).with_name("ansible-playbook")), "-i", str(directory / "hosts.yml"), "--forks", str(forks), *extra, playbook]
+    start = now()
+    process = subprocess.Popen(command, cwd=directory, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    screen = [(now(), line.rstrip("\n")) for line in process.stdout]
+    status = process.wait()
+    end = now()
+    (directory / "screen").write_text("\n".join(f"{when - start:8.2f} {line}" for when, line in screen))
+    if not (directory / "reports/latest").exists():
+        raise SystemExit("\n".join(line for _, line in screen[-40:]))
+    return Run(start, end, status, screen, read_calls(calls), Certification((directory / "reports/latest").resolve()))
+
+
+def counting_programs(directory: Path) -> dict[str, str]:
+    """Stand-ins for what ansible calls, by the variable that names each."""
+    for name in ("ssh", "sftp", "scp"):
+        stand_in = directory / name
+        stand_in.write_text(COUNTING.format(program=shutil.which(name)))
+        stand_in.chmod(0o755)
+    return {f"ANSIBLE_{name.upper()}_EXECUTABLE": str(directory / name) for name in ("ssh", "sftp", "scp")}
+
+
+def read_calls(path: Path) -> list[tuple[float, str]]:
+    """When each call was made, and to which address."""
+    lines = [line.split() for line in path.read_text().splitlines()]
+    return [(float(when), re.sub(r"[^\d.].*", "", target.lstrip("["))) for when, target in lines]
+
+
+def complaints(run: Run, bed: Bed) -> list[str]:
+    """What is not as it must be."""
+    names = {host.name for host in bed}
+    missing = {form: sorted(names - set(verdicts)) for form, verdicts in run.certification.verdicts().items()}
+    found = [f"{form}: {len(hosts)} hosts without a verdict" for form, hosts in missing.items() if hosts]
+    others = {name: record["verdict"] for name, record in run.certification.records.items() if record["verdict"] != "pass"}
+    if others or run.status:
+        found.append(f"status {run.status}, not passed: {others}")
+    try:
+        wait_for(lambda: not any(left_on(host) for host in bed), "nothing is left on the hosts", timeout_s=10)
+    except TestbedError:
+        found.append(f"left behind: { {host.name: left for host in bed if (left := left_on(host))} }")
+    return found
+
+
+def describe(run: Run, bed: Bed, load: float) -> list[str]:
+    steady, polls = run.calls_a_host([host.address for host in bed])
+    print(f"wall {run.wall_s:.1f} s, measuring {run.measuring_s:.1f} s, beyond measuring {run.beyond_s:.1f} s; load average before {load:.1f}")
+    print(f"remote calls a host: {max(steady)} at most ({statistics.mean(steady):.1f} in the mean), and {max(polls)} polls at most")
+    print(f"start skew: {run.skew_s:.3f} s between the first and the last host")
+    print("most time under: " + ", ".join(f"{name} {seconds:.1f} s" for seconds, name in run.phases()[:9]))
+    return [f"{max(steady)} remote calls to one host, polls aside"] if max(steady) > CALLS_MAX else []
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--hosts", type=int, default=100)
+    parser.add_argument("--forks", type=int, default=20)
+    parser.add_argument("--duration", type=float, default=5, help="seconds for each of two block sizes (default: %(default)s)")
+    parser.add_argument("--repeat", type=int, default=1)
+    parser.add_argument("--keep-screen", type=Path, help="where to keep what the last run printed, with times")
+    options = parser.parse_args()
+    wrong, runs = [], []
+    with tempfile.TemporaryDirectory(prefix="logdisk-scale-") as temporary, Bed(Settings(prefix=default_prefix("s"))) as bed:
+        directory = Path(temporary)
+        bed.up(HostSpec(f"h{number:04}", disk="tmpfs", size="64M", compiler=False) for number in range(1, options.hosts + 1))
+        bed.inventory(directory / "hosts.yml")
+        first = certify(bed, directory, options.forks, 1)
+        print(f"{options.hosts} hosts, forks {options.forks}, two block sizes of {options.duration:g} s each")
+        print(f"the first run, which brings the tester there: {first.wall_s:.1f} s")
+        for _ in range(options.repeat):
+            load = os.getloadavg()[0]
+            run = certify(bed, directory, options.forks, options.duration)
+            wrong += [*describe(run, bed, load), *complaints(run, bed)]
+            runs.append(run)
+        if options.keep_screen:
+            shutil.copy(directory / "screen", options.keep_screen)
+    if options.repeat > 1:
+        print(f"median of {options.repeat}: wall {statistics.median(run.wall_s for run in runs):.1f} s, "
+              f"beyond measuring {statistics.median(run.beyond_s for run in runs):.1f} s")
+    print("\n".join(f"FAILED: {complaint}" for complaint in wrong) or "every host is in the report, and nothing is left on any")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The hosts of a scenario: starts them from its molecule.yml, hurts them, looks for what is left on them, and is their inventory.
+
+hosts.py --list          the inventory, as Ansible asks for it; without hosts where none were started
+hosts.py up MOLECULE_YML start the scenario's platforms; each one's `bed` has the fields of testbed.HostSpec
+hosts.py hurt NAME WORDS do that to a host: an action and perhaps its argument, such as link_down, or set_delay_ms 30
+hosts.py hurt-measuring NAME WORDS   the same, as soon as the tester on it measures
+hosts.py left            undo all that was done to the hosts; status 1, with what it is, if a certification left anything on one
+hosts.py down            end them
+"""
+
+# ruff: noqa: E402 -- the test bed lies elsewhere in the checkout
+import json
+import sys
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(PROJECT / "tests"), str(PROJECT / "tests/integration")]
+
+import yaml
+from leftovers import left_on, measuring
+from testbed import Bed, Host, HostSpec, Settings
+from testbed.settings import default_prefix
+from testbed.shell import TestbedError, wait_for
+
+ACTIONS = ("link_down", "set_delay_ms", "set_eio", "freeze", "kill", "reboot")
+SETTINGS = Settings(prefix=default_prefix("m"))
+STARTED = SETTINGS.state / "started.json"
+
+
+def up(molecule_yml: str) -> None:
+    platforms = yaml.safe_load(Path(molecule_yml).read_text())["platforms"]
+    specs = [{"name": platform["name"], **platform.get("bed", {})} for platform in platforms]
+    bed = Bed(SETTINGS).up(HostSpec(**spec) for spec in specs)
+    STARTED.write_text(json.dumps({"subnet": bed.subnet, "hosts": [{"spec": spec, "tree": str(bed[spec["name"]].tree)} for spec in specs]}))
+
+
+def attach() -> Bed:
+    """The bed that up() started, in another process."""
+    bed = Bed(SETTINGS)
+    if STARTED.exists():
+        started = json.loads(STARTED.read_text())
+        for number, known in enumerate(started["hosts"], start=1):
+            spec = HostSpec(**known["spec"])
+            bed.hosts[spec.name] = Host(spec, number, SETTINGS.prefix, started["subnet"], SETTINGS.state, Path(known["tree"]))
+    return bed
+
+
+def inventory() -> None:
+    bed = attach()
+    variables = {host.name: bed.host_variables(host) for host in bed}
+    group = {"hosts": list(variables), "vars": {"ansible_control_path_dir": str(SETTINGS.state / "cp")}}
+    print(json.dumps({"_meta": {"hostvars": variables}, "targets": group}))
+
+
+def hurt(name: str, action: str, *arguments: str) -> None:
+    if action not in ACTIONS:
+        raise TestbedError(f"{action} is none of {', '.join(ACTIONS)}")
+    getattr(attach()[name], action)(*(int(word) if word.isdigit() else word for word in arguments))
+
+
+def hurt_measuring(name: str, *words: str) -> None:
+    host = attach()[name]
+    wait_for(lambda: measuring(host), f"{name} measures", timeout_s=180)
+    hurt(name, *words)
+
+
+def left() -> None:
+    bed = attach()
+    for host in bed:
+        host.let_go()
+        host.link_up()
+    try:
+        wait_for(lambda: not any(left_on(host) for host in bed), "nothing is left on the hosts")
+    except TestbedError:
+        raise TestbedError(f"left behind: {json.dumps({host.name: left_on(host) for host in bed})}") from None
+
+
+def main(arguments: list[str]) -> int:
+    try:
+        match arguments:
+            case ["--list"]:
+                inventory()
+            case ["up", molecule_yml]:
+                up(molecule_yml)
+            case ["hurt", name, *words]:
+                hurt(name, *words)
+            case ["hurt-measuring", name, *words]:
+                hurt_measuring(name, *words)
+            case ["left"]:
+                left()
+            case ["down"]:
+                attach().down()
+            case _:
+                print(__doc__, file=sys.stderr)
+                return 64
+    except TestbedError as error:
+        print(f"hosts.py: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Seeing from the machine what a certification does and leaves on hosts of the test bed."""
+
+from testbed.host import Host
+
+PLACES = ("/fut", "/tmp", "/var/tmp", "/root/.ansible/tmp", "/root/.mqops-logdisk/runs")
+
+
+def left_on(host: Host) -> list[str]:
+    """What a certification left on a host; the tester itself stays, for the next time."""
+    return [*host.pids("logdisk").values(), *(path for path in host.files(*PLACES) if path != "/fut/lost+found")]
+
+
+def measuring(host: Host) -> bool:
+    """Whether the tester on the host is past its preparations."""
+    progress = [path for path in host.files("/root/.mqops-logdisk/runs") if path.endswith("/progress")]
+    return any("state=measuring" in (host.root / path.lstrip("/")).read_text() for path in progress)
