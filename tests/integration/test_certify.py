@@ -20,17 +20,12 @@ def leftovers(bed: Bed) -> dict[str, list[str]]:
     return {host.name: [*host.pids("logdisk").values(), *(path for path in host.files(*places) if path not in allowed)] for host in bed}
 
 
-@pytest.fixture
-def three(start: Start) -> Bed:
+def test_three_hosts(start: Start, controller: Controller, tmp_path: Path) -> None:
     """One host is healthy, one slow, one out of reach."""
     bed = start("good", HostSpec("slow", disk="slow"), "dead")
     bed["slow"].set_delay_ms(SLOW_MS)
     bed["dead"].link_down()
-    return bed
-
-
-def test_three_hosts(three: Bed, controller: Controller, tmp_path: Path) -> None:
-    outcome = controller.certify(three.inventory(tmp_path / "hosts.yml"))
+    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"))
     certification = outcome.certification
     expected = {"good": "pass", "slow": "fail", "dead": "unreachable"}
 
@@ -45,7 +40,8 @@ def test_three_hosts(three: Bed, controller: Controller, tmp_path: Path) -> None
 
     check_tables(certification, {"good", "slow"})
     check_formats(certification)
-    assert leftovers(three) == {"good": [], "slow": [], "dead": []}
+    assert leftovers(bed) == {"good": [], "slow": [], "dead": []}
+    check_report_again(controller, certification.path, tmp_path / "elsewhere")
 
 
 def check_tables(certification: Certification, measured: set[str]) -> None:
@@ -93,11 +89,11 @@ def check_formats(certification: Certification) -> None:
     assert certification.html.loads == [], "the page is self-contained"
 
 
-def test_report_again_from_the_run_directory_alone(three: Bed, controller: Controller, tmp_path: Path) -> None:
-    original = controller.certify(three.inventory(tmp_path / "hosts.yml")).certification.path
+def check_report_again(controller: Controller, original: Path, elsewhere: Path) -> None:
+    """report.yml renders the same report from the run directory alone."""
     kept = {path.name: path.read_bytes() for path in original.iterdir() if path.is_file()}
-    moved = tmp_path / "elsewhere" / original.name
-    moved.parent.mkdir()
+    elsewhere.mkdir()
+    moved = elsewhere / original.name
     original.rename(moved)
     for name in kept:
         if name not in ("run.json", "verdict.json"):

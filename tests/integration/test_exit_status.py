@@ -93,8 +93,9 @@ def test_no_inventory_at_all(controller: Controller, tmp_path: Path) -> None:
 def test_a_mistyped_group(start: Start, controller: Controller, tmp_path: Path) -> None:
     bed = start(HostSpec("h1", groups=("databases",)))
     inventory = bed.inventory(tmp_path / "hosts.yml")
+    assert controller.certify(inventory, "--check", certify_hosts="datebases").status != 0
     assert controller.certify(inventory, certify_hosts="datebases").status != 0
-    assert controller.certify(inventory, certify_hosts="databases").status == 0
+    assert controller.certify(inventory, "--check", certify_hosts="databases").status == 0
 
 
 def test_a_report_that_cannot_be_written(start: Start, controller: Controller, tmp_path: Path) -> None:
@@ -119,7 +120,7 @@ def test_wrong_options(start: Start, controller: Controller, tmp_path: Path) -> 
 def test_the_policy_decides(start: Start, controller: Controller, tmp_path: Path) -> None:
     bed = start(HostSpec("h1", python="broken"), "h2")
     inventory = bed.inventory(tmp_path / "hosts.yml")
-    assert controller.certify(inventory, gate_report_only=True).status == 0
-    assert controller.certify(inventory, gate_report_only="true").status == 0
-    assert controller.certify(inventory, gate_fail_on=["fail"]).status == 0
+    assert controller.certify(inventory, "--limit", "h1").status == 2
+    assert controller.certify(inventory, "--limit", "h1", gate_report_only="true").status == 0
+    assert controller.certify(inventory, "--limit", "h1", gate_fail_on=["fail"]).status == 0
     assert controller.certify(inventory, "--limit", "h2", gate_fail_on=["fail", "unqualified"]).status == 2
