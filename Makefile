@@ -47,7 +47,7 @@ link:
 ##@ Develop (the tests make all they need, as root also Debian packages)
 
 .PHONY: test
-test: test-tester test-unit lint sanity importer integration molecule-default ## everything from here to integration, and the default Molecule scenario
+test: test-tester test-unit lint sanity importer molecule-default integration ## everything that follows up to integration, and the default Molecule scenario
 
 .PHONY: test-tester
 test-tester: packages ## the tester's own tests
