@@ -96,9 +96,10 @@ static bool cpus_allowed(const struct options *options) {
 // Everything that can be refused without touching the file system under test.
 static bool check_surroundings(struct run *run) {
     const struct options *options = run->options;
-    if (options->start_at_ns > 0 && options->start_at_ns <= run->start_epoch_ns) {
-        return failure_set(&run->failure, EXIT_REFUSED, "--startAt has passed %.3f s ago; name a later instant",
-                           (double)(run->start_epoch_ns - options->start_at_ns) / 1e9);
+    uint64_t latest_ns = options->start_at_ns + run->planned_s * NS_PER_S;
+    if (options->start_at_ns > 0 && latest_ns <= run->start_epoch_ns) {
+        return failure_set(&run->failure, EXIT_REFUSED, "--startAt has passed %.3f s ago, and the run it planned with it; "
+                           "name a later instant", (double)(run->start_epoch_ns - options->start_at_ns) / 1e9);
     }
     if (options->mlock && mlockall(MCL_CURRENT | MCL_FUTURE) != 0) {
         return failure_set(&run->failure, EXIT_REFUSED, "--mlock: cannot lock memory: %s; raise the limit (ulimit -l), "
@@ -173,7 +174,9 @@ static bool prepare_files(struct run *run) {
 static void plan_start(struct run *run) {
     if (run->options->start_at_ns > 0) {
         uint64_t epoch = epoch_ns(), now = now_ns();
-        run->first_begin_ns = now + (run->options->start_at_ns - epoch);
+        uint64_t late_ns = epoch > run->options->start_at_ns ? epoch - run->options->start_at_ns : 0;
+        bool before_boot = late_ns + NS_PER_S > now;                // the monotonic clock has no such instant
+        run->first_begin_ns = late_ns == 0 ? now + (run->options->start_at_ns - epoch) : before_boot ? now : now - late_ns;
     }
 }
 

@@ -415,6 +415,17 @@ def planned_start(place):
 
 
 @test
+def late_start(place):
+    at = time.time() - 1
+    result = place.logdisk("--duration=3", "--startAt=%.6f" % at, "--bsize=4K")
+    equal(result.status, 0, result.err)
+    contains(result.err, "after its planned start", "shortened")
+    run = consistent(result)
+    assert 1.4e9 <= int(result.all()["elapsed_ns"]) <= 2.1e9, result.all()["elapsed_ns"]
+    contains(run["warning_1"], "shortened")
+
+
+@test
 def progress_is_one_line(place):
     progress = os.path.join(place.path, "progress")
     process = place.start("--duration=2", "--progress=" + progress)
