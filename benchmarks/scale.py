@@ -57,6 +57,7 @@ class Run:
 
     start: float
     end: float
+    processor_s: float
     status: int
     screen: list[tuple[float, str]]
     calls: list[tuple[float, str]]
@@ -126,7 +127,7 @@ def certify(bed: Bed, directory: Path, forks: int, duration_s: float) -> Run:
     }
     variables = [
         "workspace_path=/fut/logdisk", f"sweep_duration={duration_s:g}", "sweep_warmup=0", "sweep_file_size=1M", "sweep_files=4", "sweep_rate=100",
-        "sweep_poll_interval=10", "tester_method=binary", f"gate_report_dir={directory}/reports",
+        "tester_method=binary", f"gate_report_dir={directory}/reports",
     ]
     structured = '{"sweep_block_sizes": ["%s"], "gate_profile": {"name": "scale", "version": 1, "limits": [{"metric": "latency_mean", "max": "1 s"}]}}'
     extra = [word for variable in (*variables, structured % '", "'.join(STEPS)) for word in ("-e", variable)]
@@ -135,12 +136,14 @@ def certify(bed: Bed, directory: Path, forks: int, duration_s: float) -> Run:
     start = now()
     process = subprocess.Popen(command, cwd=directory, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     screen = [(now(), line.rstrip("\n")) for line in process.stdout]
-    status = process.wait()
+    _, status, used = os.wait4(process.pid, 0)
     end = now()
+    process.returncode = os.waitstatus_to_exitcode(status)
     (directory / "screen").write_text("\n".join(f"{when - start:8.2f} {line}" for when, line in screen))
     if not (directory / "reports/latest").exists():
         raise SystemExit("\n".join(line for _, line in screen[-40:]))
-    return Run(start, end, status, screen, read_calls(calls), Certification((directory / "reports/latest").resolve()))
+    certification = Certification((directory / "reports/latest").resolve())
+    return Run(start, end, used.ru_utime + used.ru_stime, process.returncode, screen, read_calls(calls), certification)
 
 
 def counting_programs(directory: Path) -> dict[str, str]:
@@ -176,6 +179,7 @@ def complaints(run: Run, bed: Bed) -> list[str]:
 def describe(run: Run, bed: Bed, load: float) -> list[str]:
     steady, polls = run.calls_a_host([host.address for host in bed])
     print(f"wall {run.wall_s:.1f} s, measuring {run.measuring_s:.1f} s, beyond measuring {run.beyond_s:.1f} s; load average before {load:.1f}")
+    print(f"processor time of ansible-playbook and its ssh clients: {run.processor_s:.1f} s")
     print(f"remote calls a host: {max(steady)} at most ({statistics.mean(steady):.1f} in the mean), and {max(polls)} polls at most")
     print(f"start skew: {run.skew_s:.3f} s between the first and the last host")
     print("most time under: " + ", ".join(f"{name} {seconds:.1f} s" for seconds, name in run.phases()[:9]))
@@ -203,11 +207,11 @@ def main() -> int:
             run = certify(bed, directory, options.forks, options.duration)
             wrong += [*describe(run, bed, load), *complaints(run, bed)]
             runs.append(run)
+        if options.repeat > 1:
+            print(f"median of {options.repeat}: wall {statistics.median(run.wall_s for run in runs):.1f} s, "
+                  f"beyond measuring {statistics.median(run.beyond_s for run in runs):.1f} s")
         if options.keep_screen:
             shutil.copy(directory / "screen", options.keep_screen)
-    if options.repeat > 1:
-        print(f"median of {options.repeat}: wall {statistics.median(run.wall_s for run in runs):.1f} s, "
-              f"beyond measuring {statistics.median(run.beyond_s for run in runs):.1f} s")
     print("\n".join(f"FAILED: {complaint}" for complaint in wrong) or "every host is in the report, and nothing is left on any")
     return 1 if wrong else 0
 
