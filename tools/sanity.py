@@ -91,7 +91,7 @@ def install(artifact: Path, directory: Path) -> Path:
     galaxy = str(core.directory / "bin/ansible-galaxy")
     # Forced, since it would find the checkout's own links and have nothing to do.
     command = [galaxy, "collection", "install", "--force", "--offline", "--no-deps", f"--collections-path={directory}", str(artifact)]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=directory, env=environment(core))
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=directory, env={**environment(core), "ANSIBLE_COLLECTIONS_PATH": str(directory)})
     return directory / "ansible_collections/mqops/logdisk"
 
 
