@@ -6,8 +6,8 @@ The artifact is installed outside any git work tree, since ansible-test takes a 
 skips everything and calls that success. For the same reason a test that was skipped is a failure here, unless it says that
 this machine lacks the tool or the Python for it; those are listed as not covered.
 
-All tests run under the newest ansible-core for which there is a Python; the compile and import tests also under the
-oldest, which alone knows Python 3.6.
+All tests run under the newest ansible-core for which there is a Python, and under the oldest that the collection takes,
+which alone knows Python 3.6.
 """
 
 import configparser
@@ -47,10 +47,10 @@ def main() -> int:
     failed = []
     with tempfile.TemporaryDirectory(prefix="logdisk-sanity-", dir="/var/tmp") as directory:
         collection = install(artifact, Path(directory))
-        for core, tests in ((controllers.newest(), ()), (controllers.CORES[0], ("compile", "import"))):
+        for core in dict.fromkeys((controllers.newest(), controllers.CORES[0])):
             if not core.make():
                 print(f"sanity: ansible-core {core.name} NOT COVERED: no Python for it here")
-            elif not sanity(core, tests, collection):
+            elif not sanity(core, collection):
                 failed.append(core.name)
     if failed:
         print(f"sanity: failed under ansible-core {', '.join(failed)}")
@@ -95,9 +95,9 @@ def install(artifact: Path, directory: Path) -> Path:
     return directory / "ansible_collections/mqops/logdisk"
 
 
-def sanity(core: controllers.Core, tests: tuple[str, ...], collection: Path) -> bool:
+def sanity(core: controllers.Core, collection: Path) -> bool:
     shutil.rmtree(collection / "tests/output", ignore_errors=True)
-    command = [str(core.directory / "bin/ansible-test"), "sanity", "--color", "no", *(word for test in tests for word in ("--test", test))]
+    command = [str(core.directory / "bin/ansible-test"), "sanity", "--color", "no"]
     log = BUILD / f"core-{core.name}.log"
     with log.open("w") as output:
         env = environment(core)
