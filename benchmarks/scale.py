@@ -83,9 +83,8 @@ class Run:
 
     @property
     def skew_s(self) -> float:
-        """Between the first writes of the first and the last host."""
-        starts = [min(started(row) for row in table) for table in self.rows.values()]
-        return max(starts) - min(starts)
+        """The furthest that any host's step started from its planned instant, which is the same for all hosts."""
+        return max(abs(int(row["start_skew_ns"])) for table in self.rows.values() for row in table if row["start_skew_ns"]) / 1e9
 
     def banners(self) -> list[tuple[float, str]]:
         found = [(when, re.match(r"TASK \[(?:[\w.]+ : )?(.*?)\] \*", line)) for when, line in self.screen]
@@ -181,7 +180,7 @@ def describe(run: Run, bed: Bed, load: float) -> list[str]:
     print(f"wall {run.wall_s:.1f} s, measuring {run.measuring_s:.1f} s, beyond measuring {run.beyond_s:.1f} s; load average before {load:.1f}")
     print(f"processor time of ansible-playbook and its ssh clients: {run.processor_s:.1f} s")
     print(f"remote calls a host: {max(steady)} at most ({statistics.mean(steady):.1f} in the mean), and {max(polls)} polls at most")
-    print(f"start skew: {run.skew_s:.3f} s between the first and the last host")
+    print(f"start skew: {run.skew_s * 1e3:.1f} ms at most from the planned instant of a step")
     print("most time under: " + ", ".join(f"{name} {seconds:.1f} s" for seconds, name in run.phases()[:9]))
     return [f"{max(steady)} remote calls to one host, polls aside"] if max(steady) > CALLS_MAX else []
 
