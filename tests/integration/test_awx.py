@@ -18,6 +18,8 @@ PLAYBOOK = re.compile(r"^\s*?-?\s*?(?:hosts|(?:ansible\.builtin\.)?include|(?:an
 # ... unless a part of its path is one of these or begins with a dot.
 SKIPPED = {"roles", "tasks", "group_vars", "host_vars"}
 
+RUNNER = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(Path.home())}
+
 
 def project_files() -> list[Path]:
     """What is, or would be, committed."""
@@ -65,7 +67,8 @@ def project(controller: Controller, tmp_path: Path) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(PROJECT / name, target)
     install = ["collection", "install", "--offline", "-r", "collections/requirements.yml", "-p", str(private / "requirements_collections")]
-    subprocess.run([str(controller.tools / "ansible-galaxy"), *install], cwd=private / "project", check=True, capture_output=True)
+    # As AWX does, without the environment of whoever runs the tests.
+    subprocess.run([str(controller.tools / "ansible-galaxy"), *install], cwd=private / "project", env=RUNNER, check=True, capture_output=True)
     for folder in ("inventory", "env"):
         (private / folder).mkdir()
     return private
@@ -90,7 +93,7 @@ def test_a_job(start: Callable[..., Bed], controller: Controller, project: Path)
     (project / "env/envvars").write_text(json.dumps(environment))
 
     command = [str(controller.tools / "ansible-runner"), "run", str(project), "-p", "playbooks/certify.yml", "--ident", "7"]
-    env = {"PATH": f"{controller.tools}:/usr/bin:/bin", "HOME": str(Path.home())}
+    env = {**RUNNER, "PATH": f"{controller.tools}:{RUNNER['PATH']}"}
     done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     print(done.stdout, done.stderr)
 
