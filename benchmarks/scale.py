@@ -92,8 +92,8 @@ class Run:
 
     def calls_a_host(self, addresses: list[str]) -> tuple[list[int], list[int]]:
         """For every host, its calls without and those that were polls."""
-        start = min(when for when, name in self.banners() if name == START_TASK)
-        collect = min(when for when, name in self.banners() if name == COLLECT_TASK)
+        start = min((when for when, name in self.banners() if name == START_TASK), default=self.end)
+        collect = min((when for when, name in self.banners() if name == COLLECT_TASK), default=self.end)
         steady, polls = dict.fromkeys(addresses, 0), dict.fromkeys(addresses, 0)
         for when, address in self.calls:
             (polls if start <= when < collect else steady)[address] += 1
@@ -204,13 +204,15 @@ def main() -> int:
         for _ in range(options.repeat):
             load = os.getloadavg()[0]
             run = certify(bed, directory, options.forks, options.duration)
+            if options.keep_screen:
+                shutil.copy(directory / "screen", options.keep_screen)
+            if not run.rows:
+                raise SystemExit("\n".join(line for _, line in run.screen[-40:]))
             wrong += [*describe(run, bed, load), *complaints(run, bed)]
             runs.append(run)
         if options.repeat > 1:
             print(f"median of {options.repeat}: wall {statistics.median(run.wall_s for run in runs):.1f} s, "
                   f"beyond measuring {statistics.median(run.beyond_s for run in runs):.1f} s")
-        if options.keep_screen:
-            shutil.copy(directory / "screen", options.keep_screen)
     print("\n".join(f"FAILED: {complaint}" for complaint in wrong) or "every host is in the report, and nothing is left on any")
     return 1 if wrong else 0
 
