@@ -426,6 +426,56 @@ def late_start(place):
 
 
 @test
+def late_plan_is_caught_up(place):
+    """Step 1 hangs over the start of step 2, which then ends where it was planned to."""
+    at = time.time() + 1
+    result = place.logdisk("--duration=2", "--bsize=4K,8K", "--startAt=%.6f" % at,
+                           before=strace(place, "pwritev:delay_enter=4500000:when=20", calls="pwritev"))
+    equal(result.status, 0, result.err)
+    run = consistent(result)
+    contains(run["warning_1"], "step 2", "after its planned start")
+    first, second = result.all(1), result.all(2)
+    assert int(first["elapsed_ns"]) > 4400000000, first["elapsed_ns"]
+    assert 900000000 < int(second["elapsed_ns"]), second["elapsed_ns"]
+    assert float(second["start_time_epoch_s"]) > at + 4.4
+
+
+@test
+def stepped_clock_changes_no_figure(place):
+    """CLOCK_REALTIME jumps back an hour, in every call after the second."""
+    shim = os.path.join(place.path, "shim")
+    with open(shim + ".c", "w") as file:
+        file.write("""
+            #define _GNU_SOURCE
+            #include <sys/syscall.h>
+            #include <time.h>
+            #include <unistd.h>
+            static int calls;
+            int clock_gettime(clockid_t clock, struct timespec *time) {
+                long result = syscall(SYS_clock_gettime, clock, time);
+                if (clock == CLOCK_REALTIME && ++calls > 2) time->tv_sec -= 3600;
+                return (int)result;
+            }""")
+    subprocess.check_call([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", shim + ".so", shim + ".c"])
+    result = place.logdisk("--duration=2", "--delay=1000", "--bsize=4K,8K", before=["env", "LD_PRELOAD=" + shim + ".so"])
+    equal(result.status, 0, result.err)
+    run = consistent(result)
+    assert float(run["end_time_epoch_s"]) < float(run["start_time_epoch_s"]), "the shim did not step the clock"
+    for step in (1, 2):
+        assert 2e9 <= int(result.all(step)["elapsed_ns"]) < 4e9
+    equal(len([row for row in result.rows("intervals.csv") if row["partial"] == "0"]), 4)
+
+
+@test
+def three_hundred_queue_managers(place):
+    result = place.logdisk("--qm=300", "--createDirs", "--numFiles=2", "--fileSize=64K", "--duration=2", "--delay=5000", dir=place.dir + "/q")
+    equal(result.status, 0, result.err)
+    consistent(result)
+    equal(len(result.rows("results.csv")), 301)
+    equal(os.listdir(place.dir), [])
+
+
+@test
 def progress_is_one_line(place):
     progress = os.path.join(place.path, "progress")
     process = place.start("--duration=2", "--progress=" + progress)
@@ -884,6 +934,36 @@ def frozen_file_system(place):
             assert int(row["writes"]) > 0
             equal([name for name in os.listdir(point) if name != "lost+found"], [], "left after the thaw")
         os.rmdir(place.path + "/mount")
+
+
+@root_test
+def one_frozen_disk_does_not_hold_up_the_figures_of_others(place):
+    progress = place.path + "/progress"
+
+    def writes():
+        with open(progress) as file:
+            return int(re.search(r"writes=(\d+)", file.read()).group(1))
+    with mounted(place) as point:
+        process = place.start("--duration=5", "--qm=2", "--progress=" + progress, dir=place.dir + "," + point)
+        wait_until_measuring(place, process)
+        subprocess.check_call(["fsfreeze", "-f", point])
+        time.sleep(1.5)
+        before = writes()
+        time.sleep(1.5)
+        after = writes()
+        subprocess.check_call(["fsfreeze", "-u", point])
+        result = place.finish(process)
+        equal(result.status, 0, result.err)
+        consistent(result)
+    assert after > before, "no second came out while one disk was frozen: %d writes, then %d" % (before, after)
+
+
+@test
+def run_table_comes_last(place):
+    result = place.logdisk("--duration=1", before=strace(place, calls="renameat,renameat2"))
+    equal(result.status, 0, result.err)
+    names = [re.findall(r'"([a-z]+\.csv)"', line)[0] for line in traced(place) if re.search(r'"[a-z]+\.csv"', line)]
+    equal((len(names), names[-1]), (6, "run.csv"))
 
 
 @root_test

@@ -220,4 +220,6 @@ void test_stalls(void) {
         CHECK(stalls.longest[i].latency_ns == 100 - i);
     }
     CHECK(stalls.threshold_ns == 91);
+    stalls_insert(&stalls, &(struct stall){.latency_ns = 5});
+    CHECK(stalls.count == STALLS_KEPT && stalls.longest[STALLS_KEPT - 1].latency_ns == 91);
 }

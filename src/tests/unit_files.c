@@ -67,6 +67,11 @@ void test_aside(void) {
     CHECK(aside_may_replace(in_directory("empty"), prefixes) == 0);
     put_file("ours", "state=finished\n");
     CHECK(aside_may_replace(in_directory("ours"), prefixes) == 0);
+    if (geteuid() == 0) {
+        CHECK(chown(in_directory("ours"), 65534, 65534) == 0);
+        CHECK(aside_may_replace(in_directory("ours"), prefixes) == EEXIST);
+        CHECK(chown(in_directory("ours"), 0, 0) == 0);
+    }
     put_file("short", "stat");
     CHECK(aside_may_replace(in_directory("short"), prefixes) == EEXIST);
     CHECK(symlink("ours", in_directory("link")) == 0);
