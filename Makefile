@@ -8,6 +8,8 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 PYTHON ?= $(shell tools/find-python --default)
 # The inventory to certify; without one this machine is certified, with a sweep short enough to look at.
 INVENTORY ?=
+# How many integration tests run side by side: they wait for hosts most of the time.
+JOBS ?= 4
 # More arguments for ansible-playbook.
 ARGS ?=
 
@@ -82,7 +84,7 @@ importer: artifact ## the checks that Galaxy makes when the artifact is publishe
 integration: packages .venv-dev/.finished link ## real ansible-playbook over real SSH hosts; one file or test: ARGS="-k name"
 	@$(DEV)/python tools/controllers.py venv
 	@$(DEV)/python tools/controllers.py list
-	$(PYTEST) tests/integration $(ARGS)
+	$(PYTEST) tests/integration -n $(JOBS) $(ARGS)
 
 .PHONY: molecule
 molecule: packages .venv-dev/.finished link ## the Molecule scenarios, with a disk that breaks and more; one of them: SCENARIO=breach

@@ -16,7 +16,8 @@ from testbed.settings import default_prefix
 def settings() -> Settings:
     if os.geteuid() != 0:
         pytest.fail("the integration tests make network namespaces and mounts: run them as root")
-    return Settings(prefix=default_prefix("t"))
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "").removeprefix("gw")
+    return Settings(prefix=default_prefix("t") + worker)
 
 
 @pytest.fixture(scope="session", autouse=True)
