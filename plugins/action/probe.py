@@ -35,4 +35,5 @@ class ActionModule(RemoteAction):
         bound_s = received_epoch_s - self._sent_epoch_s
         answer["facts"]["clock_offset_s"] = round(float(answer["time_epoch_s"]) - received_epoch_s, 3)
         answer["facts"]["clock_offset_error_s"] = round(bound_s, 3)
+        answer["called_s"] = [self._sent_epoch_s, received_epoch_s]
         return answer

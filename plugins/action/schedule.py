@@ -22,15 +22,13 @@ class ActionModule(ActionBase):
         dummy, options = self.validate_argument_spec(argument_spec={
             "mode": {"type": "str", "choices": ["together", "isolated"], "default": "together"},
             "hosts": {"type": "list", "elements": "str", "required": True},
-            "forks": {"type": "int", "default": 5},
         })
         hostvars = (task_vars or {})["hostvars"]
         hosts = {}
         for name in options["hosts"]:
             plan = hostvars[name].get("sweep_plan")
             if plan and hostvars[name].get("workspace_layout"):
-                call_s = hostvars[name]["tester_ready"]["facts"]["clock_offset_error_s"]
-                hosts[name] = {"planned_s": plan["planned_s"], "format_s": plan["format_s"], "call_s": call_s,
+                hosts[name] = {"planned_s": plan["planned_s"], "format_s": plan["format_s"], "called_s": hostvars[name]["tester_ready"]["called_s"],
                                "pool": hostvars[name].get("sweep_pool") or ""}
-        starts = _schedule.start_times(options["mode"], time.time(), options["forks"], hosts)
+        starts = _schedule.start_times(options["mode"], time.time(), hosts)
         return {**result, "changed": False, "starts": starts}

@@ -82,6 +82,11 @@ tester:
   returned: success
   type: dict
   sample: {path: /home/ansible/.mqops-logdisk/bin/0f3c/logdisk, installed: true}
+called_s:
+  description: When the call began and ended, by the controller's clock. The action plugin adds it.
+  returned: success
+  type: list
+  elements: float
 time_epoch_s:
   description: The host's clock when the module ended.
   returned: success

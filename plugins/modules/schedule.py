@@ -26,10 +26,6 @@ options:
     type: list
     elements: str
     required: true
-  forks:
-    description: How many hosts Ansible serves at once.
-    type: int
-    default: 5
 attributes:
   action:
     description: Has a corresponding action plugin, which does the work on the controller.
@@ -43,7 +39,6 @@ EXAMPLES = r'''
 - name: Set the start of every host
   mqops.logdisk.schedule:
     hosts: "{{ ansible_play_hosts }}"
-    forks: "{{ ansible_forks }}"
   run_once: true
   register: sweep_schedule
 '''

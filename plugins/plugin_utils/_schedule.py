@@ -8,13 +8,11 @@ All times are seconds of the controller's clock. Private to this collection; it 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
-CALL_MIN_S = 0.5
-CALL_MARGIN = 1.5
-"""A start is taken to last this many times what the slowest host's first call lasted."""
+ROUND_MARGIN = 1.5
+"""The round that starts the hosts is taken to last this many times what the first round of calls lasted."""
 LEAD_MIN_S = 2.0
 ISOLATED_GAP_S = 2.0
 COLLECT_SLACK_S = 2.0
@@ -27,21 +25,22 @@ GRACE_S = 30.0
 ENDED = ("finished", "dead", "absent")
 
 
-def lead_s(hosts: int, forks: int, call_s: float, format_s: float) -> float:
-    """Return how far ahead the common instant must lie: every host is to be started, ``forks`` at a time, each in one call
-    (``call_s`` on the slowest), and to have written its files in full (``format_s`` on the slowest) before it."""
-    return LEAD_MIN_S + max(CALL_MIN_S, CALL_MARGIN * call_s) * math.ceil(hosts / max(1, forks)) + format_s
+def lead_s(round_s: float, format_s: float) -> float:
+    """Return how far ahead the common instant must lie: every host is to be started, in one round of calls (the first one
+    lasted ``round_s``), and to have written its files in full (``format_s`` on the slowest) before it."""
+    return LEAD_MIN_S + ROUND_MARGIN * round_s + format_s
 
 
-def start_times(mode: str, now: float, forks: int, hosts: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    """Return each host's start. ``hosts`` holds for each its ``planned_s``, ``format_s``, ``call_s`` and ``pool``.
+def start_times(mode: str, now: float, hosts: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
+    """Return each host's start. ``hosts`` holds for each its ``planned_s``, ``format_s``, ``pool``, and
+    ``called_s``: when its first call began and ended.
 
     ``together``: one instant for all. ``isolated``: the hosts of a pool one after the other, pools side by side.
     """
     if not hosts:
         return {}
-    call_s, format_s = (max(float(host[key]) for host in hosts.values()) for key in ("call_s", "format_s"))
-    first = now + lead_s(len(hosts), forks, call_s, format_s)
+    round_s = max(host["called_s"][1] for host in hosts.values()) - min(host["called_s"][0] for host in hosts.values())
+    first = now + lead_s(round_s, max(host["format_s"] for host in hosts.values()))
     if mode == "together":
         return dict.fromkeys(hosts, first)
     free: dict[str, float] = {}

@@ -7,36 +7,36 @@ from __future__ import annotations
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils import _schedule
 
-HOST = {"planned_s": 10.0, "format_s": 4.0, "call_s": 1.0, "pool": ""}
+HOST = {"planned_s": 10.0, "format_s": 4.0, "called_s": [990.0, 991.0], "pool": ""}
 
 
-def test_together_is_one_instant_ahead_of_every_start():
-    hosts = {f"h{n}": HOST for n in range(20)}
-    starts = _schedule.start_times("together", 1000.0, 5, hosts)
+def test_together_is_one_instant_after_another_round_of_calls():
+    hosts = {f"h{n}": {**HOST, "called_s": [990.0 + n, 991.0 + n]} for n in range(20)}
+    starts = _schedule.start_times("together", 1000.0, hosts)
     assert len(set(starts.values())) == 1
-    assert starts["h0"] >= 1000.0 + 4 * 1.0 + 4.0
+    assert starts["h0"] >= 1000.0 + 20.0 + 4.0
 
 
 def test_the_slowest_format_decides_the_common_instant():
-    slow = _schedule.start_times("together", 0.0, 5, {"a": HOST, "b": {**HOST, "format_s": 100.0}})
+    slow = _schedule.start_times("together", 0.0, {"a": HOST, "b": {**HOST, "format_s": 100.0}})
     assert slow["a"] == slow["b"] > 100.0
 
 
 def test_slow_connections_move_the_instant():
-    slow = _schedule.start_times("together", 0.0, 5, {"a": HOST, "b": {**HOST, "call_s": 20.0}})
+    slow = _schedule.start_times("together", 0.0, {"a": HOST, "b": {**HOST, "called_s": [980.0, 1000.0]}})
     assert slow["a"] > 20.0 + 4.0
 
 
 def test_isolated_hosts_of_a_pool_never_overlap_and_pools_run_side_by_side():
     hosts = {"a": {**HOST, "pool": "p"}, "b": {**HOST, "pool": "p"}, "c": {**HOST, "pool": "q"}, "d": {**HOST, "pool": "p"}}
-    starts = _schedule.start_times("isolated", 0.0, 5, hosts)
+    starts = _schedule.start_times("isolated", 0.0, hosts)
     of_p = sorted(starts[name] for name in "abd")
     assert all(later - earlier >= 10.0 for earlier, later in zip(of_p, of_p[1:]))
     assert starts["c"] == min(starts.values())
 
 
 def test_no_host_has_no_start():
-    assert _schedule.start_times("together", 0.0, 5, {}) == {}
+    assert _schedule.start_times("together", 0.0, {}) == {}
 
 
 @pytest.mark.parametrize("state, now, pending", [
