@@ -4,6 +4,8 @@
 
 #include "run.h"
 
+#include "clock.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -36,4 +38,23 @@ void run_note_stop(struct run *run) {
     } else {
         (void)failure_set(&run->failure, EXIT_INTERRUPTED, "%s", what);
     }
+}
+
+void run_progress(struct run *run, const char *state) {
+    uint64_t step_s = run->options->warmup_s + run->options->duration_s;
+    uint64_t now = now_ns();
+    uint64_t in_step_s = run->row.step > 0 && run->plan.begin_ns > 0 && now > run->plan.begin_ns
+                             ? (now - run->plan.begin_ns) / NS_PER_S : 0;
+    uint64_t done_s = (run->row.step > 0 ? run->row.step - 1 : 0) * step_s + (in_step_s < step_s ? in_step_s : step_s);
+    uint64_t all_s = run->steps * step_s;
+    run->progress.state = state;
+    run->progress.step = run->row.step;
+    run->progress.steps = run->steps;
+    run->progress.block_bytes = run->row.block_bytes;
+    run->progress.queue_managers = run->row.queue_managers;
+    run->progress.percent = 100.0 * (double)done_s / (double)all_s;
+    run->progress.elapsed_s = (now - run->start_ns) / NS_PER_S;
+    run->progress.remaining_s = all_s - done_s;
+    run->progress.error = run->failure.status != EXIT_MEASURED;
+    progress_write(&run->progress);
 }

@@ -66,4 +66,7 @@ void run_warn(struct run *run, const char *format, ...) __attribute__((format(pr
 // Fills outcome and failure from why the supervisor stopped the run.
 void run_note_stop(struct run *run);
 
+// Writes the progress file: where the run stands in its plan.
+void run_progress(struct run *run, const char *state);
+
 #endif

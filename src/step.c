@@ -5,15 +5,14 @@
 #include "step.h"
 
 #include "clock.h"
+#include "step_report.h"
+#include "watch.h"
 
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define GRACE_NS UINT64_C(10000000)             // after a cut, before main passes it for a writer that is away
-#define WATCH_NS UINT64_C(250000000)            // the longest wait between two looks
-#define END_WATCH_NS UINT64_C(2000000)          // the same once the step is over
 #define LEAD_NS UINT64_C(3000000)               // from the start signal to the first write
 #define LEAD_A_WRITER_NS UINT64_C(20000)
 #define CREATION_NS UINT64_C(50000000)          // for making the threads, where the start is planned
@@ -131,25 +130,6 @@ static void set_times(struct run *run, uint32_t number, uint64_t begin_ns) {
     plan->end_ns = plan->timeline.start_ns + duration_ns;
 }
 
-static void write_progress(struct run *run, const char *state) {
-    uint64_t step_s = run->options->warmup_s + run->options->duration_s;
-    uint64_t now = now_ns();
-    uint64_t in_step_s = run->row.step > 0 && run->plan.begin_ns > 0 && now > run->plan.begin_ns
-                             ? (now - run->plan.begin_ns) / NS_PER_S : 0;
-    uint64_t done_s = (run->row.step > 0 ? run->row.step - 1 : 0) * step_s + (in_step_s < step_s ? in_step_s : step_s);
-    uint64_t all_s = run->steps * step_s;
-    run->progress.state = state;
-    run->progress.step = run->row.step;
-    run->progress.steps = run->steps;
-    run->progress.block_bytes = run->row.block_bytes;
-    run->progress.queue_managers = run->row.queue_managers;
-    run->progress.percent = 100.0 * (double)done_s / (double)all_s;
-    run->progress.elapsed_s = (now - run->start_ns) / NS_PER_S;
-    run->progress.remaining_s = all_s - done_s;
-    run->progress.error = run->failure.status != EXIT_MEASURED;
-    progress_write(&run->progress);
-}
-
 // Waits until shortly before a planned start; false where the run is to end.
 static bool wait_for_plan(struct run *run, uint32_t number, uint32_t queue_managers) {
     if (run->first_begin_ns == 0) {
@@ -158,7 +138,7 @@ static bool wait_for_plan(struct run *run, uint32_t number, uint32_t queue_manag
     uint64_t lead_ns = CREATION_NS + queue_managers * CREATION_A_WRITER_NS;
     uint64_t until_ns = planned_begin_ns(run, number) - lead_ns;
     for (uint64_t now = now_ns(); now < until_ns; now = now_ns()) {
-        write_progress(run, "waiting");
+        run_progress(run, "waiting");
         uint64_t next_ns = now + NS_PER_S;
         if (supervisor_wait(&run->supervisor, next_ns < until_ns ? next_ns : until_ns)) {
             return false;
@@ -225,248 +205,10 @@ static bool start_writers(struct run *run, uint32_t number, uint32_t queue_manag
     return true;
 }
 
-// The watch.
-
-// Passes the recorder's next cut for a writer that has not; false where it is at home or its grace runs.
-static bool pass_for(struct run *run, struct writer *writer, uint64_t now) {
-    uint32_t cut = run->recorder.cut.index;
-    if (atomic_load_explicit(&writer->passed, memory_order_acquire) > cut) {
-        return true;
-    }
-    if (atomic_load_explicit(&writer->state, memory_order_relaxed) == WRITER_CLOSED) {
-        writer_pass_cut(writer);
-        return true;
-    }
-    if (now < run->recorder.cut.end_ns + GRACE_NS || !writer_take(writer)) {
-        return false;
-    }
-    if (atomic_load_explicit(&writer->passed, memory_order_relaxed) <= cut) {
-        writer_pass_cut(writer);
-    }
-    writer_give_back(writer);
-    return true;
-}
-
-// Takes over every slot that has ended.
-static void advance(struct run *run, uint64_t now) {
-    while (now >= run->recorder.cut.end_ns) {
-        for (uint32_t i = 0; i < run->plan.queue_managers; i++) {
-            if (!pass_for(run, &run->writers[i], now)) {
-                return;
-            }
-        }
-        recorder_finalise_next(&run->recorder);
-    }
-}
-
-static void show(struct run *run, uint64_t now) {
-    uint64_t measured_s = now > run->plan.timeline.start_ns ? (now - run->plan.timeline.start_ns) / NS_PER_S : 0;
-    screen_elapsed(&run->screen, measured_s);
-    write_progress(run, now < run->plan.timeline.start_ns ? "warmup" : "measuring");
-}
-
-static bool is_finished(const struct writer *writer) {
-    return atomic_load_explicit(&writer->passed, memory_order_acquire) == UINT32_MAX;
-}
-
-static void note_in_flight(struct run *run, const struct writer *writer, uint64_t now) {
-    uint64_t start_ns = atomic_load(&writer->write_start_ns);
-    if (start_ns == 0) {
-        return;
-    }
-    struct stall stall = {.latency_ns = now - start_ns, .start_ns = start_ns, .in_flight = true,
-                          .write = writer->writes - writer->warmup_writes + 1, .file = writer->ring.file,
-                          .offset_bytes = writer->ring.offset_bytes, .queue_manager = writer->queue_manager};
-    if (!run->has_in_flight || stall.latency_ns > run->in_flight.latency_ns) {
-        run->in_flight = stall;
-        run->has_in_flight = true;
-        workspace_file_path(&run->workspace, writer->queue_manager, writer->ring.file, run->in_flight_file);
-    }
-    struct writer_totals *totals = &run->writers[writer->queue_manager - 1].totals;
-    stalls_insert(&totals->stalls, &stall);
-}
-
-// Closes the books of writers whose calls do not end. True when every writer has finished or is closed.
-static bool close_hanging(struct run *run, uint64_t now) {
-    bool all = true;
-    for (uint32_t i = 0; i < run->plan.queue_managers; i++) {
-        struct writer *writer = &run->writers[i];
-        if (is_finished(writer) || atomic_load(&writer->state) == WRITER_CLOSED) {
-            continue;
-        }
-        if (writer_close(writer)) {
-            note_in_flight(run, writer, now);
-            run->thread_hangs = true;
-        } else {
-            all = false;
-        }
-    }
-    return all;
-}
-
-static void finish_closed(struct run *run, uint64_t now) {
-    advance(run, now);
-    for (uint32_t i = 0; i < run->plan.queue_managers; i++) {
-        struct writer *writer = &run->writers[i];
-        if (!is_finished(writer)) {
-            writer_finish(writer, now);
-        }
-    }
-}
-
-static uint64_t next_look_ns(const struct run *run, uint64_t now) {
-    if (now >= run->plan.end_ns || run->supervisor.reason != STOP_NONE || atomic_load(&run->plan.stop)) {
-        return now + END_WATCH_NS;
-    }
-    uint64_t next_ns = now + WATCH_NS;
-    uint64_t cut_ns = run->recorder.cut.end_ns + GRACE_NS;
-    if (cut_ns <= now) {
-        return now + END_WATCH_NS;      // a writer that was at home will have passed the cut very soon
-    }
-    next_ns = cut_ns < next_ns ? cut_ns : next_ns;
-    return run->plan.end_ns < next_ns ? run->plan.end_ns : next_ns;
-}
-
-static void watch(struct run *run) {
-    uint64_t shown_s = UINT64_MAX;
-    while (atomic_load(&run->plan.finished) < run->plan.queue_managers) {
-        uint64_t now = now_ns();
-        if (supervisor_wait(&run->supervisor, next_look_ns(run, now))) {
-            atomic_store(&run->plan.stop, true);
-        }
-        now = now_ns();
-        advance(run, now);
-        if ((now - run->start_ns) / NS_PER_S != shown_s) {
-            shown_s = (now - run->start_ns) / NS_PER_S;
-            show(run, now);
-        }
-        if (supervisor_patience_over(&run->supervisor) && close_hanging(run, now)) {
-            finish_closed(run, now);
-        }
-    }
-}
-
-// The figures.
-
-static void note_error(struct run *run, uint32_t queue_managers) {
-    const struct writer *first = NULL;
-    for (uint32_t i = 0; i < queue_managers; i++) {
-        const struct writer *writer = &run->writers[i];
-        if (writer->error.occurred && (first == NULL || writer->error.at_ns < first->error.at_ns)) {
-            first = writer;
-        }
-    }
-    if (first == NULL) {
-        return;
-    }
-    struct failure *failure = &run->failure;
-    failure->error = first->error.error;
-    failure->offset_bytes = first->ring.offset_bytes;
-    failure->queue_manager = first->queue_manager;
-    failure->block_bytes = run->plan.block_bytes;
-    failure->write = first->writes - first->warmup_writes + 1;
-    const char *call = !first->error.in_flush ? "pwritev" : run->plan.sync == SYNC_FSYNC ? "fsync" : "fdatasync";
-    (void)snprintf(failure->call, sizeof failure->call, "%s", call);
-    workspace_file_path(&run->workspace, first->queue_manager, first->ring.file, failure->file);
-    (void)failure_set(failure, EXIT_IO_ERROR, "%s failed at offset %" PRIu64 " of %s (block of %" PRIu64 " bytes, write %"
-                      PRIu64 "): %s", call, failure->offset_bytes, failure->file, failure->block_bytes, failure->write,
-                      failure_error_text(failure->error));
-}
-
-static void report_stalls(struct run *run) {
-    struct stalls all = {0};
-    for (uint32_t i = 0; i < run->plan.queue_managers; i++) {
-        for (size_t j = 0; j < run->writers[i].totals.stalls.count; j++) {
-            stalls_insert(&all, &run->writers[i].totals.stalls.longest[j]);
-        }
-    }
-    for (size_t i = 0; i < all.count; i++) {
-        char path[PATH_MAX];
-        workspace_file_path(&run->workspace, all.longest[i].queue_manager, all.longest[i].file, path);
-        tables_stall(&run->tables, &run->row, (uint32_t)i + 1, &all.longest[i], run->plan.timeline.start_ns, path);
-    }
-}
-
-static const struct stall *in_flight_of(const struct writer *writer) {
-    for (size_t i = 0; i < writer->totals.stalls.count; i++) {
-        if (writer->totals.stalls.longest[i].in_flight) {
-            return &writer->totals.stalls.longest[i];
-        }
-    }
-    return NULL;
-}
-
-static void check_books(struct run *run, const struct result *all) {
-    uint64_t waits = 0;
-    for (uint32_t i = 0; i < run->plan.queue_managers; i++) {
-        waits += run->writers[i].totals.waits_for_recorder;
-    }
-    if (waits > 0) {
-        run_warn(run, "step %" PRIu32 ": writers waited %" PRIu64 " times for the recorder, outside the timed interval",
-                 run->row.step, waits);
-    }
-    if (all->latency->statistics.count != run->recorder.step.statistics.count ||
-        all->latency->statistics.sum_ns != run->recorder.step.statistics.sum_ns) {
-        run_warn(run, "step %" PRIu32 ": seconds and totals differ; please report this as a bug", run->row.step);
-    }
-}
-
-static void report(struct run *run, uint64_t start_epoch_ns) {
-    uint32_t count = run->plan.queue_managers;
-    struct result all = result_of_all(run->writers, count, run->row.step, start_epoch_ns, &run->recorder,
-                                      &run->all_room);
-    for (uint32_t i = 0; i < count; i++) {
-        struct result one = result_of_writer(&run->writers[i], run->row.step, start_epoch_ns, &run->one_room);
-        const struct stall *in_flight = in_flight_of(&run->writers[i]);
-        if (in_flight != NULL) {
-            result_note_in_flight(&one, in_flight);
-            result_note_in_flight(&all, in_flight);
-        }
-        tables_result(&run->tables, &one);
-        if (count > 1) {
-            screen_queue_manager(&one);
-        }
-    }
-    tables_result(&run->tables, &all);
-    for (uint32_t i = 0; i < run->recorder.rounds_done; i++) {
-        tables_round(&run->tables, &run->row, i + 1, &run->recorder.rounds[i]);
-    }
-    report_stalls(run);
-    check_books(run, &all);
-    run->rows[run->row.step - 1] = mqldt_row_of(&all, run->writers, &run->one_room);
-    screen_result(&run->rows[run->row.step - 1], &all);
-}
-
-static void close_books(struct run *run, uint32_t queue_managers) {
-    uint32_t last_cut = 0;
-    uint64_t end_ns = 0;
-    for (uint32_t i = 0; i < queue_managers; i++) {
-        const struct writer *writer = &run->writers[i];
-        last_cut = writer->cut.index > last_cut ? writer->cut.index : last_cut;
-        end_ns = writer->totals.end_ns > end_ns ? writer->totals.end_ns : end_ns;
-    }
-    recorder_finish(&run->recorder, last_cut, end_ns);
-    uint64_t measured_s = end_ns > run->plan.timeline.start_ns ? (end_ns - run->plan.timeline.start_ns) / NS_PER_S : 0;
-    screen_end_step(&run->screen, measured_s < run->options->duration_s ? measured_s : run->options->duration_s);
-}
-
-// What the writers know of their own share in the disturbance.
-static void add_threads(struct run *run) {
-    struct disturbance *disturbance = &run->disturbance;
-    for (uint32_t i = 0; i < run->plan.queue_managers; i++) {
-        const struct writer_totals *totals = &run->writers[i].totals;
-        disturbance->own_bytes += run->writers[i].writes * run->plan.block_bytes;
-        disturbance->threads_known = disturbance->threads_known && totals->thread.known;
-        disturbance->run_queue_wait_ns += totals->thread.run_queue_wait_ns;
-        disturbance->involuntary_switches += totals->thread.involuntary_switches;
-        disturbance->writers_elapsed_ns += totals->end_ns > run->plan.begin_ns ? totals->end_ns - run->plan.begin_ns : 0;
-    }
-}
-
 // Verification.
 
 static void verify_tick(void *run) {
-    write_progress(run, "verifying");
+    run_progress(run, "verifying");
 }
 
 static void note_verify_failure(struct run *run, const struct mismatch *place, const char *what) {
@@ -541,17 +283,10 @@ bool step_run(struct run *run, uint32_t number, uint64_t block_bytes, uint32_t q
     uint64_t start_epoch_ns = epoch_ns() + run->plan.timeline.start_ns - now_ns();
     screen_start_step(&run->screen, block_bytes, queue_managers, run->plan.timeline.duration_ns / NS_PER_S);
     run->progress.writes = &run->recorder.step;
-    watch(run);
+    watch_writers(run);
     disturbance_end_step(&run->disturbance);
     join_threads(run, queue_managers);
-    add_threads(run);
-    close_books(run, queue_managers);
-    note_error(run, queue_managers);
-    if (run->failure.status == EXIT_MEASURED && run->supervisor.reason != STOP_NONE) {
-        run_note_stop(run);
-    }
-    run->steps_measured++;
-    report(run, start_epoch_ns);
+    step_report(run, start_epoch_ns);
     if (run->options->verify && run->failure.status == EXIT_MEASURED) {
         verify_step(run);
     }

@@ -169,9 +169,20 @@ def make(plan, run_id, owner):
         if owner:
             _give(made, pwd.getpwnam(owner))
     except (OSError, KeyError) as error:
-        remove(plan['path'], plan['run_directory'])
+        _undo(made)
         raise WorkspaceError('cannot make the workspace: %s' % error)
     return dict(plan, made_path=plan['path'] in made)
+
+
+def _undo(made):
+    """Remove the directories that this call made, and their marks; nothing else."""
+    for directory in reversed(made):
+        try:
+            if os.path.lexists(os.path.join(directory, _marks.MARK_NAME)):
+                os.unlink(os.path.join(directory, _marks.MARK_NAME))
+            os.rmdir(directory)
+        except OSError:
+            pass  # somebody else's entry is in it by now: it stays, and the error says why the workspace is not made
 
 
 def _make_directory(path, mode, made):

@@ -751,17 +751,19 @@ def without_permission(place):
     os.mkdir(tables)
     os.chown(tables, 65534, 65534)
     place.tables = tables + "/t"
+    # The build may lie where only root goes.
+    everyones = shutil.copy(LOGDISK, place.path)
 
     def nobody():
         os.setgroups([])
         os.setgid(65534)
         os.setuid(65534)
     os.chmod(place.dir, 0o755)
-    refused(place, place.logdisk("--duration=1", preexec=nobody), "cannot create", "Permission denied")
+    refused(place, place.logdisk("--duration=1", preexec=nobody, logdisk=everyones), "cannot create", "Permission denied")
     os.chmod(place.dir, 0o700)
-    refused(place, place.logdisk("--duration=1", preexec=nobody), "Permission denied")
+    refused(place, place.logdisk("--duration=1", preexec=nobody, logdisk=everyones), "Permission denied")
     os.chown(place.dir, 65534, 65534)
-    equal(place.logdisk("--duration=1", preexec=nobody).status, 0)
+    equal(place.logdisk("--duration=1", preexec=nobody, logdisk=everyones).status, 0)
 
 
 @root_test

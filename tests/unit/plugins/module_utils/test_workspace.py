@@ -78,10 +78,18 @@ def test_an_unmarked_run_directory_is_left_alone(tmp_path):
     assert removed == [] and "no mark" in left[0]
 
 
-def test_a_workspace_that_is_there_already_is_not_taken_over(tmp_path):
-    make(tmp_path / "ws")
+def test_a_workspace_that_is_there_already_is_neither_taken_over_nor_removed(tmp_path):
+    made = make(tmp_path / "ws")
     with pytest.raises(_workspace.WorkspaceError, match="cannot make"):
         make(tmp_path / "ws")
+    assert os.path.isdir(made["directories"][0]) and _marks.read_mark(made["run_directory"])
+
+
+def test_what_was_made_is_undone_where_a_step_fails(tmp_path):
+    plan = _workspace.layout(str(tmp_path / "ws"), RUN, "log", ["QM1"])
+    with pytest.raises(_workspace.WorkspaceError, match="cannot make"):
+        _workspace.make(plan, RUN, "nobody-of-this-name")
+    assert os.listdir(str(tmp_path)) == []
 
 
 def test_a_sound_place_has_no_refusal(tmp_path):
