@@ -70,7 +70,7 @@ class ActionModule(ActionBase):
         """Return the value of every role variable: the roles' defaults under what the hosts' variables say."""
         hostvars, parameters = task_vars.get("hostvars", {}), _records.role_defaults(options["roles_dir"])
         for host in options["expected_hosts"]:
-            variables = hostvars[host] if host in hostvars else {}
+            variables = hostvars.get(host, {})
             for name in parameters:
                 value = variables.get(name, parameters[name])
                 if parameters[name] not in (value, VARIES):

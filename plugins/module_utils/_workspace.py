@@ -206,7 +206,7 @@ def remove(path, run_directory):
     if os.path.isdir(run_directory):
         _remove_marked(run_directory, _empty_queue_manager_directory, removed, left)
     mark = _marks.read_mark(path) if os.path.isdir(path) else None
-    if mark and mark.get('role') == 'base' and set(os.listdir(path)) == set([_marks.MARK_NAME]):
+    if mark and mark.get('role') == 'base' and os.listdir(path) == [_marks.MARK_NAME]:
         _remove_marked(path, lambda name, entry: False, removed, left)
     return removed, left
 

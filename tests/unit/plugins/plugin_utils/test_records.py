@@ -9,7 +9,6 @@ import pathlib
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils import _profile, _records
-
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 PROFILE = {"name": "mine", "version": 1, "limits": [{"metric": "latency_p99", "max": "2 ms"}]}
@@ -60,7 +59,9 @@ def test_a_preflight_has_no_verdict_and_says_what_would_be_done():
     assert record["reasons"] == ["ready: 7 steps in about 8 min, 1 GiB on /fut (xfs, 40 GiB free)", "not known: the log path of QM9"]
 
 
-@pytest.mark.parametrize("offset_s, error_s, told", [(0.0, 0.5, False), (0.9, 0.1, False), (1.5, 0.2, True), (-90.0, 0.2, True), (2.0, 5.0, False), (None, None, False)])
+@pytest.mark.parametrize("offset_s, error_s, told", [
+    (0.0, 0.5, False), (0.9, 0.1, False), (1.5, 0.2, True), (-90.0, 0.2, True), (2.0, 5.0, False), (None, None, False),
+])
 def test_a_clock_that_is_off_is_told(offset_s, error_s, told):
     assert bool(_records.clock_notes({"clock_offset_s": offset_s, "clock_offset_error_s": error_s})) is told
 
