@@ -95,11 +95,11 @@ def test_a_detached_process_has_a_session_of_its_own_and_only_the_lock(run, tmp_
     noise = os.open(str(tmp_path), os.O_RDONLY)
     os.set_inheritable(noise, True)
     lock = run.lock()
-    pid = _runs.detach([sys.executable, "-c", "import time; time.sleep(60)", run.path], lock)
+    # It stops itself, so that it can be looked at.
+    pid = _runs.detach(["/bin/sh", "-c", "kill -STOP $$", "sh", run.path], lock)
     try:
-        end = time.time() + 10
-        while run.processes() != [pid] and time.time() < end:
-            time.sleep(0.01)
+        assert os.WIFSTOPPED(os.waitpid(pid, os.WUNTRACED)[1])
+        assert run.processes() == [pid]
         assert os.getsid(pid) == pid and os.readlink("/proc/%d/cwd" % pid) == "/"
         links = [os.readlink("/proc/%d/fd/%s" % (pid, name)) for name in os.listdir("/proc/%d/fd" % pid)]
         assert sorted(set(links)) == sorted(["/dev/null", os.path.join(run.state_dir, "lock")])
