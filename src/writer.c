@@ -289,7 +289,7 @@ static bool write_until_end(struct writer *writer) {
         }
         atomic_store_explicit(&writer->write_start_ns, start_ns, memory_order_relaxed);
         ssize_t written = write_block(plan, fd, block, writer->ring.offset_bytes);
-        int error = errno;
+        int error = __builtin_expect(written < 0, 0) ? errno : 0;
         bool flush_failed = false;
         uint64_t written_ns = 0;
         if (flushes && written == (ssize_t)plan->block_bytes) {
