@@ -121,7 +121,9 @@ def test_a_connection_that_breaks_in_mid_run_costs_nothing(start: Start, control
     assert outcome.status == 2
     assert summary_verdicts(outcome.screen) == {"rebooted": "error"}
     assert {name: record["verdict"] for name, record in outcome.certification.records.items()} == {"away": "pass", "good": "pass", "rebooted": "error"}
-    assert {host.name: left_on(host) for host in bed} == {"away": [], "rebooted": [], "good": []}
+    # A module of ansible's that the restart killed leaves its own temporary files.
+    left = {host.name: [path for path in left_on(host) if not path.startswith("/tmp/ansible_")] for host in bed}
+    assert left == {"away": [], "rebooted": [], "good": []}
 
 
 def test_a_lost_controller(start: Start, controller: Controller, tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ def test_looking_into_a_host(start: Start) -> None:
     host = bed["h1"]
     bed.ssh(host, "mkdir -p /fut/a && touch /fut/a/b && (setsid sleep 600 </dev/null >/dev/null 2>&1 &)")
     assert {"/fut/a", "/fut/a/b"} <= set(host.files("/fut"))
-    assert list(host.pids("sleep").values()) == ["sleep 600"]
+    wait_for(lambda: list(host.pids("sleep").values()) == ["sleep 600"], "sleep is there")
     assert host.kill("sleep") == 1
     wait_for(lambda: not host.pids("sleep"), "sleep ends")
     wait_for(lambda: not host.zombies(), "PID 1 buries what it adopted")
