@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from ansible_runs import PROJECT, QUICK, SLOW_MS, Controller, Outcome
 from certification import Certification, summary_verdicts
+from leftovers import left_on, measuring
 from testbed import Bed, HostSpec
 from testbed.bed import answers
 from testbed.host import Host
@@ -18,18 +19,6 @@ from testbed.shell import wait_for
 
 Start = Callable[..., Bed]
 LONG = {**QUICK, "sweep_block_sizes": ["4K"], "sweep_duration": 15, "sweep_poll_interval": 3}
-PLACES = ("/fut", "/tmp", "/var/tmp", "/root/.ansible/tmp", "/root/.mqops-logdisk/runs")
-
-
-def left_on(host: Host) -> list[str]:
-    """What a certification left on a host; the tester itself stays, for the next time."""
-    return [*host.pids("logdisk").values(), *(path for path in host.files(*PLACES) if path != "/fut/lost+found")]
-
-
-def measuring(host: Host) -> bool:
-    """Whether the tester on the host is past its preparations."""
-    progress = [path for path in host.files("/root/.mqops-logdisk/runs") if path.endswith("/progress")]
-    return any("state=measuring" in (host.root / path.lstrip("/")).read_text() for path in progress)
 
 
 def wait_until_measuring(hosts: Iterable[Host]) -> None:
