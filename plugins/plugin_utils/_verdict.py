@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..module_utils import _units
+from ._disturbance import disturbances
 from ._metrics import EACH, METRICS
 from ._profile import WARN as SEVERITY_WARN
 from ._profile import Limit, Profile, Waiver
@@ -190,7 +191,8 @@ def _judge_limit(limit: Limit, record: Mapping[str, Any], tables: Tables, profil
         return [_judgement(limit, _NO_ROW, Comparison(INCONCLUSIVE, None), reason=f'{limit.text}: nothing was measured that it judges{only}')]
     names = (record.get('workspace') or {}).get('queue_managers') or []
     waivers = [waiver for waiver in profile.waivers if (waiver.host, waiver.metric) == (record.get('host'), limit.metric.name)]
-    return [_judge_row(limit, row, names, waivers, today) for row in rows]
+    judgements = [_judge_row(limit, row, names, waivers, today) for row in rows]
+    return [_excuse(judgement, disturbances(tables)) if judgement['verdict'] == FAIL and _excusable(limit) else judgement for judgement in judgements]
 
 
 def _judge_row(limit: Limit, row: Row, names: list[str], waivers: list[Waiver], today: datetime.date) -> dict[str, Any]:
@@ -238,6 +240,18 @@ def _waive(judgement: dict[str, Any], waivers: list[Waiver], today: datetime.dat
     elif waivers:
         waiver = max(waivers, key=lambda candidate: candidate.until)
         judgement['reason'] += f'; the waiver {waiver.reason} expired on {waiver.until}'
+    return judgement
+
+
+def _excusable(limit: Limit) -> bool:
+    return limit.metric.bound == 'max' and not limit.hard       # all that is bound upwards is latency
+
+
+def _excuse(judgement: dict[str, Any], disturbed_by: list[str]) -> dict[str, Any]:
+    """Leave open whether the disk is to blame for slow writes on a host that was disturbed."""
+    if disturbed_by:
+        judgement['verdict'] = INCONCLUSIVE
+        judgement['reason'] += f'; the host was disturbed: {", ".join(disturbed_by)}'
     return judgement
 
 

@@ -187,6 +187,45 @@ def test_an_error_record_takes_its_own_verdict_and_is_never_good(error, verdict,
         assert (result['verdict'], result['reasons'], result['certified']) == (verdict, [reason], False)
 
 
+@pytest.mark.parametrize(('sign', 'verdict'), [
+    ({'cpu_steal_share': '0.009999'}, 'fail'), ({'cpu_steal_share': '0.010000'}, 'inconclusive'),
+    ({'run_queue_wait_share': '0.009999'}, 'fail'), ({'run_queue_wait_share': '0.010000'}, 'inconclusive'),
+    ({'psi_cpu_some_share': '0.099999'}, 'fail'), ({'psi_cpu_some_share': '0.100000'}, 'inconclusive'),
+    ({'foreign_io_share': '0.099999'}, 'fail'), ({'foreign_io_share': '0.100000'}, 'inconclusive'),
+    ({'psi_io_some_share': '1.000000'}, 'fail'), ({'cpu_steal_share': ''}, 'fail'), ({'cpu_steal_share': 'nan'}, 'fail'), ({}, 'fail'),
+])
+def test_a_disturbed_host_leaves_open_whether_its_disk_is_slow(sign, verdict):
+    slow = {'latency_p99_ns': 2_000_001, 'latency_cv': 0.3}
+    assert judge(step(**slow), **sign)['verdict'] == verdict
+    assert judge(step(**slow), {'metric': 'latency_cv', 'max': '20 %'}, **sign)['verdict'] == verdict
+    assert judge(step(**slow), {**P99, 'severity': 'warn'}, **sign)['verdict'] == 'warn'
+    assert judge(step(), **sign)['verdict'] == 'pass'
+
+
+STOLEN = {'cpu_steal_share': '0.500000', 'foreign_io_share': '0.250000'}
+
+
+def test_what_disturbed_a_host_is_said():
+    reason, = judge(step(latency_p99_ns=4_200_000), **STOLEN)['reasons']
+    assert reason.startswith('latency_p99 4.2 ms > 2 ms at 4 KiB')
+    assert reason.endswith('; the host was disturbed: the hypervisor took 50 % of the processor time, 25 % of what the disk moved was not ours')
+
+
+@pytest.mark.parametrize(('figures', 'limit', 'run_keys'), [
+    ({'latency_mean_ns': '10000000.001'}, P99, {}),
+    ({'latency_max_ns': 10_000_000_000}, P99, {}),
+    ({'latency_p99_ns': 2_000_001}, {**P99, 'hard': True}, {}),
+    ({'bytes_per_s': 99_999_999}, RATE, {}),
+    ({}, P99, {'exit_status': 3, 'exit_reason': 'io_error', 'error_errno_name': 'EIO'}),
+])
+def test_no_disturbance_excuses_a_hard_failure_or_too_little_throughput(figures, limit, run_keys):
+    assert judge(step(**figures), limit, **STOLEN, **run_keys)['verdict'] == 'fail'
+
+
+def test_a_waiver_holds_on_a_disturbed_host_too():
+    assert judge(step(latency_p99_ns=2_000_001), waivers=[waiver()], **STOLEN)['verdict'] == 'warn'
+
+
 def waiver(**keys):
     return {'host': 'db07', 'metric': 'latency_p99', 'until': TODAY.isoformat(), 'reason': 'CHG1', **keys}
 
