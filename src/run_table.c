@@ -299,8 +299,9 @@ static void put_disturbance(struct run *run) {
     tables_run_real(tables, "psi_cpu_some_share", disturbance_time_share(disturbance, COUNTER_PSI_CPU), 6);
     tables_run_real(tables, "psi_io_some_share", disturbance_time_share(disturbance, COUNTER_PSI_IO), 6);
     tables_run_real(tables, "psi_memory_some_share", disturbance_time_share(disturbance, COUNTER_PSI_MEMORY), 6);
-    tables_run_real(tables, "run_queue_wait_share",
-                    threads ? (double)disturbance->run_queue_wait_ns / (double)disturbance->writers_elapsed_ns : NAN, 6);
+    // The kernel's count begins before the first write, when the writers wake up: on a crowded host it can exceed the run.
+    double waited = threads ? (double)disturbance->run_queue_wait_ns / (double)disturbance->writers_elapsed_ns : NAN;
+    tables_run_real(tables, "run_queue_wait_share", waited > 1 ? 1 : waited, 6);
     if (threads) {
         tables_run_integer(tables, "involuntary_context_switches", disturbance->involuntary_switches);
     } else {
