@@ -18,7 +18,8 @@ from testbed.host import Host
 from testbed.shell import wait_for
 
 Start = Callable[..., Bed]
-LONG = {**QUICK, "sweep_block_sizes": ["4K"], "sweep_duration": 15, "sweep_poll_interval": 3}
+# At a rate that leaves the processors to the hosts of the tests that run beside it.
+LONG = {**QUICK, "sweep_block_sizes": ["4K"], "sweep_duration": 15, "sweep_poll_interval": 3, "sweep_rate": 500}
 
 
 def wait_until_measuring(hosts: Iterable[Host]) -> None:
