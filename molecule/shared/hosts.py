@@ -8,10 +8,13 @@ hosts.py hurt NAME WORDS do that to a host: an action and perhaps its argument, 
 hosts.py hurt-measuring NAME WORDS   the same, as soon as the tester on it measures
 hosts.py left            undo all that was done to the hosts; status 1, with what it is, if a certification left anything on one
 hosts.py down            end them
+
+LOGDISK_MOLECULE_IMAGE in the environment names a container image that all hosts run from, instead of their Debian release.
 """
 
 # ruff: noqa: E402 -- the test bed lies elsewhere in the checkout
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -31,7 +34,8 @@ STARTED = SETTINGS.state / "started.json"
 
 def up(molecule_yml: str) -> None:
     platforms = yaml.safe_load(Path(molecule_yml).read_text())["platforms"]
-    specs = [{"name": platform["name"], **platform.get("bed", {})} for platform in platforms]
+    image = os.environ.get("LOGDISK_MOLECULE_IMAGE", "")
+    specs = [{"name": platform["name"], "image": image, **platform.get("bed", {})} for platform in platforms]
     bed = Bed(SETTINGS).up(HostSpec(**spec) for spec in specs)
     STARTED.write_text(json.dumps({"subnet": bed.subnet, "hosts": [{"spec": spec, "tree": str(bed[spec["name"]].tree)} for spec in specs]}))
 

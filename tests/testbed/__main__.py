@@ -37,6 +37,7 @@ def parser() -> argparse.ArgumentParser:
     start.add_argument("--file-system", choices=FILE_SYSTEMS, default="ext4")
     start.add_argument("--size", default="")
     start.add_argument("--release", default="bookworm")
+    start.add_argument("--image", default="", help="a container image instead of a Debian release")
     start.add_argument("--python", default="", help='"none", "broken", or a version such as 3.6')
     start.add_argument("--no-compiler", dest="compiler", action="store_false")
     start.add_argument("--user", default="root", help=f"root (default), or {trees.USER}, who has sudo")
@@ -55,7 +56,7 @@ def make_tree(settings: Settings, options: argparse.Namespace) -> None:
 
 
 def up(settings: Settings, options: argparse.Namespace) -> None:
-    wanted = ("disk", "file_system", "size", "release", "python", "compiler", "user")
+    wanted = ("disk", "file_system", "size", "release", "image", "python", "compiler", "user")
     choices = {name: getattr(options, name) for name in wanted}
     bed = Bed(settings).up(HostSpec(name=f"h{number}", **choices) for number in range(1, options.hosts + 1))
     print(bed.inventory(options.inventory or settings.state / "inventory.yml"))

@@ -92,7 +92,7 @@ class Bed:
             raise TestbedError(f"host names are not unique: {', '.join(names)}")
         state = self.settings.state
         for number, spec in enumerate(specs, start=1):
-            tree = trees.tree(self.settings, spec.release)
+            tree = trees.tree(self.settings, spec.release, spec.image)
             self.hosts[spec.name] = Host(spec, number, self.settings.prefix, self.subnet, state, tree)
         batch = [command for host in self for command in host.network_commands(self.settings.bridge)]
         run("ip", "-batch", "-", stdin="\n".join(batch) + "\n")

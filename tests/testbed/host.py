@@ -21,14 +21,16 @@ COMPILERS = ("usr/bin/*gcc*", "usr/bin/cc", "usr/bin/c89*", "usr/bin/c99*", "usr
 
 @dataclass
 class HostSpec:
-    """What a host is like. ``disk``: see host-init; ``python``: "" for Debian's own, "none", "broken", or "3.6" and such
-    for an interpreter of that version which this machine has (:func:`interpreter`)."""
+    """What a host is like. ``disk``: see host-init; ``image``: a container image instead of a Debian release; ``python``: ""
+    for the release's own, "none", "broken", or "3.6" and such for an interpreter of that version which this machine has
+    (:func:`interpreter`)."""
 
     name: str
     disk: str = "ram"
     file_system: str = "ext4"
     size: str = ""
     release: str = "bookworm"
+    image: str = ""
     compiler: bool = True
     python: str = ""
     user: str = "root"

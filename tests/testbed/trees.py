@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Debian trees that hosts run from: made once, kept in the cache, shared read-only by all hosts."""
+"""The trees that hosts run from: made once, kept in the cache, shared read-only by all hosts."""
 
 import fcntl
 import hashlib
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
+from testbed import images
 from testbed.settings import Settings
 from testbed.shell import TestbedError, attempt, run
 
@@ -14,34 +16,46 @@ USER = "ops"  # logs in like root, and may do everything by sudo without a passw
 LAYOUT = 1  # counted up when prepare() changes
 
 
-def tree(settings: Settings, release: str = "bookworm", packages: tuple[str, ...] = PACKAGES) -> Path:
-    """The tree of a Debian release with these packages, made now where it does not exist yet."""
-    key = hashlib.sha256(f"{LAYOUT} {sorted(packages)}".encode()).hexdigest()[:8]
-    target = settings.cache / f"{release}-{key}"
+def tree(settings: Settings, release: str = "bookworm", image: str = "") -> Path:
+    """The tree of a Debian release, or of a container image where one is named; made now where it does not exist yet."""
+    if image:
+        built = images.build(image)
+        return cached(settings, f"image-{digest(built)}", lambda root: images.unpack(built, root))
+    return cached(settings, f"{release}-{digest(str(sorted(PACKAGES)))}", lambda root: bootstrap(settings, release, root))
+
+
+def digest(contents: str) -> str:
+    return hashlib.sha256(f"{LAYOUT} {contents}".encode()).hexdigest()[:8]
+
+
+def cached(settings: Settings, name: str, fill: Callable[[Path], None]) -> Path:
+    """The tree of that name; where there is none, fill() writes its files to an empty directory."""
+    target = settings.cache / name
     settings.cache.mkdir(parents=True, exist_ok=True)
-    with (settings.cache / f"{target.name}.lock").open("w") as lock:
+    with (settings.cache / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not target.is_dir():
-            build(settings, release, packages, target)
+            unfinished = settings.cache / f"{name}.unfinished"
+            remove_tree(unfinished)
+            unfinished.mkdir(mode=0o755)
+            fill(unfinished)
+            prepare(unfinished)
+            unfinished.rename(target)
     return target
 
 
-def build(settings: Settings, release: str, packages: tuple[str, ...], target: Path) -> None:
-    unfinished = target.with_name(f"{target.name}.unfinished")
-    remove_tree(unfinished)
+def bootstrap(settings: Settings, release: str, root: Path) -> None:
     mirror = [settings.mirror] if settings.mirror else []
-    include = f"--include={','.join(packages)}"
-    run("mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", include, release, str(unfinished), *mirror)
-    prepare(unfinished)
-    unfinished.rename(target)
+    run("mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", f"--include={','.join(PACKAGES)}", release, str(root), *mirror)
 
 
 def prepare(root: Path) -> None:
-    run("chroot", str(root), "useradd", "--create-home", "--shell", "/bin/bash", "--password", "*", USER)
+    if f"\n{USER}:" not in (root / "etc/passwd").read_text():
+        run("chroot", str(root), "useradd", "--create-home", "--shell", "/bin/bash", "--password", "*", USER)
     sudoers = root / "etc/sudoers.d" / USER
     sudoers.write_text(f"{USER} ALL=(ALL) NOPASSWD: ALL\n")
     sudoers.chmod(0o440)
-    (root / "fut").mkdir()
+    (root / "fut").mkdir(exist_ok=True)
     for key in (root / "etc/ssh").glob("ssh_host_*"):
         key.unlink()
 

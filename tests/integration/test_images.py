@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hosts that run from a container image, as LOGDISK_MOLECULE_IMAGE asks for."""
+
+import dataclasses
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from testbed import Bed, HostSpec, Settings, images, trees
+from testbed.shell import TestbedError, run
+
+IMAGE = "localhost/logdisk-test:complete"
+
+
+@pytest.fixture
+def podman(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Podman with a storage of its own, which needs neither a container runtime nor leave to mount."""
+    storage = tmp_path / "storage.conf"
+    storage.write_text(f'[storage]\ndriver = "vfs"\ngraphroot = "{tmp_path}/graph"\nrunroot = "{tmp_path}/run"\n')
+    containers = tmp_path / "containers.conf"
+    containers.write_text('[containers]\ndefault_ulimits = []\n[engine]\ncgroup_manager = "cgroupfs"\nevents_logger = "file"\n')
+    monkeypatch.setenv("CONTAINERS_STORAGE_CONF", str(storage))
+    monkeypatch.setenv("CONTAINERS_CONF", str(containers))
+    monkeypatch.setenv("BUILDAH_ISOLATION", "chroot")
+    yield
+    for name in ("graph", "run"):
+        shutil.rmtree(tmp_path / name, ignore_errors=True)
+
+
+@pytest.fixture
+def own_cache(settings: Settings, tmp_path: Path) -> Iterator[Settings]:
+    yield dataclasses.replace(settings, cache=tmp_path / "cache")
+    shutil.rmtree(tmp_path / "cache", ignore_errors=True)
+
+
+@pytest.mark.usefixtures("podman")
+def test_a_host_from_an_image(settings: Settings, own_cache: Settings) -> None:
+    tree = trees.tree(settings, "trixie")
+    with subprocess.Popen(["tar", "--create", "--directory", str(tree), "."], stdout=subprocess.PIPE) as archive:
+        subprocess.run(["podman", "import", "--quiet", "-", IMAGE], stdin=archive.stdout, stdout=subprocess.DEVNULL, check=True)
+    with Bed(own_cache) as bed:
+        bed.up([HostSpec("h1", image=IMAGE)])
+        assert "trixie" in bed.ssh(bed["h1"], "cat /etc/os-release")
+        assert str(bed["h1"].tree).startswith(str(own_cache.cache / "image-"))
+    assert run("podman", "ps", "--all", "--quiet") == ""
+
+
+@pytest.mark.usefixtures("podman")
+def test_an_image_that_is_not_there(own_cache: Settings) -> None:
+    with pytest.raises(TestbedError, match="localhost/logdisk-test:nowhere"):
+        trees.tree(own_cache, image="localhost/logdisk-test:nowhere")
+
+
+def test_an_image_and_no_engine(own_cache: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(images, "ENGINES", ("no-such-engine",))
+    with pytest.raises(TestbedError, match="neither no-such-engine answers"):
+        trees.tree(own_cache, image=IMAGE)
