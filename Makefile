@@ -49,7 +49,7 @@ link:
 ##@ Develop (the tests make all they need, as root also Debian packages)
 
 .PHONY: test
-test: test-tester test-unit lint sanity importer molecule-default integration ## everything that follows up to integration, and the default Molecule scenario
+test: test-tester test-unit lint sanity importer integration molecule ## all that follows up to molecule
 
 .PHONY: test-tester
 test-tester: packages ## the tester's own tests
@@ -90,10 +90,6 @@ integration: packages .venv-dev/.finished link ## real ansible-playbook over rea
 molecule: packages .venv-dev/.finished link ## the Molecule scenarios, with a disk that breaks and more; one of them: SCENARIO=breach
 	PATH="$(CURDIR)/$(DEV):$$PATH" $(DEV)/molecule --base-config .config/molecule/config.yml test --no-command-borders \
 	    $(if $(SCENARIO),--scenario-name $(SCENARIO),--all)
-
-.PHONY: molecule-default
-molecule-default:
-	$(MAKE) molecule SCENARIO=default
 
 .PHONY: scale
 scale: packages .venv-dev/.finished link ## certify many SSH hosts on this machine, and say where the time goes: HOSTS=100 FORKS=20

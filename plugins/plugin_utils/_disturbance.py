@@ -23,10 +23,11 @@ class _Sign:
     text: str
 
 
+# Well above what the test causes by itself: on two idle processors its own wake-ups make 0.006 of run_queue_wait_share and 0.25 of psi_cpu_some_share.
 _SIGNS = (
     _Sign('cpu_steal_share', 0.01, 'the hypervisor took {share} of the processor time'),
-    _Sign('run_queue_wait_share', 0.01, 'the tester waited for a processor {share} of its time'),
-    _Sign('psi_cpu_some_share', 0.10, 'processes waited for a processor {share} of the time'),
+    _Sign('run_queue_wait_share', 0.02, 'the tester waited for a processor {share} of its time'),
+    _Sign('psi_cpu_some_share', 0.50, 'processes waited for a processor {share} of the time'),
     _Sign('foreign_io_share', 0.10, '{share} of what the disk moved was not ours'),
 )
 

@@ -189,8 +189,8 @@ def test_an_error_record_takes_its_own_verdict_and_is_never_good(error, verdict,
 
 @pytest.mark.parametrize(('sign', 'verdict'), [
     ({'cpu_steal_share': '0.009999'}, 'fail'), ({'cpu_steal_share': '0.010000'}, 'inconclusive'),
-    ({'run_queue_wait_share': '0.009999'}, 'fail'), ({'run_queue_wait_share': '0.010000'}, 'inconclusive'),
-    ({'psi_cpu_some_share': '0.099999'}, 'fail'), ({'psi_cpu_some_share': '0.100000'}, 'inconclusive'),
+    ({'run_queue_wait_share': '0.019999'}, 'fail'), ({'run_queue_wait_share': '0.020000'}, 'inconclusive'),
+    ({'psi_cpu_some_share': '0.499999'}, 'fail'), ({'psi_cpu_some_share': '0.500000'}, 'inconclusive'),
     ({'foreign_io_share': '0.099999'}, 'fail'), ({'foreign_io_share': '0.100000'}, 'inconclusive'),
     ({'psi_io_some_share': '1.000000'}, 'fail'), ({'cpu_steal_share': ''}, 'fail'), ({'cpu_steal_share': 'nan'}, 'fail'), ({}, 'fail'),
 ])
