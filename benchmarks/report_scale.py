@@ -5,9 +5,9 @@
 
 """Measures how long the report of a large fleet takes and how much memory, from a made-up run directory.
 
-    python benchmarks/report_scale.py --hosts 10000
+    PYTHONPATH=collections .venv-dev/bin/python benchmarks/report_scale.py --hosts 10000
 
-The collection must be importable as ansible_collections.mqops.logdisk. Making the run directory is not part of what is measured; rendering runs in a
+(`make link lint` makes both.) Making the run directory is not part of what is measured; rendering runs in a
 process of its own, so that its peak memory is its own. The limits to reach are 60 s of one processor and 1 GiB for 10,000 hosts; processor time is what is
 held against the limit, so that a busy machine does not decide.
 """
