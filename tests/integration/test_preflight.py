@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A host with a queue manager is refused before a byte is written, and the refusal names what overrides it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ansible_runs import QUICK, Controller
+from certification import Certification
+from testbed import Bed
+from testbed.host import Host
+
+Start = Callable[..., Bed]
+
+FAKE_QUEUE_MANAGER = "printf '#!/bin/sh\\nsleep 900\\n' > /usr/local/bin/amqzxma0; chmod 755 /usr/local/bin/amqzxma0; {run}"
+RUNNING = "setsid /usr/local/bin/amqzxma0 -m QMA > /dev/null 2>&1 &"
+CONFIGURED = (
+    "mkdir -p /var/mqm/qmgrs/QMA /fut/log/QMA;"
+    " printf 'QueueManager:\\n   Name=QMA\\n   Prefix=/var/mqm\\n   Directory=QMA\\n' > /var/mqm/mqs.ini;"
+    " printf 'Log:\\n   LogPath=/fut/log/QMA/\\n' > /var/mqm/qmgrs/QMA/qm.ini;"
+)
+QUEUE_MANAGER = CONFIGURED + FAKE_QUEUE_MANAGER.format(run=RUNNING)
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is done to a host, what its refusal says, and what overrides that: words of workspace_allow or other variables."""
+
+    prepare: str
+    refusal: str
+    override: str = ""
+    variables: Mapping[str, object] = field(default_factory=dict)
+
+
+CASES = {
+    "files": Case("mkdir /fut/logdisk; echo precious > /fut/logdisk/S0000000.LOG", "holds a queue manager's files (S0000000.LOG)", "queue_manager_files"),
+    "running": Case(QUEUE_MANAGER, "the running queue manager QMA logs to this file system (/fut/log/QMA/)", "active_log"),
+    "unknown": Case(FAKE_QUEUE_MANAGER.format(run=RUNNING), "queue managers run here whose log path cannot be known (QMA)", "unknown_log"),
+    "extents": Case(
+        "mkdir -p /fut/log/QMB/active; setsid sh -c 'exec sleep 900' 3> /fut/log/QMB/active/S0000001.LOG > /dev/null 2>&1 &",
+        "a process has recovery log extents open on this file system",
+        "active_log",
+    ),
+    "link": Case(
+        "mkdir /fut/real; ln -s real /fut/link", "/fut/link is a symlink: name the directory itself", "symlink", {"workspace_path": "/fut/link/logdisk"}
+    ),
+    "shared": Case("mkdir -m 777 /fut/logdisk; chmod 777 /fut/logdisk", "/fut/logdisk is writable by group or others", "shared_directory"),
+    "mount": Case("", "lies on the mount /fut, not on /mqlog as workspace_expect_mount says", "", {"workspace_expect_mount": "/mqlog"}),
+    "unmounted": Case("", "/fut/none does not exist: is its file system mounted?", "", {"workspace_path": "/fut/none/logdisk"}),
+    "full": Case("", "set workspace_reserve", "", {"workspace_reserve": "99%"}),
+}
+
+
+def prepare(bed: Bed, inventory: Path, allow: bool = False) -> Path:
+    """Give each host what speaks against a test there; allow: and what overrides that. The inventory."""
+    for name, case in CASES.items():
+        if name in bed.hosts:
+            bed.ssh(bed[name], case.prepare or "true")
+            bed[name].spec.variables.update(case.variables)
+            if allow:
+                bed[name].spec.variables["workspace_allow"] = [case.override]
+    return bed.inventory(inventory, variables=QUICK)
+
+
+def contents(host: Host) -> dict[str, int]:
+    """The host's files where a certification writes, with the time of their last change."""
+    places = ("/fut", "/var/tmp", "/tmp", "/root/.mqops-logdisk")
+    return {path: (host.root / path.lstrip("/")).lstat().st_mtime_ns for path in host.files(*places)}
+
+
+def test_every_refusal_before_a_byte_is_written(start: Start, controller: Controller, tmp_path: Path) -> None:
+    bed = start("good", *CASES)
+    inventory = prepare(bed, tmp_path / "hosts.yml")
+    before = {host.name: contents(host) for host in bed}
+    outcome = controller.run("preflight", "-i", str(inventory))
+    assert outcome.status == 2
+    assert "NOT MEASURED" in outcome.screen
+    records = outcome.certification.records
+    assert {name: record["verdict"] for name, record in records.items() if record["verdict"]} == dict.fromkeys(CASES, "error")
+    for name, case in CASES.items():
+        (reason,) = records[name]["reasons"]
+        assert case.refusal in reason
+        assert f"workspace_allow: [{case.override}]" in reason or not case.override
+    assert {host.name: contents(host) for host in bed} == before
+
+
+def test_an_override_lets_a_certification_through(start: Start, controller: Controller, tmp_path: Path) -> None:
+    """And what was there stays as it was."""
+    bed = start(*(name for name, case in CASES.items() if case.override))
+    outcome = controller.run("certify", "-i", str(prepare(bed, tmp_path / "hosts.yml", allow=True)))
+    assert outcome.status == 0
+    certification: Certification = outcome.certification
+    assert {record["verdict"] for record in certification.records.values()} == {"pass"}
+    assert bed.ssh(bed["files"], "ls -A /fut/logdisk; cat /fut/logdisk/S0000000.LOG") == "S0000000.LOG\nprecious\n"
+    assert bed.ssh(bed["shared"], "ls -A /fut/logdisk") == ""
+    assert bed.ssh(bed["link"], "ls -A /fut/real") == ""
