@@ -7,9 +7,15 @@ from __future__ import annotations
 import os
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _workspace
+from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _queue_managers, _workspace
 
 RUN = "20261121T104935Z-1f0c2a"
+
+
+@pytest.fixture(autouse=True)
+def _no_queue_manager_on_this_machine(monkeypatch):
+    monkeypatch.setattr(_queue_managers, "running_queue_managers", list)
+    monkeypatch.setattr(_queue_managers, "open_log_devices", set)
 
 
 def make(path, names=("QM1",)):
