@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils import _run_directory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._remote import RemoteAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._remote import RemoteAction, one_line
 
 
 class ActionModule(RemoteAction):
@@ -24,7 +24,7 @@ class ActionModule(RemoteAction):
         answer = super().call(arguments, task_vars)
         if answer.get("failed"):
             answer = {"changed": False, "removed": [], "left": [f"could not clean up: {answer['logdisk']['reason']}"]}
-        left = [str(item) for item in answer.get("left") or []]
+        left = [one_line(str(item)) for item in answer.get("left") or []]
         if left:
             host = task_vars["inventory_hostname"]
             self._display.warning(f"{host}: left behind: {'; '.join(left)}")

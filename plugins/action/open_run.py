@@ -68,13 +68,14 @@ class ActionModule(ActionBase):
 
     def _parameters(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         """Return the value of every role variable: the roles' defaults under what the hosts' variables say."""
-        hostvars, parameters = task_vars.get("hostvars", {}), _records.role_defaults(options["roles_dir"])
+        hostvars, defaults = task_vars.get("hostvars", {}), _records.role_defaults(options["roles_dir"])
+        parameters: dict[str, Any] = {}
         for host in options["expected_hosts"]:
             variables = hostvars.get(host, {})
-            for name in parameters:
-                value = variables.get(name, parameters[name])
-                if parameters[name] not in (value, VARIES):
-                    parameters[name] = value if host == options["expected_hosts"][0] else VARIES
+            for name, default in defaults.items():
+                value = variables.get(name, default)
+                if parameters.setdefault(name, value) != value:
+                    parameters[name] = VARIES
         return parameters
 
     def _host_profiles(self, options: dict[str, Any], task_vars: dict[str, Any], default: Any) -> dict[str, Any]:

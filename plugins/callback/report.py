@@ -26,6 +26,9 @@ from typing import Any
 from ansible.plugins.callback import CallbackBase
 from ansible_collections.mqops.logdisk.plugins.plugin_utils import _claim, _progress, _report, _run_directory
 
+ON_CONTROLLER = frozenset(f"mqops.logdisk.{name}" for name in ("open_run", "gate", "render"))
+"""The actions that name run directories: no host has a say in their results."""
+
 
 class CallbackModule(CallbackBase):
     """A thin adapter: it learns from events which run directories there are, and renders them at the end."""
@@ -45,10 +48,13 @@ class CallbackModule(CallbackBase):
         _progress.on_terminal = sys.stdout.isatty()
 
     def v2_runner_on_ok(self, result: Any, **kwargs: Any) -> None:
-        """Take note of a run directory that a task names."""
+        """Take note of a run directory that a task on the controller names; in any other result it is a host's word."""
         data = getattr(result, "result", None) or getattr(result, "_result", None) or {}
         key = data.get("logdisk")
-        if isinstance(key, dict) and key.get("kind") == "run" and key.get("path") not in self._paths:
+        if not isinstance(key, dict) or key.get("kind") != "run" or not isinstance(key.get("path"), str):
+            return
+        task = getattr(result, "task", None) or result._task
+        if task.resolved_action in ON_CONTROLLER and key["path"] not in self._paths:
             self._paths.append(key["path"])
 
     def v2_playbook_on_stats(self, stats: Any) -> None:

@@ -148,7 +148,7 @@ class Waiver:
 
 @dataclass(frozen=True)
 class Profile:
-    """Criteria, ready to judge with. min_duration_s is measured time a row in seconds, confidence a ratio."""
+    """Criteria, ready to judge with. min_duration_s is measured time a row in seconds; confidence is a ratio that is recorded and not yet used."""
 
     name: str
     version: int | str

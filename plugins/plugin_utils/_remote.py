@@ -20,6 +20,9 @@ from ansible.plugins.action import ActionBase
 SCHEMA = 1
 """Schema number of the ``logdisk`` key that every result of ours carries."""
 
+RESERVED = frozenset(("logdisk", "ansible_facts", "ansible_stats", "add_host", "add_group", "skipped", "unreachable"))
+"""Keys of a result that are the controller's to set: the callback, the inventory, the variables and the artifacts follow them."""
+
 
 def error_key(verdict: str, reason: str) -> dict[str, Any]:
     """Return the ``logdisk`` key of a result that failed with ``verdict`` for ``reason``."""
@@ -55,9 +58,17 @@ class RemoteAction(ActionBase):
         except AnsibleConnectionFailure as error:
             reason = one_line(str(error)) or "the connection failed"
             return {"failed": True, "msg": reason, "logdisk": error_key("unreachable", reason)}
+        answer = self._without_reserved(answer)
         if answer.get("failed"):
             answer["logdisk"] = error_key("error", failure_reason(answer))
         return answer
+
+    def _without_reserved(self, answer: dict[str, Any]) -> dict[str, Any]:
+        """Return the answer without what a host has no business to say; the interpreter that Ansible itself found there stays known."""
+        kept = {key: value for key, value in answer.items() if key not in RESERVED}
+        if self._discovered_interpreter_key:
+            kept["ansible_facts"] = {self._discovered_interpreter_key: self._discovered_interpreter}
+        return kept
 
 
 def failure_reason(result: dict[str, Any]) -> str:

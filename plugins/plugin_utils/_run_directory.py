@@ -88,16 +88,22 @@ class RunDirectory:
     def merge(cls, paths: Iterable[str], base: str) -> RunDirectory:
         """Make one new run directory under base from several: all expected hosts, and of each host and volume the newest record with its tables.
 
-        Parameters, profile and policy are those of the newest run; merged_from names all. The fleet is not judged: that is for whoever renders.
+        Parameters, profile and policy are those of the newest run, of the controller what all agree on; merged_from names all. The fleet is not judged:
+        that is for whoever renders. Raises RunDirectoryError, also where one of several runs was made in check mode: it measured nothing, and merged with
+        others would hide what they measured.
         """
         sources = sorted((cls.open(path) for path in paths), key=lambda source: (str(source.run.get('created_at', '')), source.run['run_id']))
         if not sources:
             raise RunDirectoryError('There is no run directory to merge.')
+        unmeasured = [source.run['run_id'] for source in sources if source.is_check_mode]
+        if unmeasured and len(sources) > 1:
+            raise RunDirectoryError(f'The run {unmeasured[0]} was made in check mode and measured nothing; it cannot be merged with others.')
         newest = {key: value for key, value in sources[-1].run.items() if key not in ('schema', 'run_id', 'created_at')}
         expected = sorted({host for source in sources for host in source.expected_hosts})
         profiles = {host: profile for source in sources for host, profile in (source.run.get('host_profiles') or {}).items()}
         merged_from = [source.run['run_id'] for source in sources]
-        merged = cls.create(base, {**newest, 'expected_hosts': expected, 'host_profiles': profiles, 'merged_from': merged_from})
+        controller = _common_facts([source.run.get('controller') or {} for source in sources])
+        merged = cls.create(base, {**newest, 'controller': controller, 'expected_hosts': expected, 'host_profiles': profiles, 'merged_from': merged_from})
         for source, folder in _newest_records(sources):
             merged.write_record(*source.read_with_tables(folder))
         return merged
@@ -106,6 +112,11 @@ class RunDirectory:
     def expected_hosts(self) -> list[str]:
         """Names of the hosts that the run was to measure."""
         return [str(host) for host in self.run.get('expected_hosts') or []]
+
+    @property
+    def is_check_mode(self) -> bool:
+        """Whether the run was a preflight, which measures nothing."""
+        return bool((self.run.get('controller') or {}).get('check_mode'))
 
     @cached_property
     def _names_by_folder(self) -> dict[str, str]:
@@ -336,13 +347,22 @@ def _check_types(data: dict[str, Any], types: dict[str, Any], where: str) -> Non
             raise RunDirectoryError(f'{where} has no usable {key}.')
 
 
+def _common_facts(facts: list[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the newest of some facts (the last), with None for each that another one of them does not share."""
+    return {key: value if all(other.get(key) == value for other in facts) else None for key, value in facts[-1].items()}
+
+
 def _newest_records(sources: list[RunDirectory]) -> list[tuple[RunDirectory, str]]:
+    """Return the folder of every record with the run that has its newest one; sources are sorted, the oldest run first.
+
+    A record that cannot be read says nothing of its age. It is as old as its run, and an older run's record never hides it: that could be a pass.
+    """
     newest: dict[str, tuple[str, RunDirectory]] = {}
     for source in sources:
         for folder in source.folders():
-            created_at = str(source.read_record(folder).get('created_at', ''))
-            if folder not in newest or created_at >= newest[folder][0]:
-                newest[folder] = (created_at, source)
+            created_at = str(source.read_record(folder).get('created_at') or '')
+            if folder not in newest or not created_at or created_at >= newest[folder][0]:
+                newest[folder] = (created_at or str(source.run.get('created_at', '')), source)
     return [(entry[1], folder) for folder, entry in sorted(newest.items())]
 
 

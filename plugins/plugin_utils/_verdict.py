@@ -12,7 +12,7 @@ A host's verdict is the worst of its judgements (one a limit and row) and of wha
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..module_utils import _units
@@ -28,6 +28,16 @@ SCHEMA_VERSION = 1
 DEFAULT_VOLUME = 'log'
 
 _NO_ROW = {'block_size_bytes': None, 'queue_managers': None, 'queue_manager': None}
+
+_LONGEST_VALUE = 40
+# A key of run.csv, whether its value is that of a run that wrote as MQ's logger does and as fast as it could, and what another value means for people.
+_AS_MQ_WRITES: tuple[tuple[str, Callable[[str], bool], str], ...] = (
+    ('option_sync', lambda text: text in ('dsync', 'sync'), 'it wrote with the sync mode {value}, where MQ writes with dsync'),
+    ('option_direct', lambda text: text == 'yes', 'it wrote through the page cache, where MQ writes with direct I/O'),
+    ('filesystem_type', lambda text: text not in ('', 'tmpfs', 'ramfs'), 'it wrote to {value}, which is memory'),
+    ('option_rate_per_s', lambda text: not text.strip('0.'), 'it was throttled to {value} writes/s'),
+    ('option_delay_us', lambda text: text == '0', 'it paused for {value} us after each write'),
+)
 
 
 class PolicyError(ValueError):
@@ -309,9 +319,23 @@ def _qualification(verdict: str, tables: Tables, profile: Profile) -> str:
     """Return why the run does not certify, empty where it does."""
     if verdict not in GOOD:
         return f'the verdict is {verdict}'
+    unlike = _unlike_mq(tables.run)
+    if unlike:
+        return unlike
     shortest_s = min(row['elapsed_ns'] for row in tables.results) / 1e9
     if shortest_s < profile.min_duration_s:
         return f'it measured {shortest_s:.4g} s a row, and {profile.name} asks for {profile.min_duration_s:g} s'
+    return ''
+
+
+def _unlike_mq(run: Mapping[str, str]) -> str:
+    """Return in what the run did not write as MQ's logger does, empty where it did; what run.csv does not say is not known, and proves nothing."""
+    for key, holds, text in _AS_MQ_WRITES:
+        value = run.get(key)
+        if value is None or (not value and not holds(value)):
+            return f'its run.csv does not say {key}'
+        if not holds(value):
+            return text.format(value=value[:_LONGEST_VALUE])
     return ''
 
 

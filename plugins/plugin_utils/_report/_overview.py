@@ -45,9 +45,10 @@ def parameters_of(model: Model) -> list[tuple[str, str]]:
 
 
 def qualifies_of(model: Model) -> str:
-    """Return in one sentence what a run must be to certify, empty where the profile asks for nothing."""
+    """Return in one sentence what a run must be to certify."""
     seconds = ((model.run.get('profile') or {}).get('qualifies') or {}).get('min_duration_s')
-    return f'A run certifies where every row is measured for at least {seconds:g} s.' if isinstance(seconds, (int, float)) and seconds else ''
+    long_enough = f' for at least {seconds:g} s a row' if isinstance(seconds, (int, float)) and seconds else ''
+    return f'A run certifies where the tester wrote as MQ does, as fast as it could{long_enough}.'
 
 
 def waivers_of(model: Model) -> list[str]:

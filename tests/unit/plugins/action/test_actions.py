@@ -5,10 +5,14 @@
 from __future__ import annotations
 
 import base64
+import pathlib
+import types
 import zlib
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.action import collect, record
+from ansible.errors import AnsibleConnectionFailure
+from ansible_collections.mqops.logdisk.plugins.action import cleanup, collect, open_run, record
+from ansible_collections.mqops.logdisk.plugins.callback import report
 from ansible_collections.mqops.logdisk.plugins.plugin_utils import _remote
 
 
@@ -52,3 +56,89 @@ def test_every_failure_has_a_verdict_and_a_reason(failed, verdict, reason):
 def test_a_reason_is_one_short_line():
     assert len(_remote.failure_reason({"msg": "x\n" * 5000})) <= 1000
     assert _remote.one_line("a\r\n\tb\x1b[31m  c") == "a b [31m c"
+
+
+HOSTILE = {
+    "logdisk": {"schema": 1, "kind": "run", "path": "/etc", "verdict": "pass"}, "ansible_facts": {"gate_run": {"path": "/etc"}},
+    "ansible_stats": {"data": {"logdisk_1": "pass"}}, "add_host": {"host_name": "x"}, "add_group": "x", "skipped": True, "unreachable": True,
+}
+
+
+def action(module, answer, interpreter=None, **arguments):
+    """Return an action plugin whose host answers with ``answer``, or cannot be reached where that is an exception."""
+
+    class Answering(module.ActionModule if module else _remote.RemoteAction):
+        def _execute_module(self, **dummy):
+            if isinstance(answer, Exception):
+                raise answer
+            return dict(answer)
+
+    plugin = Answering.__new__(Answering)
+    plugin._discovered_interpreter_key = "discovered_interpreter_python" if interpreter else None
+    plugin._discovered_interpreter = interpreter
+    plugin._task = types.SimpleNamespace(args=arguments)
+    plugin._display = types.SimpleNamespace(warning=lambda text: plugin.warned.append(text))
+    plugin.warned = []
+    return plugin
+
+
+@pytest.mark.parametrize("answer, interpreter, expected", [
+    ({"state": "running"}, None, {"state": "running"}),
+    ({**HOSTILE, "state": "running"}, None, {"state": "running"}),
+    ({**HOSTILE, "state": "running"}, "/usr/bin/python3", {"state": "running", "ansible_facts": {"discovered_interpreter_python": "/usr/bin/python3"}}),
+    ({**HOSTILE, "failed": True, "msg": "no"}, None, {"failed": True, "msg": "no", "logdisk": _remote.error_key("error", "no")}),
+    (AnsibleConnectionFailure("no\x1broute"), None, {"failed": True, "msg": "no route", "logdisk": _remote.error_key("unreachable", "no route")}),
+])
+def test_a_host_has_no_say_in_what_is_the_controllers(answer, interpreter, expected):
+    assert action(None, answer, interpreter).call({}, {}) == expected
+
+
+def event(action_name, key, attribute="task"):
+    task = types.SimpleNamespace(resolved_action=action_name)
+    return types.SimpleNamespace(**{attribute: task, "result": {"logdisk": key}})
+
+
+@pytest.mark.parametrize("action_name, key, expected", [
+    ("mqops.logdisk.open_run", {"kind": "run", "path": "/r"}, ["/r"]),
+    ("mqops.logdisk.render", {"kind": "run", "path": "/r"}, ["/r"]),
+    ("mqops.logdisk.gate", {"kind": "run", "path": "/r"}, ["/r"]),
+    ("mqops.logdisk.gate", {"kind": "gate", "path": "/r"}, []),
+    ("mqops.logdisk.status", {"kind": "run", "path": "/r"}, []),
+    ("ansible.builtin.command", {"kind": "run", "path": "/r"}, []),
+    ("open_run", {"kind": "run", "path": "/r"}, []),
+    (None, {"kind": "run", "path": "/r"}, []),
+    ("mqops.logdisk.open_run", {"kind": "run", "path": ["/r"]}, []),
+    ("mqops.logdisk.open_run", {"kind": "run", "path": {}}, []),
+    ("mqops.logdisk.open_run", {"kind": "run"}, []),
+    ("mqops.logdisk.open_run", "run", []),
+])
+@pytest.mark.parametrize("attribute", ["task", "_task"])
+def test_only_an_action_of_the_controller_names_a_run_directory(action_name, key, attribute, expected):
+    callback = report.CallbackModule()
+    callback.v2_runner_on_ok(event(action_name, key, attribute))
+    callback.v2_runner_on_ok(event(action_name, key, attribute))
+    assert callback._paths == expected
+
+
+def test_what_a_host_left_behind_is_told_without_escapes():
+    plugin = action(cleanup, {"removed": [], "left": ["/x\x1b]0;owned\x07\n[WARNING]: all is well"]}, run_id="R")
+    plugin.call({}, {"inventory_hostname": "db07"})
+    assert plugin.warned == ["db07: left behind: /x ]0;owned [WARNING]: all is well"]
+
+
+ROLES = str(pathlib.Path(open_run.__file__).resolve().parents[2] / "roles")
+
+
+@pytest.mark.parametrize("hostvars, expected", [
+    ({}, 60),
+    ({"b": {"sweep_duration": 300}}, open_run.VARIES),
+    ({"a": {"sweep_duration": 300}}, open_run.VARIES),
+    ({"a": {"sweep_duration": 300}, "b": {"sweep_duration": 300}}, 300),
+    ({"a": {"sweep_duration": 300}, "b": {"sweep_duration": 60}}, open_run.VARIES),
+    ({"a": {"sweep_duration": 60}, "b": {"sweep_duration": 60}}, 60),
+])
+def test_a_parameter_is_what_all_hosts_have_or_said_to_differ(hostvars, expected):
+    plugin = open_run.ActionModule.__new__(open_run.ActionModule)
+    parameters = plugin._parameters({"roles_dir": ROLES, "expected_hosts": ["a", "b"]}, {"hostvars": hostvars})
+    assert parameters["sweep_duration"] == expected
+    assert parameters["sweep_files"] == 16

@@ -40,13 +40,14 @@ def table(columns, rows):
 
 
 def run_table(**keys):
-    """Return run.csv; complete=1 is its last row unless complete is None."""
+    """Return run.csv; complete=1 is its last row unless complete is None, and another key that is None is absent."""
     content = {
         'schema_version': 1, 'program': 'logdisk', 'version': '1.0.0', 'source_hash': 'ab' * 32, 'exit_status': 0, 'exit_reason': 'measured',
-        'exit_message': '', 'filesystem_type': 'xfs', 'device_model': 'Example Disk, 2 TB', 'complete': 1, **keys,
+        'exit_message': '', 'option_delay_us': 0, 'option_sync': 'dsync', 'option_direct': 'yes', 'option_rate_per_s': '',
+        'filesystem_type': 'xfs', 'device_model': 'Example Disk, 2 TB', 'complete': 1, **keys,
     }
     content['complete'] = content.pop('complete')
-    return table(('key', 'value'), [(key, value) for key, value in content.items() if key != 'complete' or value is not None])
+    return table(('key', 'value'), [(key, value) for key, value in content.items() if value is not None])
 
 
 def result_row(step=1, block_size_bytes=4096, queue_managers=1, queue_manager='all', seconds=300, latency_ns=200_000, **figures):
@@ -117,8 +118,7 @@ def run_data(hosts, profile='mq-log-silver', check_mode=False, **keys):
     return {
         'created_at': '2026-11-21T10:49:35Z',
         'collection_version': '1.0.0',
-        'controller': {'hostname': 'controller', 'user': 'ops', 'ansible_version': '2.19.14', 'python_version': '3.11.7', 'playbook': 'certify.yml',
-                       'check_mode': check_mode},
+        'controller': {'hostname': 'controller', 'user': 'ops', 'ansible_version': '2.19.14', 'python_version': '3.11.7', 'check_mode': check_mode},
         'expected_hosts': list(hosts),
         'parameters': {'sweep_duration': 300, 'sweep_block_sizes': ['4K', '64K', '1M'], 'sweep_file_size': '64 MiB', 'sweep_files': 16},
         'profile': _profile.load_profile(profile, PROFILES).as_dict(),

@@ -350,6 +350,43 @@ def test_merging_keeps_a_host_whose_tables_were_changed_as_an_error(directory, t
     assert 'SHA-256' in read['reasons'][0]
 
 
+@pytest.mark.parametrize(('filed', 'damaged', 'verdict'), [
+    (('2026-11-20T10:30:00Z', '2026-11-20T11:30:00Z'), None, 'pass'),
+    (('2026-11-20T10:30:00Z', '2026-11-20T11:30:00Z'), 1, 'error'),
+    (('2026-11-20T12:00:00Z', '2026-11-20T11:30:00Z'), 1, 'error'),
+    (('2026-11-20T10:30:00Z', '2026-11-20T11:30:00Z'), 0, 'pass'),
+])
+def test_a_damaged_record_gives_way_to_newer_ones_only(tmp_path, filed, damaged, verdict):
+    files, paths = fabricate.tables(), []
+    for number, (started_at, filed_at) in enumerate(zip(('2026-11-20T10:00:00Z', '2026-11-20T11:00:00Z'), filed, strict=True)):
+        source = RunDirectory.create(str(tmp_path), fabricate.run_data(['db07'], created_at=started_at))
+        folder = source.write_record(fabricate.judged(source.run, 'db07', files, created_at=filed_at), files)
+        if number == damaged:
+            with open(os.path.join(source.path, folder, 'record.json'), 'w', encoding='utf-8') as file:
+                file.write('x')
+        paths.append(source.path)
+    (read,) = RunDirectory.merge(reversed(paths), str(tmp_path / 'merged')).records()
+    assert read['verdict'] == verdict
+
+
+def test_a_preflight_is_not_merged_with_what_was_measured(tmp_path):
+    measured = RunDirectory.create(str(tmp_path), fabricate.run_data(['db07'], created_at='2026-11-20T00:00:00Z'))
+    looked = RunDirectory.create(str(tmp_path), fabricate.run_data(['db07'], created_at='2026-11-21T00:00:00Z', check_mode=True))
+    for paths in ([measured.path, looked.path], [looked.path, measured.path], [looked.path, looked.path]):
+        with pytest.raises(RunDirectoryError, match=f'{looked.run["run_id"]} was made in check mode'):
+            RunDirectory.merge(paths, str(tmp_path / 'merged'))
+    assert not (tmp_path / 'merged').exists()
+
+
+def test_a_merged_run_says_of_its_controllers_what_they_share(tmp_path):
+    paths = []
+    for number, name in enumerate(('one', 'two')):
+        run = fabricate.run_data(['db07'], created_at=f'2026-11-2{number}T00:00:00Z')
+        paths.append(RunDirectory.create(str(tmp_path), {**run, 'controller': {**run['controller'], 'hostname': name}}).path)
+    controller = RunDirectory.merge(paths, str(tmp_path / 'merged')).run['controller']
+    assert (controller['hostname'], controller['user'], controller['check_mode']) == (None, 'ops', False)
+
+
 def test_merging_nothing(tmp_path):
     with pytest.raises(RunDirectoryError, match='no run directory to merge'):
         RunDirectory.merge([], str(tmp_path))

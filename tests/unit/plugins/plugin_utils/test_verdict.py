@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import datetime
+import pathlib
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils import _profile, _tables, _verdict
@@ -192,6 +193,9 @@ def test_an_error_record_takes_its_own_verdict_and_is_never_good(error, verdict,
     ({'run_queue_wait_share': '0.019999'}, 'fail'), ({'run_queue_wait_share': '0.020000'}, 'inconclusive'),
     ({'psi_cpu_some_share': '0.499999'}, 'fail'), ({'psi_cpu_some_share': '0.500000'}, 'inconclusive'),
     ({'foreign_io_share': '0.099999'}, 'fail'), ({'foreign_io_share': '0.100000'}, 'inconclusive'),
+    ({'foreign_io_share': '0.900000', 'filesystem_type': 'btrfs'}, 'fail'), ({'foreign_io_share': '0.900000', 'filesystem_type': 'zfs'}, 'fail'),
+    ({'foreign_io_share': '0.900000', 'filesystem_type': 'bcachefs'}, 'fail'), ({'foreign_io_share': '0.100000', 'filesystem_type': ''}, 'inconclusive'),
+    ({'cpu_steal_share': '0.010000', 'filesystem_type': 'btrfs'}, 'inconclusive'),
     ({'psi_io_some_share': '1.000000'}, 'fail'), ({'cpu_steal_share': ''}, 'fail'), ({'cpu_steal_share': 'nan'}, 'fail'), ({}, 'fail'),
 ])
 def test_a_disturbed_host_leaves_open_whether_its_disk_is_slow(sign, verdict):
@@ -262,6 +266,29 @@ def test_a_waiver_never_excuses_a_hard_failure_or_missing_figures():
 def test_certification(seconds, figures, certified, said):
     result = judge(step(seconds=seconds, **figures), qualifies={'min_duration_s': 300})
     assert (result['certified'], result['qualification']) == (certified, said)
+
+
+@pytest.mark.parametrize(('run_keys', 'said'), [
+    ({}, ''), ({'option_sync': 'sync'}, ''), ({'option_rate_per_s': '0.000000'}, ''), ({'filesystem_type': 'btrfs'}, ''),
+    ({'option_sync': 'none'}, 'it wrote with the sync mode none, where MQ writes with dsync'),
+    ({'option_sync': 'fdatasync'}, 'it wrote with the sync mode fdatasync, where MQ writes with dsync'),
+    ({'option_sync': 'x' * 999}, f'it wrote with the sync mode {"x" * 40}, where MQ writes with dsync'),
+    ({'option_direct': 'no'}, 'it wrote through the page cache, where MQ writes with direct I/O'),
+    ({'filesystem_type': 'tmpfs'}, 'it wrote to tmpfs, which is memory'), ({'filesystem_type': 'ramfs'}, 'it wrote to ramfs, which is memory'),
+    ({'option_rate_per_s': '100.000000'}, 'it was throttled to 100.000000 writes/s'),
+    ({'option_rate_per_s': '0.000001'}, 'it was throttled to 0.000001 writes/s'),
+    ({'option_delay_us': 1}, 'it paused for 1 us after each write'),
+    *(({key: None}, f'its run.csv does not say {key}') for key in ('option_sync', 'option_direct', 'filesystem_type', 'option_rate_per_s', 'option_delay_us')),
+    *(({key: ''}, f'its run.csv does not say {key}') for key in ('option_sync', 'option_direct', 'filesystem_type', 'option_delay_us')),
+])
+def test_only_what_writes_as_mq_does_certifies(run_keys, said):
+    result = judge(step(), qualifies={'min_duration_s': 300}, **run_keys)
+    assert (result['verdict'], result['certified'], result['qualification']) == ('pass', not said, said)
+
+
+def test_the_tester_writes_every_key_that_certification_reads():
+    source = (pathlib.Path(_verdict.__file__).resolve().parents[2] / 'src' / 'run_table.c').read_text(encoding='utf-8')
+    assert [key for key, *_rest in _verdict._AS_MQ_WRITES if f'"{key}"' not in source] == []
 
 
 def test_the_shortest_row_decides_about_certification():
