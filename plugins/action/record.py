@@ -23,7 +23,7 @@ class ActionModule(ActionBase):
         arguments = self._task.args
         host, volume = (task_vars or {})["inventory_hostname"], arguments.get("volume", "log")
         directory = _run_directory.RunDirectory.open(arguments["run_path"])
-        if arguments.get("keep_measurement") and is_measured(directory, host, volume):
+        if arguments.get("keep_existing") and is_filed(directory, host, volume):
             return {**result, "changed": False}
         facts, failed = dict(arguments.get("facts") or {}), dict(arguments.get("failed_result") or {})
         if failed:
@@ -37,10 +37,10 @@ class ActionModule(ActionBase):
         return {**result, "changed": False, "logdisk": key}
 
 
-def is_measured(directory: _run_directory.RunDirectory, host: str, volume: str) -> bool:
-    """True where a measurement of this host is filed already."""
+def is_filed(directory: _run_directory.RunDirectory, host: str, volume: str) -> bool:
+    """True where a record of this host is filed already, whatever it says."""
     folder = os.path.join("hosts", _run_directory.safe_name(host), _run_directory.safe_name(volume))
-    return directory.read_record(folder)["kind"] == "measurement"
+    return os.path.lexists(os.path.join(directory.path, folder, "record.json"))
 
 
 def verdict_and_reason(failed: dict[str, Any]) -> tuple[str, str]:

@@ -24,16 +24,17 @@ class ActionModule(ActionBase):
             "run_id": {"type": "str", "required": True},
             "starts": {"type": "dict", "required": True},
             "interval_s": {"type": "float", "default": 30},
+            "previous": {"type": "dict", "default": {}},
         })
         hosts = self._started(options, (task_vars or {})["hostvars"])
+        polls = int(options["previous"].get("polls", 0)) if options["previous"].get("starts") == options["starts"] else 0
         now = time.time()
         pending = [name for name, host in hosts.items() if _schedule.is_pending(host["status"], host["give_up_epoch_s"], now)]
         if pending:
-            ends = [hosts[name]["end_epoch_s"] for name in pending]
-            span_s = max(ends) - min(host["start_epoch_s"] for host in hosts.values())
-            sleep_s = _schedule.next_poll_s(now, max(ends), options["interval_s"], span_s)
-            _progress.show(self._display, {name: host["status"] for name, host in hosts.items()}, sleep_s, max(ends))
-        return {**result, "changed": False, "pending": bool(pending), "pending_hosts": pending}
+            end_epoch_s, give_up_epoch_s = (max(hosts[name][key] for name in pending) for key in ("end_epoch_s", "give_up_epoch_s"))
+            sleep_s = _schedule.next_poll_s(now, end_epoch_s, give_up_epoch_s, options["interval_s"], _schedule.MAX_POLLS - polls)
+            _progress.show(self._display, {name: host["status"] for name, host in hosts.items()}, sleep_s, end_epoch_s)
+        return {**result, "changed": False, "pending": bool(pending), "pending_hosts": pending, "polls": polls + bool(pending), "starts": options["starts"]}
 
     def _started(self, options: dict[str, Any], hostvars: Any) -> dict[str, dict[str, Any]]:
         """Return the hosts of this run that were started: their status, when they are done and when they are given up."""
@@ -47,7 +48,6 @@ class ActionModule(ActionBase):
             status = variables.get("sweep_status") or {}
             hosts[name] = {
                 "status": status if status.get("run_id") == options["run_id"] else {},
-                "start_epoch_s": start,
                 "end_epoch_s": start + plan["planned_s"],
                 "give_up_epoch_s": start + plan["deadline_s"] + _schedule.GRACE_S,
             }

@@ -9,6 +9,8 @@ Private to this collection; it may change at any time.
 from __future__ import (absolute_import, division, print_function)
 __metaclass__ = type
 
+import contextlib
+import errno
 import json
 import os
 import stat
@@ -22,25 +24,50 @@ class MarkError(Exception):
     """A directory that is not to be touched; the message says why."""
 
 
+@contextlib.contextmanager
+def closing(descriptor):
+    """Close ``descriptor`` at the end of the block."""
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def open_directory(name, parent, flags=os.O_RDONLY):
+    """Open the directory ``name`` of the directory open as ``parent``. Raises MarkError where it is a symlink."""
+    try:
+        return os.open(name, flags | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
+    except OSError as error:
+        if error.errno not in (errno.ELOOP, errno.ENOTDIR):
+            raise
+        raise MarkError('%s is a symlink or no directory: left alone' % name)
+
+
+def _open_mark(directory, flags):
+    flags |= os.O_NOFOLLOW
+    if isinstance(directory, int):
+        return os.open(MARK_NAME, flags, 0o644, dir_fd=directory)
+    return os.open(os.path.join(directory, MARK_NAME), flags, 0o644)
+
+
 def write_mark(directory, content):
-    """Mark ``directory`` as ours. ``content`` (a dict) is kept in the mark.
+    """Mark ``directory`` (its path, or its descriptor) as ours. ``content`` (a dict) is kept in the mark.
 
     The file is created exclusively; raises OSError where it exists or cannot be made.
     """
     record = dict(content, kind=MARK_KIND)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-    descriptor = os.open(os.path.join(directory, MARK_NAME), flags, 0o644)
+    descriptor = _open_mark(directory, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     with os.fdopen(descriptor, 'w') as stream:
         json.dump(record, stream, sort_keys=True)
 
 
 def read_mark(directory):
-    """Return the mark of ``directory``, or None where there is none of ours.
+    """Return the mark of ``directory`` (its path, or its descriptor), or None where there is none of ours.
 
     A symlink, a foreign or an oversized file is no mark.
     """
     try:
-        descriptor = os.open(os.path.join(directory, MARK_NAME), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        descriptor = _open_mark(directory, os.O_RDONLY | os.O_NONBLOCK)
     except OSError:
         return None
     with os.fdopen(descriptor, 'rb') as stream:
@@ -59,34 +86,57 @@ def read_mark(directory):
 def remove_marked(directory, removable):
     """Remove the marked ``directory`` with the entries named in ``removable`` and its mark.
 
-    ``removable(name, path)`` says of each other entry whether it is ours to remove (files and empty
-    directories only). Returns the entries left, in which case the directory and its mark stay.
-    Raises MarkError where the directory is a symlink or carries no mark.
+    ``removable(name, descriptor)`` says of each other entry of the directory, open as ``descriptor``, whether it is
+    ours to remove (files and empty directories only). Returns the entries left, in which case the directory and its
+    mark stay. Raises MarkError where the directory is a symlink or carries no mark, and where this user may not take
+    it out of its parent: then its mark stays too.
     """
-    if os.path.islink(directory):
-        raise MarkError('%s is a symlink: left alone' % directory)
-    if read_mark(directory) is None:
-        raise MarkError('%s carries no mark of ours: left alone' % directory)
-    left = []
-    for name in sorted(os.listdir(directory)):
-        path = os.path.join(directory, name)
-        if name == MARK_NAME:
-            continue
-        if not removable(name, path) or not _remove_entry(path):
-            left.append(path)
-    if not left:
-        os.unlink(os.path.join(directory, MARK_NAME))
-        os.rmdir(directory)
-    return left
+    above, name = os.path.split(directory.rstrip('/'))
+    # A path may come to name something else at any time: the directory is opened once, and all else happens in what was
+    # opened.
+    with closing(os.open(above or '.', os.O_PATH | os.O_DIRECTORY)) as parent, closing(open_directory(name, parent)) as descriptor:
+        mark = read_mark(descriptor)
+        if mark is None:
+            raise MarkError('%s carries no mark of ours: left alone' % directory)
+        left = [entry for entry in sorted(os.listdir(descriptor)) if entry != MARK_NAME
+                and not (removable(entry, descriptor) and _remove_entry(entry, descriptor))]
+        if not left:
+            _remove_itself(directory, parent, descriptor, mark)
+    return [os.path.join(directory, entry) for entry in left]
 
 
-def _remove_entry(path):
-    """Remove one file or empty directory; a symlink is removed as such. False where it stays."""
+def _remove_itself(directory, parent, descriptor, mark):
+    """Remove the open ``directory``, which holds its mark alone. Without its mark it could never be removed again:
+    the mark goes only where the directory can, and comes back where it stays after all."""
+    refusal = '%s cannot be removed by this user: run playbooks/cleanup.yml with privilege (-e workspace_owner=root)' % directory
+    if not _may_remove(parent, descriptor):
+        raise MarkError(refusal)
+    os.unlink(MARK_NAME, dir_fd=descriptor)
     try:
-        if os.path.isdir(path) and not os.path.islink(path):
-            os.rmdir(path)
+        os.rmdir(os.path.basename(directory.rstrip('/')), dir_fd=parent)
+    except OSError as error:
+        write_mark(descriptor, mark)
+        if error.errno in (errno.EACCES, errno.EPERM):
+            raise MarkError(refusal)
+        raise
+
+
+def _may_remove(parent, descriptor):
+    """True where this user may take the directory open as ``descriptor`` out of ``parent``."""
+    if not os.access('.', os.W_OK | os.X_OK, dir_fd=parent):
+        return False
+    above = os.fstat(parent)
+    return not above.st_mode & stat.S_ISVTX or os.geteuid() in (0, above.st_uid, os.fstat(descriptor).st_uid)
+
+
+def _remove_entry(name, parent):
+    """Remove one file or empty directory of the directory open as ``parent``; a symlink is removed as such. False where
+    it stays."""
+    try:
+        if stat.S_ISDIR(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode):
+            os.rmdir(name, dir_fd=parent)
         else:
-            os.unlink(path)
+            os.unlink(name, dir_fd=parent)
     except OSError:
         return False
     return True

@@ -9,8 +9,10 @@ Private to this collection; it may change at any time.
 from __future__ import (absolute_import, division, print_function)
 __metaclass__ = type
 
+import errno
 import os
 import re
+import stat
 
 MQS_INI = '/var/mqm/mqs.ini'
 INI_MAX_BYTES = 1 << 20
@@ -60,7 +62,7 @@ def configured_log_paths(mqs_ini=MQS_INI):
     one sentence for each thing that could not be known."""
     text = _read(mqs_ini)
     if text is None:
-        return {}, ['%s exists and cannot be read' % mqs_ini] if os.path.lexists(mqs_ini) else []
+        return {}, ['%s exists and cannot be read' % mqs_ini] if _may_exist(mqs_ini) else []
     paths, unknown = {}, []
     for name, keys in parse_stanzas(text):
         if name != 'QueueManager':
@@ -74,6 +76,21 @@ def configured_log_paths(mqs_ini=MQS_INI):
         else:
             unknown.append('the log path of queue manager %s (%s)' % (queue_manager, ini or 'no path in %s' % mqs_ini))
     return paths, unknown
+
+
+def configured_queue_managers(mqs_ini=MQS_INI):
+    """Return the names of the queue managers of this host, running or not; one sentence in their place where there is
+    an mqs.ini that cannot be read."""
+    text = _read(mqs_ini)
+    if text is None:
+        return ['those of %s, which cannot be read' % mqs_ini] if _may_exist(mqs_ini) else []
+    return sorted({keys.get('Name', '?') for name, keys in parse_stanzas(text) if name == 'QueueManager'})
+
+
+def sees_processes(proc='/proc'):
+    """True where this user sees the processes of others: with the mount option hidepid it cannot read so much as
+    the name of the first one, or does not see it at all."""
+    return _read(os.path.join(proc, '1', 'comm')) is not None
 
 
 def running_queue_managers():
@@ -124,8 +141,20 @@ def queue_manager_files(directory):
 
 
 def _read(path, default=None):
+    """Return the text of a regular file; ``default`` where it is none, or cannot be read. Never waits for a writer."""
     try:
-        with open(path, 'rb') as stream:
+        with open(path, 'rb', opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK | os.O_NOCTTY)) as stream:
+            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                return default
             return stream.read(INI_MAX_BYTES).decode('utf-8', 'replace')
     except (IOError, OSError):
         return default
+
+
+def _may_exist(path):
+    """False where ``path`` does not exist for certain; true also where this user may not look."""
+    try:
+        os.lstat(path)
+    except OSError as error:
+        return error.errno not in (errno.ENOENT, errno.ENOTDIR)
+    return True

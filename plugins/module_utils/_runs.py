@@ -247,11 +247,17 @@ def _arguments(pid):
     return ()
 
 
+def names_below(state_dir):
+    """Return the names of the runs' state directories below ``state_dir``."""
+    parent = os.path.join(os.path.abspath(os.path.expanduser(state_dir)), 'runs')
+    return sorted(os.listdir(parent)) if os.path.isdir(parent) else []
+
+
 def runs_below(state_dir):
     """Return the runs that have a marked state directory below ``state_dir``."""
     parent = os.path.join(os.path.abspath(os.path.expanduser(state_dir)), 'runs')
     found = []
-    for name in sorted(os.listdir(parent)) if os.path.isdir(parent) else []:
+    for name in names_below(state_dir):
         run_id, separator, volume = name.rpartition('-')
         mark = _marks.read_mark(os.path.join(parent, name))
         if mark is None or not separator:

@@ -17,7 +17,7 @@ import pwd
 import re
 import stat
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _mounts, _queue_managers
+from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _mounts, _queue_managers, _runs
 
 QUEUE_MANAGER_NAME = re.compile(r'\A[A-Za-z0-9._/%]{1,48}\Z')
 TEST_FILE_PREFIX = 'logdisk'
@@ -43,6 +43,8 @@ def layout(path, run_id, volume, queue_managers):
         raise WorkspaceError('workspace_path must be an absolute, plain path below the root, not %r' % path)
     if re.search(r'[,\x00-\x1f\x7f]', path):
         raise WorkspaceError('workspace_path must hold no comma and no control character: %r' % path)
+    if not _runs.RUN_NAME.match('%s-%s' % (run_id, volume)):
+        raise WorkspaceError('workspace_volume must be a short name of letters, digits and . _ -, not %r' % volume)
     names = [directory_name(name) for name in queue_managers]
     if len(set(names)) != len(names) or not names:
         raise WorkspaceError('workspace_queue_managers must name at least one queue manager, each once')
@@ -69,7 +71,7 @@ class Preflight(object):
         self.facts = dict((key, self.mount.get(key)) for key in (
             'mount_point', 'mount_source', 'mount_options', 'filesystem_type', 'device_number'))
         for check in (self._symlinks, self._directory, self._mount, self._queue_manager_files,
-                      self._running_queue_managers):
+                      self._running_queue_managers, self._hidden_processes):
             check(expect_mount) if check == self._mount else check()
         self._space(footprint_bytes, reserve)
 
@@ -94,10 +96,10 @@ class Preflight(object):
         status = os.stat(self.path)
         if not stat.S_ISDIR(status.st_mode):
             self._refuse('%s is no directory' % self.path)
-        elif status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX:
-            self._refuse('%s is writable by group or others' % self.path, 'shared_directory')
-        elif status.st_uid not in (0, os.geteuid(), self.owner_uid):
-            self._refuse('%s belongs to another user (uid %d)' % (self.path, status.st_uid), 'shared_directory')
+            return
+        shared = why_shared(self.path, status, self.owner_uid)
+        if shared:
+            self._refuse(shared, 'shared_directory')
 
     def _mount(self, expected):
         point, kind = self.facts['mount_point'], self.facts['filesystem_type']
@@ -121,16 +123,28 @@ class Preflight(object):
         device = os.stat(self.existing).st_dev
         running = _queue_managers.running_queue_managers()
         paths, unknown = _queue_managers.configured_log_paths()
+        devices = dict((name, _device(path)) for name, path in paths.items())
         if running:
             self.unknown.extend(unknown)
         for name, path in sorted(paths.items()):
-            if name in running and _device(path) == device:
+            if name in running and devices[name] == device:
                 self._refuse('the running queue manager %s logs to this file system (%s)' % (name, path), 'active_log')
         if device in _queue_managers.open_log_devices():
             self._refuse('a process has recovery log extents open on this file system', 'active_log')
-        unplaced = sorted(set(running) - set(paths))
+        # A log path below a directory that this user may not search is as unknown as one that nobody could read.
+        unplaced = sorted(name for name in set(running) if devices.get(name) is None)
         if unplaced:
             self._refuse('queue managers run here whose log path cannot be known (%s)' % ', '.join(unplaced), 'unknown_log')
+
+    def _hidden_processes(self):
+        if _queue_managers.sees_processes():
+            return
+        names = _queue_managers.configured_queue_managers()
+        if names:
+            self._refuse('this user does not see the processes of others (hidepid), so queue managers may run here unseen (%s): '
+                         'workspace_become: always looks as root' % ', '.join(names), 'unknown_log')
+        else:
+            self.unknown.append('whether queue managers run: this user does not see the processes of others (hidepid)')
 
     def _space(self, footprint_bytes, reserve):
         status = os.statvfs(self.existing)
@@ -154,49 +168,146 @@ def reserve_in_bytes(reserve, filesystem_size_bytes):
     return int(reserve * filesystem_size_bytes) if isinstance(reserve, float) else int(reserve)
 
 
-def make(plan, run_id, owner):
+def why_shared(path, status, owner_uid):
+    """Return why others than root, this user and the owner of the test could change the directory; empty where they
+    cannot."""
+    if status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX:
+        return '%s is writable by group or others' % path
+    if status.st_uid not in (0, os.geteuid(), owner_uid):
+        return '%s belongs to another user (uid %d)' % (path, status.st_uid)
+    return ''
+
+
+def make(plan, run_id, owner, allow=()):
     """Make the directories of ``plan`` (from :func:`layout`), marked as ours, for the user ``owner``
-    (empty: this user). What was made is undone where a step fails. Raises WorkspaceError."""
-    made = []
+    (empty: this user). What was made is undone where a step fails. Raises WorkspaceError.
+
+    ``allow`` are the overrides of the preflight, which holds no longer than its look: it is looked again.
+    """
+    making = None
     try:
-        if not os.path.isdir(plan['path']):
-            _make_directory(plan['path'], 0o755, made)
-            _marks.write_mark(plan['path'], dict(run_id=run_id, role='base'))
-        _make_directory(plan['run_directory'], 0o700, made)
-        _marks.write_mark(plan['run_directory'], dict(run_id=run_id, role='run'))
+        making = _Making(pwd.getpwnam(owner) if owner else None, allow)
+        base = making.base(plan['path'], run_id)
+        run = making.directory(base, plan['run_directory'], 0o700)
+        _marks.write_mark(run, dict(run_id=run_id, role='run'))
         for directory in plan['directories']:
-            _make_directory(directory, 0o700, made)
-        if owner:
-            _give(made, pwd.getpwnam(owner))
-    except (OSError, KeyError) as error:
-        _undo(made)
-        raise WorkspaceError('cannot make the workspace: %s' % error)
-    return dict(plan, made_path=plan['path'] in made)
+            making.leaf(run, directory, 0o700)
+        making.give()
+        return dict(plan, made_path=plan['path'] in making.paths())
+    except (OSError, KeyError, _marks.MarkError, WorkspaceError) as error:
+        if making:
+            making.undo()
+        raise WorkspaceError('cannot make the workspace %s: %s' % (plan['path'], error))
+    finally:
+        if making:
+            making.close()
 
 
-def _undo(made):
-    """Remove the directories that this call made, and their marks; nothing else."""
-    for directory in reversed(made):
+class _Making(object):
+    """Directories in the making, each held open: what is checked, marked, given away and undone is what was opened.
+
+    This may be root below /var/tmp, where another user can have a path name something else from one call to the next.
+    """
+
+    def __init__(self, user, allow):
+        self.user = user
+        self.owner_uid = user.pw_uid if user else os.geteuid()
+        self.allow = frozenset(allow)
+        self.held = []
+        self.made = []  # of each directory: its path, its parent's descriptor, and its own where it is held
+
+    def paths(self):
+        return [path for path, dummy, dummy in self.made]
+
+    def base(self, path, run_id):
+        """Return a descriptor of ``path``, which is made and marked where it is missing."""
+        parent = self._hold(_open_path(os.path.dirname(path), 'symlink' in self.allow))
         try:
-            if os.path.lexists(os.path.join(directory, _marks.MARK_NAME)):
-                os.unlink(os.path.join(directory, _marks.MARK_NAME))
-            os.rmdir(directory)
-        except OSError:
-            pass  # somebody else's entry is in it by now: it stays, and the error says why the workspace is not made
+            return self._existing(parent, path)
+        except FileNotFoundError:
+            pass
+        try:
+            descriptor = self.directory(parent, path, 0o755)
+        except FileExistsError:  # since our look
+            return self._existing(parent, path)
+        _marks.write_mark(descriptor, dict(run_id=run_id, role='base'))
+        return descriptor
+
+    def _existing(self, parent, path):
+        name = os.path.basename(path)
+        if 'symlink' in self.allow:
+            descriptor = self._hold(os.open(name, os.O_PATH | os.O_DIRECTORY, dir_fd=parent))
+        else:
+            descriptor = self._hold(_marks.open_directory(name, parent, os.O_PATH))
+        shared = why_shared(path, os.fstat(descriptor), self.owner_uid)
+        if shared and 'shared_directory' not in self.allow:
+            raise WorkspaceError(shared)
+        return descriptor
+
+    def directory(self, parent, path, mode):
+        """Make the directory ``path`` in the one open as ``parent`` and return its descriptor."""
+        descriptor = self._hold(self._new(parent, path, mode))
+        self.made[-1] = (path, parent, descriptor)
+        return descriptor
+
+    def leaf(self, parent, path, mode):
+        """Make the directory ``path`` and give it away at once: of as many as there are queue managers none is held."""
+        with _marks.closing(self._new(parent, path, mode)) as descriptor:
+            if self.user:
+                os.fchown(descriptor, self.user.pw_uid, self.user.pw_gid)
+
+    def _new(self, parent, path, mode):
+        name = os.path.basename(path)
+        os.mkdir(name, mode, dir_fd=parent)
+        self.made.append((path, parent, None))
+        descriptor = _marks.open_directory(name, parent)
+        try:
+            if os.fstat(descriptor).st_uid not in (0, os.geteuid(), self.owner_uid) or os.listdir(descriptor):
+                raise WorkspaceError('%s was exchanged while it was made' % path)
+            os.fchmod(descriptor, mode)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return descriptor
+
+    def give(self):
+        """Give what was made to the user: from below, and each mark before its directory, so that nothing is touched
+        in a directory that is another's already."""
+        held = [descriptor for dummy, dummy, descriptor in self.made if descriptor is not None]
+        for descriptor in reversed(held if self.user else []):
+            if _marks.MARK_NAME in os.listdir(descriptor):
+                os.chown(_marks.MARK_NAME, self.user.pw_uid, self.user.pw_gid, dir_fd=descriptor, follow_symlinks=False)
+            os.fchown(descriptor, self.user.pw_uid, self.user.pw_gid)
+
+    def undo(self):
+        """Remove the directories that were made, and their marks; nothing else."""
+        for path, parent, descriptor in reversed(self.made):
+            try:
+                if descriptor is not None and _marks.MARK_NAME in os.listdir(descriptor):
+                    os.unlink(_marks.MARK_NAME, dir_fd=descriptor)
+                os.rmdir(os.path.basename(path), dir_fd=parent)
+            except OSError:
+                pass  # somebody else's entry is in it by now: it stays, and the error says why the workspace is not made
+
+    def close(self):
+        for descriptor in self.held:
+            os.close(descriptor)
+
+    def _hold(self, descriptor):
+        self.held.append(descriptor)
+        return descriptor
 
 
-def _make_directory(path, mode, made):
-    os.mkdir(path, mode)
-    made.append(path)
-    os.chmod(path, mode)
-
-
-def _give(paths, user):
-    for path in paths:
-        os.chown(path, user.pw_uid, user.pw_gid, follow_symlinks=False)
-        mark = os.path.join(path, _marks.MARK_NAME)
-        if os.path.lexists(mark):
-            os.chown(mark, user.pw_uid, user.pw_gid, follow_symlinks=False)
+def _open_path(path, follow):
+    """Open the directory ``path``, to name what is in it; through symlinks only where ``follow``."""
+    if follow:
+        return os.open(path, os.O_PATH | os.O_DIRECTORY)
+    descriptor = os.open('/', os.O_PATH | os.O_DIRECTORY)
+    for name in path.split('/'):
+        if name:
+            with _marks.closing(descriptor) as parent:
+                descriptor = _marks.open_directory(name, parent, os.O_PATH)
+    return descriptor
 
 
 def remove(path, run_directory):
@@ -222,14 +333,17 @@ def _remove_marked(directory, removable, removed, left):
         removed.append(directory)
 
 
-def _empty_queue_manager_directory(dummy, path):
-    """Empty a queue manager's directory of what a crash may have left there; true where it is ours."""
-    if os.path.islink(path) or not os.path.isdir(path):
+def _empty_queue_manager_directory(name, parent):
+    """Empty a queue manager's directory, an entry of the one open as ``parent``, of what a crash may have left there;
+    true where it is ours."""
+    try:
+        descriptor = _marks.open_directory(name, parent)
+    except _marks.MarkError:
         return False
-    for name in os.listdir(path):
-        entry = os.path.join(path, name)
-        if LEFTOVER_FILE.match(name) and stat.S_ISREG(os.lstat(entry).st_mode):
-            os.unlink(entry)
+    with _marks.closing(descriptor):
+        for entry in os.listdir(descriptor):
+            if LEFTOVER_FILE.match(entry) and stat.S_ISREG(os.stat(entry, dir_fd=descriptor, follow_symlinks=False).st_mode):
+                os.unlink(entry, dir_fd=descriptor)
     return True
 
 

@@ -14,7 +14,7 @@ short_description: Leave nothing of a run on a host
 description:
   - Ends the processes of a run, and removes its state and its directories on the file system under test.
   - Removes only what carries our mark. What cannot be removed is named, never passed over.
-  - Without O(run_id) it does so for every run that has no process.
+  - Without O(run_id) it does so for every run that has no process, is not just about to start, and whose tables are not waiting to be collected.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 options:
@@ -38,6 +38,10 @@ options:
     description: Leave the run's state and tables, which nobody has collected yet.
     type: bool
     default: false
+  uncollected_days:
+    description: Without O(run_id), finished runs that nobody has collected stay for so many days; C(0) removes them at once.
+    type: int
+    default: 7
   patience_s:
     description: How long a process has to end by itself before it is killed.
     type: float
@@ -66,12 +70,32 @@ left:
   returned: always
   type: list
   elements: str
+kept:
+  description: What stays on purpose, since a run may still need it, and why.
+  returned: always
+  type: list
+  elements: str
 '''
 
 import os
+import time
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _runs, _workspace
+
+
+STARTING_S = 3600
+"""A workspace of a run that is not known here yet belongs to one that is about to start, unless it is older than this."""
+
+
+def age_s(path):
+    """Return how long ago ``path`` was changed."""
+    return time.time() - os.lstat(path).st_mtime
+
+
+def awaits_collection(run, days):
+    """True where the run's tables are complete and nobody has collected them for less than ``days`` days."""
+    return run.finished() and age_s(os.path.join(run.tables_path, 'run.csv')) < days * 86400
 
 
 def run_directories(path, run_id, volume):
@@ -102,10 +126,22 @@ def in_use(directory):
     return False
 
 
-def clean_state(p, check, removed, left):
+def ended_runs(p, kept):
+    """Return the runs without a process that nobody needs any more."""
+    ended = []
+    for run in _runs.runs_below(p['state_dir']):
+        if run.processes():
+            continue
+        if awaits_collection(run, p['uncollected_days']):
+            kept.append('%s: its tables wait to be collected (playbooks/collect.yml)' % run.path)
+        else:
+            ended.append(run)
+    return ended
+
+
+def clean_state(p, check, removed, left, kept):
     """End the run's processes and remove its state. Returns False where a process stays."""
-    runs = [_runs.Run(p['state_dir'], p['run_id'], p['volume'])] if p['run_id'] else [
-        run for run in _runs.runs_below(p['state_dir']) if not run.processes()]
+    runs = [_runs.Run(p['state_dir'], p['run_id'], p['volume'])] if p['run_id'] else ended_runs(p, kept)
     ended = True
     for run in runs:
         if not check:
@@ -121,9 +157,19 @@ def clean_state(p, check, removed, left):
     return ended
 
 
-def clean_workspace(p, check, removed, left):
+def about_to_start(directory, known):
+    """True where no run in ``known`` (names of state directories) owns ``directory``, and it is young."""
+    return os.path.basename(directory)[len('logdisk-'):] not in known and age_s(directory) < STARTING_S
+
+
+def clean_workspace(p, check, removed, left, kept, known):
     for directory in run_directories(p['path'], p['run_id'], p['volume']):
-        if not p['run_id'] and in_use(directory):
+        if in_use(directory):
+            if p['run_id']:
+                left.append('%s is in use' % directory)
+            continue
+        if not p['run_id'] and about_to_start(directory, known):
+            kept.append('%s: made within the last hour, by a run that may be about to start' % directory)
             continue
         if check:
             removed.append(directory)
@@ -145,17 +191,27 @@ def main():
             state_dir=dict(type='str', default='~/.mqops-logdisk'),
             path=dict(type='str', default=''),
             keep_state=dict(type='bool', default=False),
+            uncollected_days=dict(type='int', default=7),
             patience_s=dict(type='float', default=10),
         ),
         supports_check_mode=True,
     )
-    removed, left = [], []
+    removed, left, kept = [], [], []
+    ended = True
     try:
-        if clean_state(module.params, module.check_mode, removed, left):
-            clean_workspace(module.params, module.check_mode, removed, left)
+        known = _runs.names_below(module.params['state_dir'])
+        ended = clean_state(module.params, module.check_mode, removed, left, kept)
     except (OSError, _runs.RunError) as error:
+        known = []
         left.append(str(error))
-    module.exit_json(changed=bool(removed), removed=removed, left=left)
+    try:
+        if ended:
+            clean_workspace(module.params, module.check_mode, removed, left, kept, known)
+    except OSError as error:
+        left.append(str(error))
+    for text in kept:
+        module.warn('kept: %s' % text)
+    module.exit_json(changed=bool(removed), removed=removed, left=left, kept=kept)
 
 
 if __name__ == '__main__':

@@ -13,6 +13,7 @@ module: probe
 short_description: Look at a host before the tester comes to it
 description:
   - Reports what the other roles need to know of a host in one call, without changing anything.
+  - Fails, and does not run the tester that it finds, where another user could have put it there or could change it.
   - Its action plugin adds the place where the tester of this collection's sources belongs on the host, and the
     offset of the host's clock.
 version_added: 1.0.0
@@ -96,6 +97,7 @@ time_epoch_s:
 import os
 import platform
 import pwd
+import stat
 import time
 
 from ansible.module_utils.basic import AnsibleModule
@@ -159,10 +161,34 @@ def has_headers(module, compiler):
     return module.run_command([compiler, '-E', '-x', 'c', '-'], data=code)[0] == 0
 
 
+def why_unsafe(path):
+    """Return why somebody else than this user and root could have put the binary at ``path`` there, or could change it
+    or a directory above it, up to the tester's own; empty where nobody could."""
+    folder = os.path.dirname(path)
+    parent = os.path.dirname(folder)
+    for component in (os.path.dirname(parent), parent, folder, path):
+        status = os.lstat(component)
+        if stat.S_ISLNK(status.st_mode):
+            return '%s is a symlink' % component
+        if status.st_uid not in (0, os.geteuid()):
+            return '%s belongs to another user (uid %d)' % (component, status.st_uid)
+        if status.st_mode & 0o022:
+            return '%s is writable by group or others' % component
+    return ''
+
+
 def runs(module, path):
-    """True where the binary at ``path`` is there and can be executed (no noexec mount, right machine)."""
+    """True where the binary at ``path`` is there and can be executed (no noexec mount, right machine). Fails where
+    others could have put it there: it is not run."""
     if not os.path.isfile(path):
         return False
+    try:
+        unsafe = why_unsafe(path)
+    except OSError:
+        return False  # it went away meanwhile
+    if unsafe:
+        module.fail_json(msg='the tester %s is not run: %s. Remove it where it is none of yours, chmod go-w it where it is, '
+                         'or set tester_dir to another directory' % (path, unsafe))
     try:
         return module.run_command([path, '--version'], handle_exceptions=False)[0] == 0
     except OSError:

@@ -33,8 +33,8 @@ options:
     description: The result of the task that failed.
     type: dict
     default: {}
-  keep_measurement:
-    description: Do nothing where a measurement of this host is filed already.
+  keep_existing:
+    description: Do nothing where a record of this host is filed already.
     type: bool
     default: false
   plan:

@@ -31,9 +31,13 @@ options:
     type: dict
     required: true
   interval_s:
-    description: Seconds between two looks at most.
+    description: Seconds between two looks; more where a long sweep, or a host that is long overdue, would else need too many.
     type: float
     default: 30
+  previous:
+    description: What the wait before this one returned, which tells how many looks are left.
+    type: dict
+    default: {}
 attributes:
   action:
     description: Has a corresponding action plugin, which does the work on the controller.
@@ -63,4 +67,12 @@ pending_hosts:
   returned: success
   type: list
   elements: str
+polls:
+  description: How often the hosts were looked at, this time included.
+  returned: success
+  type: int
+starts:
+  description: O(starts), by which the next wait knows that it goes on with this one.
+  returned: success
+  type: dict
 '''

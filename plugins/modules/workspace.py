@@ -28,7 +28,7 @@ options:
     type: str
     required: true
   volume:
-    description: Name of the volume under test.
+    description: Name of the volume under test, of letters, digits and C(.), C(_), C(-).
     type: str
     default: log
   queue_managers:
@@ -167,7 +167,7 @@ def main():
                              'workspace_become: auto' % p['path'], **result)
         if result['needs_privilege'] or module.check_mode:
             module.exit_json(changed=module.check_mode, **result)
-        result['workspace'] = _workspace.make(plan, p['run_id'], p['owner'])
+        result['workspace'] = _workspace.make(plan, p['run_id'], p['owner'], p['allow'])
     except _workspace.WorkspaceError as error:
         module.fail_json(msg=str(error))
     except OSError as error:

@@ -79,7 +79,8 @@ def test_a_job(start: Callable[..., Bed], controller: Controller, project: Path)
     bed["dead"].link_down()
     bed.inventory(project / "inventory/hosts.yml")
     # A survey's answers are strings, and AWX enables callbacks of its own.
-    answers = {**QUICK, "sweep_duration": "1", "sweep_files": "4", "gate_report_only": "false", "awx_job_id": 7}
+    of_the_survey = {"workspace_queue_managers": "QM1, QM2", "sweep_block_sizes": "4K,64K", "sweep_duration": "1", "sweep_files": "4"}
+    answers = {**QUICK, **of_the_survey, "gate_report_only": "false", "awx_job_id": 7}
     (project / "env/extravars").write_text(json.dumps(answers))
     collections = f"{project}/requirements_collections:~/.ansible/collections:/usr/share/ansible/collections"
     environment = {
@@ -100,6 +101,8 @@ def test_a_job(start: Callable[..., Bed], controller: Controller, project: Path)
     assert done.returncode == 2
     certification = Certification((project / "project/reports/latest").resolve())
     assert {name: record["verdict"] for name, record in certification.records.items()} == {"good": "pass", "dead": "unreachable"}
+    assert {row["queue_managers"] for row in certification.table("good")} == {"2"}
+    assert certification.records["good"]["workspace"]["queue_managers"] == ["QM1", "QM2"]
     stdout = (project / "artifacts/7/stdout").read_text()
     assert len(summaries(re.sub(r"\x1b\[[0-9;]*m", "", stdout).replace("\r", ""))) == 1
     events = [json.loads(path.read_text()) for path in (project / "artifacts/7/job_events").glob("*.json")]

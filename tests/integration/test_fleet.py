@@ -118,12 +118,12 @@ def test_a_connection_that_breaks_in_mid_run_costs_nothing(start: Start, control
 
 def test_a_lost_controller(start: Start, controller: Controller, tmp_path: Path) -> None:
     """The hosts finish and clean up by themselves; what they finished is brought home afterwards."""
-    bed = start("h1", "h2", "dead")
+    bed = start("h1", "h2", "dead", "other")
     bed["dead"].link_down()
     inventory = bed.inventory(tmp_path / "hosts.yml")
     variables = tmp_path / "variables.json"
     variables.write_text(json.dumps(LONG))
-    lost = controller.start("certify", "-i", str(inventory), "-e", f"@{variables}")
+    lost = controller.start("certify", "-i", str(inventory), "-e", f"@{variables}", "--limit", "h1:h2:dead")
     wait_until_measuring((bed["h1"], bed["h2"]))
     os.killpg(lost.pid, signal.SIGKILL)
     lost.wait()
@@ -135,25 +135,34 @@ def test_a_lost_controller(start: Start, controller: Controller, tmp_path: Path)
     assert rendered.status == 0
     assert {entry["host"]: entry["verdict"] for entry in Certification(run).report["hosts"]} == {"h1": "missing", "h2": "missing", "dead": "missing"}
 
+    # A clean-up of everything leaves what waits to be collected, and looking on changes nothing.
+    assert controller.run("cleanup", "-i", str(inventory), "--limit", "h1:h2", workspace_path="/fut/logdisk").status == 0
+    assert controller.run("collect", "-i", str(inventory), "--check", collect_run=str(run), workspace_path="/fut/logdisk").status == 0
+    assert Certification(run).records == {}
+
     collected = controller.run("collect", "-i", str(inventory), collect_run=str(run), workspace_path="/fut/logdisk")
     assert collected.status == 2
     certification = Certification(run)
     expected = {"h1": "pass", "h2": "pass", "dead": "unreachable"}
     assert certification.verdicts() == dict.fromkeys(certification.verdicts(), expected)
     assert {name: left_on(bed[name]) for name in ("h1", "h2")} == {"h1": [], "h2": []}
+    again = controller.run("collect", "-i", str(inventory), collect_run=str(run), workspace_path="/fut/logdisk")
+    assert again.status == 2
+    assert certification.verdicts() == dict.fromkeys(certification.verdicts(), expected)
 
 
 def test_two_certifications_at_once(start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]) -> None:
     bed = start("h1")
     inventory = bed.inventory(tmp_path / "hosts.yml")
-    first = background(controller.certify, inventory, **LONG)
+    first = background(controller.certify, inventory, **{**LONG, "sweep_duration": 60})
     wait_until_measuring(bed)
     elsewhere = Controller(controller.tools, tmp_path / "second", controller.environment)
     elsewhere.directory.mkdir()
     second = elsewhere.certify(inventory)
     assert second.status == 2
     (reason,) = second.certification.records["h1"]["reasons"]
-    assert first.result().status == 0
+    assert elsewhere.run("stop", "-i", str(inventory)).status == 0
+    assert first.result().certification.records["h1"]["verdict"] == "inconclusive"
     assert first.result().certification.run["run_id"] in reason
     assert left_on(bed["h1"]) == []
 

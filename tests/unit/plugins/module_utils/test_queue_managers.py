@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+
 import pytest
 from ansible_collections.mqops.logdisk.plugins.module_utils import _queue_managers
 
@@ -62,3 +65,52 @@ def test_files_of_a_queue_manager_are_known(tmp_path, name, found):
     (tmp_path / "active" / name).write_text("")
     assert bool(_queue_managers.queue_manager_files(str(tmp_path))) is found
     assert bool(_queue_managers.queue_manager_files(str(tmp_path / "active"))) is found
+
+
+@pytest.mark.parametrize("text, names", [
+    (MQS_INI, ["QM1", "QM2", "QM3"]), ("QueueManager:\n   Prefix=/x\n", ["?"]), ("AllQueueManagers:\n", []), (None, []),
+])
+def test_the_names_of_queue_managers_come_from_mqs_ini(tmp_path, text, names):
+    if text is not None:
+        (tmp_path / "mqs.ini").write_text(text)
+    assert _queue_managers.configured_queue_managers(str(tmp_path / "mqs.ini")) == names
+
+
+@pytest.fixture
+def _not_forever():
+    def give_up(*dummy):
+        raise AssertionError("it waits for a writer")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(5)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.usefixtures("_not_forever")
+@pytest.mark.parametrize("plant", [os.mkfifo, os.mkdir, lambda path: os.symlink("mqs.ini", path)])
+def test_what_is_no_regular_file_is_not_read(tmp_path, plant):
+    path = str(tmp_path / "mqs.ini")
+    plant(path)
+    paths, unknown = _queue_managers.configured_log_paths(path)
+    assert paths == {} and unknown == ["%s exists and cannot be read" % path]
+    assert path in _queue_managers.configured_queue_managers(path)[0]
+
+
+def test_an_mqs_ini_where_this_user_may_not_look_counts_as_there(monkeypatch):
+    def closed(path, *dummy, **more):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "lstat", closed)
+    monkeypatch.setattr(os, "open", closed)
+    found = _queue_managers.configured_log_paths("/closed/mqs.ini"), _queue_managers.configured_queue_managers("/closed/mqs.ini")
+    monkeypatch.undo()
+    assert found == (({}, ["/closed/mqs.ini exists and cannot be read"]), ["those of /closed/mqs.ini, which cannot be read"])
+
+
+@pytest.mark.parametrize("entries, seen", [((), False), (("1",), False), (("1", "1/comm"), True)])
+def test_processes_are_seen_where_the_first_ones_name_is(tmp_path, entries, seen):
+    for entry in entries:
+        (tmp_path / entry).write_text("init\n") if entry.endswith("comm") else (tmp_path / entry).mkdir()
+    assert _queue_managers.sees_processes(str(tmp_path)) is seen

@@ -5,6 +5,9 @@
 from __future__ import annotations
 
 import os
+import pwd
+import resource
+from types import SimpleNamespace
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _queue_managers, _workspace
@@ -16,11 +19,13 @@ RUN = "20261121T104935Z-1f0c2a"
 def _no_queue_manager_on_this_machine(monkeypatch):
     monkeypatch.setattr(_queue_managers, "running_queue_managers", list)
     monkeypatch.setattr(_queue_managers, "open_log_devices", set)
+    monkeypatch.setattr(_queue_managers, "sees_processes", lambda: True)
+    monkeypatch.setattr(_queue_managers, "configured_log_paths", lambda: ({}, []))
 
 
-def make(path, names=("QM1",)):
+def make(path, names=("QM1",), owner="", allow=()):
     plan = _workspace.layout(str(path), RUN, "log", list(names))
-    return _workspace.make(plan, RUN, "")
+    return _workspace.make(plan, RUN, owner, allow)
 
 
 def preflight(path, footprint=1 << 20, reserve=0, allow=(), **more):
@@ -38,6 +43,16 @@ def test_what_is_no_queue_manager_name_is_refused(name):
         _workspace.directory_name(name)
 
 
+def test_a_thousand_queue_managers_need_no_thousand_descriptors(tmp_path):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + 20, hard))
+    try:
+        made = make(tmp_path / "ws", [f"QM{number}" for number in range(1000)])
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert all(os.path.isdir(directory) for directory in made["directories"])
+
+
 @pytest.mark.parametrize("path", ["relative", "/", "/a/../b", "/a//b", "/a/", "/a,b", "/a\nb"])
 def test_a_path_that_is_not_plain_is_refused(path):
     with pytest.raises(_workspace.WorkspaceError, match="workspace_path"):
@@ -47,6 +62,12 @@ def test_a_path_that_is_not_plain_is_refused(path):
 def test_two_names_with_one_folder_are_refused():
     with pytest.raises(_workspace.WorkspaceError, match="once"):
         _workspace.layout("/x", RUN, "log", ["QM1", "QM1"])
+
+
+@pytest.mark.parametrize("volume", ["log data", "a/b", "../x", "a,b", "é", "x\n", "x" * 121])
+def test_a_volume_whose_run_could_not_start_is_refused(volume):
+    with pytest.raises(_workspace.WorkspaceError, match="workspace_volume"):
+        _workspace.layout("/x", RUN, volume, ["QM1"])
 
 
 def test_a_workspace_is_made_and_removed_whole(tmp_path):
@@ -98,6 +119,170 @@ def test_what_was_made_is_undone_where_a_step_fails(tmp_path):
     assert os.listdir(str(tmp_path)) == []
 
 
+def swap(directory, target):
+    """What another user does to a path whose parent he may write to."""
+    os.rename(directory, directory + ".old")
+    os.symlink(str(target), directory)
+
+
+def after(monkeypatch, function, name, act):
+    """Call ``act`` once, after ``os.<function>`` was called for an entry ``name``."""
+    real, done = getattr(os, function), []
+
+    def wrapper(path, *arguments, **more):
+        result = real(path, *arguments, **more)
+        if os.path.basename(path) == name and not done:
+            done.append(act())
+        return result
+
+    monkeypatch.setattr(os, function, wrapper)
+
+
+@pytest.fixture
+def victim(tmp_path):
+    """A directory that nothing is to be done to."""
+    directory = tmp_path / "victim"
+    directory.mkdir()
+    directory.chmod(0o711)
+    yield directory
+    assert directory.stat().st_mode & 0o7777 == 0o711 and os.listdir(str(directory)) == []
+
+
+@pytest.mark.parametrize("link, path", [("ws", "ws"), ("up", "up/ws")])
+def test_no_link_that_came_after_the_preflight_is_followed(tmp_path, victim, link, path):
+    (tmp_path / link).symlink_to(victim)
+    with pytest.raises(_workspace.WorkspaceError, match="%s is a symlink" % link):
+        make(tmp_path / path)
+
+
+@pytest.mark.parametrize("link, path", [("ws", "ws"), ("up", "up/ws")])
+def test_a_link_is_followed_where_that_is_allowed(tmp_path, link, path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / link).symlink_to(tmp_path / "real")
+    made = make(tmp_path / path, allow=["symlink"])
+    assert os.path.realpath(made["directories"][0]).startswith(str(tmp_path / "real"))
+    assert _workspace.remove(made["path"], made["run_directory"])[1] == [] and os.listdir(str(tmp_path / "real")) == []
+
+
+@pytest.mark.parametrize("name", ["ws", "logdisk-%s-log" % RUN, "QM1"])
+def test_a_directory_exchanged_while_it_is_made_is_found_out(tmp_path, victim, monkeypatch, name):
+    paths = {os.path.basename(path): path for path in (
+        str(tmp_path / "ws"), str(tmp_path / "ws" / ("logdisk-%s-log" % RUN)), str(tmp_path / "ws" / ("logdisk-%s-log" % RUN) / "QM1"))}
+    after(monkeypatch, "mkdir", name, lambda: swap(paths[name], victim))
+    with pytest.raises(_workspace.WorkspaceError, match="is a symlink"):
+        make(tmp_path / "ws", owner=pwd.getpwuid(os.geteuid()).pw_name)
+
+
+def test_what_is_exchanged_later_is_not_what_is_given_away(tmp_path, victim, monkeypatch):
+    run = str(tmp_path / "ws" / ("logdisk-%s-log" % RUN))
+    given = []
+    for function in ("chown", "fchown"):
+        monkeypatch.setattr(os, function, lambda path, *dummy, **more: given.append(os.stat(path, dir_fd=more.get("dir_fd")).st_ino))
+    inodes = []
+
+    def swap_all():
+        inodes.extend(os.stat(path).st_ino for path in (run, str(tmp_path / "ws")))
+        swap(run, victim)
+
+    after(monkeypatch, "mkdir", "QM1", swap_all)
+    make(tmp_path / "ws", owner=pwd.getpwuid(os.geteuid()).pw_name)
+    assert set(inodes) < set(given) and victim.stat().st_ino not in given
+
+
+def test_a_full_directory_put_in_place_of_a_new_one_is_not_taken(tmp_path, monkeypatch):
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "file").write_text("precious")
+
+    def exchange():
+        os.rmdir(str(tmp_path / "ws"))
+        os.rename(str(tmp_path / "theirs"), str(tmp_path / "ws"))
+
+    after(monkeypatch, "mkdir", "ws", exchange)
+    with pytest.raises(_workspace.WorkspaceError, match="exchanged"):
+        make(tmp_path / "ws")
+    assert os.listdir(str(tmp_path / "ws")) == ["file"]
+
+
+@pytest.mark.parametrize("mode, allow, refused", [
+    (0o777, (), True), (0o775, (), True), (0o777, ("shared_directory",), False), (0o1777, (), False), (0o755, (), False),
+])
+def test_a_directory_that_appeared_after_the_preflight_is_looked_at(tmp_path, mode, allow, refused):
+    (tmp_path / "ws").mkdir()
+    (tmp_path / "ws").chmod(mode)
+    if refused:
+        with pytest.raises(_workspace.WorkspaceError, match="writable by group or others"):
+            make(tmp_path / "ws", allow=allow)
+        assert os.listdir(str(tmp_path / "ws")) == []
+    else:
+        assert not make(tmp_path / "ws", allow=allow)["made_path"]
+    assert (tmp_path / "ws").stat().st_mode & 0o7777 == mode
+
+
+@pytest.mark.parametrize("mode, uid, shared", [
+    (0o755, 0, ""), (0o755, 4711, ""), (0o755, os.geteuid(), ""), (0o1777, 0, ""), (0o755, 4712, "uid 4712"), (0o1777, 4712, "uid 4712"),
+    (0o775, 0, "group or others"), (0o757, 0, "group or others"),
+])
+def test_who_else_may_change_a_directory_is_said(mode, uid, shared):
+    found = _workspace.why_shared("/x", SimpleNamespace(st_mode=mode, st_uid=uid), 4711)
+    assert shared in found and bool(found) is bool(shared)
+
+
+def test_a_base_that_another_run_made_meanwhile_is_shared_with_it(tmp_path, monkeypatch):
+    real = os.mkdir
+
+    def twice(path, mode=0o777, **more):
+        if os.path.basename(path) == "ws":
+            real(path, mode, **more)
+        real(path, mode, **more)
+
+    monkeypatch.setattr(os, "mkdir", twice)
+    assert not make(tmp_path / "ws")["made_path"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives away")
+def test_all_that_was_made_is_given_to_the_owner(tmp_path):
+    made = make(tmp_path / "ws", owner="nobody")
+    paths = [made["path"], made["run_directory"], *made["directories"]]
+    paths.extend([os.path.join(path, _marks.MARK_NAME) for path in paths[:2]])
+    assert {os.stat(path).st_uid for path in paths} == {pwd.getpwnam("nobody").pw_uid}
+    assert [os.stat(path).st_mode & 0o7777 for path in paths[:3]] == [0o755, 0o700, 0o700]
+
+
+def test_no_descriptor_stays_open(tmp_path):
+    before = os.listdir("/proc/self/fd")
+    made = make(tmp_path / "ws")
+    with pytest.raises(_workspace.WorkspaceError):
+        make(tmp_path / "ws")
+    _workspace.remove(made["path"], made["run_directory"])
+    assert len(os.listdir("/proc/self/fd")) == len(before)
+
+
+def test_leftovers_are_not_looked_for_behind_a_link(tmp_path, monkeypatch):
+    made = make(tmp_path / "ws")
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "logdisk.0001").write_text("precious")
+    real, calls = os.listdir, []
+
+    def listdir(path):
+        calls.append(path)
+        if len(calls) == 2:  # the first is the run's directory, the second a queue manager's
+            swap(made["directories"][0], tmp_path / "theirs")
+        return real(path)
+
+    monkeypatch.setattr(os, "listdir", listdir)
+    _workspace.remove(made["path"], made["run_directory"])
+    assert len(calls) >= 2 and (tmp_path / "theirs" / "logdisk.0001").read_text() == "precious"
+
+
+def test_what_only_root_may_remove_is_left_with_its_mark(tmp_path, monkeypatch):
+    made = make(tmp_path / "ws")
+    monkeypatch.setattr(os, "access", lambda *dummy, **more: False)
+    removed, left = _workspace.remove(made["path"], made["run_directory"])
+    assert removed == [] and made["run_directory"] in left[0] and "with privilege" in left[0]
+    monkeypatch.undo()
+    assert _workspace.remove(made["path"], made["run_directory"]) == ([made["run_directory"], made["path"]], [])
+
+
 def test_a_sound_place_has_no_refusal(tmp_path):
     found = preflight(tmp_path / "ws")
     assert found.refusals == [] and found.facts["mount_point"] and found.facts["filesystem_free_bytes"] > 0
@@ -136,3 +321,39 @@ def test_another_mount_than_expected_is_refused(tmp_path):
 
 def test_a_missing_parent_is_refused(tmp_path):
     assert any("mounted" in text for text in preflight(tmp_path / "a" / "b").refusals)
+
+
+@pytest.mark.parametrize("log_path, override", [("", None), ("/dev/shm", None), ("here", "active_log"), ("gone/QM1", "unknown_log")])
+def test_a_running_queue_managers_log_is_placed_or_refused(tmp_path, monkeypatch, log_path, override):
+    place = str(tmp_path / log_path) if log_path else ""
+    (tmp_path / "here").mkdir()
+    monkeypatch.setattr(_queue_managers, "running_queue_managers", lambda: ["QM1"] if log_path else [])
+    monkeypatch.setattr(_queue_managers, "configured_log_paths", lambda: ({"QM1": place, "QM2": "/not/running"}, []))
+    if place == "/dev/shm" and os.stat(place).st_dev == os.stat(str(tmp_path)).st_dev:
+        pytest.skip("one file system")
+    refusals = preflight(tmp_path / "ws").refusals
+    assert [override in text and "QM1" in text for text in refusals] == ([True] if override else [])
+    assert preflight(tmp_path / "ws", allow=[override]).refusals == []
+
+
+def test_a_log_path_that_this_user_may_not_look_up_is_unknown(tmp_path, monkeypatch):
+    def stat(path, *arguments, **more):
+        if path == "/closed/log/QM1/":
+            raise PermissionError(13, "Permission denied")
+        return real(path, *arguments, **more)
+
+    real = os.stat
+    monkeypatch.setattr(_queue_managers, "running_queue_managers", lambda: ["QM1"])
+    monkeypatch.setattr(_queue_managers, "configured_log_paths", lambda: ({"QM1": "/closed/log/QM1/"}, []))
+    monkeypatch.setattr(os, "stat", stat)
+    assert ["(QM1)" in text and "unknown_log" in text for text in preflight(tmp_path / "ws").refusals] == [True]
+
+
+@pytest.mark.parametrize("names, refused, unknown", [(["QM1", "QM2"], True, False), ([], False, True)])
+def test_hidden_processes_may_be_queue_managers(tmp_path, monkeypatch, names, refused, unknown):
+    monkeypatch.setattr(_queue_managers, "sees_processes", lambda: False)
+    monkeypatch.setattr(_queue_managers, "configured_queue_managers", lambda: names)
+    found = preflight(tmp_path / "ws")
+    assert [", ".join(names) in text and "unknown_log" in text for text in found.refusals] == [True] * refused
+    assert [text for text in found.unknown if "hidepid" in text] == found.unknown and bool(found.unknown) is unknown
+    assert preflight(tmp_path / "ws", allow=["unknown_log"]).refusals == []

@@ -47,11 +47,41 @@ def test_a_host_is_waited_for_until_it_ends_or_is_given_up(state, now, pending):
     assert _schedule.is_pending({"state": state} if state else {}, 100.0, now) is pending
 
 
-@pytest.mark.parametrize("now, end, interval, span, expected", [
-    (0.0, 100.0, 30.0, 100.0, 30.0),
-    (0.0, 10.0, 30.0, 10.0, 10.0 + _schedule.COLLECT_SLACK_S),
-    (200.0, 100.0, 30.0, 100.0, 5.0),
-    (0.0, 36000.0, 30.0, 36000.0, 36000.0 / _schedule.MAX_POLLS),
+LEFT = _schedule.MAX_POLLS
+
+
+@pytest.mark.parametrize("now, end, interval, left, expected", [
+    (0.0, 100.0, 30.0, LEFT, 30.0),
+    (0.0, 10.0, 30.0, LEFT, 10.0 + _schedule.COLLECT_SLACK_S),
+    (105.0, 100.0, 30.0, LEFT, 5.0),
+    (502.0, 100.0, 30.0, LEFT, 100.0),
+    (0.0, 35998.0, 30.0, LEFT, 36000.0 / (LEFT / 2)),
+    (0.0, 100.0, 30.0, 1, 1000.0),
+    (999.9, 100.0, 30.0, 1, 1.0),
 ])
-def test_the_next_look_comes_at_the_interval_or_when_the_end_is_due(now, end, interval, span, expected):
-    assert _schedule.next_poll_s(now, end, interval, span) == pytest.approx(expected)
+def test_the_next_look_comes_at_the_interval_or_when_the_end_is_due(now, end, interval, left, expected):
+    assert _schedule.next_poll_s(now, end, 1000.0, interval, left) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("call_s", [0.0, 0.5, 12.0])
+@pytest.mark.parametrize("interval_s", [1.0, 30.0, 600.0])
+@pytest.mark.parametrize("planned_s", [1.0, 60.0, 300.0, 2100.0, 86400.0])
+def test_a_host_that_never_ends_is_given_up_within_the_looks_that_there_are(planned_s, interval_s, call_s):
+    """More looks would be more nested includes than any ansible-core bears, and would end the playbook without a report."""
+    now, lead_s = 0.0, 40.0
+    end = lead_s + planned_s
+    give_up = lead_s + 2 * planned_s + 60 + _schedule.GRACE_S
+    polls = 0
+    while _schedule.is_pending({"state": "running"}, give_up, now):
+        now += _schedule.next_poll_s(now, end, give_up, interval_s, _schedule.MAX_POLLS - polls) + call_s
+        polls += 1
+    assert polls <= _schedule.MAX_POLLS
+
+
+@pytest.mark.parametrize("late_s", [1.0, 10.0, 60.0, 600.0])
+def test_a_late_host_is_not_kept_waiting_long(late_s):
+    now, polls = 0.0, 0
+    while now < 300.0 + _schedule.COLLECT_SLACK_S + late_s:
+        now += _schedule.next_poll_s(now, 300.0, 1000.0, 30.0, _schedule.MAX_POLLS - polls)
+        polls += 1
+    assert now - 300.0 - _schedule.COLLECT_SLACK_S <= max(late_s + 5.0, 1.25 * late_s + 5.0)
