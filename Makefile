@@ -84,7 +84,7 @@ importer: artifact ## the checks that Galaxy makes when the artifact is publishe
 integration: packages .venv-dev/.finished link ## real ansible-playbook over real SSH hosts; one file or test: ARGS="-k name"
 	@$(DEV)/python tools/controllers.py venv
 	@$(DEV)/python tools/controllers.py list
-	$(PYTEST) tests/integration -n $(JOBS) --dist loadgroup $(ARGS)
+	$(PYTEST) tests/integration -n $(JOBS) $(ARGS)
 
 .PHONY: molecule
 molecule: packages .venv-dev/.finished link ## the Molecule scenarios, with a disk that breaks and more; one of them: SCENARIO=breach

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What all integration tests share: hosts to run against, and versions of ansible-core to run."""
 
+import fcntl
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import controllers
 import pytest
-from ansible_runs import Controller
+from ansible_runs import PROJECT, Controller
 from testbed import Bed, HostSpec, Settings, reaper
 from testbed.settings import default_prefix
 
@@ -28,6 +29,15 @@ def _nothing_left(settings: Settings) -> Iterator[None]:
     left = reaper.leftovers(settings)
     reaper.reap(settings)
     assert not left
+
+
+@pytest.fixture
+def machine() -> Iterator[None]:
+    """Held by one test at a time: the machine sees the queue managers that run on hosts of its own, and would be refused like them."""
+    (PROJECT / "build").mkdir(exist_ok=True)
+    with (PROJECT / "build/machine.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 @pytest.fixture

@@ -13,8 +13,7 @@ from testbed.host import Host
 
 Start = Callable[..., Bed]
 
-# The machine sees its hosts' queue managers, and would be refused like them: what certifies the machine itself takes turns with this.
-pytestmark = pytest.mark.xdist_group("machine")
+pytestmark = pytest.mark.usefixtures("machine")
 
 FAKE_QUEUE_MANAGER = "printf '#!/bin/sh\\nsleep 900\\n' > /usr/local/bin/amqzxma0; chmod 755 /usr/local/bin/amqzxma0; {run}"
 RUNNING = "setsid /usr/local/bin/amqzxma0 -m QMA > /dev/null 2>&1 &"

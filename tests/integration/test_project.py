@@ -31,7 +31,7 @@ def make(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return done
 
 
-@pytest.mark.xdist_group("machine")  # see test_preflight.py
+@pytest.mark.usefixtures("machine")
 def test_make_certify_in_a_new_clone(clone: Path) -> None:
     """It measures this machine's own disk, whatever that is worth: 0, or 2 with reasons."""
     done = make(clone, "certify", "ARGS=-e sweep_duration=1 -e sweep_warmup=0")
