@@ -8,6 +8,7 @@
 
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -200,6 +201,14 @@ bool cpu_in_list(const struct options *options, unsigned cpu) {
     return cpu < OPTIONS_CPUS_MAX && (options->cpus[cpu / 8] >> cpu % 8 & 1) != 0;
 }
 
+static size_t elements(const char *list) {
+    size_t count = 1;
+    for (const char *at = list; *at != '\0'; at++) {
+        count += *at == ',';
+    }
+    return count;
+}
+
 static bool apply_rule(struct options *options, const struct rule *rule, const char *value,
                        const struct complaint *complaint) {
     void *field = (char *)options + rule->field;
@@ -226,6 +235,10 @@ static bool apply_rule(struct options *options, const struct rule *rule, const c
         good = parse_number(rule, value, field);
         break;
     }
+    if (!good && (rule->kind == KIND_SIZES || rule->kind == KIND_INTEGERS) && elements(value) > OPTIONS_LIST_MAX) {
+        return complain(complaint, "--%s: a list of %zu is not allowed; allowed: up to %d elements, %s; try %s", rule->name,
+                        elements(value), OPTIONS_LIST_MAX, rule->allowed, rule->try);
+    }
     if (!good) {
         return complain_value(complaint, rule, value);
     }
@@ -251,14 +264,6 @@ static uint64_t list_max(const struct number_list *list) {
     return max;
 }
 
-static size_t elements(const char *list) {
-    size_t count = 1;
-    for (const char *at = list; *at != '\0'; at++) {
-        count += *at == ',';
-    }
-    return count;
-}
-
 // What options have to say to each other.
 static bool check_together(struct options *options, const struct complaint *complaint) {
     options->queue_managers = list_max(&options->load_points);
@@ -282,6 +287,13 @@ static bool check_together(struct options *options, const struct complaint *comp
     for (const char *at = options->dir; *at != '\0'; at++) {
         if ((*at == ',' && (at == options->dir || at[1] == ',' || at[1] == '\0'))) {
             return complain_value(complaint, rule_named("dir"), options->dir);
+        }
+    }
+    for (uint32_t number = 1; number <= options->queue_managers; number++) {
+        char path[PATH_MAX];
+        if (!options_directory(options, number, path, sizeof path)) {
+            return complain(complaint, "--dir: the path of queue manager %" PRIu32 " is too long; allowed: up to %d bytes; "
+                            "try --dir=/mnt/log/test", number, PATH_MAX - 1);
         }
     }
     if (strlen(options->file_prefix) > 200 || strchr(options->file_prefix, '/') != NULL) {
@@ -340,6 +352,18 @@ static const struct rule *rule_of(int found) {
     return NULL;
 }
 
+// Of a letter getopt tells which it was; it may stand in the middle of an argument that is not behind optind yet.
+static void complain_option(const struct complaint *complaint, int found, const char *argument) {
+    const char *why = found == ':' ? "wants a value" : "is unknown, ambiguous or takes no value";
+    if (optopt > ' ' && optopt < 127) {
+        (void)complain(complaint, "'-%c' %s; try logdisk --help", optopt, found == ':' ? why : "is unknown");
+    } else if (optopt != 0 && optopt < 256) {
+        (void)complain(complaint, "'-\\x%02x' is unknown; try logdisk --help", (unsigned)optopt & 0xff);
+    } else {
+        (void)complain(complaint, "'%.200s' %s; try logdisk --help", argument != NULL ? argument : "", why);
+    }
+}
+
 enum options_outcome options_parse(struct options *options, int argc, char **argv,
                                    char message[OPTIONS_MESSAGE_BYTES]) {
     struct complaint complaint = {message};
@@ -357,9 +381,7 @@ enum options_outcome options_parse(struct options *options, int argc, char **arg
         }
         const struct rule *rule = rule_of(found);
         if (rule == NULL) {
-            const char *what = optind > 0 && optind <= argc && argv[optind - 1] != NULL ? argv[optind - 1] : "";
-            (void)complain(&complaint, "'%.200s' %s; try logdisk --help", what,
-                           found == ':' ? "wants a value" : "is unknown, ambiguous or takes no value");
+            complain_option(&complaint, found, optind > 0 && optind <= argc ? argv[optind - 1] : NULL);
             return OPTIONS_WRONG;
         }
         if (rule->kind == KIND_HELP) {
