@@ -12,6 +12,7 @@
 #include "version.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
@@ -205,8 +206,8 @@ static enum exit_status finish(struct run *run) {
     bool written = true;
     run_table_write(run);
     written &= tables_commit(&run->tables);
-    if (run->options->csv_file != NULL) {
-        written &= csvfile_write(run->options->csv_file, run->options, run->rows, run->rows != NULL ? run->steps_measured : 0);
+    if (run->options->csv_file != NULL && run->steps_measured > 0) {     // nothing measured replaces no earlier result
+        written &= csvfile_write(run->options->csv_file, run->options, run->rows, run->steps_measured);
     }
     run->progress.state = "finished";
     run->progress.error = run->failure.status != EXIT_MEASURED;
@@ -244,10 +245,24 @@ static enum exit_status measure(struct run *run) {
     return finish(run);
 }
 
+// Where a standard stream is closed, the next file opened would take its number, and what is meant for the screen would
+// go into it. The stand-in is open for reading only, so that writing to it still fails.
+static bool fill_standard_descriptors(void) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd) {
+            return false;
+        }
+    }
+    return true;
+}
+
 int main(int argc, char **argv) {
     static struct options options;
     static struct run run;
     static char message[OPTIONS_MESSAGE_BYTES];
+    if (!fill_standard_descriptors()) {
+        return EXIT_REFUSED;
+    }
     switch (options_parse(&options, argc, argv, message)) {
     case OPTIONS_HELP:
         options_help(stdout);

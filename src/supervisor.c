@@ -11,12 +11,20 @@
 
 #define POLL_NS UINT64_C(2000000)
 
+// A signal that whoever started us had ignored (nohup; a shell script's background jobs) stays ignored.
+static void take_signal(struct supervisor *supervisor, int signal) {
+    struct sigaction old;
+    if (sigaction(signal, NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
+        (void)sigaddset(&supervisor->signals, signal);
+    }
+}
+
 bool supervisor_start(struct supervisor *supervisor) {
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     (void)sigemptyset(&supervisor->signals);
-    (void)sigaddset(&supervisor->signals, SIGINT);
-    (void)sigaddset(&supervisor->signals, SIGTERM);
-    (void)sigaddset(&supervisor->signals, SIGHUP);
+    take_signal(supervisor, SIGINT);
+    take_signal(supervisor, SIGTERM);
+    take_signal(supervisor, SIGHUP);
     supervisor->deadline_ns = UINT64_MAX;
     return pthread_sigmask(SIG_BLOCK, &supervisor->signals, NULL) == 0 && sigaction(SIGPIPE, &ignore, NULL) == 0 &&
            sigaction(SIGXFSZ, &ignore, NULL) == 0;

@@ -25,7 +25,7 @@ struct supervisor {
     bool hurried;                       // a second signal: do not wait for calls in flight
 };
 
-// Blocks the signals, and ignores those that would end the process in silence (SIGPIPE, SIGXFSZ).
+// Blocks the signals, but for those that were ignored before, and ignores those that would end the process in silence (SIGPIPE, SIGXFSZ).
 bool supervisor_start(struct supervisor *supervisor);
 
 // Waits until that instant or the first event; true where the run is to end.
