@@ -8,7 +8,10 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#define NO_REPLACE 1u            // RENAME_NOREPLACE, which older headers lack
 
 int aside_open(struct aside *aside, int dir_fd, const char *name) {
     *aside = (struct aside){.dir_fd = dir_fd};
@@ -55,6 +58,44 @@ int aside_open_path(struct aside *aside, const char *path) {
     return 0;
 }
 
+// The mode goes over before anything is in the file.
+static int note_old(struct aside *aside) {
+    struct stat status;
+    if (fstatat(aside->dir_fd, aside->name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
+        return errno == ENOENT ? 0 : errno;
+    }
+    aside->replaces = true;
+    aside->old_device = status.st_dev;
+    aside->old_inode = status.st_ino;
+    if (!S_ISREG(status.st_mode) || status.st_uid != geteuid()) {
+        return EEXIST;
+    }
+    return fchmod(fileno(aside->file), status.st_mode & 0777) == 0 ? 0 : errno;
+}
+
+int aside_open_over(struct aside *aside, const char *path, const char *const *prefixes, bool *taken) {
+    int error = aside_open_path(aside, path);
+    *taken = false;
+    if (error != 0) {
+        return error;
+    }
+    error = note_old(aside);
+    if (error == 0) {
+        error = aside_may_replace(path, prefixes);
+    }
+    *taken = error == EEXIST;
+    if (error != 0) {
+        aside_discard(aside);
+    }
+    return error;
+}
+
+void aside_path(const char *path, char text[PATH_MAX + 8]) {
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    (void)snprintf(text, PATH_MAX + 8, "%.*s.%s.tmp", (int)(name - path), path, name);
+}
+
 static void aside_release(struct aside *aside) {
     aside->file = NULL;
     if (aside->owns_dir) {
@@ -63,7 +104,8 @@ static void aside_release(struct aside *aside) {
     }
 }
 
-int aside_commit(struct aside *aside, bool sync) {
+// Closes the file; 0 where all of it is written.
+static int close_file(struct aside *aside, bool sync) {
     int error = 0;
     errno = EIO;
     if (ferror(aside->file) || fflush(aside->file) != 0 || (sync && fsync(fileno(aside->file)) != 0)) {
@@ -72,12 +114,70 @@ int aside_commit(struct aside *aside, bool sync) {
     if (fclose(aside->file) != 0 && error == 0) {
         error = errno;
     }
-    if (error == 0 && renameat(aside->dir_fd, aside->aside_name, aside->dir_fd, aside->name) != 0) {
-        error = errno;
+    return error;
+}
+
+// For file systems (NFS) and kernels that cannot rename without replacing: a link does not replace either.
+static int link_to_name(const struct aside *aside) {
+    struct stat status;
+    if (linkat(aside->dir_fd, aside->aside_name, aside->dir_fd, aside->name, 0) == 0) {
+        return unlinkat(aside->dir_fd, aside->aside_name, 0) == 0 ? 0 : errno;
+    }
+    if (errno == EEXIST) {
+        return EEXIST;
+    }
+    if (fstatat(aside->dir_fd, aside->name, &status, AT_SYMLINK_NOFOLLOW) == 0) {       // it knows no links
+        return EEXIST;
+    }
+    return renameat(aside->dir_fd, aside->aside_name, aside->dir_fd, aside->name) == 0 ? 0 : errno;
+}
+
+static int rename_to_name(const struct aside *aside) {
+    struct stat status;
+    if (aside->replaces) {
+        if (fstatat(aside->dir_fd, aside->name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+            status.st_dev != aside->old_device || status.st_ino != aside->old_inode) {
+            return EEXIST;
+        }
+        return renameat(aside->dir_fd, aside->aside_name, aside->dir_fd, aside->name) == 0 ? 0 : errno;
+    }
+#ifdef SYS_renameat2
+    if (syscall(SYS_renameat2, aside->dir_fd, aside->aside_name, aside->dir_fd, aside->name, NO_REPLACE) == 0) {
+        return 0;
+    }
+    if (errno != ENOSYS && errno != EINVAL) {
+        return errno;
+    }
+#endif
+    return link_to_name(aside);
+}
+
+int aside_commit(struct aside *aside) {
+    int error = close_file(aside, true);
+    if (error == 0) {
+        error = rename_to_name(aside);
+    }
+    if (error != 0 && error != EEXIST) {            // which no write returns
+        (void)unlinkat(aside->dir_fd, aside->aside_name, 0);
+    }
+    aside_release(aside);
+    return error;
+}
+
+int aside_commit_quickly(struct aside *aside) {
+    int error = close_file(aside, false);
+    if (error == 0) {
+        error = rename_to_name(aside);
     }
     if (error != 0) {
         (void)unlinkat(aside->dir_fd, aside->aside_name, 0);
     }
+    aside_release(aside);
+    return error;
+}
+
+int aside_keep(struct aside *aside) {
+    int error = close_file(aside, true);
     aside_release(aside);
     return error;
 }

@@ -60,6 +60,12 @@ bool csvfile_check(const char *path, struct failure *failure) {
             aside_discard(&aside);
         }
     }
+    if (error == EEXIST) {
+        char name[PATH_MAX + 8];
+        aside_path(path, name);
+        return failure_set(failure, EXIT_REFUSED, "--csvFile=%s: %s is there already, of a run that was killed or still "
+                           "goes on; remove it, or name another file", path, name);
+    }
     if (error != 0) {
         return failure_set(failure, EXIT_REFUSED, "--csvFile=%s cannot be written: %s", path, strerror(error));
     }
@@ -87,29 +93,46 @@ static void put_row(FILE *file, const struct mqldt_row *row) {
                   row->mean_ns, row->slowest_bytes_per_s, row->fastest_bytes_per_s);
 }
 
+static void say_unwritten(const char *path, bool kept, bool taken, int error) {
+    char name[PATH_MAX + 8];
+    aside_path(path, name);
+    if (kept) {
+        (void)fprintf(stderr, "logdisk: --csvFile=%s has been replaced by another file meanwhile; this run's is kept in "
+                      "%s\n", path, name);
+    } else if (error == EEXIST && !taken) {
+        (void)fprintf(stderr, "logdisk: --csvFile=%s cannot be written: %s is there already\n", path, name);
+    } else {
+        (void)fprintf(stderr, "logdisk: --csvFile=%s cannot be written: %s\n", path, strerror(error));
+    }
+}
+
+static void put_rows(FILE *file, const struct mqldt_row *rows, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || rows[i].queue_managers != rows[i - 1].queue_managers) {
+            put_header(file, rows[i].queue_managers);
+        }
+        put_row(file, &rows[i]);
+    }
+}
+
 bool csvfile_write(const char *path, const struct options *options, const struct mqldt_row *rows, size_t count) {
     struct aside aside;
-    int error = aside_may_replace(path, prefixes);
-    if (error == 0) {
-        error = aside_open_path(&aside, path);
-    }
+    bool taken, kept = false;
+    int error = aside_open_over(&aside, path, prefixes, &taken);
     if (error == 0 && options->queue_managers > 1) {
         error = aside_copy(path, aside.file);
+        taken = error == EEXIST;
         if (error != 0) {
             aside_discard(&aside);
         }
     }
     if (error == 0) {
-        for (size_t i = 0; i < count; i++) {
-            if (i == 0 || rows[i].queue_managers != rows[i - 1].queue_managers) {
-                put_header(aside.file, rows[i].queue_managers);
-            }
-            put_row(aside.file, &rows[i]);
-        }
-        error = aside_commit(&aside, true);
+        put_rows(aside.file, rows, count);
+        error = aside_commit(&aside);
+        kept = error == EEXIST;
     }
     if (error != 0) {
-        (void)fprintf(stderr, "logdisk: --csvFile=%s cannot be written: %s\n", path, strerror(error));
+        say_unwritten(path, kept, taken, error);
     }
     return error == 0;
 }

@@ -26,6 +26,12 @@ bool progress_check(const char *path, struct failure *failure) {
             aside_discard(&aside);
         }
     }
+    if (error == EEXIST) {
+        char name[PATH_MAX + 8];
+        aside_path(path, name);
+        return failure_set(failure, EXIT_REFUSED, "--progress=%s: %s is there already, of a run that was killed or still "
+                           "goes on; remove it, or name another file", path, name);
+    }
     if (error != 0) {
         return failure_set(failure, EXIT_REFUSED, "--progress=%s cannot be written: %s", path, strerror(error));
     }
@@ -34,8 +40,8 @@ bool progress_check(const char *path, struct failure *failure) {
 
 void progress_write(const struct progress *progress) {
     struct aside aside;
-    if (progress->path == NULL || aside_may_replace(progress->path, prefixes) != 0 ||
-        aside_open_path(&aside, progress->path) != 0) {
+    bool taken;
+    if (progress->path == NULL || aside_open_over(&aside, progress->path, prefixes, &taken) != 0) {
         return;
     }
     (void)fprintf(aside.file, "state=%s step=%" PRIu32 " steps=%" PRIu32 " percent=%.1f elapsed_s=%" PRIu64
@@ -56,5 +62,5 @@ void progress_write(const struct progress *progress) {
         (void)fprintf(aside.file, " writes=0");
     }
     (void)fprintf(aside.file, " error=%d\n", progress->error);
-    (void)aside_commit(&aside, false);
+    (void)aside_commit_quickly(&aside);
 }

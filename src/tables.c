@@ -61,6 +61,10 @@ static bool open_table(struct tables *tables, enum table table, struct failure *
                            tables->path, name);
     }
     int error = aside_open(&tables->asides[table], tables->dir_fd, name);
+    if (error == EEXIST) {
+        return failure_set(failure, EXIT_REFUSED, "--tables=%s: %s/.%s.tmp is there already, of a run that was killed or "
+                           "still goes on; remove it, or name another directory", tables->path, tables->path, name);
+    }
     if (error != 0) {
         return failure_set(failure, EXIT_REFUSED, "--tables=%s: cannot create .%s.tmp: %s", tables->path, name,
                            strerror(error));
@@ -316,24 +320,53 @@ void tables_run_real(struct tables *tables, const char *key, double value, int p
     }
 }
 
+static void say_kept(const struct tables *tables, enum table table, const char *why) {
+    (void)fprintf(stderr, "logdisk: --tables=%s: %s; this run's is kept in .%s.tmp\n", tables->path, why,
+                  table_names[table]);
+}
+
+// Puts a table in its place; keeps it under its name aside where that has been taken. 0 or errno.
+static int commit_table(struct tables *tables, enum table table) {
+    int error = aside_commit(&tables->asides[table]);
+    if (error == EEXIST) {
+        char why[80];
+        (void)snprintf(why, sizeof why, "a %s of another origin has appeared", table_names[table]);
+        say_kept(tables, table, why);
+    } else if (error != 0) {
+        (void)fprintf(stderr, "logdisk: --tables=%s: cannot write %s: %s\n", tables->path, table_names[table],
+                      strerror(error));
+    }
+    return error;
+}
+
+// run.csv says that all are there, so it takes its place only where all others have.
+static int commit_run_table(struct tables *tables, bool all) {
+    if (all) {
+        return commit_table(tables, TABLE_RUN);
+    }
+    int error = aside_keep(&tables->asides[TABLE_RUN]);
+    say_kept(tables, TABLE_RUN, "run.csv is not put in its place, since not all tables are there");
+    return error;
+}
+
 bool tables_commit(struct tables *tables) {
     if (!tables->open) {
         return true;
     }
     tables_run_integer(tables, "complete", 1);
+    bool all = true;
     for (int i = 0; i < TABLES; i++) {
-        int error = aside_commit(&tables->asides[i], true);
-        if (error != 0) {
-            (void)fprintf(stderr, "logdisk: --tables=%s: cannot write %s: %s\n", tables->path, table_names[i],
-                          strerror(error));
+        int error = i == TABLE_RUN ? commit_run_table(tables, all) : commit_table(tables, (enum table)i);
+        if (error != 0 && error != EEXIST) {
             tables->made_dir = false;
             tables_discard(tables);
             return false;
         }
+        all = all && error == 0;
     }
     (void)fsync(tables->dir_fd);
     tables->open = false;
-    return true;
+    return all;
 }
 
 void tables_discard(struct tables *tables) {

@@ -630,12 +630,121 @@ def mqldt_table(place):
         equal(file.read(), "precious\n")
 
 
+def write(path, text):
+    with open(path, "w") as file:
+        file.write(text)
+
+
+def read(path):
+    with open(path) as file:
+        return file.read()
+
+
+@test
+def tables_of_another_origin_are_kept(place):
+    """One that appears while the run goes on; also where neither renameat2 nor links can be had."""
+    for broken in ([], ["renameat2:error=EINVAL"], ["renameat2:error=ENOSYS", "linkat:error=EPERM"]):
+        shutil.rmtree(place.tables, ignore_errors=True)
+        before = strace(place, *broken, calls="renameat,renameat2,linkat") if broken else []
+        command = before + place.command("--duration=1", "--startAt=%.3f" % (time.time() + 1))
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+        place.wait_for(".run.csv.tmp", "", process)
+        write(place.tables + "/rounds.csv", "precious")
+        result = place.finish(process)
+        equal(result.status, 2, result.err)
+        equal(sorted(os.listdir(place.tables)), [".rounds.csv.tmp", ".run.csv.tmp", "histogram.csv", "intervals.csv", "results.csv",
+                                                 "rounds.csv", "stalls.csv"], broken)
+        equal(read(place.tables + "/rounds.csv"), "precious")
+        contains(read(place.tables + "/.rounds.csv.tmp"), "step,block_size_bytes", "\n1,4096,1,5,")
+        contains(read(place.tables + "/.run.csv.tmp"), "complete,1")
+        contains(result.err, "rounds.csv of another origin", ".rounds.csv.tmp", ".run.csv.tmp")
+        if broken:
+            fine = place.logdisk("--duration=1", before=before)
+            equal(fine.status, 0, fine.err)
+            consistent(fine)
+            equal([name for name in os.listdir(place.tables) if name.startswith(".")], [])
+
+
+@test
+def interrupt_before_the_first_result_keeps_the_csv_file(place):
+    path = place.path + "/out.csv"
+    for options in ([], ["--qm=2", "--createDirs"]):
+        write(path, MQLDT + "\n4096,1,2,3,4,5,6,7,8,9,10\n")
+        before = read(path)
+        process = place.start("--duration=1", "--csvFile=" + path, "--startAt=%.3f" % (time.time() + 60),
+                              *options, dir=place.dir + "/q" if options else place.dir)
+        place.wait_for(".run.csv.tmp", "", process)
+        process.send_signal(signal.SIGTERM)
+        result = place.finish(process)
+        equal((result.status, read(path)), (4, before), result.err)
+
+
+@test
+def closed_standard_streams(place):
+    """Nothing that is meant for the screen goes into tables or test files."""
+    def close_all():
+        for fd in (0, 1, 2):
+            os.close(fd)
+    shutil.rmtree(place.tables, ignore_errors=True)
+    done = subprocess.run(place.command("--duration=1", "--keepFiles"), preexec_fn=close_all, timeout=60, close_fds=True)
+    result = Result(done.returncode, "", "", place.tables)
+    equal(result.status, 0)
+    consistent(result)
+    for folder in (place.tables, place.dir):
+        for name in os.listdir(folder):
+            with open(os.path.join(folder, name), "rb") as file:
+                data = file.read()
+            assert b"Executing test" not in data and b"Creating files" not in data, name
+
+
+@test
+def ignored_signals_stay_ignored(place):
+    for number in (signal.SIGHUP, signal.SIGINT):
+        process = subprocess.Popen(place.command("--duration=1", "--startAt=%.3f" % (time.time() + 1.5)),
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
+                                   preexec_fn=lambda number=number: signal.signal(number, signal.SIG_IGN))
+        place.wait_for(".run.csv.tmp", "", process)
+        process.send_signal(number)
+        result = place.finish(process)
+        equal(result.status, 0, result.err)
+        consistent(result)
+        shutil.rmtree(place.tables)
+
+
+@test
+def what_a_killed_run_left_aside_is_named(place):
+    paths = {"--csvFile": place.path + "/m.csv", "--progress": place.path + "/p", "--tables": place.tables}
+    left = {"--csvFile": place.path + "/.m.csv.tmp", "--progress": place.path + "/.p.tmp", "--tables": place.tables + "/.results.csv.tmp"}
+    os.mkdir(place.tables)
+    for option, path in paths.items():
+        write(left[option], "")
+        command = [LOGDISK, "--dir=" + place.dir, "--bsize=4K", "--duration=1", "%s=%s" % (option, path)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+        equal(done.returncode, 2, done.stderr)
+        contains(done.stderr, left[option] + " is there already", "remove it")
+        os.unlink(left[option])
+
+
+@test
+def replaced_files_keep_their_mode(place):
+    names = [place.path + "/m.csv", place.path + "/p"]
+    write(names[0], MQLDT + "\n")
+    write(names[1], "state=finished\n")
+    for name in names:
+        os.chmod(name, 0o600)
+    result = place.logdisk("--duration=1", "--csvFile=" + names[0], "--progress=" + names[1])
+    equal(result.status, 0, result.err)
+    equal([oct(os.stat(name).st_mode & 0o777) for name in names], ["0o600"] * 2)
+
+
 # What is refused.
 
 @test
 def usage_errors(place):
     for options, parts in ((["--bsize=5X"], ["--bsize", "'5X'", "512 to 64M", "try"]), (["--duration=0"], ["--duration", "'0'"]),
-                           (["--whatever"], ["--whatever", "--help"])):
+                           (["--whatever"], ["--whatever", "--help"]), (["--bsize=4K", "-xq"], ["'-x' is unknown"]),
+                           (["--bsize=" + ",".join(["4K"] * 1001)], ["--bsize", "1001", "up to 1000"]),
+                           (["--bsize=4K", "--dir=" + "d" * 5000], ["--dir", "too long", "4095"])):
         result = place.logdisk(*options)
         equal((result.status, result.out), (1, ""))
         contains(result.err, *parts)
@@ -1082,6 +1191,9 @@ def main():
     require_tools()
     names = sys.argv[2:]
     os.umask(0o022)
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        if signal.getsignal(number) == signal.SIG_IGN:      # as under nohup; the tester would inherit it
+            signal.signal(number, signal.SIG_DFL)
     chosen = [function for function, needs_root in TESTS
               if not (needs_root and UNPRIVILEGED) and (not names or any(name in function.__name__ for name in names))]
     try:

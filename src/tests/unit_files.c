@@ -55,7 +55,7 @@ void test_aside(void) {
     CHECK(strcmp(get_file("a"), "(absent)") == 0);
     struct aside second;
     CHECK(aside_open_path(&second, in_directory("a")) == EEXIST);
-    CHECK(aside_commit(&aside, true) == 0 && strcmp(get_file("a"), "new") == 0);
+    CHECK(aside_commit(&aside) == 0 && strcmp(get_file("a"), "new") == 0);
     CHECK(aside_open_path(&aside, in_directory("a")) == 0);
     aside_discard(&aside);
     CHECK(strcmp(get_file("a"), "new") == 0 && strcmp(get_file(".a.tmp"), "(absent)") == 0);
