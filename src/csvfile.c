@@ -5,6 +5,7 @@
 #include "csvfile.h"
 
 #include "aside.h"
+#include "output.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -97,12 +98,12 @@ static void say_unwritten(const char *path, bool kept, bool taken, int error) {
     char name[PATH_MAX + 8];
     aside_path(path, name);
     if (kept) {
-        (void)fprintf(stderr, "logdisk: --csvFile=%s has been replaced by another file meanwhile; this run's is kept in "
-                      "%s\n", path, name);
+        output_complain("--csvFile=%s has been replaced by another file meanwhile; this run's is kept in %s", path,
+                        name);
     } else if (error == EEXIST && !taken) {
-        (void)fprintf(stderr, "logdisk: --csvFile=%s cannot be written: %s is there already\n", path, name);
+        output_complain("--csvFile=%s cannot be written: %s is there already", path, name);
     } else {
-        (void)fprintf(stderr, "logdisk: --csvFile=%s cannot be written: %s\n", path, strerror(error));
+        output_complain("--csvFile=%s cannot be written: %s", path, strerror(error));
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "background.h"
 #include "clock.h"
+#include "output.h"
 #include "run.h"
 #include "run_table.h"
 #include "step.h"
@@ -22,6 +23,8 @@
 #include <unistd.h>
 
 #define DEADLINE_SPARE_S 60
+#define RESULTS_PATIENCE_NS (30 * NS_PER_S)             // for a slow disk, once the run is to end
+#define OUTPUT_PATIENCE_NS (3 * NS_PER_S)
 #define STEP_GAP_S 2                                    // between planned steps
 #define PASS_BYTES_PER_S (UINT64_C(32) << 20)           // what plans allow for preformatting and for reading back
 
@@ -66,7 +69,6 @@ static void plan_run(struct run *run) {
         uint64_t wait_ns = options->start_at_ns > run->start_epoch_ns ? options->start_at_ns - run->start_epoch_ns : 0;
         run->deadline_s = 2 * run->planned_s + DEADLINE_SPARE_S + passes_s + wait_ns / NS_PER_S;
     }
-    run->supervisor.deadline_ns = run->start_ns + run->deadline_s * NS_PER_S;
     run->screen.terminal = isatty(STDOUT_FILENO) == 1;
     run->progress.path = options->progress_file;
 }
@@ -95,24 +97,24 @@ static bool cpus_allowed(const struct options *options) {
 }
 
 // Everything that can be refused without touching the file system under test.
-static bool check_surroundings(struct run *run) {
+static bool check_surroundings(struct run *run, struct failure *failure) {
     const struct options *options = run->options;
     uint64_t latest_ns = options->start_at_ns + run->planned_s * NS_PER_S;
     if (options->start_at_ns > 0 && latest_ns <= run->start_epoch_ns) {
-        return failure_set(&run->failure, EXIT_REFUSED, "--startAt has passed %.3f s ago, and the run it planned with it; "
+        return failure_set(failure, EXIT_REFUSED, "--startAt has passed %.3f s ago, and the run it planned with it; "
                            "name a later instant", (double)(run->start_epoch_ns - options->start_at_ns) / 1e9);
     }
     if (options->mlock && mlockall(MCL_CURRENT | MCL_FUTURE) != 0) {
-        return failure_set(&run->failure, EXIT_REFUSED, "--mlock: cannot lock memory: %s; raise the limit (ulimit -l), "
+        return failure_set(failure, EXIT_REFUSED, "--mlock: cannot lock memory: %s; raise the limit (ulimit -l), "
                            "or leave it out", strerror(errno));
     }
     if (options->cpu_list != NULL && !cpus_allowed(options)) {
-        return failure_set(&run->failure, EXIT_REFUSED, "--cpu=%s names a processor that this process may not use; name "
+        return failure_set(failure, EXIT_REFUSED, "--cpu=%s names a processor that this process may not use; name "
                            "some of those that it may (nproc, taskset -p)", options->cpu_list);
     }
-    return (options->csv_file == NULL || csvfile_check(options->csv_file, &run->failure)) &&
-           (options->progress_file == NULL || progress_check(options->progress_file, &run->failure)) &&
-           tables_open(&run->tables, options->tables_dir, &run->failure);
+    return (options->csv_file == NULL || csvfile_check(options->csv_file, failure)) &&
+           (options->progress_file == NULL || progress_check(options->progress_file, failure)) &&
+           tables_open(&run->tables, options->tables_dir, failure);
 }
 
 static void preparing_tick(void *argument) {
@@ -142,6 +144,7 @@ static void prepare(void *argument) {
     workspace_prepare(&run->workspace);
     if (run->workspace.failure.status == EXIT_MEASURED && run->workspace.directories[0].fd >= 0) {
         identity_gather(&run->identity, run->workspace.directories[0].fd, run->workspace.directories[0].files[0]);
+        places_shared(run->options, &run->tables, &run->workspace, run->shared_places);
     }
 }
 
@@ -149,8 +152,8 @@ static bool prepare_files(struct run *run) {
     if (!workspace_init(&run->workspace, run->options, run->seed)) {
         return failure_set(&run->failure, EXIT_REFUSED, "no memory");
     }
-    (void)printf("Creating files...\n");
-    (void)fflush(stdout);
+    output_print("Creating files...\n");
+    output_flush();
     preparing_tick(run);
     if (!supervisor_run(&run->supervisor, prepare, run, &run->workspace.stop, preparing_tick, run, NS_PER_S)) {
         note_hanging_preparation(run);
@@ -161,6 +164,10 @@ static bool prepare_files(struct run *run) {
     if (run->supervisor.reason != STOP_NONE) {
         run_note_stop(run);
         return false;
+    }
+    if (run->shared_places[0] != '\0') {
+        run_warn(run, "on a file system under test: %s; what hangs there cannot be written until it thaws, and writing it "
+                 "disturbs the test; another file system is better", run->shared_places);
     }
     screen_initial_write(&run->workspace.initial_write);
     disturbance_start(&run->disturbance, run->identity.disk_major, run->identity.disk_minor);
@@ -195,40 +202,58 @@ static void run_steps(struct run *run) {
     }
 }
 
-static void say_failure(const struct run *run) {
-    if (run->failure.status != EXIT_MEASURED) {
-        (void)fprintf(stderr, "logdisk: %s\n", run->failure.message);
+// Tables first: whoever waits for the run waits for them. In a thread, since their disks may hang.
+static void write_results(void *argument) {
+    struct run *run = argument;
+    run_table_write(run);
+    run->results_written = tables_commit(&run->tables);
+    if (run->options->csv_file != NULL && run->steps_measured > 0) {     // nothing measured replaces no earlier result
+        run->results_written &= csvfile_write(run->options->csv_file, run->options, run->rows, run->steps_measured);
     }
 }
 
-// Tables first: whoever waits for the run waits for them.
 static enum exit_status finish(struct run *run) {
-    bool written = true;
-    run_table_write(run);
-    written &= tables_commit(&run->tables);
-    if (run->options->csv_file != NULL && run->steps_measured > 0) {     // nothing measured replaces no earlier result
-        written &= csvfile_write(run->options->csv_file, run->options, run->rows, run->steps_measured);
+    bool written = supervisor_finish(&run->supervisor, write_results, run, RESULTS_PATIENCE_NS);
+    if (!written) {
+        run->thread_hangs = true;
+        output_complain("the results cannot be written: the file system of --tables or --csvFile hangs");
     }
+    written = written && run->results_written;
     run->progress.state = "finished";
     run->progress.error = run->failure.status != EXIT_MEASURED;
     run->progress.remaining_s = 0;
     progress_write(&run->progress);
-    if (fflush(stdout) != 0 && run->options->tables_dir == NULL && run->options->csv_file == NULL) {
-        (void)fprintf(stderr, "logdisk: cannot write to standard output: %s\n", strerror(errno));
-        written = false;
-    }
     return run->failure.status == EXIT_MEASURED && !written ? EXIT_REFUSED : run->failure.status;
 }
 
-static enum exit_status measure(struct run *run) {
-    plan_run(run);
-    if (!supervisor_start(&run->supervisor)) {
-        (void)failure_set(&run->failure, EXIT_REFUSED, "cannot set up signals: %s", strerror(errno));
-        return EXIT_REFUSED;
+// What can be refused before the first byte; in a thread, since it looks at disks that may hang.
+static void check(void *argument) {
+    struct run *run = argument;
+    run->checked = check_surroundings(run, &run->check_failure);
+}
+
+static bool supervise_check(struct run *run) {
+    atomic_bool stop = false;
+    if (!supervisor_run(&run->supervisor, check, run, &stop, NULL, NULL, 0)) {
+        run->thread_hangs = true;
+        run_note_stop(run);
+        return false;
     }
+    if (!run->checked) {
+        run->failure = run->check_failure;
+    }
+    return run->checked;
+}
+
+static enum exit_status measure(struct run *run) {
     run->supervisor.deadline_ns = run->start_ns + run->deadline_s * NS_PER_S;
     screen_options(&run->screen, run->options);
-    if (!check_surroundings(run)) {
+    if (!supervise_check(run)) {
+        return run->failure.status;
+    }
+    if (!progress_start(&run->progress)) {
+        tables_discard(&run->tables);
+        (void)failure_set(&run->failure, EXIT_REFUSED, "--progress: cannot make a thread for it");
         return EXIT_REFUSED;
     }
     warn_of_block_sizes(run);
@@ -243,6 +268,47 @@ static enum exit_status measure(struct run *run) {
         return EXIT_REFUSED;
     }
     return finish(run);
+}
+
+// Standard output is a result that could not be written where there is no other. A reader that has gone (a pipe into
+// head) is no complaint worth where there is.
+static enum exit_status judge_screen(const struct run *run, bool idle, enum exit_status status) {
+    bool alone = run->options->tables_dir == NULL && run->options->csv_file == NULL;
+    int error = output_error();
+    if (idle && (error == 0 || (error == EPIPE && !alone))) {
+        return status;
+    }
+    output_complain("cannot write to standard output: %s", idle ? strerror(error) : "nothing takes it");
+    return status == EXIT_MEASURED && alone ? EXIT_REFUSED : status;
+}
+
+// The progress file is a convenience: nobody waits long for it.
+static bool progress_ended(void *until_ns) {
+    return progress_idle() || now_ns() >= *(const uint64_t *)until_ns;
+}
+
+// Says what has to be said, and waits for what is still being written, where that does not hang.
+static enum exit_status close_outputs(struct run *run, enum exit_status status) {
+    struct supervisor *supervisor = &run->supervisor;
+    uint64_t until_ns = now_ns() + OUTPUT_PATIENCE_NS;
+    output_flush();
+    bool idle = supervisor_await(supervisor, output_screen_idle, NULL, OUTPUT_PATIENCE_NS);
+    status = judge_screen(run, idle, status);
+    if (run->failure.status != EXIT_MEASURED) {
+        output_complain("%s", run->failure.message);
+    }
+    if (supervisor_await(supervisor, output_complaints_idle, NULL, OUTPUT_PATIENCE_NS) && idle) {
+        output_end();
+    } else {
+        run->thread_hangs = true;
+    }
+    (void)supervisor_await(supervisor, progress_ended, &until_ns, OUTPUT_PATIENCE_NS);
+    if (progress_idle()) {
+        progress_end();
+    } else {
+        run->thread_hangs = true;
+    }
+    return status;
 }
 
 // Where a standard stream is closed, the next file opened would take its number, and what is meant for the screen would
@@ -279,8 +345,12 @@ int main(int argc, char **argv) {
     run.options = &options;
     run.argc = argc;
     run.argv = argv;
-    enum exit_status status = measure(&run);
-    say_failure(&run);
+    plan_run(&run);
+    if (!supervisor_start(&run.supervisor) || !output_start()) {
+        (void)fprintf(stderr, "logdisk: cannot set up signals and threads: %s\n", strerror(errno));
+        return EXIT_REFUSED;
+    }
+    enum exit_status status = close_outputs(&run, measure(&run));
     if (run.thread_hangs) {
         _exit((int)status);             // the thread in the hung call cannot be waited for
     }

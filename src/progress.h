@@ -27,6 +27,13 @@ struct progress {
 // False: refuses, before the test, a place where the file could not be put.
 bool progress_check(const char *path, struct failure *failure);
 
+// A thread of its own writes the file, which may lie on a disk that hangs. False where it cannot be made.
+bool progress_start(const struct progress *progress);
+// Hands the line over; one that has not been written yet is left out in its favour.
 void progress_write(const struct progress *progress);
+// The last line is written.
+bool progress_idle(void);
+// Ends the thread, which must be idle.
+void progress_end(void);
 
 #endif

@@ -5,6 +5,7 @@
 #include "run.h"
 
 #include "clock.h"
+#include "output.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -17,7 +18,7 @@ void run_warn(struct run *run, const char *format, ...) {
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    (void)fprintf(stderr, "logdisk: warning: %s\n", text);
+    output_complain("warning: %s", text);
     if (run->warnings_count < RUN_WARNINGS_MAX) {
         char *copy = strdup(text);
         if (copy != NULL) {

@@ -11,6 +11,7 @@
 #include "failure.h"
 #include "identity.h"
 #include "options.h"
+#include "places.h"
 #include "progress.h"
 #include "recorder.h"
 #include "screen.h"
@@ -56,6 +57,9 @@ struct run {
     bool has_in_flight, thread_hangs;
     struct stall in_flight;             // the oldest write in flight when the books were closed
     char in_flight_file[PATH_MAX];
+    bool checked, results_written;      // by the threads that main waits for
+    struct failure check_failure;
+    char shared_places[PLACES_BYTES];
     char *warnings[RUN_WARNINGS_MAX];
     uint32_t warnings_count;
 };

@@ -5,6 +5,7 @@
 #include "screen.h"
 
 #include "clock.h"
+#include "output.h"
 #include "units.h"
 
 #include <inttypes.h>
@@ -18,26 +19,26 @@ static const char *number(uint64_t value) {
 }
 
 static void option_list(const char *name, const struct number_list *list, bool sizes) {
-    (void)printf("%s : ", name);
+    output_print("%s : ", name);
     for (size_t i = 0; i < list->count; i++) {
         char text[SIZE_NAME_BYTES];
         (void)snprintf(text, sizeof text, "%" PRIu64, list->values[i]);
-        (void)printf("%s%s", i > 0 ? "," : "", sizes ? format_size(text, list->values[i]) : text);
+        output_print("%s%s", i > 0 ? "," : "", sizes ? format_size(text, list->values[i]) : text);
     }
-    (void)printf("\n");
+    output_print("\n");
 }
 
 static void option_number(const char *name, uint64_t value, const char *unit) {
-    (void)printf("%s : %" PRIu64 "%s\n", name, value, unit);
+    output_print("%s : %" PRIu64 "%s\n", name, value, unit);
 }
 
 void screen_options(const struct screen *screen, const struct options *options) {
     (void)screen;
-    (void)printf("\nOptions (specified or defaulted to)\n"
+    output_print("\nOptions (specified or defaulted to)\n"
                  "=====================================================================================\n");
     option_list("Write blocksize             (--bsize)             ", &options->block_sizes, true);
-    (void)printf("Directory to write to       (--dir)                : %s\n", options->dir);
-    (void)printf("Test file prefix            (--filePrefix)         : %s\n", options->file_prefix);
+    output_print("Directory to write to       (--dir)                : %s\n", options->dir);
+    output_print("Test file prefix            (--filePrefix)         : %s\n", options->file_prefix);
     option_number("Number of files to write to (--numFiles)          ", options->files, "");
     option_number("Size of test files          (--fileSize)          ", options->file_bytes, " bytes");
     option_number("Test duration               (--duration)          ", options->duration_s, " s");
@@ -49,39 +50,39 @@ void screen_options(const struct screen *screen, const struct options *options) 
         option_number("Delay after each write      (--delay)             ", options->delay_us, " us");
     }
     if (options->rate_micro_per_s > 0) {
-        (void)printf("Rate of each queue manager  (--rate)               : %.3f writes/s\n",
+        output_print("Rate of each queue manager  (--rate)               : %.3f writes/s\n",
                      (double)options->rate_micro_per_s / 1e6);
     }
     if (options->background_threads > 0) {
         option_number("Background threads          (--backgroundThreads) ", options->background_threads, "");
     }
-    (void)printf("Sync mode, direct I/O       (--sync, --direct)     : %s, %s\n\n", sync_name(options->sync),
+    output_print("Sync mode, direct I/O       (--sync, --direct)     : %s, %s\n\n", sync_name(options->sync),
                  options->direct != 0 ? "yes" : "no");
-    (void)fflush(stdout);
+    output_flush();
 }
 
 void screen_initial_write(const struct initial_write *initial_write) {
     double seconds = (double)initial_write->elapsed_ns / (double)NS_PER_S;
-    (void)printf("Initial write (preformatting): %s bytes in %.3f s", number(initial_write->bytes), seconds);
-    (void)printf(", %s bytes/sec", number(seconds > 0 ? (uint64_t)((double)initial_write->bytes / seconds) : 0));
-    (void)printf(", slowest part %s ns\n\n", number(initial_write->slowest_part_ns));
-    (void)fflush(stdout);
+    output_print("Initial write (preformatting): %s bytes in %.3f s", number(initial_write->bytes), seconds);
+    output_print(", %s bytes/sec", number(seconds > 0 ? (uint64_t)((double)initial_write->bytes / seconds) : 0));
+    output_print(", slowest part %s ns\n\n", number(initial_write->slowest_part_ns));
+    output_flush();
 }
 
 static void print_step(const struct screen *screen) {
     char size[SIZE_NAME_BYTES];
-    (void)printf("Executing test for write blocksize %" PRIu64 " (%s), %" PRIu32 " queue manager%s. Seconds elapsed -> ",
+    output_print("Executing test for write blocksize %" PRIu64 " (%s), %" PRIu32 " queue manager%s. Seconds elapsed -> ",
                  screen->block_bytes, format_size(size, screen->block_bytes), screen->queue_managers,
                  screen->queue_managers == 1 ? "" : "s");
 }
 
 static void print_elapsed(struct screen *screen, uint64_t elapsed_s) {
     if (screen->terminal) {
-        (void)printf("\r");
+        output_print("\r");
     }
     print_step(screen);
-    (void)printf("%" PRIu64 "/%" PRIu64 "%s", elapsed_s, screen->duration_s, screen->terminal ? "" : "\n");
-    (void)fflush(stdout);
+    output_print("%" PRIu64 "/%" PRIu64 "%s", elapsed_s, screen->duration_s, screen->terminal ? "" : "\n");
+    output_flush();
     screen->shown_s = elapsed_s;
 }
 
@@ -94,7 +95,7 @@ void screen_start_step(struct screen *screen, uint64_t block_bytes, uint32_t que
 
 void screen_elapsed(struct screen *screen, uint64_t elapsed_s) {
     uint64_t every_s = screen->terminal ? 1 : (screen->duration_s + PLAIN_LINES_A_STEP - 1) / PLAIN_LINES_A_STEP;
-    if (elapsed_s >= screen->shown_s + every_s && elapsed_s <= screen->duration_s) {
+    if (elapsed_s >= screen->shown_s + every_s && elapsed_s <= screen->duration_s && !output_is_behind()) {
         print_elapsed(screen, elapsed_s);
     }
 }
@@ -103,38 +104,38 @@ void screen_end_step(struct screen *screen, uint64_t elapsed_s) {
     if (elapsed_s != screen->shown_s) {
         print_elapsed(screen, elapsed_s);
     }
-    (void)printf(screen->terminal ? "\n\n" : "\n");
+    output_print(screen->terminal ? "\n\n" : "\n");
 }
 
 static void print_percentile(const char *name, const struct series *series, uint64_t quantile_ppm) {
     uint64_t ns;
     if (series_percentile_ns(series, quantile_ppm, &ns)) {
-        (void)printf("%-7s latency (ns)           : %15s\n", name, number(ns));
+        output_print("%-7s latency (ns)           : %15s\n", name, number(ns));
     }
 }
 
 void screen_result(const struct mqldt_row *row, const struct result *all) {
     bool several = row->queue_managers > 1;
     const char *single = several ? " by a single qm" : "";
-    (void)printf("Total writes to files                                               : %15s\n", number(row->writes));
-    (void)printf("IOPS                                                                : %15s\n",
+    output_print("Total writes to files                                               : %15s\n", number(row->writes));
+    output_print("IOPS                                                                : %15s\n",
                  number((uint64_t)(result_writes_per_s(all) + 0.5)));
-    (void)printf("Total bytes written to files                                        : %15s\n", number(row->bytes));
-    (void)printf("Max bytes/sec written to files%s (over 1 sec interval)%*s : %15s\n", single, several ? 0 : 15, "",
+    output_print("Total bytes written to files                                        : %15s\n", number(row->bytes));
+    output_print("Max bytes/sec written to files%s (over 1 sec interval)%*s : %15s\n", single, several ? 0 : 15, "",
                  number(row->second_bytes_max));
-    (void)printf("Min bytes/sec written to files%s (over 1 sec interval)%*s : %15s\n", single, several ? 0 : 15, "",
+    output_print("Min bytes/sec written to files%s (over 1 sec interval)%*s : %15s\n", single, several ? 0 : 15, "",
                  number(row->second_bytes_min));
-    (void)printf("Avg bytes/sec written to files%s%*s : %15s\n\n", several ? " by all queue managers" : "",
+    output_print("Avg bytes/sec written to files%s%*s : %15s\n\n", several ? " by all queue managers" : "",
                  several ? 15 : 37, "", number(row->bytes_per_s));
-    (void)printf("Max latency of write (ns)      : %s%15s", all->max_in_flight ? ">= " : "", number(row->max_ns));
-    (void)printf(" (#%s)\n", number(row->max_write));
-    (void)printf("Min bytes/sec (slowest write)  : %15s\n", number(row->slowest_bytes_per_s));
-    (void)printf("Min latency of write (ns)      : %15s", number(row->min_ns));
-    (void)printf(" (#%s)\n", number(row->min_write));
-    (void)printf("Max bytes/sec (fastest write)  : %15s\n", number(row->fastest_bytes_per_s));
-    (void)printf("Avg latency of write (ns)      : %15s\n", number(row->mean_ns));
+    output_print("Max latency of write (ns)      : %s%15s", all->max_in_flight ? ">= " : "", number(row->max_ns));
+    output_print(" (#%s)\n", number(row->max_write));
+    output_print("Min bytes/sec (slowest write)  : %15s\n", number(row->slowest_bytes_per_s));
+    output_print("Min latency of write (ns)      : %15s", number(row->min_ns));
+    output_print(" (#%s)\n", number(row->min_write));
+    output_print("Max bytes/sec (fastest write)  : %15s\n", number(row->fastest_bytes_per_s));
+    output_print("Avg latency of write (ns)      : %15s\n", number(row->mean_ns));
     if (row->writes > 0) {
-        (void)printf("Deviation of latency (ns)      : %15s\n",
+        output_print("Deviation of latency (ns)      : %15s\n",
                      number((uint64_t)(statistics_deviation_ns(&all->latency->statistics) + 0.5)));
     }
     static const struct { const char *name; uint64_t ppm; } percentiles[] = {
@@ -143,17 +144,17 @@ void screen_result(const struct mqldt_row *row, const struct result *all) {
     for (size_t i = 0; i < sizeof percentiles / sizeof percentiles[0]; i++) {
         print_percentile(percentiles[i].name, all->latency, percentiles[i].ppm);
     }
-    (void)printf("Passes over the test files     : %15.3f\n\n", all->ring_passes);
-    (void)fflush(stdout);
+    output_print("Passes over the test files     : %15.3f\n\n", all->ring_passes);
+    output_flush();
 }
 
 void screen_queue_manager(const struct result *one) {
     const struct statistics *figures = &one->latency->statistics;
-    (void)printf("Queue manager %" PRIu32 ": %s writes", one->queue_manager, number(figures->count));
+    output_print("Queue manager %" PRIu32 ": %s writes", one->queue_manager, number(figures->count));
     if (figures->count > 0) {
-        (void)printf(", %s bytes/sec", number((uint64_t)(result_bytes_per_s(one) + 0.5)));
-        (void)printf(", avg %s ns", number((uint64_t)(statistics_mean_ns(figures) + 0.5)));
-        (void)printf(", max %s ns", number(figures->max_ns));
+        output_print(", %s bytes/sec", number((uint64_t)(result_bytes_per_s(one) + 0.5)));
+        output_print(", avg %s ns", number((uint64_t)(statistics_mean_ns(figures) + 0.5)));
+        output_print(", max %s ns", number(figures->max_ns));
     }
-    (void)printf("\n");
+    output_print("\n");
 }

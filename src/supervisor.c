@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdlib.h>
 
 #define POLL_NS UINT64_C(2000000)
 
@@ -67,10 +68,25 @@ bool supervisor_patience_over(const struct supervisor *supervisor) {
            (supervisor->hurried || now_ns() >= supervisor->stopped_at_ns + SUPERVISOR_PATIENCE_NS);
 }
 
+bool supervisor_await(struct supervisor *supervisor, bool (*done)(void *), void *argument, uint64_t patience_ns) {
+    uint64_t begin_ns = now_ns();
+    supervisor->hurried = false;            // by now it would be a signal too many for something else
+    for (uint64_t poll_ns = 50000; !done(argument); poll_ns = poll_ns < POLL_NS ? poll_ns * 2 : POLL_NS * 5) {
+        if (supervisor_wait(supervisor, now_ns() + poll_ns)) {
+            uint64_t from_ns = begin_ns > supervisor->stopped_at_ns ? begin_ns : supervisor->stopped_at_ns;
+            if (supervisor->hurried || now_ns() >= from_ns + patience_ns) {
+                return done(argument);
+            }
+        }
+    }
+    return true;
+}
+
 struct job {
     void (*work)(void *);
     void *argument;
     atomic_bool done;
+    pthread_t thread;
 };
 
 static void *run_job(void *argument) {
@@ -78,6 +94,32 @@ static void *run_job(void *argument) {
     job->work(job->argument);
     atomic_store(&job->done, true);
     return NULL;
+}
+
+// NULL where no thread could be made, and the work is done already.
+static struct job *start_job(void (*work)(void *), void *argument) {
+    struct job *job = calloc(1, sizeof *job);
+    if (job != NULL) {
+        job->work = work;
+        job->argument = argument;
+        if (pthread_create(&job->thread, NULL, run_job, job) == 0) {
+            return job;
+        }
+        free(job);
+    }
+    work(argument);
+    return NULL;
+}
+
+// The thread of a job that hangs outlives this, and so does the job's record.
+static bool end_job(struct job *job, bool done) {
+    if (!done) {
+        (void)pthread_detach(job->thread);
+        return false;
+    }
+    (void)pthread_join(job->thread, NULL);
+    free(job);
+    return true;
 }
 
 // Waits for the job; false where it hangs. The first polls are short, so that quick work costs no time.
@@ -102,20 +144,15 @@ static bool wait_for_job(struct supervisor *supervisor, struct job *job, atomic_
 
 bool supervisor_run(struct supervisor *supervisor, void (*work)(void *), void *argument, atomic_bool *stop_flag,
                     void (*tick)(void *), void *tick_argument, uint64_t tick_ns) {
-    // Static: a thread that hangs outlives this call. One job runs at a time, and after one that hung none is started.
-    static struct job job;
-    pthread_t thread;
-    job.work = work;
-    job.argument = argument;
-    atomic_store(&job.done, false);
-    if (pthread_create(&thread, NULL, run_job, &job) != 0) {
-        work(argument);
-        return true;
-    }
-    if (!wait_for_job(supervisor, &job, stop_flag, tick, tick_argument, tick_ns)) {
-        (void)pthread_detach(thread);
-        return false;
-    }
-    (void)pthread_join(thread, NULL);
-    return true;
+    struct job *job = start_job(work, argument);
+    return job == NULL || end_job(job, wait_for_job(supervisor, job, stop_flag, tick, tick_argument, tick_ns));
+}
+
+static bool job_done(void *job) {
+    return atomic_load(&((struct job *)job)->done);
+}
+
+bool supervisor_finish(struct supervisor *supervisor, void (*work)(void *), void *argument, uint64_t patience_ns) {
+    struct job *job = start_job(work, argument);
+    return job == NULL || end_job(job, supervisor_await(supervisor, job_done, job, patience_ns));
 }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // What ends a run before its time: SIGINT, SIGTERM, SIGHUP and the deadline. No handlers: the signals are blocked in
-// every thread, and the main thread takes them while it waits. Main itself never makes a call on the file system under
-// test, so it stays able to report whatever hangs there.
+// every thread, and the main thread takes them while it waits. Main itself makes no call on the file system under test,
+// and none on standard output, standard error, --progress and --csvFile, so it stays able to report whatever hangs there.
 #ifndef LOGDISK_SUPERVISOR_H
 #define LOGDISK_SUPERVISOR_H
 
@@ -39,5 +39,11 @@ bool supervisor_patience_over(const struct supervisor *supervisor);
 // tick (may be NULL) is called about every tick_ns meanwhile. On failure to start a thread, runs it here.
 bool supervisor_run(struct supervisor *supervisor, void (*work)(void *), void *argument, atomic_bool *stop,
                     void (*tick)(void *), void *tick_argument, uint64_t tick_ns);
+
+// For what is done at the end, also of a run that was stopped. Waits until done(argument); false where the run is to
+// end and patience_ns have passed since then (and since this began), or another signal came.
+bool supervisor_await(struct supervisor *supervisor, bool (*done)(void *), void *argument, uint64_t patience_ns);
+// The same for work(argument) in a thread of its own.
+bool supervisor_finish(struct supervisor *supervisor, void (*work)(void *), void *argument, uint64_t patience_ns);
 
 #endif

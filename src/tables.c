@@ -5,6 +5,7 @@
 #include "tables.h"
 
 #include "clock.h"
+#include "output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -321,8 +322,7 @@ void tables_run_real(struct tables *tables, const char *key, double value, int p
 }
 
 static void say_kept(const struct tables *tables, enum table table, const char *why) {
-    (void)fprintf(stderr, "logdisk: --tables=%s: %s; this run's is kept in .%s.tmp\n", tables->path, why,
-                  table_names[table]);
+    output_complain("--tables=%s: %s; this run's is kept in .%s.tmp", tables->path, why, table_names[table]);
 }
 
 // Puts a table in its place; keeps it under its name aside where that has been taken. 0 or errno.
@@ -333,8 +333,7 @@ static int commit_table(struct tables *tables, enum table table) {
         (void)snprintf(why, sizeof why, "a %s of another origin has appeared", table_names[table]);
         say_kept(tables, table, why);
     } else if (error != 0) {
-        (void)fprintf(stderr, "logdisk: --tables=%s: cannot write %s: %s\n", tables->path, table_names[table],
-                      strerror(error));
+        output_complain("--tables=%s: cannot write %s: %s", tables->path, table_names[table], strerror(error));
     }
     return error;
 }

@@ -165,6 +165,10 @@ def traced(place):
         return file.read().splitlines()
 
 
+def warnings(run):
+    return "\n".join(value for key, value in run.items() if key.startswith("warning_"))
+
+
 def equal(found, wanted, what=""):
     assert found == wanted, "%s: found %r, wanted %r" % (what, found, wanted)
 
@@ -428,7 +432,7 @@ def late_start(place):
     contains(result.err, "after its planned start", "shortened")
     run = consistent(result)
     assert 1.4e9 <= int(result.all()["elapsed_ns"]) <= 2.1e9, result.all()["elapsed_ns"]
-    contains(run["warning_1"], "shortened")
+    contains(warnings(run), "shortened")
 
 
 @test
@@ -439,7 +443,7 @@ def late_plan_is_caught_up(place):
                            before=strace(place, "pwritev:delay_enter=4500000:when=20", calls="pwritev"))
     equal(result.status, 0, result.err)
     run = consistent(result)
-    contains(run["warning_1"], "step 2", "after its planned start")
+    contains(warnings(run), "step 2", "after its planned start")
     first, second = result.all(1), result.all(2)
     assert int(first["elapsed_ns"]) > 4400000000, first["elapsed_ns"]
     assert 900000000 < int(second["elapsed_ns"]), second["elapsed_ns"]
@@ -776,14 +780,19 @@ def foreign_files_are_refused_and_kept(place):
 @test
 def file_planted_after_the_look_is_kept(place):
     """The exclusive create meets a name that was not there a moment ago."""
-    result = place.logdisk("--duration=1", before=strace(place, "openat:error=EEXIST:when=%d" % nth_create(place, 2), calls="openat"))
+    result = place.logdisk("--duration=1", before=strace_dir(place, "openat:error=EEXIST:when=%d" % nth_create(place, 2)))
     refused(place, result, "mqldt_testfile.0001", "File exists", "--filePrefix")
     equal(os.listdir(place.dir), [])
 
 
+def strace_dir(place, *inject):
+    """Only what opens the directory under test or something in it: other threads open files as well."""
+    return strace(place, *inject, calls="openat") + ["-P", place.dir]
+
+
 def nth_create(place, nth, flag="O_CREAT"):
     """Which openat of its thread is the nth one that opens a test file (with or without O_CREAT), counted from 1."""
-    result = place.logdisk("--duration=1", before=strace(place, calls="openat"))
+    result = place.logdisk("--duration=1", before=strace_dir(place))
     equal(result.status, 0, result.err)
     count = 0
     lines = [line for line in traced(place) if "openat(" in line]
@@ -799,7 +808,7 @@ def nth_create(place, nth, flag="O_CREAT"):
 @test
 def no_direct_io(place):
     number = nth_create(place, 1, "none")
-    result = place.logdisk("--duration=1", before=strace(place, "openat:error=EINVAL:when=%d" % number, calls="openat"))
+    result = place.logdisk("--duration=1", before=strace_dir(place, "openat:error=EINVAL:when=%d" % number))
     refused(place, result, "refuses O_DIRECT", "--direct=no")
     equal(os.listdir(place.dir), [], "left behind")
 
@@ -889,7 +898,7 @@ def block_size_that_the_disk_refuses(place):
     odd = place.logdisk("--duration=1", "--bsize=5K", "--direct=no")
     equal(odd.status, 0, odd.err)
     contains(odd.err, "warning", "5120", "4096")
-    contains(odd.run()["warning_1"], "5120")
+    contains(warnings(odd.run()), "5120")
 
 
 @root_test
@@ -1097,6 +1106,107 @@ def frozen_for_a_while(place):
         consistent(result)
         assert int(result.all()["latency_max_ns"]) > 2000000000
         assert "0" in [row["writes"] for row in result.rows("intervals.csv")]
+
+
+def wait_for_complete_tables(place):
+    for _ in range(300):
+        if os.path.exists(place.tables + "/run.csv"):
+            return consistent(Result(None, "", "", place.tables))
+        time.sleep(0.1)
+    raise AssertionError("no complete tables")
+
+
+@root_test
+def own_files_on_the_frozen_disk(place):
+    """Standard output, standard error and the progress file hang with the disk; deadline and signals work all the same."""
+    with mounted(place) as point:
+        for end in ("deadline", "interrupted"):
+            shutil.rmtree(place.tables, ignore_errors=True)
+            command = place.command("--duration=60", "--deadline=%d" % (5 if end == "deadline" else 50), "--csvFile=" + point + "/m.csv",
+                                    "--progress=" + point + "/progress", dir=point)
+            with open(point + "/screen", "w") as screen:
+                process = subprocess.Popen(command, stdout=screen, stderr=screen)
+            for _ in range(200):
+                with contextlib.suppress(OSError):
+                    if "state=measuring" in read(point + "/progress"):
+                        break
+                time.sleep(0.02)
+            subprocess.check_call(["fsfreeze", "-f", point])
+            try:
+                if end == "interrupted":
+                    time.sleep(7.5)         # main has written to the screen by now
+                    process.send_signal(signal.SIGTERM)
+                run = wait_for_complete_tables(place)
+            finally:
+                subprocess.check_call(["fsfreeze", "-u", point])
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(timeout=60)
+                process.kill()
+            equal(process.wait(timeout=10), 4, end)
+            equal((run["exit_status"], run["exit_reason"]), ("4", end))
+            contains(warnings(run), "--csvFile, --progress, standard output, standard error")
+            assert "--tables" not in warnings(run), warnings(run)
+            for name in ("progress", ".progress.tmp", ".m.csv.tmp", "screen"):
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(os.path.join(point, name))
+
+
+@test
+def pipe_that_nobody_reads(place):
+    """A full pipe as standard output: the run ends by its deadline, or by a signal, and has its tables."""
+    import fcntl
+    for end in ("deadline", "interrupted"):
+        shutil.rmtree(place.tables, ignore_errors=True)
+        reader, writer = os.pipe()
+        try:
+            size = fcntl.fcntl(writer, 1031, 4096)          # F_SETPIPE_SZ
+            os.write(writer, b"x" * size)
+            process = subprocess.Popen(place.command("--duration=60", "--deadline=%d" % (3 if end == "deadline" else 50)), stdout=writer,
+                                       stderr=subprocess.PIPE, universal_newlines=True)
+            if end == "interrupted":
+                time.sleep(1.5)
+                process.send_signal(signal.SIGTERM)
+            result = place.finish(process)
+        finally:
+            os.close(reader)
+            os.close(writer)
+            process.kill()
+        equal(result.status, 4, result.err)
+        equal(consistent(result)["exit_reason"], end)
+        assert int(result.all()["writes"]) > 0
+        contains(result.err, "cannot write to standard output")
+
+
+@test
+def slow_reader_gets_everything(place):
+    """What is on the screen at the end comes out completely, however late it is read."""
+    import fcntl
+    reader, writer = os.pipe()
+    fcntl.fcntl(writer, 1031, 4096)
+    process = subprocess.Popen(place.command("--duration=1", "--bsize=4K,8K,12K,16K"), stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    try:
+        place.wait_for("run.csv", "complete,1", process)
+        time.sleep(4)
+        with os.fdopen(reader) as file:
+            out = file.read()
+        process.communicate(timeout=60)
+    finally:
+        process.kill()
+    equal(process.returncode, 0)
+    equal(out.count("Passes over the test files"), 4)
+    assert out.endswith("\n\n"), out[-100:]
+
+
+@test
+def unwritable_screen(place):
+    """It is the only result where nothing else was asked for."""
+    command = [LOGDISK, "--dir=" + place.dir, "--bsize=4K", "--duration=1"]
+    for options, status in (([], 2), (["--csvFile=" + place.path + "/m.csv"], 0), (["--tables=" + place.tables], 0)):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(command + options, stdout=full, stderr=subprocess.PIPE, universal_newlines=True, timeout=60)
+        equal(done.returncode, status, done.stderr)
+        contains(done.stderr, "cannot write to standard output: No space left")
 
 
 # The same program under the sanitizers and valgrind.
