@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define STACK_BYTES ((size_t)256 << 10)
+
 // Takes what waits and delivers it without the lock.
 static void deliver(struct outlet *outlet) {
     char *text = outlet->text;
@@ -40,9 +42,16 @@ static void *outlet_main(void *argument) {
     return NULL;
 }
 
+// Small stacks: --mlock would keep all of a default one in memory.
 bool outlet_start(struct outlet *outlet) {
-    outlet->started = pthread_mutex_init(&outlet->lock, NULL) == 0 && pthread_cond_init(&outlet->changed, NULL) == 0 &&
-                      pthread_create(&outlet->thread, NULL, outlet_main, outlet) == 0;
+    pthread_attr_t attributes;
+    if (pthread_mutex_init(&outlet->lock, NULL) != 0 || pthread_cond_init(&outlet->changed, NULL) != 0 ||
+        pthread_attr_init(&attributes) != 0) {
+        return false;
+    }
+    outlet->started = pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 &&
+                      pthread_create(&outlet->thread, &attributes, outlet_main, outlet) == 0;
+    (void)pthread_attr_destroy(&attributes);
     return outlet->started;
 }
 

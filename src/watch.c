@@ -119,8 +119,8 @@ void watch_writers(struct run *run) {
         }
         now = now_ns();
         advance(run, now);
-        if ((now - run->start_ns) / NS_PER_S != shown_s) {
-            shown_s = (now - run->start_ns) / NS_PER_S;
+        if ((now - run->plan.begin_ns) / NS_PER_S != shown_s) {         // the step's seconds; before it, any number
+            shown_s = (now - run->plan.begin_ns) / NS_PER_S;
             show(run, now);
         }
         if (supervisor_patience_over(&run->supervisor) && close_hanging(run, now)) {

@@ -50,6 +50,8 @@ void test_csv(void);
 void test_tables(void);
 void test_aside(void);
 void test_mqldt_table(void);
+void test_outlet(void);
+void test_outlet_that_hangs(void);
 void test_rounds(void);
 void test_mountinfo(void);
 void test_kernel_counters(void);

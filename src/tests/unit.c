@@ -33,6 +33,8 @@ static const struct { const char *name; void (*run)(void); } tests[] = {
     {"tables", test_tables},
     {"aside", test_aside},
     {"mqldt's table", test_mqldt_table},
+    {"outlet", test_outlet},
+    {"outlet that hangs", test_outlet_that_hangs},
     {"rounds", test_rounds},
     {"mountinfo", test_mountinfo},
     {"kernel counters", test_kernel_counters},

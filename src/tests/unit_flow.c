@@ -6,12 +6,14 @@
 
 #include "../clock.h"
 #include "../content.h"
+#include "../outlet.h"
 #include "../recorder.h"
 #include "../result.h"
 #include "../ring.h"
 #include "../timeline.h"
 #include "check.h"
 
+#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -255,4 +257,75 @@ void test_content(void) {
     CHECK(content_pool_bytes(4096, 4096) == 32768 && content_pool_bytes(65536, 4096) == 2 * 65536);
     CHECK(content_pool_bytes(UINT64_C(16) << 20, 4096) == (size_t)17 << 20);
     CHECK(content_pool_bytes(5120, 4096) % 4096 == 0 && content_pool_bytes(512, 1 << 20) == 2 << 20);
+}
+
+// What an outlet delivered; the test holds gate locked for as long as delivering shall hang.
+static struct {
+    pthread_mutex_t gate;
+    char text[64];
+} delivered = {.gate = PTHREAD_MUTEX_INITIALIZER};
+
+static int deliver(const void *error, const char *text, size_t length) {
+    (void)pthread_mutex_lock(&delivered.gate);
+    size_t used = strlen(delivered.text);
+    memcpy(delivered.text + used, text, length);
+    delivered.text[used + length] = '\0';
+    (void)pthread_mutex_unlock(&delivered.gate);
+    return error != NULL ? *(const int *)error : 0;
+}
+
+static void put(struct outlet *outlet, const char *text) {
+    outlet_put(outlet, text, strlen(text));
+}
+
+static void wait_until_idle(struct outlet *outlet) {
+    while (!outlet_idle(outlet)) {
+        sleep_until_ns(now_ns() + 100000);
+    }
+}
+
+void test_outlet(void) {
+    static const int error = ENOSPC;
+    struct outlet none = {.deliver = deliver};
+    put(&none, "lost");
+    outlet_release(&none);
+    CHECK(outlet_idle(&none) && outlet_error(&none) == 0 && outlet_waiting(&none) == 0);
+    outlet_end(&none);
+    struct outlet outlet = {.deliver = deliver, .argument = &error};
+    delivered.text[0] = '\0';
+    CHECK(outlet_start(&outlet));
+    put(&outlet, "one ");
+    put(&outlet, "two");
+    CHECK(outlet_waiting(&outlet) == 7 && outlet_idle(&outlet));        // not released
+    outlet_release(&outlet);
+    wait_until_idle(&outlet);
+    CHECK(strcmp(delivered.text, "one two") == 0 && outlet_error(&outlet) == ENOSPC);
+    put(&outlet, " three");
+    outlet_release(&outlet);
+    outlet_end(&outlet);                                                // delivers what is released
+    CHECK(strcmp(delivered.text, "one two three") == 0);
+}
+
+void test_outlet_that_hangs(void) {
+    static const char *const wanted[] = {"first second third", "first third"};
+    for (size_t latest_only = 0; latest_only < 2; latest_only++) {
+        struct outlet outlet = {.deliver = deliver, .latest_only = latest_only == 1};
+        delivered.text[0] = '\0';
+        CHECK(outlet_start(&outlet));
+        (void)pthread_mutex_lock(&delivered.gate);
+        put(&outlet, "first");
+        outlet_release(&outlet);
+        while (outlet_waiting(&outlet) > 0) {
+            sleep_until_ns(now_ns() + 100000);
+        }
+        put(&outlet, " second");
+        outlet_release(&outlet);
+        put(&outlet, " third");
+        outlet_release(&outlet);
+        CHECK(!outlet_idle(&outlet) && delivered.text[0] == '\0');
+        (void)pthread_mutex_unlock(&delivered.gate);
+        wait_until_idle(&outlet);
+        outlet_end(&outlet);
+        CHECK(strcmp(delivered.text, wanted[latest_only]) == 0);
+    }
 }
