@@ -5,12 +5,13 @@
 #include "places.h"
 
 #include <limits.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+
+#define TMPFS 0x01021994         // statfs(2)'s TMPFS_MAGIC
 
 static bool under_test(const struct workspace *workspace, dev_t device) {
     for (uint32_t i = 0; i < workspace->queue_managers; i++) {
@@ -18,7 +19,7 @@ static bool under_test(const struct workspace *workspace, dev_t device) {
         struct statfs system;
         int fd = workspace->directories[i].fd;
         if (fd >= 0 && fstat(fd, &status) == 0 && status.st_dev == device && fstatfs(fd, &system) == 0 &&
-            system.f_type != TMPFS_MAGIC) {
+            system.f_type != TMPFS) {
             return true;
         }
     }
@@ -30,7 +31,8 @@ static bool path_under_test(const struct workspace *workspace, const char *path)
     char dir[PATH_MAX];
     struct stat status;
     const char *slash = path != NULL ? strrchr(path, '/') : NULL;
-    int length = slash == NULL ? snprintf(dir, sizeof dir, ".") : snprintf(dir, sizeof dir, "%.*s/", (int)(slash - path), path);
+    int length = slash == NULL ? snprintf(dir, sizeof dir, ".")
+                               : snprintf(dir, sizeof dir, "%.*s/", (int)(slash - path), path);
     return path != NULL && length > 0 && (size_t)length < sizeof dir && stat(dir, &status) == 0 &&
            under_test(workspace, status.st_dev);
 }

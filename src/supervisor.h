@@ -3,7 +3,8 @@
 //
 // What ends a run before its time: SIGINT, SIGTERM, SIGHUP and the deadline. No handlers: the signals are blocked in
 // every thread, and the main thread takes them while it waits. Main itself makes no call on the file system under test,
-// and none on standard output, standard error, --progress and --csvFile, so it stays able to report whatever hangs there.
+// and none on standard output, standard error, --progress and --csvFile, so it stays able to report whatever hangs
+// there. (Rows of --tables are its own; a warning tells where they lie on the file system under test.)
 #ifndef LOGDISK_SUPERVISOR_H
 #define LOGDISK_SUPERVISOR_H
 
@@ -25,7 +26,8 @@ struct supervisor {
     bool hurried;                       // a second signal: do not wait for calls in flight
 };
 
-// Blocks the signals, but for those that were ignored before, and ignores those that would end the process in silence (SIGPIPE, SIGXFSZ).
+// Blocks the signals, but for those that were ignored before, and ignores those that would end the process in silence
+// (SIGPIPE, SIGXFSZ).
 bool supervisor_start(struct supervisor *supervisor);
 
 // Waits until that instant or the first event; true where the run is to end.

@@ -1151,6 +1151,27 @@ def own_files_on_the_frozen_disk(place):
                     os.unlink(os.path.join(point, name))
 
 
+@root_test
+def disk_frozen_before_the_start(place):
+    with mounted(place) as point:
+        subprocess.check_call(["fsfreeze", "-f", point])
+        with open(place.path + "/err", "w") as err:
+            process = subprocess.Popen(place.command("--duration=1", "--deadline=2", "--csvFile=" + point + "/m.csv", dir=point),
+                                       stdout=subprocess.DEVNULL, stderr=err)
+        try:
+            for _ in range(200):
+                if "the deadline has passed" in read(place.path + "/err"):
+                    break
+                time.sleep(0.1)
+            contains(read(place.path + "/err"), "the deadline has passed")
+        finally:
+            subprocess.check_call(["fsfreeze", "-u", point])
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=30)
+            process.kill()
+        equal(process.wait(timeout=10), 4)
+
+
 @test
 def pipe_that_nobody_reads(place):
     """A full pipe as standard output: the run ends by its deadline, or by a signal, and has its tables."""
