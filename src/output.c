@@ -58,6 +58,9 @@ bool output_start(void) {
     return outlet_start(&screen) && outlet_start(&complaints);
 }
 
+static void put(struct outlet *outlet, FILE *direct, const char *format, va_list arguments)
+    __attribute__((format(printf, 3, 0)));
+
 static void put(struct outlet *outlet, FILE *direct, const char *format, va_list arguments) {
     char *text = NULL;
     int length = vasprintf(&text, format, arguments);
