@@ -32,8 +32,16 @@ static void add_writer(const struct writer *writer, struct result_room *room) {
         tally_add_to(writer->flush, room->flush);
     }
     if (room->response != NULL) {
+        struct schedule schedule = writer_schedule(writer);
         tally_add_to(writer->response, room->response);
+        schedule_add_waits(&schedule, writer->totals.first_not_started, writer->totals.not_started,
+                           writer->totals.end_ns, room->response);
     }
+}
+
+// In an open loop the queue managers' first writes are shifted against each other on purpose.
+static uint64_t planned_start_ns(const struct writer *writer) {
+    return writer->plan->rate_micro_per_s > 0 ? writer_schedule(writer).origin_ns : writer->plan->begin_ns;
 }
 
 // Everything but the series.
@@ -41,6 +49,7 @@ static struct result figures_of(const struct writer *writer, uint32_t step, uint
     const struct step_plan *plan = writer->plan;
     const struct writer_totals *totals = &writer->totals;
     uint64_t writes = totals->latency.statistics.count;
+    bool passed = totals->first_pass_ended && totals->first_pass_writes > 0;
     return (struct result){
         .step = step,
         .block_bytes = plan->block_bytes,
@@ -55,9 +64,12 @@ static struct result figures_of(const struct writer *writer, uint32_t step, uint
         .min_queue_manager = writer->queue_manager,
         .max_queue_manager = writer->queue_manager,
         .ring_passes = (double)writes / (double)writer->pass_writes,
-        .first_pass_writes = totals->first_pass_ended ? totals->first_pass_writes : 0,
-        .first_pass_sum_ns = totals->first_pass_sum_ns,
-        .start_skew_ns = since(totals->first_start_ns, plan->begin_ns),
+        .first_pass_writes = passed ? totals->first_pass_writes : 0,
+        .first_pass_sum_ns = passed ? totals->first_pass_sum_ns : 0,
+        .later_writes = passed ? writes - totals->first_pass_writes : 0,
+        .later_sum_ns = passed ? totals->latency.statistics.sum_ns - totals->first_pass_sum_ns : 0,
+        .writes_not_started = totals->not_started,
+        .start_skew_ns = since(totals->first_start_ns, planned_start_ns(writer)),
     };
 }
 
@@ -122,6 +134,9 @@ struct result result_of_all(const struct writer *writers, uint32_t count, uint32
     all.ring_passes = 0;
     all.first_pass_writes = 0;
     all.first_pass_sum_ns = 0;
+    all.later_writes = 0;
+    all.later_sum_ns = 0;
+    all.writes_not_started = 0;
     clear_room(room);
     for (uint32_t i = 0; i < count; i++) {
         struct result one = figures_of(&writers[i], step, start_epoch_ns);
@@ -131,7 +146,10 @@ struct result result_of_all(const struct writer *writers, uint32_t count, uint32
         all.bytes += one.bytes;
         all.ring_passes += one.ring_passes / count;
         all.first_pass_writes += one.first_pass_writes;
-        all.first_pass_sum_ns += one.first_pass_writes > 0 ? one.first_pass_sum_ns : 0;
+        all.first_pass_sum_ns += one.first_pass_sum_ns;
+        all.later_writes += one.later_writes;
+        all.later_sum_ns += one.later_sum_ns;
+        all.writes_not_started += one.writes_not_started;
         all.start_skew_ns = one.start_skew_ns > all.start_skew_ns ? one.start_skew_ns : all.start_skew_ns;
     }
     point_at(&all, room);

@@ -30,6 +30,8 @@ struct result {
     uint64_t in_flight_max_ns, in_flight_write;
     double ring_passes;
     uint64_t first_pass_writes, first_pass_sum_ns;      // writes 0: no whole first pass within the measured time
+    uint64_t writes_not_started;        // in an open loop: due in the measured time; response has their waiting
+    uint64_t later_writes, later_sum_ns;                // after the first pass, of those that ended one
     uint64_t start_skew_ns;             // first write after the planned start; the latest of all
     bool has_rounds;                    // all five, and 60 s at least
     double round_spread_share, round_slope_share, late_to_early_ratio;

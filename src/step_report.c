@@ -49,12 +49,7 @@ static void report_stalls(struct run *run) {
 }
 
 static const struct stall *in_flight_of(const struct writer *writer) {
-    for (size_t i = 0; i < writer->totals.stalls.count; i++) {
-        if (writer->totals.stalls.longest[i].in_flight) {
-            return &writer->totals.stalls.longest[i];
-        }
-    }
-    return NULL;
+    return writer->totals.in_flight.in_flight ? &writer->totals.in_flight : NULL;
 }
 
 static void check_books(struct run *run, const struct result *all) {
@@ -65,6 +60,10 @@ static void check_books(struct run *run, const struct result *all) {
     if (waits > 0) {
         run_warn(run, "step %" PRIu32 ": writers waited %" PRIu64 " times for the recorder, outside the timed interval",
                  run->row.step, waits);
+    }
+    if (all->writes_not_started > 0) {
+        run_warn(run, "step %" PRIu32 ": %" PRIu64 " writes were due by --rate and not started when the measured time "
+                 "ended; the response figures have what they had waited by then", run->row.step, all->writes_not_started);
     }
     if (all->latency->statistics.count != run->recorder.step.statistics.count ||
         all->latency->statistics.sum_ns != run->recorder.step.statistics.sum_ns) {

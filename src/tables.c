@@ -27,7 +27,7 @@ static const char *const table_headers[TABLES] = {
     "flush_sum_ns,flush_mean_ns,flush_min_ns,flush_max_ns,flush_p50_ns,flush_p99_ns,flush_p99_9_ns,"
     "response_sum_ns,response_mean_ns,response_min_ns,response_max_ns,response_p50_ns,response_p99_ns,"
     "response_p99_9_ns,first_pass_latency_mean_ns,later_passes_latency_mean_ns,start_skew_ns,round_spread_share,"
-    "round_slope_share,late_to_early_latency_ratio,steady_state",
+    "round_slope_share,late_to_early_latency_ratio,steady_state,writes_not_started",
     "step,block_size_bytes,queue_managers,second,partial,writes,bytes,latency_sum_ns,latency_min_ns,latency_p50_ns,"
     "latency_p99_ns,latency_p99_9_ns,latency_max_ns",
     "step,block_size_bytes,queue_managers,batch,latency_upper_ns,writes",
@@ -183,11 +183,9 @@ static void put_latency(struct csv *csv, const struct result *result) {
 }
 
 static void put_passes_and_rounds(struct csv *csv, const struct result *result) {
-    uint64_t later_writes = result->latency->statistics.count - result->first_pass_writes;
-    uint64_t later_sum_ns = result->latency->statistics.sum_ns - result->first_pass_sum_ns;
-    bool compared = result->first_pass_writes > 0 && later_writes > 0;
+    bool compared = result->first_pass_writes > 0 && result->later_writes > 0;
     csv_real(csv, compared ? (double)result->first_pass_sum_ns / (double)result->first_pass_writes : NAN, 3);
-    csv_real(csv, compared ? (double)later_sum_ns / (double)later_writes : NAN, 3);
+    csv_real(csv, compared ? (double)result->later_sum_ns / (double)result->later_writes : NAN, 3);
     csv_integer(csv, result->start_skew_ns);
     csv_real(csv, result->has_rounds ? result->round_spread_share : NAN, 6);
     csv_real(csv, result->has_rounds ? result->round_slope_share : NAN, 6);
@@ -222,6 +220,7 @@ void tables_result(struct tables *tables, const struct result *result) {
     put_extra(csv, result->flush);
     put_extra(csv, result->response);
     put_passes_and_rounds(csv, result);
+    put_integer_or_empty(csv, result->response != NULL, result->writes_not_started);
     csv_end_row(csv);
 }
 

@@ -30,14 +30,26 @@ static bool pass_for(struct run *run, struct writer *writer, uint64_t now) {
     return true;
 }
 
+static bool is_finished(const struct writer *writer) {
+    return atomic_load_explicit(&writer->passed, memory_order_acquire) == UINT32_MAX;
+}
+
+// True where the recorder's next slot has ended: all writers have passed it, and one at least went on behind it. Where
+// all are finished the slot may have been cut short, and recorder_finish knows where it ended.
+static bool slot_has_ended(struct run *run, uint64_t now) {
+    bool one_goes_on = false;
+    for (uint32_t i = 0; i < run->plan.queue_managers; i++) {
+        if (!pass_for(run, &run->writers[i], now)) {
+            return false;
+        }
+        one_goes_on |= !is_finished(&run->writers[i]);
+    }
+    return one_goes_on;
+}
+
 // Takes over every slot that has ended.
 static void advance(struct run *run, uint64_t now) {
-    while (now >= run->recorder.cut.end_ns) {
-        for (uint32_t i = 0; i < run->plan.queue_managers; i++) {
-            if (!pass_for(run, &run->writers[i], now)) {
-                return;
-            }
-        }
+    while (now >= run->recorder.cut.end_ns && slot_has_ended(run, now)) {
         recorder_finalise_next(&run->recorder);
     }
 }
@@ -46,10 +58,6 @@ static void show(struct run *run, uint64_t now) {
     uint64_t measured_s = now > run->plan.timeline.start_ns ? (now - run->plan.timeline.start_ns) / NS_PER_S : 0;
     screen_elapsed(&run->screen, measured_s);
     run_progress(run, now < run->plan.timeline.start_ns ? "warmup" : "measuring");
-}
-
-static bool is_finished(const struct writer *writer) {
-    return atomic_load_explicit(&writer->passed, memory_order_acquire) == UINT32_MAX;
 }
 
 static void note_in_flight(struct run *run, const struct writer *writer, uint64_t now) {
@@ -65,8 +73,7 @@ static void note_in_flight(struct run *run, const struct writer *writer, uint64_
         run->has_in_flight = true;
         workspace_file_path(&run->workspace, writer->queue_manager, writer->ring.file, run->in_flight_file);
     }
-    struct writer_totals *totals = &run->writers[writer->queue_manager - 1].totals;
-    stalls_insert(&totals->stalls, &stall);
+    run->writers[writer->queue_manager - 1].totals.in_flight = stall;
 }
 
 // Closes the books of writers whose calls do not end. True when every writer has finished or is closed.

@@ -38,6 +38,9 @@ void writer_start_step(struct writer *writer, struct step_plan *plan) {
     writer->totals.first_pass_ended = false;
     writer->totals.first_start_ns = 0;
     writer->totals.end_ns = 0;
+    writer->totals.first_not_started = 0;
+    writer->totals.not_started = 0;
+    writer->totals.in_flight = (struct stall){0};
     writer->totals.waits_for_recorder = 0;
     writer->totals.thread = (struct thread_figures){0};
     if (writer->flush != NULL) {
@@ -131,8 +134,35 @@ static void wait_for_room(struct writer *writer) {
     }
 }
 
+struct schedule writer_schedule(const struct writer *writer) {
+    const struct step_plan *plan = writer->plan;
+    uint64_t shift_ns = schedule_shift_ns(plan->rate_micro_per_s, plan->queue_managers, writer->queue_manager);
+    return (struct schedule){.origin_ns = plan->begin_ns + shift_ns, .rate_micro_per_s = plan->rate_micro_per_s};
+}
+
+// In an open loop, where a stall or a slow disk lasts to the end, writes are left that were due and could not start.
+// Without them the figures would show none of the waiting that the stall caused.
+static void count_not_started(struct writer *writer, uint64_t end_ns) {
+    const struct step_plan *plan = writer->plan;
+    struct writer_totals *totals = &writer->totals;
+    if (plan->rate_micro_per_s == 0) {
+        return;
+    }
+    struct schedule schedule = writer_schedule(writer);
+    uint64_t started = writer->writes + (writer->error.occurred || totals->in_flight.in_flight);
+    uint64_t before = schedule_due_before(&schedule, plan->timeline.start_ns);
+    uint64_t due = schedule_due_before(&schedule, end_ns < plan->end_ns ? end_ns : plan->end_ns);
+    totals->first_not_started = started > before ? started : before;
+    totals->not_started = due > totals->first_not_started ? due - totals->first_not_started : 0;
+}
+
 void writer_finish(struct writer *writer, uint64_t end_ns) {
     empty_slot(writer);
+    count_not_started(writer, end_ns);
+    if (writer->totals.in_flight.in_flight) {
+        writer->totals.in_flight.write = writer->writes - writer->warmup_writes + 1;
+        stalls_insert(&writer->totals.stalls, &writer->totals.in_flight);
+    }
     writer->totals.end_ns = end_ns;
     atomic_store_explicit(&writer->passed, UINT32_MAX, memory_order_release);
     (void)atomic_fetch_add(&writer->plan->finished, 1);
@@ -196,15 +226,13 @@ struct pace {
     uint64_t interval_ns, interval_rest, rest;          // the rest in 1/rate_micro_per_s of a nanosecond
 };
 
-#define NS_A_SECOND_IN_MICRO UINT64_C(1000000000000000)
-
 static struct pace pace_start(const struct writer *writer) {
     const struct step_plan *plan = writer->plan;
     struct pace pace = {0};
     if (plan->rate_micro_per_s > 0) {
         pace.interval_ns = NS_A_SECOND_IN_MICRO / plan->rate_micro_per_s;
         pace.interval_rest = NS_A_SECOND_IN_MICRO % plan->rate_micro_per_s;
-        pace.due_ns = plan->begin_ns + pace.interval_ns / plan->queue_managers * (writer->queue_manager - 1);
+        pace.due_ns = writer_schedule(writer).origin_ns;
     }
     return pace;
 }

@@ -17,6 +17,7 @@
 #include "options.h"
 #include "recorder.h"
 #include "ring.h"
+#include "schedule.h"
 #include "stalls.h"
 #include "tally.h"
 #include "timeline.h"
@@ -59,6 +60,8 @@ struct writer_totals {
     bool first_pass_ended;
     uint64_t first_start_ns;            // of the step's first write, warm-up included; 0: none
     uint64_t end_ns;                    // where this writer's measured time ended
+    uint64_t first_not_started, not_started;            // writes that were due in the measured time (open loop)
+    struct stall in_flight;             // what was when main closed the books; in_flight is false where nothing was
     uint64_t waits_for_recorder;
     struct thread_figures thread;       // of the thread while it wrote
 };
@@ -114,6 +117,9 @@ bool writer_close(struct writer *writer);
 
 // For the owner: ends the current slot; the recorder must have room for it.
 void writer_pass_cut(struct writer *writer);
+// When its writes are due; in an open loop only.
+struct schedule writer_schedule(const struct writer *writer);
+
 // For the owner: ends the step at that instant, of which every cut before is passed.
 void writer_finish(struct writer *writer, uint64_t end_ns);
 

@@ -53,6 +53,8 @@ void test_mqldt_table(void);
 void test_outlet(void);
 void test_outlet_that_hangs(void);
 void test_rounds(void);
+void test_schedule(void);
+void test_passes(void);
 void test_mountinfo(void);
 void test_kernel_counters(void);
 void test_identity(void);

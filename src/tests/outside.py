@@ -397,6 +397,57 @@ def open_loop_charges_the_stall_to_all_it_delays(place):
 
 
 @test
+def open_loop_charges_a_stall_that_lasts_to_the_end(place):
+    """Of 3000 intended writes a stall from 1.0 to 3.2 s leaves 2000 that were due and never started."""
+    result = place.logdisk("--duration=3", "--rate=1000", before=strace(place, "pwritev:delay_enter=2200000:when=1000", calls="pwritev"))
+    equal(result.status, 0, result.err)
+    run, row = consistent(result), result.all()
+    left = int(row["writes_not_started"])
+    near(int(row["writes"]) + left, 3000, 1, "writes done and left")
+    assert left >= 1500, left
+    assert int(row["response_p50_ns"]) > 500000000, row["response_p50_ns"]
+    assert int(row["response_max_ns"]) >= int(row["latency_max_ns"]) >= 2200000000, row
+    near(float(row["response_mean_ns"]), int(row["response_sum_ns"]) / (int(row["writes"]) + left), 0.0006, "mean")
+    contains(result.err, "warning", "%d writes were due" % left)
+    contains(run["warning_1"], "step 1: %d writes were due" % left)
+    closed = place.logdisk("--duration=1", "--delay=5000")
+    equal(closed.all()["writes_not_started"], "", "without --rate")
+
+
+@root_test
+def open_loop_charges_a_freeze_until_the_deadline(place):
+    """The books are closed while the write hangs: what was due meanwhile is charged all the same."""
+    with mounted(place) as point:
+        process = place.start("--duration=3", "--rate=200", "--deadline=5", "--progress=" + place.path + "/progress", dir=point)
+        wait_until_measuring(place, process)
+        time.sleep(0.5)
+        subprocess.check_call(["fsfreeze", "-f", point])
+        place.wait_for("run.csv", "complete,1", process)
+        subprocess.check_call(["fsfreeze", "-u", point])
+        result = place.finish(process)
+    equal(result.status, 4, result.err)
+    consistent(result)
+    row = result.all()
+    near(int(row["writes"]) + 1 + int(row["writes_not_started"]), 600, 1, "done, in flight, and left")
+    assert int(row["response_p50_ns"]) > 1000000000, row["response_p50_ns"]
+
+
+@test
+def last_second_that_is_cut_short_is_no_whole_one(place):
+    """The only writer fails at about 1.96 s, and the main thread looks again after the second has ended."""
+    result = place.logdisk("--duration=4", "--rate=10",
+                           before=strace(place, "pwritev:error=EIO:delay_enter=60000:when=20", calls="pwritev"))
+    equal(result.status, 3, result.err)
+    consistent(result)
+    row = result.all()
+    assert 1900000000 < int(row["elapsed_ns"]) < 2000000000, row["elapsed_ns"]
+    equal([r["partial"] for r in result.rows("intervals.csv")], ["0", "1"], "partial")
+    own = [r for r in result.rows("results.csv") if r["queue_manager"] == "1"][0]
+    for key in ("interval_bytes_per_s_max", "interval_bytes_per_s_min"):
+        equal(row[key], own[key], key)
+
+
+@test
 def warm_up_is_not_counted(place):
     result = place.logdisk("--duration=1", "--warmup=1", "--delay=2000",
                            before=strace(place, "pwritev:delay_enter=300000:when=30", calls="pwritev"))

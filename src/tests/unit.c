@@ -36,6 +36,8 @@ static const struct { const char *name; void (*run)(void); } tests[] = {
     {"outlet", test_outlet},
     {"outlet that hangs", test_outlet_that_hangs},
     {"rounds", test_rounds},
+    {"schedule of an open loop", test_schedule},
+    {"first and later passes", test_passes},
     {"mountinfo", test_mountinfo},
     {"kernel counters", test_kernel_counters},
     {"identity", test_identity},

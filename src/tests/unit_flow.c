@@ -10,6 +10,7 @@
 #include "../recorder.h"
 #include "../result.h"
 #include "../ring.h"
+#include "../schedule.h"
 #include "../timeline.h"
 #include "check.h"
 
@@ -216,6 +217,78 @@ void test_rounds(void) {
     struct result rising = with_rounds((uint64_t[]){1000, 1040, 1080, 1120, 1160});
     CHECK(!rising.steady && fabs(rising.round_slope_share - 160.0 / 1080) < 1e-9);
     CHECK(rising.round_spread_share < 0.2 && fabs(rising.late_to_early_ratio - 2280.0 / 2040) < 1e-9);
+}
+
+// The closed forms against a loop over the writes that they stand for.
+void test_schedule(void) {
+    static const uint64_t rates_micro[] = {1000, 333333, 1000000, 7000001, UINT64_C(1000000000), UINT64_C(3141592653),
+                                           UINT64_C(1000000000000)};
+    static struct series closed, looped;
+    for (size_t i = 0; i < sizeof rates_micro / sizeof rates_micro[0]; i++) {
+        struct schedule schedule = {.origin_ns = 5 * NS_PER_S, .rate_micro_per_s = rates_micro[i]};
+        uint64_t due_ns = schedule.origin_ns, rest = 0;
+        series_clear(&closed);
+        series_clear(&looped);
+        uint64_t first = 3, count = 2000, instant_ns = schedule_due_ns(&schedule, first + count - 1) + 17;
+        for (uint64_t n = 0; n < first + count; n++) {
+            CHECK(schedule_due_ns(&schedule, n) == due_ns);
+            CHECK(schedule_due_before(&schedule, due_ns) == n && schedule_due_before(&schedule, due_ns + 1) == n + 1);
+            if (n >= first) {
+                series_add(&looped, instant_ns - due_ns, n + 1);
+            }
+            due_ns += NS_A_SECOND_IN_MICRO / rates_micro[i];
+            rest += NS_A_SECOND_IN_MICRO % rates_micro[i];
+            due_ns += rest >= rates_micro[i];
+            rest -= rest >= rates_micro[i] ? rates_micro[i] : 0;
+        }
+        schedule_add_waits(&schedule, first, count, instant_ns, &closed);
+        const struct statistics *got = &closed.statistics, *wanted = &looped.statistics;
+        CHECK(got->count == wanted->count && got->sum_ns == wanted->sum_ns);
+        CHECK(got->min_ns == wanted->min_ns && got->min_write == wanted->min_write);
+        CHECK(got->max_ns == wanted->max_ns && got->max_write == wanted->max_write);
+        CHECK(memcmp(&closed.histogram, &looped.histogram, sizeof closed.histogram) == 0);
+    }
+    // A week's worth of a million a second: no loop, and a sum that does not wrap.
+    struct schedule fast = {.origin_ns = 0, .rate_micro_per_s = UINT64_C(1000000000000)};
+    series_clear(&closed);
+    schedule_add_waits(&fast, 0, UINT64_C(604800000000), 604800 * NS_PER_S, &closed);
+    CHECK(closed.statistics.count == UINT64_C(604800000000) && closed.statistics.sum_ns == UINT64_MAX);
+    uint64_t in_buckets = 0;
+    for (unsigned bucket = 0; bucket < HISTOGRAM_BUCKETS; bucket++) {
+        in_buckets += closed.histogram.counts[bucket];
+    }
+    CHECK(in_buckets == closed.statistics.count);
+    CHECK(schedule_shift_ns(1000000, 4, 1) == 0 && schedule_shift_ns(1000000, 4, 3) == 500000000);
+    series_clear(&closed);
+    series_clear(&looped);
+    schedule_add_waits(&fast, 0, 0, 0, &closed);
+    CHECK(closed.statistics.count == 0);
+}
+
+// A queue manager that ended no first pass has no later passes either: the row of all leaves it out of both.
+void test_passes(void) {
+    static struct recorder recorder;
+    static struct writer writers[2];
+    static struct step_plan plan = {.block_bytes = 4096, .queue_managers = 2};
+    static struct result_room room;
+    for (uint32_t i = 0; i < 2; i++) {
+        struct writer_totals *totals = &writers[i].totals;
+        writers[i].plan = &plan;
+        writers[i].queue_manager = i + 1;
+        writers[i].pass_writes = 10;
+        tally_clear(&totals->latency);
+        for (uint64_t n = 1; n <= (i == 0 ? 15 : 9); n++) {
+            tally_add(&totals->latency, i == 0 ? (n <= 10 ? 100 : 200) : 1000000, n);
+        }
+    }
+    writers[0].totals.first_pass_ended = true;
+    writers[0].totals.first_pass_writes = 10;
+    writers[0].totals.first_pass_sum_ns = 1000;
+    struct result all = result_of_all(writers, 2, 1, 0, &recorder, &room);
+    CHECK(all.first_pass_writes == 10 && all.first_pass_sum_ns == 1000);
+    CHECK(all.later_writes == 5 && all.later_sum_ns == 1000);
+    struct result second = result_of_writer(&writers[1], 1, 0, &room);
+    CHECK(second.first_pass_writes == 0 && second.later_writes == 0);
 }
 
 // Every 512 bytes of every write differ from all others, also across queue managers; the pool is never repeated within
