@@ -6,10 +6,12 @@
 
 #include "background.h"
 #include "clock.h"
+#include "crew.h"
 #include "output.h"
 #include "run.h"
 #include "run_table.h"
 #include "step.h"
+#include "step_room.h"
 #include "version.h"
 
 #include <errno.h>
@@ -152,6 +154,11 @@ static bool prepare_files(struct run *run) {
     if (!workspace_init(&run->workspace, run->options, run->seed)) {
         return failure_set(&run->failure, EXIT_REFUSED, "no memory");
     }
+    if (!crew_try((uint32_t)run->options->queue_managers, &run->failure)) {
+        return false;
+    }
+    run->workspace.before_files = step_room;
+    run->workspace.before_files_context = run;
     output_print("Creating files...\n");
     output_flush();
     preparing_tick(run);
@@ -171,10 +178,6 @@ static bool prepare_files(struct run *run) {
     }
     screen_initial_write(&run->workspace.initial_write);
     disturbance_start(&run->disturbance, run->identity.disk_major, run->identity.disk_minor);
-    if (!step_prepare(run)) {
-        return failure_set(&run->failure, EXIT_REFUSED, "no memory for the writers; take fewer queue managers or "
-                           "smaller blocks");
-    }
     return true;
 }
 

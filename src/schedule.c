@@ -63,7 +63,7 @@ void schedule_add_waits(const struct schedule *schedule, uint64_t first, uint64_
     uint128 sum_ns = sum_of_waits(schedule, first, count, instant_ns);
     struct statistics waits = {
         .count = count,
-        .sum_ns = sum_ns > UINT64_MAX ? UINT64_MAX : (uint64_t)sum_ns,
+        .sum_ns = sum_ns < STATISTICS_SUM_MAX_NS ? (uint64_t)sum_ns : STATISTICS_SUM_MAX_NS,
         .min_ns = instant_ns - schedule_due_ns(schedule, first + count - 1), .min_write = first + count,
         .max_ns = instant_ns - schedule_due_ns(schedule, first), .max_write = first + 1,
     };

@@ -19,9 +19,8 @@ void statistics_merge(struct statistics *into, const struct statistics *from) {
         into->max_write = from->max_write;
     }
     into->count += from->count;
-    if (__builtin_add_overflow(into->sum_ns, from->sum_ns, &into->sum_ns)) {
-        into->sum_ns = UINT64_MAX;      // 584 years: only writes that never started can add up to that
-    }
+    uint64_t sum_ns = into->sum_ns + from->sum_ns;
+    into->sum_ns = sum_ns < STATISTICS_SUM_MAX_NS ? sum_ns : STATISTICS_SUM_MAX_NS;
     into->sum_squares += from->sum_squares;
 }
 

@@ -12,6 +12,8 @@
 
 __extension__ typedef unsigned __int128 uint128;
 
+#define STATISTICS_SUM_MAX_NS ((uint64_t)INT64_MAX)      // 292 years: only writes that never started add up to more
+
 struct statistics {
     uint64_t count;
     uint64_t sum_ns;

@@ -5,6 +5,7 @@
 #include "step.h"
 
 #include "clock.h"
+#include "crew.h"
 #include "step_report.h"
 #include "watch.h"
 
@@ -17,77 +18,7 @@
 #define LEAD_A_WRITER_NS UINT64_C(20000)
 #define CREATION_NS UINT64_C(50000000)          // for making the threads, where the start is planned
 #define CREATION_A_WRITER_NS UINT64_C(200000)
-#define OWN_TABLE_MAX_DESCRIPTORS 1024          // above that, copies of the descriptor table would cost too much
 #define READY_POLL_NS UINT64_C(200000)
-#define STACK_BYTES ((size_t)256 << 10)
-
-// Processors of --cpu in turn; -1 where writers are not pinned.
-static int cpu_for(const struct options *options, uint32_t index) {
-    unsigned chosen = 0;
-    for (unsigned cpu = 0; cpu < OPTIONS_CPUS_MAX; cpu++) {
-        chosen += cpu_in_list(options, cpu);
-    }
-    unsigned wanted = chosen > 0 ? index % chosen : 0;
-    for (unsigned cpu = 0; cpu < OPTIONS_CPUS_MAX && chosen > 0; cpu++) {
-        if (cpu_in_list(options, cpu) && wanted-- == 0) {
-            return (int)cpu;
-        }
-    }
-    return -1;
-}
-
-static uint64_t largest_block(const struct options *options) {
-    uint64_t largest = 0;
-    for (size_t i = 0; i < options->block_sizes.count; i++) {
-        largest = options->block_sizes.values[i] > largest ? options->block_sizes.values[i] : largest;
-    }
-    return largest;
-}
-
-static bool has_flush(const struct options *options) {
-    return options->sync == SYNC_FDATASYNC || options->sync == SYNC_FSYNC;
-}
-
-static bool prepare_room(const struct options *options, struct result_room *room) {
-    room->flush = has_flush(options) ? calloc(1, sizeof *room->flush) : NULL;
-    room->response = options->rate_micro_per_s > 0 ? calloc(1, sizeof *room->response) : NULL;
-    return has_flush(options) == (room->flush != NULL) && (options->rate_micro_per_s > 0) == (room->response != NULL);
-}
-
-static bool prepare_writer(struct run *run, uint32_t index, unsigned char *pools, size_t pool_bytes) {
-    const struct options *options = run->options;
-    struct writer *writer = &run->writers[index];
-    writer->queue_manager = index + 1;
-    writer->fds = run->workspace.directories[index].files;
-    writer->cpu = options->cpu_list != NULL ? cpu_for(options, index) : -1;
-    writer->own_fd_table = options->files * options->queue_managers <= OWN_TABLE_MAX_DESCRIPTORS;
-    writer->ring = (struct ring){.files = (uint32_t)options->files, .file_bytes = options->file_bytes, .block_bytes = 1};
-    content_open(&writer->content, pools + index * pool_bytes, pool_bytes, run->seed, index + 1);
-    writer->flush = has_flush(options) ? calloc(1, sizeof *writer->flush) : NULL;
-    writer->response = options->rate_micro_per_s > 0 ? calloc(1, sizeof *writer->response) : NULL;
-    return has_flush(options) == (writer->flush != NULL) &&
-           (options->rate_micro_per_s > 0) == (writer->response != NULL);
-}
-
-bool step_prepare(struct run *run) {
-    uint32_t count = (uint32_t)run->options->queue_managers;
-    uint64_t alignment = run->workspace.alignment_bytes;
-    size_t pool_bytes = content_pool_bytes(largest_block(run->options), alignment);
-    void *pools = NULL;
-    run->writers = calloc(count, sizeof *run->writers);
-    run->rows = calloc(run->steps, sizeof *run->rows);
-    if (run->writers == NULL || run->rows == NULL || !prepare_room(run->options, &run->all_room) ||
-        !prepare_room(run->options, &run->one_room) ||
-        posix_memalign(&pools, alignment, count * pool_bytes) != 0 || step_plan_init(&run->plan) != 0) {
-        return false;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        if (!prepare_writer(run, i, pools, pool_bytes)) {
-            return false;
-        }
-    }
-    return true;
-}
 
 // Where the recorder's rows go.
 
@@ -147,21 +78,15 @@ static bool wait_for_plan(struct run *run, uint32_t number, uint32_t queue_manag
     return run->supervisor.reason == STOP_NONE;
 }
 
-// Makes the threads; how many there are. Fewer than wanted: no resources, and the run ends.
+// Makes the threads; how many there are. Fewer than wanted: no resources, and the run ends; what earlier steps measured
+// is kept.
 static uint32_t create_threads(struct run *run, uint32_t wanted) {
-    pthread_attr_t attributes;
     uint32_t count = 0;
-    if (pthread_attr_init(&attributes) != 0 || pthread_attr_setstacksize(&attributes, STACK_BYTES) != 0) {
-        return 0;
-    }
-    while (count < wanted &&
-           pthread_create(&run->writers[count].thread, &attributes, writer_main, &run->writers[count]) == 0) {
+    while (count < wanted && crew_add(&run->writers[count].thread, writer_main, &run->writers[count])) {
         count++;
     }
-    (void)pthread_attr_destroy(&attributes);
     if (count < wanted) {
-        (void)failure_set(&run->failure, EXIT_REFUSED, "--qm: cannot make a thread for queue manager %" PRIu32
-                          "; raise the limit on processes (ulimit -u), or take fewer", count + 1);
+        (void)crew_refuse(&run->failure, run->steps_measured > 0 ? EXIT_INTERRUPTED : EXIT_REFUSED, count + 1);
     }
     return count;
 }

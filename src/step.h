@@ -11,9 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Allocates writers and their memory for the largest step. False: out of memory.
-bool step_prepare(struct run *run);
-
 // Runs step number (from 1). False where the run is to end: run->failure tells why.
 bool step_run(struct run *run, uint32_t number, uint64_t block_bytes, uint32_t queue_managers);
 

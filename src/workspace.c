@@ -366,11 +366,16 @@ static void undo(struct workspace *workspace) {
     }
 }
 
+static bool before_files(struct workspace *workspace) {
+    return workspace->before_files == NULL || atomic_load(&workspace->stop) ||
+           workspace->before_files(workspace->before_files_context, &workspace->failure);
+}
+
 void workspace_prepare(void *argument) {
     struct workspace *workspace = argument;
     bool good = for_each(workspace, open_directory) && for_each(workspace, no_files_there) &&
                 enough_descriptors(workspace, &workspace->failure) && for_each(workspace, enough_space) &&
-                for_each(workspace, create_files) &&
+                before_files(workspace) && for_each(workspace, create_files) &&
                 (atomic_load(&workspace->stop) || try_block_sizes(workspace, &workspace->failure)) &&
                 (atomic_load(&workspace->stop) || format_files(workspace, &workspace->failure));
     if (!good || (atomic_load(&workspace->stop) && !workspace->options->keep_files)) {

@@ -892,6 +892,58 @@ def limits_are_told_before_the_first_byte(place):
 
 
 @root_test
+def threads_and_memory_are_told_before_the_first_file(place):
+    import resource
+    for i in range(1, 9):
+        os.mkdir(place.dir + str(i))
+    # The limit on processes does not hold for root, and counts all of its user.
+    everyones = shutil.copy(LOGDISK, place.path)
+    for path in (BASE, place.path):
+        os.chmod(path, 0o755)
+    os.chmod(place.path, 0o777)
+    for i in range(1, 9):
+        os.chmod(place.dir + str(i), 0o777)
+
+    def few_threads():
+        resource.setrlimit(resource.RLIMIT_NPROC, (6, 6))
+        os.setgroups([])
+        os.setgid(65533)
+        os.setuid(65533)
+    result = place.logdisk("--duration=1", "--qm=1,2,8", preexec=few_threads, logdisk=everyones)
+    refused(place, result, "cannot make a thread for queue manager", "ulimit -u")
+    assert "Creating files" not in result.out, result.out
+    # 8 x 5 MiB of memory to write from; the libraries and stacks take some of the limit as well.
+    result = place.logdisk("--duration=1", "--qm=8", "--bsize=4M", "--fileSize=4M", "--numFiles=1",
+                           before=strace(place, calls="openat") + ["prlimit", "--as=%d" % (48 << 20)])
+    refused(place, result, "no memory for the writers", "fewer queue managers", "ulimit -v")
+    meminfo = os.path.join(place.path, "meminfo")
+    with open(meminfo, "w") as file:
+        file.write("MemTotal: 100000 kB\nMemFree: 90000 kB\nMemAvailable:     300 kB\n")
+    result = place.logdisk("--duration=1", "--qm=8", before=[
+        "unshare", "-m", "sh", "-c", 'mount --bind %s /proc/meminfo && exec "$@"' % meminfo, "sh"])
+    refused(place, result, "the writers take", "307,200 are available", "fewer queue managers")
+    for i in range(1, 9):
+        equal(os.listdir(place.dir + str(i)), [], "left behind")
+
+
+@test
+def steps_before_one_that_cannot_start_are_kept(place):
+    """The last thread of the last step cannot be made."""
+    for i in (1, 2):
+        os.mkdir(place.dir + str(i))
+    options = ["--duration=1", "--qm=1,2"]
+    equal(place.logdisk(*options, before=strace(place, calls="clone,clone3")).status, 0)
+    made = [line for line in traced(place) if re.search(r" clone3?\(", line)]
+    call = re.search(r" (clone3?)\(", made[-1]).group(1)
+    result = place.logdisk(*options, before=strace(place, "%s:error=EAGAIN:when=%d" % (call, len(made)), calls="clone,clone3"))
+    equal(result.status, 4, result.err)
+    run = consistent(result)
+    equal((run["exit_status"], run["exit_reason"], run["steps_planned"], run["steps_measured"]), ("4", "interrupted", "2", "1"))
+    contains(run["exit_message"], "cannot make a thread for queue manager 2", "ulimit -u")
+    equal(len(result.rows("results.csv")), 2, "rows of the step that was measured")
+
+
+@root_test
 def no_space(place):
     with tmpfs(place, "size=2m") as point:
         refused(place, place.logdisk("--duration=1", "--fileSize=1M", dir=point), "free", "--numFiles")
