@@ -138,17 +138,21 @@ static void verify_tick(void *run) {
 
 static void note_verify_failure(struct run *run, const struct mismatch *place, const char *what) {
     struct failure *failure = &run->failure;
+    const struct verify *verify = &run->verify;
     failure->offset_bytes = place->offset_bytes;
     failure->queue_manager = place->queue_manager;
     failure->block_bytes = run->plan.block_bytes;
     failure->write = place->write;
-    (void)snprintf(failure->call, sizeof failure->call, "pread");
+    (void)snprintf(failure->call, sizeof failure->call, "%s", verify->call != NULL ? verify->call : "pread");
     if (place->queue_manager > 0) {
         workspace_file_path(&run->workspace, place->queue_manager, place->file, failure->file);
     }
-    (void)failure_set(failure, EXIT_IO_ERROR, "--verify: %s at offset %" PRIu64 " of %s (write %" PRIu64 " of step %"
-                      PRIu32 "): %s", what, failure->offset_bytes, failure->file, failure->write, run->row.step,
-                      failure_error_text(failure->error));
+    char write[64] = "";
+    if (place->write > 0) {
+        (void)snprintf(write, sizeof write, " (write %" PRIu64 " of step %" PRIu32 ")", place->write, run->row.step);
+    }
+    (void)failure_set(failure, EXIT_IO_ERROR, "--verify: %s at offset %" PRIu64 " of %s%s: %s", what,
+                      failure->offset_bytes, failure->file, write, failure_error_text(failure->error));
 }
 
 static void verify_step(struct run *run) {
@@ -169,7 +173,8 @@ static void verify_step(struct run *run) {
         note_verify_failure(run, &verify->kept[0], what);
     } else if (verify->read_failed) {
         run->failure.error = verify->error;
-        note_verify_failure(run, &verify->failed_at, "cannot read back");
+        bool reading = strcmp(verify->call, "pread") == 0;
+        note_verify_failure(run, &verify->failed_at, reading ? "cannot read back" : "cannot write back before reading");
     } else if (run->supervisor.reason != STOP_NONE) {
         run_note_stop(run);
     }
@@ -212,6 +217,7 @@ bool step_run(struct run *run, uint32_t number, uint64_t block_bytes, uint32_t q
     disturbance_end_step(&run->disturbance);
     join_threads(run, queue_managers);
     step_report(run, start_epoch_ns);
+    run_progress(run, "measuring");     // the step's last percent and writes
     if (run->options->verify && run->failure.status == EXIT_MEASURED) {
         verify_step(run);
     }

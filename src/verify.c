@@ -36,6 +36,28 @@ static void note_mismatch(struct verify *verify, const struct mismatch *mismatch
     verify->mismatches++;
 }
 
+static bool note_failure(struct verify *verify, const char *call, int error, const struct mismatch *place) {
+    verify->read_failed = true;
+    verify->call = call;
+    verify->error = error;
+    verify->failed_at = *place;
+    return false;
+}
+
+// Makes the next reads come from the disk. The kernel drops clean pages only, and without a sync all may be dirty.
+static bool drop_cache(struct verify *verify, const struct writer *writer, uint32_t file) {
+    int result;
+    do {
+        result = fdatasync(writer->fds[file]);
+    } while (result != 0 && errno == EINTR);
+    if (result != 0) {
+        struct mismatch place = {.queue_manager = writer->queue_manager, .file = file};
+        return note_failure(verify, "fdatasync", errno, &place);
+    }
+    (void)posix_fadvise(writer->fds[file], 0, 0, POSIX_FADV_DONTNEED);
+    return true;
+}
+
 // Writes n (from 0) and up to count - 1 after it, which lie one behind the other in one file.
 static bool check_blocks(struct verify *verify, struct writer *writer, uint64_t n, uint64_t count, unsigned char *memory) {
     struct mismatch place = {.queue_manager = writer->queue_manager};
@@ -44,10 +66,7 @@ static bool check_blocks(struct verify *verify, struct writer *writer, uint64_t 
     ssize_t done = read_fully(writer->fds[place.file], memory, bytes, place.offset_bytes);
     if (done != (ssize_t)bytes) {
         place.write = n + 1;
-        verify->read_failed = true;
-        verify->error = done < 0 ? errno : FAILURE_SHORT_WRITE;
-        verify->failed_at = place;
-        return false;
+        return note_failure(verify, "pread", done < 0 ? errno : FAILURE_SHORT_WRITE, &place);
     }
     for (uint64_t i = 0; i < count; i++) {
         const unsigned char *found = memory + i * verify->block_bytes;
@@ -71,8 +90,8 @@ static bool check_writer(struct verify *verify, struct writer *writer, unsigned 
     uint64_t next_stamp = writer->content.stamp;
     size_t next_window = writer->content.window;
     bool good = true;
-    for (uint32_t file = 0; !verify->direct && file < writer->ring.files; file++) {
-        (void)posix_fadvise(writer->fds[file], 0, 0, POSIX_FADV_DONTNEED);
+    for (uint32_t file = 0; good && !verify->direct && file < writer->ring.files && !atomic_load(&verify->stop); file++) {
+        good = drop_cache(verify, writer, file);
     }
     while (good && n < writer->writes && !atomic_load(&verify->stop)) {
         uint64_t count = in_file - n % in_file;
@@ -91,8 +110,7 @@ void verify_writers(void *argument) {
     void *memory;
     size_t bytes = (size_t)(READ_BYTES > verify->block_bytes ? READ_BYTES : verify->block_bytes);
     if (posix_memalign(&memory, MEMORY_ALIGNMENT, bytes) != 0) {
-        verify->read_failed = true;
-        verify->error = ENOMEM;
+        (void)note_failure(verify, "pread", ENOMEM, &(struct mismatch){0});
         return;
     }
     bool good = true;

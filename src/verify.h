@@ -26,12 +26,13 @@ struct verify {
     struct writer *writers;             // whose threads have ended
     uint32_t count;
     uint64_t block_bytes;
-    bool direct;                        // else the page cache is dropped first, so that the disk is read
+    bool direct;                        // else what the page cache has is written and dropped first: the disk is read
     atomic_bool stop;
     // The outcome:
     uint64_t blocks, mismatches;
     struct mismatch kept[VERIFY_MISMATCHES_KEPT];
     bool read_failed;                   // error, and where
+    const char *call;                   // that failed
     int error;
     struct mismatch failed_at;
 };
