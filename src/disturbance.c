@@ -102,7 +102,7 @@ bool disturbance_foreign_bytes(const struct disturbance *disturbance, uint64_t *
         return false;
     }
     uint64_t written = sum->values[COUNTER_DEVICE_WRITTEN];
-    *bytes = sum->values[COUNTER_DEVICE_READ] + (written > disturbance->own_bytes ? written - disturbance->own_bytes : 0);
+    *bytes = sum->values[COUNTER_DEVICE_READ] + (written > disturbance->own_device_bytes ? written - disturbance->own_device_bytes : 0);
     return true;
 }
 

@@ -34,15 +34,31 @@ static bool refuse_open(struct failure *failure, const char *path, const struct 
     return failure_set(failure, EXIT_REFUSED, "cannot open %s: %s", path, strerror(error));
 }
 
+// A file that never has a name is left behind by nothing: not by SIGKILL, and not by a disk that is frozen while it is
+// made and thaws when this process is gone.
+static int create_unnamed(int dir_fd, const struct log_file_mode *mode) {
+    return openat(dir_fd, ".", open_flags(mode) | O_TMPFILE | O_EXCL, 0660);
+}
+
+// What a kernel or a file system answers that has no such files; EINVAL also where it refuses O_DIRECT, which the way
+// with a name then tells for certain.
+static bool has_no_unnamed(int error) {
+    return error == EOPNOTSUPP || error == EISDIR || error == EINVAL || error == ENOENT;
+}
+
+static bool refuse_creation(struct failure *failure, const char *path, int error) {
+    return failure_set(failure, EXIT_REFUSED, "cannot create %s: %s%s", path, strerror(error),
+                       error == EEXIST ? "; remove it, or choose another --dir or --filePrefix" : "");
+}
+
 // The kernel creates a file before it refuses O_DIRECT for it. So the file is created without that flag, and opened
 // again with all flags of the test; both descriptors must be the same file, and its name must still be its own.
-bool log_file_create(int dir_fd, const char *name, const char *path, const struct log_file_mode *mode, int *fd,
-                     struct failure *failure) {
+static bool create_named(int dir_fd, const char *name, const char *path, const struct log_file_mode *mode, int *fd,
+                         struct failure *failure) {
     struct stat created, opened;
     int first = openat(dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0660);
     if (first < 0) {
-        return failure_set(failure, EXIT_REFUSED, "cannot create %s: %s%s", path, strerror(errno),
-                           errno == EEXIST ? "; remove it, or choose another --dir or --filePrefix" : "");
+        return refuse_creation(failure, path, errno);
     }
     if (fstat(first, &created) != 0) {
         (void)close(first);
@@ -68,6 +84,19 @@ bool log_file_create(int dir_fd, const char *name, const char *path, const struc
     }
     *fd = second;
     return true;
+}
+
+bool log_file_create(int dir_fd, const char *name, const char *path, const struct log_file_mode *mode, int *fd,
+                     struct failure *failure) {
+    int unnamed = mode->keep ? -1 : create_unnamed(dir_fd, mode);
+    if (unnamed >= 0) {
+        *fd = unnamed;
+        return true;
+    }
+    if (!mode->keep && !has_no_unnamed(errno)) {
+        return refuse_creation(failure, path, errno);
+    }
+    return create_named(dir_fd, name, path, mode, fd, failure);
 }
 
 void log_file_unlink(int dir_fd, const char *name, int fd) {

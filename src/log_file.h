@@ -1,7 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// One test file: created exclusively, opened with MQ's flags, unlinked while open; tried, and written to.
+// One test file: opened with MQ's flags and without a name; where the file system has no such files, or the file is to
+// be kept, created exclusively under its name, and unlinked while open; tried, and written to.
 #ifndef LOGDISK_LOG_FILE_H
 #define LOGDISK_LOG_FILE_H
 
@@ -18,7 +19,7 @@ struct log_file_mode {
     bool keep;                          // keeps its name
 };
 
-// Creates name in the directory and leaves a descriptor open with the flags of the test. path is for messages.
+// Creates the file in the directory, under that name where it needs one, and leaves a descriptor open with the flags of the test. path is for messages.
 bool log_file_create(int dir_fd, const char *name, const char *path, const struct log_file_mode *mode, int *fd,
                      struct failure *failure);
 

@@ -61,7 +61,8 @@ static void plan_run(struct run *run) {
     run->clock_read_ns = measure_clock_read_ns();
     run->steps = (uint32_t)(options->block_sizes.count * options->load_points.count);
     // Whoever starts several hosts at one instant with the same options gets the same plan on each.
-    uint64_t footprint = options->file_bytes * options->files * options->queue_managers;
+    uint64_t footprint = 0;
+    (void)workspace_footprint(options, &footprint);     // check_surroundings refuses
     uint64_t verify_s = options->verify ? footprint / PASS_BYTES_PER_S : 0;
     run->step_gap_s = options->start_at_ns > 0 ? STEP_GAP_S + verify_s : 0;
     run->planned_s = run->steps * (options->warmup_s + options->duration_s + run->step_gap_s) - run->step_gap_s;
@@ -101,6 +102,11 @@ static bool cpus_allowed(const struct options *options) {
 // Everything that can be refused without touching the file system under test.
 static bool check_surroundings(struct run *run, struct failure *failure) {
     const struct options *options = run->options;
+    uint64_t footprint;
+    if (!workspace_footprint(options, &footprint)) {
+        return failure_set(&run->failure, EXIT_REFUSED, "--fileSize x --numFiles x --qm: the test files would take more "
+                           "than 2^64 bytes; take fewer or smaller files");
+    }
     uint64_t latest_ns = options->start_at_ns + run->planned_s * NS_PER_S;
     if (options->start_at_ns > 0 && latest_ns <= run->start_epoch_ns) {
         return failure_set(failure, EXIT_REFUSED, "--startAt has passed %.3f s ago, and the run it planned with it; "
@@ -137,6 +143,7 @@ static void note_hanging_preparation(struct run *run) {
         run->in_flight = (struct stall){.latency_ns = now_ns() - activity.start_ns, .in_flight = true,
                                         .start_ns = activity.start_ns, .offset_bytes = activity.offset_bytes,
                                         .queue_manager = activity.queue_manager};
+        (void)snprintf(run->in_flight_call, sizeof run->in_flight_call, "%s", activity.call);
         (void)snprintf(run->in_flight_file, sizeof run->in_flight_file, "%s", activity.file);
     }
 }

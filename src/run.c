@@ -32,7 +32,11 @@ void run_note_stop(struct run *run) {
     const char *what = supervisor->reason == STOP_DEADLINE ? "the deadline has passed"
                        : supervisor->signal == SIGINT ? "interrupted by SIGINT"
                        : supervisor->signal == SIGTERM ? "interrupted by SIGTERM" : "interrupted by SIGHUP";
-    if (run->has_in_flight) {
+    bool is_write = run->in_flight_call[0] == '\0' || strcmp(run->in_flight_call, "pwritev") == 0;
+    if (run->has_in_flight && !is_write) {
+        (void)failure_set(&run->failure, EXIT_INTERRUPTED, "%s; %s of %s had been in flight for %.3f s", what,
+                          run->in_flight_call, run->in_flight_file, (double)run->in_flight.latency_ns / 1e9);
+    } else if (run->has_in_flight) {
         (void)failure_set(&run->failure, EXIT_INTERRUPTED, "%s; the write at offset %" PRIu64 " of %s had been in flight "
                           "for %.3f s", what, run->in_flight.offset_bytes, run->in_flight_file,
                           (double)run->in_flight.latency_ns / 1e9);

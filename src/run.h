@@ -56,6 +56,7 @@ struct run {
     struct failure failure;             // the outcome; status EXIT_MEASURED while all is well
     bool has_in_flight, thread_hangs;
     struct stall in_flight;             // the oldest write in flight when the books were closed
+    char in_flight_call[16];            // where that is none of a writer's
     char in_flight_file[PATH_MAX];
     bool checked, results_written;      // by the threads that main waits for
     struct failure check_failure;

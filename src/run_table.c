@@ -285,7 +285,7 @@ static void put_foreign(struct run *run) {
         tables_run_text(tables, "foreign_io_share", "");
         return;
     }
-    double all = (double)foreign + (double)disturbance->own_bytes;
+    double all = (double)foreign + (double)disturbance->own_device_bytes;
     tables_run_integer(tables, "foreign_io_bytes", foreign);
     tables_run_real(tables, "foreign_io_share", all > 0 ? (double)foreign / all : NAN, 6);
 }

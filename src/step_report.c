@@ -25,13 +25,13 @@ static void note_error(struct run *run, uint32_t queue_managers) {
     failure->offset_bytes = first->ring.offset_bytes;
     failure->queue_manager = first->queue_manager;
     failure->block_bytes = run->plan.block_bytes;
-    failure->write = first->writes - first->warmup_writes + 1;
+    failure->write = first->error.write;
     const char *call = !first->error.in_flush ? "pwritev" : run->plan.sync == SYNC_FSYNC ? "fsync" : "fdatasync";
     (void)snprintf(failure->call, sizeof failure->call, "%s", call);
     workspace_file_path(&run->workspace, first->queue_manager, first->ring.file, failure->file);
     (void)failure_set(failure, EXIT_IO_ERROR, "%s failed at offset %" PRIu64 " of %s (block of %" PRIu64 " bytes, write %"
-                      PRIu64 "): %s", call, failure->offset_bytes, failure->file, failure->block_bytes, failure->write,
-                      failure_error_text(failure->error));
+                      PRIu64 "%s): %s", call, failure->offset_bytes, failure->file, failure->block_bytes, failure->write,
+                      first->error.in_warmup ? " of the warm-up" : "", failure_error_text(failure->error));
 }
 
 static void report_stalls(struct run *run) {
@@ -115,7 +115,9 @@ static void add_threads(struct run *run) {
     struct disturbance *disturbance = &run->disturbance;
     for (uint32_t i = 0; i < run->plan.queue_managers; i++) {
         const struct writer_totals *totals = &run->writers[i].totals;
-        disturbance->own_bytes += run->writers[i].writes * run->plan.block_bytes;
+        uint64_t bytes = run->writers[i].writes * run->plan.block_bytes;
+        disturbance->own_bytes += bytes;
+        disturbance->own_device_bytes += run->workspace.directories[i].with_first ? bytes : 0;
         disturbance->threads_known = disturbance->threads_known && totals->thread.known;
         disturbance->run_queue_wait_ns += totals->thread.run_queue_wait_ns;
         disturbance->involuntary_switches += totals->thread.involuntary_switches;

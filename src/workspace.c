@@ -26,12 +26,19 @@
 #define RESERVE_MAX_BYTES (UINT64_C(1) << 30)
 #define RESERVE_SHARE 100               // one hundredth of the file system
 
+bool workspace_footprint(const struct options *options, uint64_t *bytes) {
+    return !__builtin_mul_overflow(options->file_bytes, options->files, bytes) &&
+           !__builtin_mul_overflow(*bytes, options->queue_managers, bytes);
+}
+
 bool workspace_init(struct workspace *workspace, const struct options *options, uint64_t seed) {
     workspace->options = options;
     workspace->seed = seed;
     workspace->queue_managers = (uint32_t)options->queue_managers;
     workspace->alignment_bytes = options->alignment_bytes;
-    workspace->footprint_bytes = options->file_bytes * options->files * options->queue_managers;
+    if (!workspace_footprint(options, &workspace->footprint_bytes)) {
+        return false;
+    }
     workspace->directories = calloc(workspace->queue_managers, sizeof *workspace->directories);
     if (workspace->directories == NULL || pthread_mutex_init(&workspace->activity.lock, NULL) != 0) {
         return false;
@@ -115,13 +122,14 @@ static bool same_file_system(struct workspace *workspace, const char *path, stru
 static bool open_directory(struct workspace *workspace, uint32_t number, struct failure *failure) {
     struct log_directory *directory = &workspace->directories[number - 1];
     int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-    begin_activity(workspace, "open", number, directory->path, 0);
+    begin_activity(workspace, workspace->options->create_dirs ? "mkdir" : "open", number, directory->path, 0);
     if (workspace->options->create_dirs && mkdir(directory->path, 0770) == 0) {
         directory->made = true;
         flags |= O_NOFOLLOW;
     } else if (workspace->options->create_dirs && errno != EEXIST) {
         return failure_set(failure, EXIT_REFUSED, "--dir: cannot make %s: %s", directory->path, strerror(errno));
     }
+    begin_activity(workspace, "open", number, directory->path, 0);
     directory->fd = open(directory->path, flags);
     int error = errno;
     if (directory->fd < 0 && error == ENOENT) {
@@ -133,6 +141,25 @@ static bool open_directory(struct workspace *workspace, uint32_t number, struct 
     }
     if (directory->made && !same_file_system(workspace, directory->path, failure)) {
         return false;
+    }
+    return true;
+}
+
+// Two names of one directory: the queue managers would have the same files.
+static bool not_named_before(struct workspace *workspace, uint32_t number, struct failure *failure) {
+    struct log_directory *directory = &workspace->directories[number - 1];
+    struct stat status;
+    if (fstat(directory->fd, &status) != 0) {
+        return failure_set(failure, EXIT_REFUSED, "--dir: cannot look at %s: %s", directory->path, strerror(errno));
+    }
+    directory->device = status.st_dev;
+    directory->inode = status.st_ino;
+    for (uint32_t i = 0; i + 1 < number; i++) {
+        const struct log_directory *other = &workspace->directories[i];
+        if (other->device == status.st_dev && other->inode == status.st_ino) {
+            return failure_set(failure, EXIT_REFUSED, "--dir: %s and %s are the same directory; name one of its own for "
+                               "each queue manager", other->path, directory->path);
+        }
     }
     return true;
 }
@@ -198,6 +225,7 @@ static bool enough_space(struct workspace *workspace, uint32_t number, struct fa
     uint64_t sharing = 0;
     for (uint32_t i = 0; i < workspace->queue_managers; i++) {
         if (fstat(workspace->directories[i].fd, &other) == 0 && other.st_dev == own.st_dev) {
+            workspace->directories[i].with_first |= number == 1;
             if (i + 1 < number) {
                 return true;            // counted with the first one on this file system
             }
@@ -208,7 +236,7 @@ static bool enough_space(struct workspace *workspace, uint32_t number, struct fa
     uint64_t free_bytes = (uint64_t)space.f_bavail * space.f_frsize;
     uint64_t reserve = workspace->options->reserve_given ? workspace->options->reserve_bytes
                                                          : default_reserve_bytes(size_bytes);
-    uint64_t footprint = workspace->options->file_bytes * workspace->options->files * sharing;
+    uint64_t footprint = workspace->footprint_bytes / workspace->queue_managers * sharing;
     if (number == 1) {
         workspace->free_bytes = free_bytes;
         workspace->size_bytes = size_bytes;
@@ -248,11 +276,17 @@ static bool create_files(struct workspace *workspace, uint32_t number, struct fa
             return false;
         }
     }
-    // A directory that we made goes as well while its files live on without a name.
-    if (directory->made && !workspace->options->keep_files) {
-        directory->made = rmdir(directory->path) != 0;
-    }
     return true;
+}
+
+// Directories that we made go while their files live on without a name; the last made first, as one may lie in another.
+static void remove_made_directories(struct workspace *workspace) {
+    for (uint32_t i = workspace->queue_managers; i-- > 0;) {
+        struct log_directory *directory = &workspace->directories[i];
+        if (directory->made) {
+            directory->made = rmdir(directory->path) != 0;
+        }
+    }
 }
 
 static bool try_block_sizes(struct workspace *workspace, struct failure *failure) {
@@ -360,10 +394,18 @@ static void undo(struct workspace *workspace) {
                 log_file_unlink(directory->fd, name, directory->files[file]);
             }
         }
-        if (directory->made) {
-            (void)rmdir(directory->path);
-        }
     }
+    remove_made_directories(workspace);
+}
+
+static bool create_all_files(struct workspace *workspace) {
+    if (!for_each(workspace, create_files)) {
+        return false;
+    }
+    if (!workspace->options->keep_files) {
+        remove_made_directories(workspace);
+    }
+    return true;
 }
 
 static bool before_files(struct workspace *workspace) {
@@ -373,9 +415,9 @@ static bool before_files(struct workspace *workspace) {
 
 void workspace_prepare(void *argument) {
     struct workspace *workspace = argument;
-    bool good = for_each(workspace, open_directory) && for_each(workspace, no_files_there) &&
-                enough_descriptors(workspace, &workspace->failure) && for_each(workspace, enough_space) &&
-                before_files(workspace) && for_each(workspace, create_files) &&
+    bool good = for_each(workspace, open_directory) && for_each(workspace, not_named_before) &&
+                for_each(workspace, no_files_there) && enough_descriptors(workspace, &workspace->failure) &&
+                for_each(workspace, enough_space) && before_files(workspace) && create_all_files(workspace) &&
                 (atomic_load(&workspace->stop) || try_block_sizes(workspace, &workspace->failure)) &&
                 (atomic_load(&workspace->stop) || format_files(workspace, &workspace->failure));
     if (!good || (atomic_load(&workspace->stop) && !workspace->options->keep_files)) {

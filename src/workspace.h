@@ -5,8 +5,8 @@
 //
 // The rule above all: a file that this run did not create is never written, truncated or removed. Files are created
 // exclusively and without following a link, relative to the open directory; before a name is removed it is checked to
-// be still that of the file created. Unless they are to be kept, files lose their name as soon as they are open, so
-// nothing, not SIGKILL and not a crash, leaves them behind.
+// be still that of the file created. Unless they are to be kept, files have no name at all, so nothing, not SIGKILL and
+// not a crash, leaves them behind; only where the file system has no such files (NFS) they lose it once they are open.
 //
 // workspace_prepare makes calls that may hang, so it runs under supervisor_run; `activity` tells main meanwhile what
 // it is at. Everything that can be refused is refused before the first byte is written.
@@ -20,11 +20,15 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct log_directory {
     char *path;
     int fd;
+    dev_t device;
+    ino_t inode;
     bool made;                          // by --createDirs
+    bool with_first;                    // on the first directory's file system
     int *files;                         // descriptors; -1: not open
 };
 
@@ -60,6 +64,9 @@ struct workspace {
     struct activity activity;
     struct failure failure;             // status EXIT_MEASURED: prepared, or stopped
 };
+
+// What all test files take; false where that is more than 64 bits count.
+bool workspace_footprint(const struct options *options, uint64_t *bytes);
 
 // workspace_init only sets the record up; workspace_prepare does everything, and leaves the outcome in failure.
 bool workspace_init(struct workspace *workspace, const struct options *options, uint64_t seed);

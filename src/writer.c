@@ -287,7 +287,10 @@ static void record_extra(struct writer *writer, uint64_t flush_ns, uint64_t resp
 }
 
 static void fail(struct writer *writer, ssize_t written, bool in_flush, int error, uint64_t end_ns) {
+    bool in_warmup = writer->cut.index == 0 && end_ns < writer->cut.end_ns;
+    uint64_t before = in_warmup ? 0 : writer->cut.index == 0 ? writer->writes : writer->warmup_writes;
     writer->error = (struct writer_error){.occurred = true, .in_flush = in_flush, .at_ns = end_ns,
+                                          .in_warmup = in_warmup, .write = writer->writes - before + 1,
                                           .error = written < 0 || in_flush ? error : FAILURE_SHORT_WRITE};
     atomic_store_explicit(&writer->plan->stop, true, memory_order_relaxed);
 }

@@ -69,6 +69,8 @@ struct writer_totals {
 struct writer_error {
     bool occurred, in_flush;
     int error;                          // errno or FAILURE_SHORT_WRITE
+    bool in_warmup;
+    uint64_t write;                     // which it was, from 1; in the warm-up from its beginning
     uint64_t at_ns;
 };
 

@@ -160,6 +160,42 @@ def strace(place, *inject, **keywords):
     return command
 
 
+def preloaded(place, source):
+    """A command prefix under which that C source stands before libc."""
+    shim = os.path.join(place.path, "shim")
+    with open(shim + ".c", "w") as file:
+        file.write("#define _GNU_SOURCE\n" + source)
+    subprocess.check_call([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", shim + ".so", shim + ".c"])
+    return ["env", "LD_PRELOAD=" + shim + ".so"]
+
+
+def opening(place, condition, error):
+    """A command prefix under which openat of `name` with `flags` fails with that error where the condition holds."""
+    source = """
+        #include <errno.h>
+        #include <stdarg.h>
+        #include <string.h>
+        #include <sys/syscall.h>
+        #include <unistd.h>
+        #include <asm/fcntl.h>
+        static int open_any(int dir, const char *name, int flags, unsigned mode) {
+            if (%s) { errno = %s; return -1; }
+            return (int)syscall(SYS_openat, dir, name, flags, mode);
+        }
+    """ % (condition, error)
+    for name in ("openat", "openat64"):
+        source += """
+        int %s(int dir, const char *name, int flags, ...) {
+            va_list rest; va_start(rest, flags);
+            unsigned mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(rest, unsigned) : 0;
+            va_end(rest);
+            return open_any(dir, name, flags, mode);
+        }
+        int __%s_2(int dir, const char *name, int flags) { return open_any(dir, name, flags, 0); }
+        """ % (name, name)
+    return preloaded(place, source)
+
+
 def traced(place):
     with open(os.path.join(place.path, "trace")) as file:
         return file.read().splitlines()
@@ -231,23 +267,20 @@ def pattern_as_mq_writes(place):
     result = place.logdisk(*options, before=strace(place))
     equal(result.status, 0, result.err)
     consistent(result)
-    opened, writes, order = {}, [], []
+    opened, writes, testing = {}, [], []
     for line in traced(place):
-        match = re.search(r'openat\((\w+), "(mqldt_testfile\.\d+)", (\S+?)(?:, 0\d+)?\) += (\d+)$', line)
+        assert "mqldt_testfile" not in line, "a name on the disk: " + line
+        match = re.search(r'openat\(\w+, "\.", (\S*O_TMPFILE\S*), 0660\) += (\d+)$', line)
         if match:
-            order.append((match.group(2), match.group(3)))
-            if "O_CREAT" not in match.group(3):
-                opened[match.group(4)] = match.group(2)
+            opened[match.group(2)] = "mqldt_testfile.%04d" % len(opened)
+            testing.append(match.group(1))
         match = re.search(r"pwritev\((\d+), .*iov_len=(\d+)\}\], (\d+), (\d+)\) += (\d+)$", line)
         if match:
             fd, length, vectors, offset, done = match.groups()
             equal((vectors, length), ("1", done), "one vector, all written")
             writes.append((opened[fd], int(length), int(offset)))
-    creating = [flags for _, flags in order if "O_CREAT" in flags]
-    testing = [flags for _, flags in order if "O_CREAT" not in flags]
-    equal(len(creating), 3, "files created")
-    assert all("O_EXCL" in flags and "O_NOFOLLOW" in flags for flags in creating), creating
-    assert all("O_DIRECT" in flags and "O_DSYNC" in flags and "O_RDWR" in flags for flags in testing), testing
+    equal(len(testing), 3, "files created")
+    assert all("O_DIRECT" in flags and "O_DSYNC" in flags and "O_RDWR" in flags and "O_EXCL" in flags for flags in testing), testing
     measured = writes[2 + 3:]           # after one try for each block size and one part for each of three files
     files, place_in_ring, size = 3, (0, 0), 4096
     steps = [(4096, int(result.all(1)["writes"])), (20480, int(result.all(2)["writes"]))]
@@ -262,7 +295,6 @@ def pattern_as_mq_writes(place):
             if place_in_ring[1] + size > 262144:
                 place_in_ring = ((place_in_ring[0] + 1) % files, 0)
         measured = measured[count:]
-    equal(len([line for line in traced(place) if "unlinkat" in line and "mqldt_testfile" in line]), 3, "unlinked")
 
 
 @test
@@ -273,8 +305,9 @@ def sync_modes(place):
         equal(result.status, 0, result.err)
         run = consistent(result)
         equal((run["option_sync"], run["option_direct"]), (mode, "no"))
-        testing = [line for line in traced(place) if '"mqldt_testfile' in line and "O_CREAT" not in line and "openat" in line]
-        assert testing and all((flag in line) if flag else ("SYNC" not in line) for line in testing), testing
+        testing = [line for line in traced(place) if "O_TMPFILE" in line]
+        equal(len(testing), 3, "files")
+        assert all((flag in line) if flag else ("SYNC" not in line) for line in testing), testing
         assert not any("O_DIRECT" in line for line in testing), testing
         row = result.all()
         writer = [line for line in traced(place) if "pwritev" in line][-1].split()[0]
@@ -410,6 +443,8 @@ def open_loop_charges_a_stall_that_lasts_to_the_end(place):
     near(float(row["response_mean_ns"]), int(row["response_sum_ns"]) / (int(row["writes"]) + left), 0.0006, "mean")
     contains(result.err, "warning", "%d writes were due" % left)
     contains(run["warning_1"], "step 1: %d writes were due" % left)
+    shifted = place.logdisk("--duration=1", "--rate=2", "--qm=2", "--createDirs", dir=place.dir + "/s")
+    assert all(int(r["start_skew_ns"]) < 200000000 for r in shifted.rows("results.csv")), "the shift of 0.25 s is none"
     closed = place.logdisk("--duration=1", "--delay=5000")
     equal(closed.all()["writes_not_started"], "", "without --rate")
 
@@ -504,10 +539,7 @@ def late_plan_is_caught_up(place):
 @test
 def stepped_clock_changes_no_figure(place):
     """CLOCK_REALTIME jumps back an hour, in every call after the second."""
-    shim = os.path.join(place.path, "shim")
-    with open(shim + ".c", "w") as file:
-        file.write("""
-            #define _GNU_SOURCE
+    shim = preloaded(place, """
             #include <sys/syscall.h>
             #include <time.h>
             #include <unistd.h>
@@ -517,8 +549,7 @@ def stepped_clock_changes_no_figure(place):
                 if (clock == CLOCK_REALTIME && ++calls > 2) time->tv_sec -= 3600;
                 return (int)result;
             }""")
-    subprocess.check_call([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", shim + ".so", shim + ".c"])
-    result = place.logdisk("--duration=2", "--delay=1000", "--bsize=4K,8K", before=["env", "LD_PRELOAD=" + shim + ".so"])
+    result = place.logdisk("--duration=2", "--delay=1000", "--bsize=4K,8K", before=shim)
     equal(result.status, 0, result.err)
     run = consistent(result)
     assert float(run["end_time_epoch_s"]) < float(run["start_time_epoch_s"]), "the shim did not step the clock"
@@ -605,6 +636,23 @@ def read_error_while_verifying(place):
     equal((run["error_call"], run["error_errno_name"]), ("pread", "EIO"))
 
 
+@test
+def verify_reads_the_disk_without_any_sync(place):
+    """Pages that no sync has written cannot be dropped: they are written first, and that can fail."""
+    options = ["--verify", "--sync=none", "--direct=no", "--duration=1", "--delay=5000"]
+    result = place.logdisk(*options, before=strace(place, calls="fdatasync,fadvise64"))
+    equal(result.status, 0, result.err)
+    calls = [re.search(r"(fdatasync|fadvise64)\((\d+)", line).groups() for line in traced(place)]
+    files = [fd for call, fd in calls if call == "fadvise64"]
+    equal(len(files), 3, "files")
+    equal(calls, [pair for fd in files for pair in (("fdatasync", fd), ("fadvise64", fd))], "written, then dropped")
+    result = place.logdisk(*options, before=strace(place, "fdatasync:error=EIO:when=2", calls="fdatasync"))
+    equal(result.status, 3, result.err)
+    run = consistent(result)
+    equal((run["error_call"], run["error_errno_name"], run["error_file"]),
+          ("fdatasync", "EIO", place.dir + "/mqldt_testfile.0001"))
+
+
 @root_test
 def identity_of_a_loop_device(place):
     with mounted(place, "xfs", size_mb=320, options="noatime") as point:
@@ -626,6 +674,21 @@ def identity_of_a_loop_device(place):
         assert int(run["device_written_bytes"]) >= int(run["own_written_bytes"]), "the device saw less than was written"
     tmpfs_run = place.logdisk("--duration=1").run()
     equal((tmpfs_run["device_name"], tmpfs_run["device_stack"], tmpfs_run["foreign_io_bytes"]), ("", "", ""))
+
+
+@root_test
+def foreign_bytes_are_those_of_the_first_disk(place):
+    """The second queue manager writes elsewhere, and much more: none of that hides what the first one's disk did."""
+    with mounted(place) as point:
+        result = place.logdisk("--duration=1", "--qm=2", dir=point + "," + place.dir)
+    equal(result.status, 0, result.err)
+    run = consistent(result)
+    first, second = [int(row["bytes"]) for row in result.rows("results.csv")[:2]]
+    equal(int(run["own_written_bytes"]), first + second, "own bytes")
+    written = int(run["device_written_bytes"])
+    assert second > written >= first, (first, second, written)
+    equal(int(run["foreign_io_bytes"]), int(run["device_read_bytes"]) + written - first, "foreign bytes")
+    near(float(run["foreign_io_share"]), int(run["foreign_io_bytes"]) / (int(run["foreign_io_bytes"]) + first), 0.000001, "share")
 
 
 @test
@@ -831,37 +894,33 @@ def foreign_files_are_refused_and_kept(place):
 @test
 def file_planted_after_the_look_is_kept(place):
     """The exclusive create meets a name that was not there a moment ago."""
-    result = place.logdisk("--duration=1", before=strace_dir(place, "openat:error=EEXIST:when=%d" % nth_create(place, 2)))
+    result = place.logdisk("--duration=1", "--keepFiles",
+                           before=opening(place, 'flags & O_CREAT && strcmp(name, "mqldt_testfile.0001") == 0', "EEXIST"))
     refused(place, result, "mqldt_testfile.0001", "File exists", "--filePrefix")
     equal(os.listdir(place.dir), [])
 
 
-def strace_dir(place, *inject):
-    """Only what opens the directory under test or something in it: other threads open files as well."""
-    return strace(place, *inject, calls="openat") + ["-P", place.dir]
-
-
-def nth_create(place, nth, flag="O_CREAT"):
-    """Which openat of its thread is the nth one that opens a test file (with or without O_CREAT), counted from 1."""
-    result = place.logdisk("--duration=1", before=strace_dir(place))
-    equal(result.status, 0, result.err)
-    count = 0
-    lines = [line for line in traced(place) if "openat(" in line]
-    thread = [line for line in lines if '"mqldt_testfile' in line][0].split()[0]
-    for number, line in enumerate([line for line in lines if line.split()[0] == thread], 1):
-        if '"mqldt_testfile' in line and (("O_CREAT" in line) == (flag == "O_CREAT")):
-            count += 1
-            if count == nth:
-                return number
-    raise AssertionError("no such openat")
+@test
+def no_direct_io(place):
+    """The file system opens no file with O_DIRECT, whether it knows files without a name or not."""
+    refused(place, place.logdisk("--duration=1", before=opening(place, "flags & O_DIRECT", "EINVAL")), "refuses O_DIRECT", "--direct=no")
+    equal(os.listdir(place.dir), [], "left behind")
 
 
 @test
-def no_direct_io(place):
-    number = nth_create(place, 1, "none")
-    result = place.logdisk("--duration=1", before=strace_dir(place, "openat:error=EINVAL:when=%d" % number))
-    refused(place, result, "refuses O_DIRECT", "--direct=no")
-    equal(os.listdir(place.dir), [], "left behind")
+def file_system_without_unnamed_files(place):
+    for error in ("EOPNOTSUPP", "EISDIR", "EINVAL", "ENOENT"):
+        shim = opening(place, "(flags & O_TMPFILE) == O_TMPFILE", error)
+        result = place.logdisk("--duration=1", "--delay=5000", before=strace(place) + shim)
+        equal(result.status, 0, result.err)
+        lines = [line for line in traced(place) if '"mqldt_testfile' in line]
+        creating = [line for line in lines if "O_CREAT" in line]
+        equal(len(creating), 3, error)
+        assert all("O_EXCL" in line and "O_NOFOLLOW" in line for line in creating), creating
+        equal(len([line for line in lines if "unlinkat(" in line]), 3, "unlinked")
+        equal(os.listdir(place.dir), [], "left behind")
+    refused(place, place.logdisk("--duration=1", before=opening(place, "(flags & O_TMPFILE) == O_TMPFILE", "EDQUOT")),
+            "cannot create", "mqldt_testfile.0000", "quota")
 
 
 @test
@@ -1004,6 +1063,26 @@ def block_size_that_the_disk_refuses(place):
     contains(warnings(odd.run()), "5120")
 
 
+@test
+def directories_in_each_other_and_twice(place):
+    nested = place.dir + "/a," + place.dir + "/a/b"
+    result = place.logdisk("--duration=1", "--qm=2", "--createDirs", dir=nested)
+    equal(result.status, 0, result.err)
+    equal(os.listdir(place.dir), [], "left behind")
+    twice = place.dir + "/c," + place.dir + "/c"
+    refused(place, place.logdisk("--duration=1", "--qm=2", "--createDirs", dir=twice), "are the same directory", "of its own")
+    equal(os.listdir(place.dir), [], "left behind")
+    os.symlink(place.dir, place.path + "/link")
+    refused(place, place.logdisk("--duration=1", "--qm=2", dir=place.dir + "," + place.path + "/link"), "are the same directory")
+
+
+@test
+def more_bytes_than_can_be_counted(place):
+    result = place.logdisk("--duration=1", "--qm=1000", "--createDirs", "--fileSize=16384G", "--numFiles=10000", dir=place.dir + "/q")
+    refused(place, result, "--fileSize x --numFiles x --qm", "2^64 bytes")
+    equal(os.listdir(place.dir), [])
+
+
 @root_test
 def numbered_directory_on_another_file_system(place):
     with tmpfs(place, "size=8m") as point:
@@ -1023,6 +1102,36 @@ def io_error(place):
     equal((run["error_file"], run["error_offset_bytes"]), (place.dir + "/mqldt_testfile.0001", str((99 - 64) * 4096)))
     contains(result.err, "Input/output error", "mqldt_testfile.0001")
     equal(os.listdir(place.dir), [])
+
+
+@test
+def io_error_in_the_warm_up(place):
+    result = place.logdisk("--duration=1", "--warmup=5", before=strace(place, "pwritev:error=EIO:when=100", calls="pwritev"))
+    equal(result.status, 3, result.err)
+    run = consistent(result)
+    equal((run["error_write"], result.all()["writes"]), ("100", "0"))
+    contains(run["exit_message"], "write 100 of the warm-up")
+
+
+@root_test
+def frozen_in_the_warm_up(place):
+    """The write that hangs is in all three tables."""
+    with mounted(place) as point:
+        process = place.start("--duration=1", "--warmup=30", "--progress=" + place.path + "/progress", dir=point)
+        time.sleep(1.5)
+        subprocess.check_call(["fsfreeze", "-f", point])
+        time.sleep(0.5)
+        process.send_signal(signal.SIGTERM)
+        try:
+            place.wait_for("run.csv", "complete,1", process)
+        finally:
+            subprocess.check_call(["fsfreeze", "-u", point])
+        result = place.finish(process)
+    equal(result.status, 4, result.err)
+    run, row = consistent(result), result.all()
+    age = run["in_flight_age_ns"]
+    equal((row["writes"], row["latency_max_in_flight"], row["latency_max_ns"]), ("0", "1", age))
+    equal([(r["in_flight"], r["latency_ns"]) for r in result.rows("stalls.csv")], [("1", age)])
 
 
 @test
@@ -1163,6 +1272,23 @@ def frozen_file_system(place):
             assert int(row["writes"]) > 0
             equal([name for name in os.listdir(point) if name != "lost+found"], [], "left after the thaw")
         os.rmdir(place.path + "/mount")
+
+
+@root_test
+def frozen_while_the_files_are_made(place):
+    """What hangs is told by its name, and the thaw brings no file to light."""
+    with mounted(place) as point:
+        subprocess.check_call(["fsfreeze", "-f", point])
+        process = place.start("--duration=1", "--deadline=2", dir=point)
+        try:
+            place.wait_for("run.csv", "complete,1", process)
+        finally:
+            subprocess.check_call(["fsfreeze", "-u", point])
+        result = place.finish(process)
+        equal(result.status, 4, result.err)
+        contains(result.run()["exit_message"], "openat of %s/mqldt_testfile.0000 had been in flight" % point)
+        time.sleep(0.2)
+        equal(os.listdir(point), ["lost+found"], "left after the thaw")
 
 
 @root_test
