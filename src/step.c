@@ -19,6 +19,7 @@
 #define CREATION_NS UINT64_C(50000000)          // for making the threads, where the start is planned
 #define CREATION_A_WRITER_NS UINT64_C(200000)
 #define READY_POLL_NS UINT64_C(200000)
+#define CLOCK_PAIRS 5
 
 // Where the recorder's rows go.
 
@@ -202,6 +203,22 @@ static void plan_step(struct run *run, uint32_t number, uint64_t block_bytes, ui
     }
 }
 
+// The wall clock at an instant of the monotonic one. On a busy host this thread may lose its processor between two
+// reads, so the closest pair of a few counts.
+static uint64_t epoch_at(uint64_t instant_ns) {
+    uint64_t epoch = 0, closest_ns = UINT64_MAX;
+    for (int i = 0; i < CLOCK_PAIRS; i++) {
+        uint64_t before = now_ns();
+        uint64_t wall = epoch_ns();
+        uint64_t apart_ns = now_ns() - before;
+        if (apart_ns < closest_ns) {
+            closest_ns = apart_ns;
+            epoch = wall + instant_ns - before;
+        }
+    }
+    return epoch;
+}
+
 bool step_run(struct run *run, uint32_t number, uint64_t block_bytes, uint32_t queue_managers) {
     plan_step(run, number, block_bytes, queue_managers);
     if (!wait_for_plan(run, number, queue_managers) || !start_writers(run, number, queue_managers)) {
@@ -210,7 +227,7 @@ bool step_run(struct run *run, uint32_t number, uint64_t block_bytes, uint32_t q
         }
         return false;
     }
-    uint64_t start_epoch_ns = epoch_ns() + run->plan.timeline.start_ns - now_ns();
+    uint64_t start_epoch_ns = epoch_at(run->plan.timeline.start_ns);
     screen_start_step(&run->screen, block_bytes, queue_managers, run->plan.timeline.duration_ns / NS_PER_S);
     run->progress.writes = &run->recorder.step;
     watch_writers(run);
