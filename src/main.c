@@ -104,7 +104,7 @@ static bool check_surroundings(struct run *run, struct failure *failure) {
     const struct options *options = run->options;
     uint64_t footprint;
     if (!workspace_footprint(options, &footprint)) {
-        return failure_set(&run->failure, EXIT_REFUSED, "--fileSize x --numFiles x --qm: the test files would take more "
+        return failure_set(failure, EXIT_REFUSED, "--fileSize x --numFiles x --qm: the test files would take more "
                            "than 2^64 bytes; take fewer or smaller files");
     }
     uint64_t latest_ns = options->start_at_ns + run->planned_s * NS_PER_S;
