@@ -4,27 +4,16 @@
 
 #include "crew.h"
 
+#include "thread.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define STACK_BYTES ((size_t)256 << 10)
-
-bool crew_add(pthread_t *thread, void *(*work)(void *), void *argument) {
-    pthread_attr_t attributes;
-    if (pthread_attr_init(&attributes) != 0) {
-        return false;
-    }
-    bool made = pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 &&
-                pthread_create(thread, &attributes, work, argument) == 0;
-    (void)pthread_attr_destroy(&attributes);
-    return made;
-}
-
-// pthread_create has one error for both, so the stack is tried for itself.
+// thread_start has one answer for both, so the stack is tried for itself.
 static bool has_memory_for_stack(void) {
-    void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-    return stack != MAP_FAILED && munmap(stack, STACK_BYTES) == 0;
+    void *stack = mmap(NULL, THREAD_STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    return stack != MAP_FAILED && munmap(stack, THREAD_STACK_BYTES) == 0;
 }
 
 bool crew_refuse(struct failure *failure, enum exit_status status, uint32_t queue_manager) {
@@ -67,7 +56,7 @@ bool crew_try(uint32_t count, struct failure *failure) {
     if (threads == NULL) {
         return failure_set(failure, EXIT_REFUSED, "no memory");
     }
-    while (made < count && crew_add(&threads[made], wait_at, &gate)) {
+    while (made < count && thread_start(&threads[made], wait_at, &gate)) {
         made++;
     }
     bool good = made == count || crew_refuse(failure, EXIT_REFUSED, made + 1);

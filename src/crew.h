@@ -1,19 +1,14 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The writers' threads: how one is made, whether as many can be made as the greatest load point takes, and what to say
-// where they cannot.
+// The writers' threads: whether as many can be made as the greatest load point takes, and what to say where they cannot.
 #ifndef LOGDISK_CREW_H
 #define LOGDISK_CREW_H
 
 #include "failure.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-// False where the kernel gives no more threads, or no memory for its stack.
-bool crew_add(pthread_t *thread, void *(*work)(void *), void *argument);
 
 // Says what there was too little of for the thread of that queue manager; always false.
 bool crew_refuse(struct failure *failure, enum exit_status status, uint32_t queue_manager);

@@ -4,11 +4,11 @@
 
 #include "outlet.h"
 
+#include "thread.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define STACK_BYTES ((size_t)256 << 10)
 
 // Takes what waits and delivers it without the lock.
 static void deliver(struct outlet *outlet) {
@@ -42,16 +42,9 @@ static void *outlet_main(void *argument) {
     return NULL;
 }
 
-// Small stacks: --mlock would keep all of a default one in memory.
 bool outlet_start(struct outlet *outlet) {
-    pthread_attr_t attributes;
-    if (pthread_mutex_init(&outlet->lock, NULL) != 0 || pthread_cond_init(&outlet->changed, NULL) != 0 ||
-        pthread_attr_init(&attributes) != 0) {
-        return false;
-    }
-    outlet->started = pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 &&
-                      pthread_create(&outlet->thread, &attributes, outlet_main, outlet) == 0;
-    (void)pthread_attr_destroy(&attributes);
+    outlet->started = pthread_mutex_init(&outlet->lock, NULL) == 0 && pthread_cond_init(&outlet->changed, NULL) == 0 &&
+                      thread_start(&outlet->thread, outlet_main, outlet);
     return outlet->started;
 }
 

@@ -7,6 +7,7 @@
 #include "clock.h"
 #include "crew.h"
 #include "step_report.h"
+#include "thread.h"
 #include "watch.h"
 
 #include <inttypes.h>
@@ -83,7 +84,7 @@ static bool wait_for_plan(struct run *run, uint32_t number, uint32_t queue_manag
 // is kept.
 static uint32_t create_threads(struct run *run, uint32_t wanted) {
     uint32_t count = 0;
-    while (count < wanted && crew_add(&run->writers[count].thread, writer_main, &run->writers[count])) {
+    while (count < wanted && thread_start(&run->writers[count].thread, writer_main, &run->writers[count])) {
         count++;
     }
     if (count < wanted) {

@@ -1,0 +1,17 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Threads with small stacks: there may be a thousand of them, and --mlock would keep all of a default stack in memory.
+#ifndef LOGDISK_THREAD_H
+#define LOGDISK_THREAD_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define THREAD_STACK_BYTES ((size_t)256 << 10)
+
+// False where the kernel gives no more threads, or no memory for the stack.
+bool thread_start(pthread_t *thread, void *(*work)(void *), void *argument);
+
+#endif
