@@ -152,28 +152,24 @@ static int rename_to_name(const struct aside *aside) {
     return link_to_name(aside);
 }
 
-int aside_commit(struct aside *aside) {
-    int error = close_file(aside, true);
+static int commit(struct aside *aside, bool sync, bool keep_where_taken) {
+    int error = close_file(aside, sync);
     if (error == 0) {
         error = rename_to_name(aside);
     }
-    if (error != 0 && error != EEXIST) {            // which no write returns
+    if (error != 0 && !(keep_where_taken && error == EEXIST)) {             // which no write returns
         (void)unlinkat(aside->dir_fd, aside->aside_name, 0);
     }
     aside_release(aside);
     return error;
 }
 
+int aside_commit(struct aside *aside) {
+    return commit(aside, true, true);
+}
+
 int aside_commit_quickly(struct aside *aside) {
-    int error = close_file(aside, false);
-    if (error == 0) {
-        error = rename_to_name(aside);
-    }
-    if (error != 0) {
-        (void)unlinkat(aside->dir_fd, aside->aside_name, 0);
-    }
-    aside_release(aside);
-    return error;
+    return commit(aside, false, false);
 }
 
 int aside_keep(struct aside *aside) {
@@ -245,4 +241,28 @@ int aside_copy(const char *path, FILE *to) {
     }
     (void)close(fd);
     return error;
+}
+
+bool aside_check(const char *option, const char *path, const char *const *prefixes, const char *kind,
+                 struct failure *failure) {
+    struct aside aside;
+    char name[PATH_MAX + 8];
+    int error = aside_may_replace(path, prefixes);
+    if (error == EEXIST) {
+        return failure_set(failure, EXIT_REFUSED, "--%s=%s is there already and is no %s; name another file", option, path,
+                           kind);
+    }
+    if (error == 0) {
+        error = aside_open_path(&aside, path);
+    }
+    if (error == EEXIST) {
+        aside_path(path, name);
+        return failure_set(failure, EXIT_REFUSED, "--%s=%s: %s is there already, of a run that was killed or still goes "
+                           "on; remove it, or name another file", option, path, name);
+    }
+    if (error != 0) {
+        return failure_set(failure, EXIT_REFUSED, "--%s=%s cannot be written: %s", option, path, strerror(error));
+    }
+    aside_discard(&aside);
+    return true;
 }

@@ -7,6 +7,8 @@
 #ifndef LOGDISK_ASIDE_H
 #define LOGDISK_ASIDE_H
 
+#include "failure.h"
+
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -43,6 +45,9 @@ void aside_path(const char *path, char text[PATH_MAX + 8]);
 // 0 where nothing is there, or a regular file of this user that is empty or begins with one of the prefixes (a list
 // that ends in NULL); EEXIST where something else is; or the errno of looking at it.
 int aside_may_replace(const char *path, const char *const *prefixes);
+// Refuses, before the test, an option's file that could not be put in its place; kind says what may be there already.
+bool aside_check(const char *option, const char *path, const char *const *prefixes, const char *kind,
+                 struct failure *failure);
 
 // Copies the file at that path (none is fine) into an open stream. 0 or errno.
 int aside_copy(const char *path, FILE *to);

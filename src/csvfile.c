@@ -49,28 +49,7 @@ struct mqldt_row mqldt_row_of(const struct result *all, const struct writer *wri
 }
 
 bool csvfile_check(const char *path, struct failure *failure) {
-    int error = aside_may_replace(path, prefixes);
-    if (error == EEXIST) {
-        return failure_set(failure, EXIT_REFUSED, "--csvFile=%s is there already and is no file of yours that begins as "
-                           "mqldt's output does; name another file", path);
-    }
-    struct aside aside;
-    if (error == 0) {
-        error = aside_open_path(&aside, path);
-        if (error == 0) {
-            aside_discard(&aside);
-        }
-    }
-    if (error == EEXIST) {
-        char name[PATH_MAX + 8];
-        aside_path(path, name);
-        return failure_set(failure, EXIT_REFUSED, "--csvFile=%s: %s is there already, of a run that was killed or still "
-                           "goes on; remove it, or name another file", path, name);
-    }
-    if (error != 0) {
-        return failure_set(failure, EXIT_REFUSED, "--csvFile=%s cannot be written: %s", path, strerror(error));
-    }
-    return true;
+    return aside_check("csvFile", path, prefixes, "file of yours that begins as mqldt's output does", failure);
 }
 
 static void put_header(FILE *file, uint32_t queue_managers) {

@@ -18,28 +18,7 @@
 static const char *const prefixes[] = {"state=", NULL};
 
 bool progress_check(const char *path, struct failure *failure) {
-    int error = aside_may_replace(path, prefixes);
-    if (error == EEXIST) {
-        return failure_set(failure, EXIT_REFUSED, "--progress=%s is there already and is no progress file of yours; name "
-                           "another file", path);
-    }
-    struct aside aside;
-    if (error == 0) {
-        error = aside_open_path(&aside, path);
-        if (error == 0) {
-            aside_discard(&aside);
-        }
-    }
-    if (error == EEXIST) {
-        char name[PATH_MAX + 8];
-        aside_path(path, name);
-        return failure_set(failure, EXIT_REFUSED, "--progress=%s: %s is there already, of a run that was killed or still "
-                           "goes on; remove it, or name another file", path, name);
-    }
-    if (error != 0) {
-        return failure_set(failure, EXIT_REFUSED, "--progress=%s cannot be written: %s", path, strerror(error));
-    }
-    return true;
+    return aside_check("progress", path, prefixes, "progress file of yours", failure);
 }
 
 // A line that cannot be written is left out.
