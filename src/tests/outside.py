@@ -118,6 +118,16 @@ def wait_until_measuring(place, process):
 
 
 @contextlib.contextmanager
+def frozen(point):
+    """Freezes the file system for as long as the block lasts."""
+    subprocess.check_call(["fsfreeze", "-f", point])
+    try:
+        yield
+    finally:
+        subprocess.check_call(["fsfreeze", "-u", point])
+
+
+@contextlib.contextmanager
 def mounted(place, kind="ext4", size_mb=64, sector=512, options=None):
     image, point = os.path.join(place.path, kind + ".img"), os.path.join(place.path, "mount")
     os.makedirs(point)
@@ -456,9 +466,8 @@ def open_loop_charges_a_freeze_until_the_deadline(place):
         process = place.start("--duration=3", "--rate=200", "--deadline=5", "--progress=" + place.path + "/progress", dir=point)
         wait_until_measuring(place, process)
         time.sleep(0.5)
-        subprocess.check_call(["fsfreeze", "-f", point])
-        place.wait_for("run.csv", "complete,1", process)
-        subprocess.check_call(["fsfreeze", "-u", point])
+        with frozen(point):
+            place.wait_for("run.csv", "complete,1", process)
         result = place.finish(process)
     equal(result.status, 4, result.err)
     consistent(result)
@@ -1119,13 +1128,10 @@ def frozen_in_the_warm_up(place):
     with mounted(place) as point:
         process = place.start("--duration=1", "--warmup=30", "--progress=" + place.path + "/progress", dir=point)
         time.sleep(1.5)
-        subprocess.check_call(["fsfreeze", "-f", point])
-        time.sleep(0.5)
-        process.send_signal(signal.SIGTERM)
-        try:
+        with frozen(point):
+            time.sleep(0.5)
+            process.send_signal(signal.SIGTERM)
             place.wait_for("run.csv", "complete,1", process)
-        finally:
-            subprocess.check_call(["fsfreeze", "-u", point])
         result = place.finish(process)
     equal(result.status, 4, result.err)
     run, row = consistent(result), result.all()
@@ -1253,16 +1259,13 @@ def frozen_file_system(place):
             process = place.start("--duration=3", "--deadline=6", "--progress=" + place.path + "/progress", dir=point)
             wait_until_measuring(place, process)
             time.sleep(1.2)
-            subprocess.check_call(["fsfreeze", "-f", point])
-            try:
+            with frozen(point):
                 for _ in range(200):
                     if os.path.exists(place.tables + "/run.csv"):
                         break
                     time.sleep(0.1)
                 result = Result(None, "", "", place.tables)
                 run = consistent(result)            # complete while the disk is still frozen
-            finally:
-                subprocess.check_call(["fsfreeze", "-u", point])
             status = place.finish(process).status
             equal((status, run["exit_status"], run["exit_reason"]), (4, "4", "deadline"))
             contains(run["in_flight_file"], point)
@@ -1278,12 +1281,9 @@ def frozen_file_system(place):
 def frozen_while_the_files_are_made(place):
     """What hangs is told by its name, and the thaw brings no file to light."""
     with mounted(place) as point:
-        subprocess.check_call(["fsfreeze", "-f", point])
-        process = place.start("--duration=1", "--deadline=2", dir=point)
-        try:
+        with frozen(point):
+            process = place.start("--duration=1", "--deadline=2", dir=point)
             place.wait_for("run.csv", "complete,1", process)
-        finally:
-            subprocess.check_call(["fsfreeze", "-u", point])
         result = place.finish(process)
         equal(result.status, 4, result.err)
         contains(result.run()["exit_message"], "openat of %s/mqldt_testfile.0000 had been in flight" % point)
@@ -1301,12 +1301,11 @@ def one_frozen_disk_does_not_hold_up_the_figures_of_others(place):
     with mounted(place) as point:
         process = place.start("--duration=5", "--qm=2", "--progress=" + progress, dir=place.dir + "," + point)
         wait_until_measuring(place, process)
-        subprocess.check_call(["fsfreeze", "-f", point])
-        time.sleep(1.5)
-        before = writes()
-        time.sleep(1.5)
-        after = writes()
-        subprocess.check_call(["fsfreeze", "-u", point])
+        with frozen(point):
+            time.sleep(1.5)
+            before = writes()
+            time.sleep(1.5)
+            after = writes()
         result = place.finish(process)
         equal(result.status, 0, result.err)
         consistent(result)
@@ -1327,9 +1326,8 @@ def frozen_for_a_while(place):
     with mounted(place) as point:
         process = place.start("--duration=5", "--progress=" + place.path + "/progress", dir=point)
         wait_until_measuring(place, process)
-        subprocess.check_call(["fsfreeze", "-f", point])
-        time.sleep(2.3)
-        subprocess.check_call(["fsfreeze", "-u", point])
+        with frozen(point):
+            time.sleep(2.3)
         result = place.finish(process)
         equal(result.status, 0, result.err)
         consistent(result)
@@ -1498,9 +1496,8 @@ def stalls_under_thread_sanitizer(place):
         wait_until_measuring(place, process)
         for last in (False, False, True):
             if not UNPRIVILEGED:
-                subprocess.check_call(["fsfreeze", "-f", point])
-                time.sleep(0.8 if not last else 7)
-                subprocess.check_call(["fsfreeze", "-u", point])
+                with frozen(point):
+                    time.sleep(0.8 if not last else 7)
                 time.sleep(0.2)
         result = place.finish(process)
         assert "Sanitizer" not in result.err, result.err
