@@ -101,8 +101,8 @@ bool disturbance_foreign_bytes(const struct disturbance *disturbance, uint64_t *
     if (!sum->known[COUNTER_DEVICE_WRITTEN] || disturbance->elapsed_ns == 0) {
         return false;
     }
-    uint64_t written = sum->values[COUNTER_DEVICE_WRITTEN];
-    *bytes = sum->values[COUNTER_DEVICE_READ] + (written > disturbance->own_device_bytes ? written - disturbance->own_device_bytes : 0);
+    uint64_t written = sum->values[COUNTER_DEVICE_WRITTEN], own = disturbance->own_device_bytes;
+    *bytes = sum->values[COUNTER_DEVICE_READ] + (written > own ? written - own : 0);
     return true;
 }
 

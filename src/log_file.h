@@ -19,7 +19,8 @@ struct log_file_mode {
     bool keep;                          // keeps its name
 };
 
-// Creates the file in the directory, under that name where it needs one, and leaves a descriptor open with the flags of the test. path is for messages.
+// Creates the file in the directory, under that name where it needs one, and leaves a descriptor open with the flags of
+// the test. path is for messages.
 bool log_file_create(int dir_fd, const char *name, const char *path, const struct log_file_mode *mode, int *fd,
                      struct failure *failure);
 

@@ -117,7 +117,7 @@ static void add_threads(struct run *run) {
         const struct writer_totals *totals = &run->writers[i].totals;
         uint64_t bytes = run->writers[i].writes * run->plan.block_bytes;
         disturbance->own_bytes += bytes;
-        disturbance->own_device_bytes += run->workspace.directories[i].with_first ? bytes : 0;
+        disturbance->own_device_bytes += run->workspace.directories[i].device == run->workspace.directories[0].device ? bytes : 0;
         disturbance->threads_known = disturbance->threads_known && totals->thread.known;
         disturbance->run_queue_wait_ns += totals->thread.run_queue_wait_ns;
         disturbance->involuntary_switches += totals->thread.involuntary_switches;

@@ -225,7 +225,6 @@ static bool enough_space(struct workspace *workspace, uint32_t number, struct fa
     uint64_t sharing = 0;
     for (uint32_t i = 0; i < workspace->queue_managers; i++) {
         if (fstat(workspace->directories[i].fd, &other) == 0 && other.st_dev == own.st_dev) {
-            workspace->directories[i].with_first |= number == 1;
             if (i + 1 < number) {
                 return true;            // counted with the first one on this file system
             }

@@ -28,7 +28,6 @@ struct log_directory {
     dev_t device;
     ino_t inode;
     bool made;                          // by --createDirs
-    bool with_first;                    // on the first directory's file system
     int *files;                         // descriptors; -1: not open
 };
 

@@ -247,15 +247,19 @@ def _arguments(pid):
     return ()
 
 
+def _runs_directory(state_dir):
+    return os.path.join(os.path.abspath(os.path.expanduser(state_dir)), 'runs')
+
+
 def names_below(state_dir):
     """Return the names of the runs' state directories below ``state_dir``."""
-    parent = os.path.join(os.path.abspath(os.path.expanduser(state_dir)), 'runs')
+    parent = _runs_directory(state_dir)
     return sorted(os.listdir(parent)) if os.path.isdir(parent) else []
 
 
 def runs_below(state_dir):
     """Return the runs that have a marked state directory below ``state_dir``."""
-    parent = os.path.join(os.path.abspath(os.path.expanduser(state_dir)), 'runs')
+    parent = _runs_directory(state_dir)
     found = []
     for name in names_below(state_dir):
         run_id, separator, volume = name.rpartition('-')

@@ -202,7 +202,8 @@ def _judge_limit(limit: Limit, record: Mapping[str, Any], tables: Tables, profil
     names = (record.get('workspace') or {}).get('queue_managers') or []
     waivers = [waiver for waiver in profile.waivers if (waiver.host, waiver.metric) == (record.get('host'), limit.metric.name)]
     judgements = [_judge_row(limit, row, names, waivers, today) for row in rows]
-    return [_excuse(judgement, disturbances(tables)) if judgement['verdict'] == FAIL and _excusable(limit) else judgement for judgement in judgements]
+    disturbed_by = disturbances(tables) if _excusable(limit) else []
+    return [_excuse(judgement, disturbed_by) for judgement in judgements]
 
 
 def _judge_row(limit: Limit, row: Row, names: list[str], waivers: list[Waiver], today: datetime.date) -> dict[str, Any]:
@@ -259,7 +260,7 @@ def _excusable(limit: Limit) -> bool:
 
 def _excuse(judgement: dict[str, Any], disturbed_by: list[str]) -> dict[str, Any]:
     """Leave open whether the disk is to blame for slow writes on a host that was disturbed."""
-    if disturbed_by:
+    if disturbed_by and judgement['verdict'] == FAIL:
         judgement['verdict'] = INCONCLUSIVE
         judgement['reason'] += f'; the host was disturbed: {", ".join(disturbed_by)}'
     return judgement
