@@ -1,50 +1,87 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Judges the fleet, writes the verdict and renders the report."""
+"""Judges the fleet, writes the verdict, renders the report, and says which hosts are to fail."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from typing import Any
 
-from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
-from ansible_collections.mqops.logdisk.plugins.plugin_utils import _records, _report, _run_directory, _verdict
+from ansible_collections.mqops.logdisk.plugins.plugin_utils import _outcome, _records, _report, _run_directory, _verdict
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._remote import SCHEMA
+
+SHOWN_REASONS = 20
 
 
 class ActionModule(ActionBase):
-    """Runs on the controller alone."""
+    """Runs on the controller alone, once for all hosts. It does not fail for a verdict: tasks of the role do, each for its host."""
 
     _requires_connection = False
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
         directory = _run_directory.RunDirectory.open(self._task.args["run_path"])
+        verdict, problem = judge(directory)
+        outcome = outcome_of(directory, verdict, problem)
         try:
-            verdict = judge(directory)
-            _report.render(directory)
-        except (OSError, _run_directory.RunDirectoryError) as error:
-            raise AnsibleActionFail(f"the report cannot be written to {directory.path}: {error}") from error
+            _outcome.write(os.path.dirname(directory.path), outcome)
+        except OSError as error:
+            problem = problem or f"{_outcome.FILE_NAME} cannot be written: {error}"
+        failures = failing_hosts(verdict)
+        fleet_problems = [*([problem] if problem else []), *elsewhere(failures, self._task.args["judged_hosts"])]
+        if verdict["gate_failed"]:
+            fleet_problems += verdict["fleet_problems"]
         key = {"schema": SCHEMA, "kind": "gate", "run_id": verdict["run_id"], "path": directory.path, "verdict": verdict["verdict"],
                "certified": verdict["certified"], "gate_failed": verdict["gate_failed"]}
-        return {**result, "changed": False, "logdisk": key, "counts": verdict["counts"], "reasons": verdict["reasons"][:100],
-                "message": message(verdict), "hosts": {host["host"]: host["verdict"] for host in verdict["hosts"]}}
+        return {**result, "changed": False, "logdisk": key, "outcome": outcome, "counts": verdict["counts"], "reasons": verdict["reasons"][:100],
+                "failures": failures, "fleet_problems": fleet_problems, "hosts": {host["host"]: host["verdict"] for host in verdict["hosts"]}}
 
 
-def judge(directory: _run_directory.RunDirectory) -> dict[str, Any]:
-    """Give every host without a record its own, judge the fleet, and write the verdict. Returns it."""
-    if not directory.run["controller"].get("check_mode"):
-        for host in directory.expected_missing():
-            directory.write_record(_records.missing(directory.run, host), None)
-    verdict = _verdict.judge_fleet(directory.run, directory.records())
-    directory.write_verdict(verdict)
-    return verdict
+def judge(directory: _run_directory.RunDirectory) -> tuple[dict[str, Any], str]:
+    """Give every host without a record its own, judge the fleet, write the verdict and the report.
+
+    Returns the verdict, and what kept it or the report from being written (empty if nothing did).
+    """
+    try:
+        if not directory.run["controller"].get("check_mode"):
+            for host in directory.expected_missing():
+                directory.write_record(_records.missing(directory.run, host), None)
+        verdict = _verdict.judge_fleet(directory.run, directory.records())
+        directory.write_verdict(verdict)
+        _report.render(directory)
+    except OSError as error:
+        problem = f"the report cannot be written to {directory.path}: {error}; once it can be, playbooks/report.yml renders it"
+        return _verdict.judge_fleet(directory.run, directory.records()), problem
+    return verdict, ""
 
 
-def message(verdict: dict[str, Any]) -> str:
-    """Return the sentence with which a play fails."""
-    shown = verdict["reasons"][:20]
-    more = len(verdict["reasons"]) - len(shown)
-    lines = [*shown, *([f"and {more} more, see the report"] if more > 0 else [])]
-    return "the gate stops this run (%s): %s" % (verdict["verdict"] or "refused", " | ".join(lines) or "no host was judged")
+def outcome_of(directory: _run_directory.RunDirectory, verdict: dict[str, Any], problem: str) -> dict[str, Any]:
+    """Return what outcome.json says of the run."""
+    facts = {"run_id": verdict["run_id"], "path": directory.path, "verdict": verdict["verdict"], "certified": verdict["certified"],
+             "gate_failed": verdict["gate_failed"]}
+    if problem:
+        return _outcome.outcome(_outcome.INTERNAL, problem, **facts)
+    return _outcome.outcome(_outcome.VERDICT, " | ".join(shortened(verdict["reasons"])), **facts)
+
+
+def failing_hosts(verdict: dict[str, Any]) -> dict[str, str]:
+    """Return the message with which each host fails by its own verdict, by host."""
+    failures: dict[str, list[str]] = {}
+    for host in verdict["hosts"]:
+        if host["stops_gate"]:
+            failures.setdefault(host["host"], []).extend(_verdict.host_reasons(host))
+    return {host: " | ".join(shortened(reasons)) for host, reasons in failures.items()}
+
+
+def elsewhere(failures: dict[str, str], judged_hosts: Iterable[str]) -> list[str]:
+    """Return the failures of hosts that take no part in the play, and so cannot fail by themselves (a limit left them out)."""
+    return [failures[host] for host in sorted(set(failures) - set(judged_hosts))]
+
+
+def shortened(reasons: list[str]) -> list[str]:
+    """Return the first reasons, and how many more there are."""
+    more = len(reasons) - SHOWN_REASONS
+    return reasons[:SHOWN_REASONS] + ([f"and {more} more, see the report"] if more > 0 else [])

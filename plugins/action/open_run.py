@@ -1,57 +1,60 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Opens a run: resolves the profile, names the hosts to expect, makes the run directory."""
+"""Opens a run: resolves the profiles, checks that the hosts under test agree on what concerns all of them, makes the run directory."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import socket
+from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
-from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible.release import __version__ as ansible_version
-from ansible_collections.mqops.logdisk.plugins.plugin_utils import _profile, _records, _run_directory, _verdict
+from ansible_collections.mqops.logdisk.plugins.plugin_utils import _expectation, _outcome, _profile, _records, _run_directory, _settings, _verdict
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._remote import SCHEMA
 
 VARIES = "differs between hosts"
+USAGE_ERRORS = (_expectation.ExpectationError, _settings.SettingsError, _profile.ProfileError, _verdict.PolicyError, _run_directory.RunDirectoryError)
 
 
 class ActionModule(ActionBase):
-    """Runs on the controller alone."""
+    """Runs on the controller alone, once for all hosts. What is wrong with the options is in the result; the task fails on our own faults only."""
 
     _requires_connection = False
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
         dummy, options = self.validate_argument_spec(argument_spec={
-            "expected_hosts": {"type": "list", "elements": "str", "required": True},
+            "hosts": {"type": "raw", "required": True},
             "report_dir": {"type": "str", "required": True},
-            "profile": {"type": "raw", "required": True},
             "profile_dir": {"type": "str", "required": True},
-            "fail_on": {"type": "list", "elements": "str", "required": True},
-            "report_only": {"type": "bool", "default": False},
             "roles_dir": {"type": "str", "required": True},
         })
-        if not options["expected_hosts"]:
-            raise AnsibleActionFail("no host is left to certify: the inventory, certify_hosts (default all:!localhost) and --limit have none in common")
-        run = self._run(options, task_vars or {})
+        variables = task_vars or {}
         try:
-            directory = _run_directory.RunDirectory.create(os.path.abspath(os.path.expanduser(options["report_dir"])), run)
-        except _run_directory.RunDirectoryError as error:
-            raise AnsibleActionFail(f"gate_report_dir: {error}") from error
-        opened = {"run_id": run["run_id"], "path": directory.path, "expected_hosts": run["expected_hosts"]}
-        return {**result, "changed": False, "run": opened, "logdisk": {"schema": SCHEMA, "kind": "run", "run_id": run["run_id"], "path": opened["path"]}}
+            expected = _expectation.expectation(variables["groups"], self._loader, options["hosts"], variables.get("ansible_limit"))
+            hostvars = {host: variables["hostvars"][host] for host in expected.hosts}
+            _check_plans(hostvars)
+            settings = {name: _settings.agreed(name, _asked(name, hostvars)) for name in _settings.RUN_WIDE}
+            _expectation.check_count(expected.hosts, settings["gate_expected_count"])
+            run = self._run(options, expected, settings, hostvars)
+            directory = _run_directory.RunDirectory.create(_absolute(settings["gate_report_dir"]), run)
+            opened = {"run_id": run["run_id"], "path": directory.path, "expected_hosts": run["expected_hosts"]}
+            _outcome.write(os.path.dirname(directory.path), _outcome.outcome(_outcome.INTERNAL, "the run has not come to its verdict", **opened))
+        except (OSError, *USAGE_ERRORS) as error:
+            return {**result, **_refusal(str(error), _absolute(options["report_dir"]))}
+        key = {"schema": SCHEMA, "kind": "run", "run_id": run["run_id"], "path": directory.path}
+        return {**result, "changed": False, "problems": [], "run": opened, "logdisk": key}
 
-    def _run(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        try:
-            profile = _profile.load_profile(options["profile"], options["profile_dir"])
-            host_profiles = self._host_profiles(options, task_vars, profile)
-            _verdict.check_policy(options["fail_on"])
-        except (_profile.ProfileError, _verdict.PolicyError) as error:
-            raise AnsibleActionFail(str(error)) from error
+    def _run(self, options: Mapping[str, Any], expected: _expectation.Expectation, settings: Mapping[str, Any], hostvars: Mapping[str, Any]) -> dict[str, Any]:
+        asked = _asked("gate_profile", hostvars)
+        profiles = {host: _profile.load_profile(profile, options["profile_dir"]).as_dict() for host, profile in asked.items()}
+        common = _most_common(profiles)
         return {
             "schema": SCHEMA,
             "run_id": _run_directory.new_run_id(),
@@ -59,32 +62,51 @@ class ActionModule(ActionBase):
             "collection_version": _records.collection_version(),
             "controller": {"hostname": socket.gethostname(), "user": os.environ.get("USER", ""), "ansible_version": ansible_version,
                            "python_version": platform.python_version(), "check_mode": bool(self._task.check_mode)},
-            "expected_hosts": sorted(options["expected_hosts"]),
-            "parameters": self._parameters(options, task_vars),
-            "profile": profile.as_dict(),
-            "host_profiles": host_profiles,
-            "policy": {"fail_on": options["fail_on"], "report_only": options["report_only"]},
+            "expected_hosts": expected.hosts,
+            "left_out_hosts": expected.left_out,
+            "parameters": _parameters(_records.role_defaults(options["roles_dir"]), hostvars),
+            "profile": common,
+            "host_profiles": {host: profile for host, profile in profiles.items() if profile != common},
+            "policy": {"fail_on": _verdict.check_policy(settings["gate_fail_on"]), "report_only": settings["gate_report_only"]},
         }
 
-    def _parameters(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Return the value of every role variable: the roles' defaults under what the hosts' variables say."""
-        hostvars, defaults = task_vars.get("hostvars", {}), _records.role_defaults(options["roles_dir"])
-        parameters: dict[str, Any] = {}
-        for host in options["expected_hosts"]:
-            variables = hostvars.get(host, {})
-            for name, default in defaults.items():
-                value = variables.get(name, default)
-                if parameters.setdefault(name, value) != value:
-                    parameters[name] = VARIES
-        return parameters
 
-    def _host_profiles(self, options: dict[str, Any], task_vars: dict[str, Any], default: Any) -> dict[str, Any]:
-        """Return the profiles of the hosts whose own variables name another one than the run's."""
-        hostvars, found = task_vars.get("hostvars", {}), {}
-        for host in options["expected_hosts"]:
-            own = hostvars[host].get("gate_profile") if host in hostvars else None
-            if own not in (None, "", options["profile"]):
-                profile = _profile.load_profile(own, options["profile_dir"]).as_dict()
-                if profile != default.as_dict():
-                    found[host] = profile
-        return found
+def _refusal(problem: str, report_dir: str) -> dict[str, Any]:
+    content = _outcome.outcome(_outcome.USAGE, problem)
+    with contextlib.suppress(OSError):      # it may be the very problem
+        _outcome.write(report_dir, content)
+    return {"changed": False, "problems": [problem], "outcome": content, "logdisk": {"schema": SCHEMA, "kind": "refused", "reason": problem}}
+
+
+def _asked(name: str, hostvars: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what each host asks for. The roles handed it on, because their defaults are not among a host's variables."""
+    handed_on = {host: {**(own.get("gate_settings") or {}), **(own.get("sweep_plan") or {})} for host, own in hostvars.items()}
+    return {host: asked[name] for host, asked in handed_on.items() if name in asked}
+
+
+def _check_plans(hostvars: Mapping[str, Any]) -> None:
+    problems = {host: str(own["sweep_plan"]["problem"]) for host, own in hostvars.items() if "problem" in own["sweep_plan"]}
+    if problems:
+        raise _settings.SettingsError("; ".join(_settings.same_problem_once(problems)))
+
+
+def _absolute(path: str) -> str:
+    return os.path.abspath(os.path.expanduser(path))
+
+
+def _most_common(profiles: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return the profile of most hosts, of the first host's among equals."""
+    counts = Counter(repr(profile) for profile in profiles.values())
+    return max(profiles.values(), key=lambda profile: counts[repr(profile)])
+
+
+def _parameters(defaults: Mapping[str, Any], hostvars: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the value of every role variable: the roles' defaults under what the hosts' variables say."""
+    parameters: dict[str, Any] = {}
+    for own in hostvars.values():
+        handed_on = own.get("gate_settings") or {}
+        for name, default in defaults.items():
+            value = handed_on.get(name, own.get(name, default))
+            if parameters.setdefault(name, value) != value:
+                parameters[name] = VARIES
+    return parameters

@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 from ansible.plugins.action import ActionBase
-from ansible_collections.mqops.logdisk.plugins.plugin_utils import _schedule
+from ansible_collections.mqops.logdisk.plugins.plugin_utils import _follow_up, _schedule
 
 
 class ActionModule(ActionBase):
@@ -22,6 +22,7 @@ class ActionModule(ActionBase):
         dummy, options = self.validate_argument_spec(argument_spec={
             "mode": {"type": "str", "choices": ["together", "isolated"], "default": "together"},
             "hosts": {"type": "list", "elements": "str", "required": True},
+            "run_path": {"type": "path", "required": True},
         })
         hostvars = (task_vars or {})["hostvars"]
         hosts = {}
@@ -29,6 +30,8 @@ class ActionModule(ActionBase):
             plan = hostvars[name].get("sweep_plan")
             if plan and hostvars[name].get("workspace_layout"):
                 hosts[name] = {"planned_s": plan["planned_s"], "format_s": plan["format_s"], "called_s": hostvars[name]["tester_ready"]["called_s"],
-                               "pool": hostvars[name].get("sweep_pool") or ""}
+                               "pool": plan["pool"]}
         starts = _schedule.start_times(options["mode"], time.time(), hosts)
+        if starts:
+            self._display.display(_follow_up.commands(options["run_path"]))
         return {**result, "changed": False, "starts": starts}

@@ -11,6 +11,7 @@ short_description: Prints the verdict after the play recap and renders the repor
 description:
   - Prints a short summary of each certification after the play recap.
   - Renders the report of a run that did not come to its gate, from what was filed until then.
+  - Says what was wrong if a run was refused, and how to go on if a run was interrupted.
   - The exit status of a run never depends on this callback.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -20,11 +21,12 @@ requirements:
   - enable in configuration, or run the playbooks of this collection, beside which a shim loads it
 """
 
+import atexit
 import sys
 from typing import Any
 
 from ansible.plugins.callback import CallbackBase
-from ansible_collections.mqops.logdisk.plugins.plugin_utils import _claim, _progress, _report, _run_directory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils import _claim, _follow_up, _progress, _report, _run_directory
 
 ON_CONTROLLER = frozenset(f"mqops.logdisk.{name}" for name in ("open_run", "gate", "render"))
 """The actions that name run directories: no host has a say in their results."""
@@ -41,28 +43,42 @@ class CallbackModule(CallbackBase):
     def __init__(self) -> None:
         super().__init__()
         self._paths: list[str] = []
+        self._refusals: list[str] = []
+        atexit.register(self._interrupted)
 
     def v2_playbook_on_start(self, playbook: Any) -> None:
         """Forget the runs of an earlier playbook of the same command line."""
-        self._paths = []
+        self._paths, self._refusals = [], []
         _progress.on_terminal = sys.stdout.isatty()
 
     def v2_runner_on_ok(self, result: Any, **kwargs: Any) -> None:
-        """Take note of a run directory that a task on the controller names; in any other result it is a host's word."""
+        """Take note of what a task on the controller says of a run; in any other result it is a host's word."""
         data = getattr(result, "result", None) or getattr(result, "_result", None) or {}
-        key = data.get("logdisk")
-        if not isinstance(key, dict) or key.get("kind") != "run" or not isinstance(key.get("path"), str):
-            return
         task = getattr(result, "task", None) or result._task
-        if task.resolved_action in ON_CONTROLLER and key["path"] not in self._paths:
+        key = data.get("logdisk")
+        if not isinstance(key, dict) or task.resolved_action not in ON_CONTROLLER:
+            return
+        if key.get("kind") == "run" and isinstance(key.get("path"), str) and key["path"] not in self._paths:
             self._paths.append(key["path"])
+        elif key.get("kind") == "refused":
+            self._refusals.append(str(key.get("reason")))
 
     def v2_playbook_on_stats(self, stats: Any) -> None:
         """Render what the gate did not come to, and print the summary."""
-        for path in self._paths:
+        paths, self._paths = self._paths, []
+        for reason in self._refusals:
+            if _claim.claim(reason) and self.get_option("summary"):
+                self._display.display(f"\nUSAGE: {reason}\n  Nothing was measured.")
+        for path in paths:
             if not _claim.claim(path):
                 continue
             directory = _run_directory.RunDirectory.open(path)
             _report.render(directory)
             if self.get_option("summary"):
                 self._display.display("\n" + _report.summary(directory))
+
+    def _interrupted(self) -> None:
+        """Say at the end of the process how to go on with runs whose playbook did not come to its end."""
+        for path in self._paths:
+            if _claim.claim(path):
+                self._display.display("\n" + _follow_up.commands(path))

@@ -13,13 +13,19 @@ module: gate
 short_description: Judge a fleet and write its report
 description:
   - Gives missing hosts their records, judges the fleet by its records, writes the verdict and renders the report.
-  - Fails where the report cannot be written. Whether the verdict stops the play is in the result.
+  - Writes C(outcome.json) beside the run directories, by which a pipeline tells a verdict from wrong usage and from an internal error.
+  - Does not fail for a verdict. The result says which hosts are to fail, and what is to stop the fleet besides.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 options:
   run_path:
     description: The run directory on the controller.
     type: path
+    required: true
+  judged_hosts:
+    description: The hosts of the play, which can fail by their own verdicts.
+    type: list
+    elements: str
     required: true
 attributes:
   action:
@@ -34,6 +40,7 @@ EXAMPLES = r'''
 - name: Judge the fleet and write the report
   mqops.logdisk.gate:
     run_path: "{{ gate_run.path }}"
+    judged_hosts: "{{ ansible_play_hosts_all }}"
   run_once: true
   register: gate_judged
 '''
@@ -44,10 +51,19 @@ logdisk:
   returned: success
   type: dict
   sample: {schema: 1, kind: gate, verdict: fail, certified: false, gate_failed: true}
-message:
-  description: Every reason in one line.
+failures:
+  description: The message of each host that the policy stops at; empty if the gate only reports.
   returned: success
-  type: str
+  type: dict
+fleet_problems:
+  description: What stops the gate and is no verdict of a host in the play, a sentence each.
+  returned: success
+  type: list
+  elements: str
+outcome:
+  description: What C(outcome.json) says of the run.
+  returned: success
+  type: dict
 hosts:
   description: The verdict of each host.
   returned: success

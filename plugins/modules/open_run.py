@@ -12,38 +12,26 @@ DOCUMENTATION = r'''
 module: open_run
 short_description: Open a run
 description:
-  - Resolves the profile, checks the policy, names the hosts to expect and makes the run directory on the controller. No host is touched.
+  - Resolves each host's profile, checks that all hosts under test ask the same of the run, and makes the run directory on the controller. No host is touched.
+  - Reads what each host asks for from the facts C(gate_settings) and C(sweep_plan) that the roles handed on.
+  - What is wrong is returned in RV(problems) and noted in C(outcome.json); the role fails the play with it.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 options:
-  expected_hosts:
-    description: The hosts to expect; none is an error.
-    type: list
-    elements: str
+  hosts:
+    description: The hosts to expect, as a host pattern or a list of them. Every term, and every term of the limit, must match a host of the inventory.
+    type: raw
     required: true
   report_dir:
-    description: Directory on the controller that run directories are made in.
+    description: Directory on the controller in which a refusal is noted. The run directory is made in the one that all hosts agree on.
     type: str
-    required: true
-  profile:
-    description: The criteria, as a name, a path or a dict.
-    type: raw
     required: true
   profile_dir:
     description: Directory of the shipped profiles.
     type: str
     required: true
-  fail_on:
-    description: Verdicts that stop the gate.
-    type: list
-    elements: str
-    required: true
-  report_only:
-    description: Report without stopping.
-    type: bool
-    default: false
   roles_dir:
-    description: Directory of this collection's roles, whose defaults are the report's parameters where no variable says otherwise.
+    description: Directory of this collection's roles, whose defaults are the report's parameters if no variable says otherwise.
     type: str
     required: true
 attributes:
@@ -58,19 +46,26 @@ attributes:
 EXAMPLES = r'''
 - name: Open the run
   mqops.logdisk.open_run:
-    expected_hosts: [db01, db02]
+    hosts: all:!localhost
     report_dir: reports
-    profile: mq-log-silver
     profile_dir: roles/gate/files/profiles
-    fail_on: [fail, error]
     roles_dir: roles
   run_once: true
 '''
 
 RETURN = r'''
+problems:
+  description: Why the run is refused, a sentence each; empty if it is open.
+  returned: success
+  type: list
+  elements: str
+outcome:
+  description: What C(outcome.json) says of a refused run.
+  returned: if the run is refused
+  type: dict
 run:
   description: Run id, path and expected hosts.
-  returned: success
+  returned: if the run is open
   type: dict
   sample: {run_id: 20261121T104935Z-1f0c2a, path: /srv/reports/20261121T104935Z-1f0c2a, expected_hosts: [db01, db02]}
 '''

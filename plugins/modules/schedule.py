@@ -26,6 +26,10 @@ options:
     type: list
     elements: str
     required: true
+  run_path:
+    description: The run directory on the controller, to say how to end the run and bring its results home.
+    type: path
+    required: true
 attributes:
   action:
     description: Has a corresponding action plugin, which does the work on the controller.
@@ -39,6 +43,7 @@ EXAMPLES = r'''
 - name: Set the start of every host
   mqops.logdisk.schedule:
     hosts: "{{ ansible_play_hosts }}"
+    run_path: reports/20261121T104935Z-1f0c2a
   run_once: true
   register: sweep_schedule
 '''

@@ -100,10 +100,12 @@ class RunDirectory:
             raise RunDirectoryError(f'The run {unmeasured[0]} was made in check mode and measured nothing; it cannot be merged with others.')
         newest = {key: value for key, value in sources[-1].run.items() if key not in ('schema', 'run_id', 'created_at')}
         expected = sorted({host for source in sources for host in source.expected_hosts})
+        left_out = sorted({host for source in sources for host in source.run.get('left_out_hosts') or []}.difference(expected))
         profiles = {host: profile for source in sources for host, profile in (source.run.get('host_profiles') or {}).items()}
         merged_from = [source.run['run_id'] for source in sources]
         controller = _common_facts([source.run.get('controller') or {} for source in sources])
-        merged = cls.create(base, {**newest, 'controller': controller, 'expected_hosts': expected, 'host_profiles': profiles, 'merged_from': merged_from})
+        hosts = {'expected_hosts': expected, 'left_out_hosts': left_out, 'host_profiles': profiles}
+        merged = cls.create(base, {**newest, 'controller': controller, **hosts, 'merged_from': merged_from})
         for source, folder in _newest_records(sources):
             merged.write_record(*source.read_with_tables(folder))
         return merged

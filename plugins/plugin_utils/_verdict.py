@@ -76,9 +76,9 @@ def judge_fleet(run: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) ->
     """Judge a fleet from the verdicts on its hosts and return what verdict.json holds.
 
     run is run.json; records are read once, and host, volume, verdict, certified, qualification, reasons and leftovers are all that is read of them. An
-    expected host without a record is missing. A host on which something of ours was left behind stops the gate whatever its verdict. In check mode
-    nothing is measured: the verdict is None, and only hosts with a verdict of their own (a refusal to be expected) count. Raises PolicyError where the
-    run's policy names an unknown verdict.
+    expected host without a record is missing. Something of ours that was left behind on a host stops the gate whatever the host's verdict (fleet_problems).
+    In check mode nothing is measured: the verdict is None, and only hosts with a verdict of their own (a refusal to be expected) count. Raises PolicyError
+    if the run's policy names an unknown verdict.
     """
     check_mode = bool((run.get('controller') or {}).get('check_mode'))
     fail_on, report_only = _policy(run)
@@ -87,20 +87,30 @@ def judge_fleet(run: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) ->
         known = {host['host'] for host in hosts}
         hosts.extend(_missing_entry(name) for name in run.get('expected_hosts') or [] if name not in known)
     hosts.sort(key=lambda host: (WORST_FIRST.index(host['verdict']), host['host'], host['volume']))
-    stopped = not check_mode and not hosts
-    stopped = stopped or any(host['verdict'] in fail_on or host['leftovers'] or (UNQUALIFIED in fail_on and not host['certified']) for host in hosts)
+    for host in hosts:
+        host['stops_gate'] = not report_only and _stops(host, fail_on)
+    problems = _fleet_problems(hosts, check_mode)
     return {
         'schema': SCHEMA_VERSION,
         'run_id': run.get('run_id', ''),
         'created_at': utc_now(),
         'verdict': None if check_mode else (hosts[0]['verdict'] if hosts else ERROR),
         'certified': bool(hosts) and not check_mode and all(host['certified'] for host in hosts),
-        'gate_failed': stopped and not report_only,
+        'gate_failed': not report_only and (bool(problems) or any(host['stops_gate'] for host in hosts)),
         'counts': {verdict: sum(host['verdict'] == verdict for host in hosts) for verdict in reversed(WORST_FIRST)},
-        'reasons': _fleet_reasons(hosts, check_mode),
+        'reasons': [line for host in hosts for line in host_reasons(host)] + problems,
+        'fleet_problems': problems,
         'hosts': hosts,
         'policy': {'fail_on': list(fail_on), 'report_only': report_only},
     }
+
+
+def host_reasons(host: Mapping[str, Any]) -> list[str]:
+    """Return, for a fleet, why one host's volume does not pass or does not certify, a sentence each; none if it does both."""
+    label = host_label(host['host'], host['volume'])
+    if host['verdict'] != PASS:
+        return [f'{label}: {host["verdict"]}: {reason}' for reason in host['reasons'] or ['no reason is recorded']]
+    return [] if host['certified'] else [f'{label}: does not certify: {host["qualification"]}']
 
 
 def host_entry(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -353,15 +363,12 @@ def _missing_entry(host: str) -> dict[str, Any]:
     }
 
 
-def _fleet_reasons(hosts: list[dict[str, Any]], check_mode: bool) -> list[str]:
+def _stops(host: Mapping[str, Any], fail_on: tuple[str, ...]) -> bool:
+    return host['verdict'] in fail_on or (UNQUALIFIED in fail_on and not host['certified'])
+
+
+def _fleet_problems(hosts: list[dict[str, Any]], check_mode: bool) -> list[str]:
+    """Return what stops the gate whatever the verdicts are, a sentence each."""
     if not hosts and not check_mode:
         return ['no host was expected and none reported']
-    lines = []
-    for host in hosts:
-        label = host_label(host['host'], host['volume'])
-        if host['verdict'] != PASS:
-            lines.extend(f'{label}: {host["verdict"]}: {reason}' for reason in host['reasons'] or ['no reason is recorded'])
-        elif not host['certified']:
-            lines.append(f'{label}: does not certify: {host["qualification"]}')
-        lines.extend(f'{label}: left behind on the host: {item}' for item in host['leftovers'])
-    return lines
+    return [f'{host_label(host["host"], host["volume"])}: left behind on the host: {item}' for host in hosts for item in host['leftovers']]

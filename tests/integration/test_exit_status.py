@@ -27,7 +27,6 @@ def test_one_host_each_of_many_troubles(start: Start, controller: Controller, tm
         HostSpec("no-python", python="none"),
         HostSpec("no-compiler", compiler=False),
         HostSpec("bad-source", variables={"tester_cflags": "-include /nowhere.h"}),
-        HostSpec("bad-option", variables={"sweep_block_sizes": ["4Q"]}),
         HostSpec("no-space", variables={"sweep_file_size": "1G"}),
         HostSpec("no-sudo", user="ops", remove=("usr/bin/sudo",)),
         "dead",
@@ -94,25 +93,6 @@ def test_a_mistyped_group(start: Start, controller: Controller, tmp_path: Path) 
     assert controller.certify(inventory, "--check", certify_hosts="datebases").status != 0
     assert controller.certify(inventory, certify_hosts="datebases").status != 0
     assert controller.certify(inventory, "--check", certify_hosts="databases").status == 0
-
-
-def test_a_report_that_cannot_be_written(start: Start, controller: Controller, tmp_path: Path) -> None:
-    bed = start("h1")
-    inventory = bed.inventory(tmp_path / "hosts.yml")
-    (tmp_path / "file").touch()
-    outcome = controller.certify(inventory, gate_report_dir=str(tmp_path / "file" / "reports"))
-    assert outcome.status != 0
-    assert bed["h1"].files("/fut/logdisk") == []
-
-
-def test_wrong_options(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """What is wrong for everybody stops the run before anything is measured."""
-    bed = start("h1")
-    inventory = bed.inventory(tmp_path / "hosts.yml")
-    for variables in ({"gate_profile": "platinum"}, {"gate_fail_on": ["fial"]}, {"gate_profile": {"name": "x", "limits": [{"metric": "speed", "max": 1}]}}):
-        outcome = controller.certify(inventory, **variables)
-        assert outcome.status == 2, variables
-        assert "Start the tester" not in outcome.screen
 
 
 def test_the_policy_decides(start: Start, controller: Controller, tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ NOT_MEASURED = 'not measured'
 CHARTED_HOSTS = 40
 """The largest number of hosts for which the tables of intervals are read, for the charts."""
 
+_SHOWN_LEFT_OUT = 5
 _SHOWN_LIMIT_KEYS = (
     'limit', 'rows', 'metric', 'bound', 'limit_value', 'unit', 'severity', 'hard',
 )
@@ -142,7 +143,18 @@ class Model:
             return 'The gate stopped this run.'
         if self.fleet['policy'].get('report_only'):
             return 'The gate reports only, and let this run through whatever its verdict.'
-        return ''
+        let_through = [f'{count} {verdict}' for verdict, count in counts_worst_first(self.fleet['counts']) if verdict not in GOOD]
+        return f'The gate let {", ".join(let_through)} through, because gate_fail_on does not name it.' if let_through else ''
+
+    @property
+    def expectation(self) -> str:
+        """How many hosts were expected, and which ones of the inventory the limit left out."""
+        expected, left_out = self.run.get('expected_hosts') or [], self.run.get('left_out_hosts') or []
+        text = f'{format_count(len(expected))} host{"" if len(expected) == 1 else "s"}'
+        if not left_out:
+            return text
+        more = f' and {format_count(len(left_out) - _SHOWN_LEFT_OUT)} more' if len(left_out) > _SHOWN_LEFT_OUT else ''
+        return f'{text}; the limit left out {", ".join(printable(str(host)) for host in left_out[:_SHOWN_LEFT_OUT])}{more}'
 
     def _why_not(self) -> str:
         bad = [host for host in self.hosts if host.verdict not in GOOD]

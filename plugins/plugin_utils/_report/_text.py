@@ -25,6 +25,7 @@ def render(model: Model) -> Iterator[str]:
     if model.gate_statement:
         yield f'  {model.gate_statement}\n'
     yield f'  run      {model.run_id}, profile {model.profile_name}\n'
+    yield f'  expected {model.expectation}\n'
     yield f'  result   {_hosts(model)}\n'
     if len(model.hosts) == 1:
         yield from _table(model.hosts[0])
@@ -32,6 +33,9 @@ def render(model: Model) -> Iterator[str]:
 
 
 def _headline(model: Model) -> str:
+    """Return the first line; its first word is the verdict, or tells that the run did not come to one."""
+    if not model.gate_ran and not model.run.get('merged_from'):
+        return f'INTERNAL: the run ended before its gate. Its records say {model.verdict}: {model.statement}\n'
     if model.verdict in GOOD and not model.fleet['certified']:
         return f'{model.verdict.upper()}, but {model.statement[0].lower()}{model.statement[1:]}\n'
     return f'{model.verdict.upper()}: {model.statement}\n'

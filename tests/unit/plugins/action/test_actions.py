@@ -5,13 +5,12 @@
 from __future__ import annotations
 
 import base64
-import pathlib
 import types
 import zlib
 
 import pytest
 from ansible.errors import AnsibleConnectionFailure
-from ansible_collections.mqops.logdisk.plugins.action import cleanup, collect, open_run, record
+from ansible_collections.mqops.logdisk.plugins.action import cleanup, collect, gate, open_run, record
 from ansible_collections.mqops.logdisk.plugins.callback import report
 from ansible_collections.mqops.logdisk.plugins.plugin_utils import _remote
 
@@ -126,19 +125,39 @@ def test_what_a_host_left_behind_is_told_without_escapes():
     assert plugin.warned == ["db07: left behind: /x ]0;owned [WARNING]: all is well"]
 
 
-ROLES = str(pathlib.Path(open_run.__file__).resolve().parents[2] / "roles")
+DEFAULTS = {"sweep_duration": 60, "sweep_files": 16, "gate_report_dir": "reports"}
 
 
-@pytest.mark.parametrize("hostvars, expected", [
-    ({}, 60),
-    ({"b": {"sweep_duration": 300}}, open_run.VARIES),
-    ({"a": {"sweep_duration": 300}}, open_run.VARIES),
-    ({"a": {"sweep_duration": 300}, "b": {"sweep_duration": 300}}, 300),
-    ({"a": {"sweep_duration": 300}, "b": {"sweep_duration": 60}}, open_run.VARIES),
-    ({"a": {"sweep_duration": 60}, "b": {"sweep_duration": 60}}, 60),
+@pytest.mark.parametrize("one, other, expected", [
+    ({}, {}, 60),
+    ({}, {"sweep_duration": 300}, open_run.VARIES),
+    ({"sweep_duration": 300}, {}, open_run.VARIES),
+    ({"sweep_duration": 300}, {"sweep_duration": 300}, 300),
+    ({"sweep_duration": 300}, {"sweep_duration": 60}, open_run.VARIES),
+    ({"sweep_duration": 60}, {}, 60),
 ])
-def test_a_parameter_is_what_all_hosts_have_or_said_to_differ(hostvars, expected):
-    plugin = open_run.ActionModule.__new__(open_run.ActionModule)
-    parameters = plugin._parameters({"roles_dir": ROLES, "expected_hosts": ["a", "b"]}, {"hostvars": hostvars})
-    assert parameters["sweep_duration"] == expected
-    assert parameters["sweep_files"] == 16
+def test_a_parameter_is_what_all_hosts_have_or_said_to_differ(one, other, expected):
+    parameters = open_run._parameters(DEFAULTS, {"a": one, "b": {**other, "gate_settings": {"gate_report_dir": "reports"}}})
+    assert parameters == {"sweep_duration": expected, "sweep_files": 16, "gate_report_dir": "reports"}
+
+
+@pytest.mark.parametrize("names, expected", [(["x"], "x"), (["x", "y"], "x"), (["x", "y", "y"], "y")])
+def test_the_runs_profile_is_that_of_most_hosts(names, expected):
+    assert open_run._most_common({f"h{index}": {"name": name} for index, name in enumerate(names)}) == {"name": expected}
+
+
+def host_entry(host, verdict="pass", stops=False, **more):
+    entry = {"host": host, "volume": "log", "verdict": verdict, "certified": False, "qualification": "too short", "reasons": [], "leftovers": [], **more}
+    return {**entry, "stops_gate": stops}
+
+
+def test_a_host_fails_with_its_own_reasons_alone():
+    hosts = [host_entry("a", "fail", True, reasons=["slow", "stalled"]), host_entry("b", "error", False, reasons=["x"]), host_entry("c", "pass", True)]
+    failures = gate.failing_hosts({"hosts": hosts})
+    assert failures == {"a": "a: fail: slow | a: fail: stalled", "c": "c: does not certify: too short"}
+    assert gate.elsewhere(failures, ["a", "b"]) == ["c: does not certify: too short"]
+
+
+def test_a_message_is_bounded():
+    hosts = [host_entry("a", "fail", True, reasons=[str(number) for number in range(50)])]
+    assert gate.failing_hosts({"hosts": hosts})["a"].endswith("and 30 more, see the report")

@@ -369,7 +369,7 @@ def test_a_report_that_cannot_be_written_is_an_error(tmp_path):
 def test_without_a_gate_the_verdict_is_made_from_the_records(tmp_path):
     directory = fabricate.run_directory(tmp_path, {'db07': fast()}, expected=['db07', 'db08'], gate=False)
     report = _report.render(directory)
-    assert report.summary.startswith('MISSING: This run does not certify: of 2 hosts, 1 missing.\n')
+    assert report.summary.startswith('INTERNAL: the run ended before its gate. Its records say missing: This run does not certify: of 2 hosts, 1 missing.\n')
     assert 'The gate did not run' in report.summary
     data = json.loads(content(directory, 'report.json'))
     assert (data['fleet']['gate_ran'], data['fleet']['verdict'], data['fleet']['gate_failed']) == (False, 'missing', True)
@@ -380,7 +380,7 @@ def test_without_a_gate_the_verdict_is_made_from_the_records(tmp_path):
 
 def test_a_record_that_nobody_judged_is_an_error_everywhere(tmp_path):
     directory = fabricate.run_directory(tmp_path, {}, [{**fabricate.failed('db07'), 'verdict': None}], gate=False)
-    assert _report.summary(directory).startswith('ERROR')
+    assert _report.summary(directory).startswith('INTERNAL: the run ended before its gate. Its records say error: ')
     assert read_csv(directory)[0]['host_verdict'] == 'error'
 
 

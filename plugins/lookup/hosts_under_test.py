@@ -1,0 +1,70 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: hosts_under_test
+short_description: The hosts that a run is expected to certify
+description:
+  - Returns the hosts that a pattern matches within the limit of the command line. Every term of both must match a host of the inventory.
+  - Fails if none is left, and if only a part of the playbook is to run (tags, C(--start-at-task), C(--step)), because a gate that
+    is skipped would end in success.
+  - As the C(hosts) of a play it ends the whole command before anything runs, with an exit status other than 0 and 2.
+version_added: 1.0.0
+author: mqops contributors (@mqops)
+options:
+  _terms:
+    description: Host patterns.
+    type: list
+    elements: str
+    required: true
+"""
+
+EXAMPLES = r"""
+- name: Open the run
+  hosts: "{{ query('mqops.logdisk.hosts_under_test', certify_hosts | default('all:!localhost')) }}"
+  gather_facts: false
+"""
+
+RETURN = r"""
+_raw:
+  description: Names of the hosts, sorted.
+  type: list
+  elements: str
+"""
+
+from typing import Any
+
+from ansible import context
+from ansible.errors import AnsibleLookupError
+from ansible.plugins.lookup import LookupBase
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._expectation import ExpectationError, expectation
+
+
+class LookupModule(LookupBase):
+    """Resolves the expectation, or ends the command."""
+
+    def run(self, terms: list[Any], variables: dict[str, Any] | None = None, **kwargs: Any) -> list[str]:
+        known = variables or {}
+        if context.CLIARGS.get("syntax"):
+            return []
+        partly = _partly(known)
+        if partly:
+            raise AnsibleLookupError(f"a certification cannot be run in part, and {partly} leaves tasks out: run it without")
+        try:
+            return expectation(known.get("groups", {}), self._loader, terms, known.get("ansible_limit")).hosts
+        except ExpectationError as error:
+            raise AnsibleLookupError(str(error)) from error
+
+
+def _partly(variables: dict[str, Any]) -> str:
+    """Return the option by which the command would run only some of the tasks; empty if it runs all."""
+    if list(variables.get("ansible_run_tags") or ["all"]) != ["all"]:
+        return f"--tags {','.join(variables['ansible_run_tags'])}"
+    if variables.get("ansible_skip_tags"):
+        return f"--skip-tags {','.join(variables['ansible_skip_tags'])}"
+    if context.CLIARGS.get("start_at_task"):
+        return f"--start-at-task {context.CLIARGS['start_at_task']!r}"
+    return "--step" if context.CLIARGS.get("step") else ""

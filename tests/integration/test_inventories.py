@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Only the hosts under test decide, all of them are judged, and a run that would be anything else is refused before a host is touched."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from ansible_runs import PROFILE, QUICK, Controller, Outcome
+from certification import summaries
+from testbed import Bed, HostSpec
+
+Start = Callable[..., Bed]
+VERDICT, USAGE = "verdict", "usage"
+HARMLESS = {**PROFILE, "name": "lax", "limits": [{"metric": "latency_mean", "max": "9 s"}]}
+REFUSED_BY_ANSIBLE = (1, 4)
+"""How ansible-playbook ends if a play cannot be templated: by its version."""
+
+
+def outcome_file(outcome: Outcome) -> dict:
+    return json.loads((outcome.directory / "reports/outcome.json").read_text())
+
+
+def failed_hosts(outcome: Outcome) -> set[str]:
+    """The hosts that the recap paints red."""
+    recap = outcome.screen[outcome.screen.index("PLAY RECAP"):]
+    return {host for host, failed in re.findall(r"^(\S+)\s+: ok=.* failed=(\d+)", recap, re.MULTILINE) if failed != "0"}
+
+
+def assert_refused(outcome: Outcome, bed: Bed, *said: str) -> None:
+    assert outcome.status == 2
+    assert outcome_file(outcome)["outcome"] == USAGE
+    (line,) = summaries(outcome.screen)
+    assert line.startswith("USAGE: ")
+    for text in said:
+        assert text in line
+    assert not any(host.files("/root/.mqops-logdisk", "/fut/logdisk") for host in bed), "nothing was touched"
+
+
+def test_hosts_that_are_not_under_test_have_no_say(start: Start, controller: Controller, tmp_path: Path) -> None:
+    """The first host of the inventory is of another group, and asks for less."""
+    lax = {"gate_report_only": True, "gate_fail_on": [], "gate_profile": HARMLESS, "gate_report_dir": str(tmp_path / "elsewhere"), "sweep_mode": "isolated"}
+    bed = start(HostSpec("a-dev", groups=("dev",), variables=lax), HostSpec("b-prod", groups=("prod",), python="broken"))
+    inventory = bed.inventory(tmp_path / "hosts.yml", variables={name: value for name, value in QUICK.items() if name != "gate_profile"})
+    outcome = controller.run("certify", "-i", str(inventory), certify_hosts="prod")
+    assert outcome.status == 2
+    assert failed_hosts(outcome) == {"b-prod"}
+    run = outcome.certification.run
+    assert (run["expected_hosts"], run["profile"]["name"], run["policy"]["report_only"]) == (["b-prod"], "mq-log-silver", False)
+    assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize(("name", "one", "other"), [
+    ("gate_report_only", True, False),
+    ("gate_fail_on", ["fail"], ["fail", "error"]),
+    ("sweep_mode", "isolated", "together"),
+])
+def test_hosts_under_test_that_disagree(start: Start, controller: Controller, tmp_path: Path, name: str, one: object, other: object) -> None:
+    bed = start(HostSpec("h1", variables={name: one}), HostSpec("h2", variables={name: other}))
+    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"))
+    assert_refused(outcome, bed, f"{name} differs", "h1", "h2", str(one), str(other))
+
+
+def test_what_is_wrong_is_refused_once(start: Start, controller: Controller, tmp_path: Path) -> None:
+    bed = start("h1", "h2")
+    inventory = bed.inventory(tmp_path / "hosts.yml")
+    for variables, said in (
+        ({"sweep_duration": "5m"}, "sweep_duration"),
+        ({"sweep_block_sizes": ["4Q"]}, "sweep_block_sizes"),
+        ({"gate_profile": "platinum"}, "platinum"),
+        ({"gate_profile": {"name": "x", "limits": [{"metric": "speed", "max": 1}]}}, "speed"),
+        ({"gate_fail_on": ["fial"]}, "fial"),
+        ({"gate_expected_count": 3}, "gate_expected_count is 3, but there are 2"),
+    ):
+        assert_refused(controller.certify(inventory, **variables), bed, said)
+
+
+def test_a_report_directory_that_cannot_be_made(start: Start, controller: Controller, tmp_path: Path) -> None:
+    bed = start("h1")
+    (tmp_path / "file").touch()
+    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"), gate_report_dir=str(tmp_path / "file" / "reports"))
+    assert outcome.status == 2
+    assert summaries(outcome.screen)[0].startswith("USAGE: ")
+    assert bed["h1"].files("/fut/logdisk") == []
+
+
+def test_a_host_has_its_own_profile(start: Start, controller: Controller, tmp_path: Path) -> None:
+    bed = start(HostSpec("h1", python="broken", variables={"gate_profile": HARMLESS}), HostSpec("h2", python="broken"), HostSpec("h3", python="broken"))
+    inventory = bed.inventory(tmp_path / "hosts.yml", variables={name: value for name, value in QUICK.items() if name != "gate_profile"})
+    run = controller.run("certify", "-i", str(inventory)).certification.run
+    assert run["profile"]["name"] == "mq-log-silver"
+    assert {host: profile["name"] for host, profile in run["host_profiles"].items()} == {"h1": "lax"}
+
+
+@pytest.mark.parametrize(("arguments", "env"), [
+    (("--tags", "x"), {}),
+    (("--skip-tags", "x"), {}),
+    ((), {"ANSIBLE_RUN_TAGS": "x"}),
+    (("--start-at-task", "Decide"), {}),
+    (("--limit", "h1,h3"), {}),
+    (("-e", "certify_hosts=h1,h3"), {}),
+    (("-e", "certify_hosts=all:!h3"), {}),
+])
+def test_a_part_of_what_is_expected(controller: Controller, tmp_path: Path, arguments: tuple[str, ...], env: dict[str, str]) -> None:
+    """Tasks or hosts would be left out in silence: the command ends before its first play, and not as it does for a verdict."""
+    inventory = tmp_path / "hosts.ini"
+    inventory.write_text("h1 ansible_host=192.0.2.1\nh2 ansible_host=192.0.2.2\n")
+    outcome = controller.certify(inventory, *arguments, env=env)
+    assert outcome.status in REFUSED_BY_ANSIBLE
+    assert "PLAY [" not in outcome.screen
+    assert "cannot be run in part" in outcome.screen or "matches no host" in outcome.screen
+
+
+def test_an_inventory_source_that_fails(controller: Controller, tmp_path: Path) -> None:
+    good, bad = tmp_path / "hosts.ini", tmp_path / "cloud"
+    good.write_text("h1 ansible_host=192.0.2.1\n")
+    bad.write_text("#!/bin/sh\nexit 1\n")
+    bad.chmod(0o755)
+    outcome = controller.certify(good, "-i", str(bad))
+    assert outcome.status not in (0, 2)
+    assert outcome.certifications == []
+
+
+@pytest.mark.parametrize("strategy", ["free", "ansible.builtin.host_pinned"])
+def test_another_strategy_changes_nothing(start: Start, controller: Controller, tmp_path: Path, strategy: str) -> None:
+    bed = start("h1", HostSpec("h2", python="broken"))
+    inventory = bed.inventory(tmp_path / "hosts.yml")
+    outcome = controller.certify(inventory, env={"ANSIBLE_STRATEGY": strategy, "ANSIBLE_ANY_ERRORS_FATAL": "true"})
+    assert outcome.status == 2
+    assert {host: record["verdict"] for host, record in outcome.certification.records.items()} == {"h1": "pass", "h2": "error"}
+    assert len(summaries(outcome.screen)) == 1
+
+
+def test_each_host_fails_by_its_own_verdict(start: Start, controller: Controller, tmp_path: Path) -> None:
+    bed = start("good", HostSpec("bad", python="broken"), "dead")
+    bed["dead"].link_down()
+    inventory = bed.inventory(tmp_path / "hosts.yml")
+    outcome = controller.certify(inventory, "--limit", "bad,good")
+    assert outcome.status == 2
+    assert failed_hosts(outcome) == {"bad"}
+    told = outcome_file(outcome)
+    assert (told["outcome"], told["verdict"], told["gate_failed"]) == (VERDICT, "error", True)
+    assert "expected 2 hosts; the limit left out dead" in outcome.screen
+
+    through = controller.certify(inventory, gate_fail_on=["fail", "error"])
+    assert through.status == 2
+    assert failed_hosts(through) == {"bad"}
+    assert through.certifications[-1].records["dead"]["verdict"] == "unreachable"
+
+    let = controller.certify(inventory, gate_fail_on=["fail"])
+    assert let.status == 0
+    assert "The gate let 1 error, 1 unreachable through, because gate_fail_on does not name it." in let.screen
