@@ -3,9 +3,11 @@
 
 import json
 import os
+import shlex
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from certification import Certification
 
@@ -77,11 +79,20 @@ class Controller:
         print(done.stdout)  # pytest shows it where the test fails
         return Outcome(done.returncode, done.stdout, self.directory)
 
-    def start(self, playbook: str, *arguments: str) -> subprocess.Popen[bytes]:
-        """Start a playbook of the collection in a process group of its own, to be killed."""
+    def start(self, playbook: str, *arguments: str, stdout: int | IO[str] = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+        """Start a playbook of the collection in a process group of its own, to be interrupted or killed."""
         command = [*NICE, str(self.tools / "ansible-playbook"), str(PROJECT / "playbooks" / f"{playbook}.yml"), *arguments]
-        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        return subprocess.Popen(command, cwd=self.directory, env=self._environment({}), start_new_session=True, **quiet)
+        output = {"stdin": subprocess.DEVNULL, "stdout": stdout, "stderr": subprocess.STDOUT}
+        return subprocess.Popen(command, cwd=self.directory, env=self._environment({}), start_new_session=True, **output)
+
+    def command(self, line: str, *arguments: str) -> Outcome:
+        """Run a command line of ansible-playbook as the screen printed it."""
+        words = shlex.split(line)
+        words[0] = str(self.tools / words[0])
+        environment = self._environment({})
+        done = subprocess.run([*words, *arguments], cwd=self.directory, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        print(done.stdout, done.stderr)
+        return Outcome(done.returncode, done.stdout, self.directory)
 
     def certify(self, inventory: Path, *arguments: str, env: dict[str, str] | None = None, **variables: object) -> Outcome:
         """Certify the inventory's hosts with a quick sweep."""

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -149,6 +150,31 @@ def test_a_lost_controller(start: Start, controller: Controller, tmp_path: Path)
     again = controller.run("collect", "-i", str(inventory), collect_run=str(run), workspace_path="/fut/logdisk")
     assert again.status == 2
     assert certification.verdicts() == dict.fromkeys(certification.verdicts(), expected)
+
+
+def test_an_interrupt_says_how_to_go_on(start: Start, controller: Controller, tmp_path: Path) -> None:
+    """Ctrl-C ends the controller alone. The commands that it prints end the testers, and bring home what they measured."""
+    bed = start("h1")
+    inventory = bed.inventory(tmp_path / "hosts.yml")
+    variables = tmp_path / "variables.json"
+    variables.write_text(json.dumps({**LONG, "sweep_duration": 60}))
+    with (tmp_path / "screen").open("w+") as screen:
+        running = controller.start("certify", "-i", str(inventory), "-e", f"@{variables}", stdout=screen)
+        wait_until_measuring(bed)
+        os.killpg(running.pid, signal.SIGINT)
+        assert running.wait(timeout=60) not in (0, 2)
+        screen.seek(0)
+        said = screen.read()
+    print(said)
+    at_start, at_interrupt = said.split("User interrupted execution")
+    stop, collect = re.findall(r"^ +(ansible-playbook .*)$", at_interrupt, re.MULTILINE)
+    assert [stop, collect] == re.findall(r"^ +(ansible-playbook .*)$", at_start, re.MULTILINE)
+    assert bed["h1"].pids("logdisk")
+    assert controller.command(stop).status == 0
+    collected = controller.command(collect, "-e", "workspace_path=/fut/logdisk")
+    assert collected.status == 2
+    assert collected.certification.records["h1"]["verdict"] == "inconclusive"
+    assert left_on(bed["h1"]) == []
 
 
 def test_two_certifications_at_once(start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]) -> None:
