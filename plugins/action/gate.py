@@ -72,8 +72,9 @@ def failing_hosts(verdict: dict[str, Any]) -> dict[str, str]:
     failures: dict[str, list[str]] = {}
     for host in verdict["hosts"]:
         if host["stops_gate"]:
-            failures.setdefault(host["host"], []).extend(_verdict.host_reasons(host))
-    return {host: " | ".join(shortened(reasons)) for host, reasons in failures.items()}
+            label = _verdict.host_label(host["host"], host["volume"])
+            failures.setdefault(host["host"], []).append(f"{label}: {' | '.join(shortened(_verdict.host_reasons(host)))}")
+    return {host: " || ".join(messages) for host, messages in failures.items()}
 
 
 def elsewhere(failures: dict[str, str], judged_hosts: Iterable[str]) -> list[str]:

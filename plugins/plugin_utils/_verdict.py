@@ -98,7 +98,7 @@ def judge_fleet(run: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) ->
         'certified': bool(hosts) and not check_mode and all(host['certified'] for host in hosts),
         'gate_failed': not report_only and (bool(problems) or any(host['stops_gate'] for host in hosts)),
         'counts': {verdict: sum(host['verdict'] == verdict for host in hosts) for verdict in reversed(WORST_FIRST)},
-        'reasons': [line for host in hosts for line in host_reasons(host)] + problems,
+        'reasons': [f'{_label(host)}: {reason}' for host in hosts for reason in host_reasons(host)] + problems,
         'fleet_problems': problems,
         'hosts': hosts,
         'policy': {'fail_on': list(fail_on), 'report_only': report_only},
@@ -106,11 +106,10 @@ def judge_fleet(run: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) ->
 
 
 def host_reasons(host: Mapping[str, Any]) -> list[str]:
-    """Return, for a fleet, why one host's volume does not pass or does not certify, a sentence each; none if it does both."""
-    label = host_label(host['host'], host['volume'])
+    """Return why one host's volume does not pass or does not certify, a sentence each; none if it does both."""
     if host['verdict'] != PASS:
-        return [f'{label}: {host["verdict"]}: {reason}' for reason in host['reasons'] or ['no reason is recorded']]
-    return [] if host['certified'] else [f'{label}: does not certify: {host["qualification"]}']
+        return [f'{host["verdict"]}: {reason}' for reason in host['reasons'] or ['no reason is recorded']]
+    return [] if host['certified'] else [f'does not certify: {host["qualification"]}']
 
 
 def host_entry(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -371,4 +370,8 @@ def _fleet_problems(hosts: list[dict[str, Any]], check_mode: bool) -> list[str]:
     """Return what stops the gate whatever the verdicts are, a sentence each."""
     if not hosts and not check_mode:
         return ['no host was expected and none reported']
-    return [f'{host_label(host["host"], host["volume"])}: left behind on the host: {item}' for host in hosts for item in host['leftovers']]
+    return [f'{_label(host)}: left behind on the host: {item}' for host in hosts for item in host['leftovers']]
+
+
+def _label(host: Mapping[str, Any]) -> str:
+    return host_label(host['host'], host['volume'])
