@@ -99,6 +99,31 @@ static bool cpus_allowed(const struct options *options) {
     return true;
 }
 
+// The kernel has the last word: seccomp may forbid pinning, and a processor may be offline. 0 or errno.
+static int try_cpus(const struct options *options, unsigned *cpu) {
+    cpu_set_t all, one;
+    int error = sched_getaffinity(0, sizeof all, &all) == 0 ? 0 : errno;
+    for (*cpu = 0; error == 0 && *cpu < OPTIONS_CPUS_MAX; (*cpu)++) {
+        CPU_ZERO(&one);
+        CPU_SET((size_t)*cpu, &one);
+        if (cpu_in_list(options, *cpu) && sched_setaffinity(0, sizeof one, &one) != 0) {
+            error = errno;
+            break;
+        }
+    }
+    return error != 0 || sched_setaffinity(0, sizeof all, &all) == 0 ? error : errno;
+}
+
+// Of results.csv: a row for each queue manager of a step, and one for all.
+static uint64_t result_rows(const struct run *run) {
+    const struct options *options = run->options;
+    uint64_t rows = 0;
+    for (size_t i = 0; i < options->load_points.count; i++) {
+        rows += options->block_sizes.count * (options->load_points.values[i] + 1);
+    }
+    return rows;
+}
+
 // Everything that can be refused without touching the file system under test.
 static bool check_surroundings(struct run *run, struct failure *failure) {
     const struct options *options = run->options;
@@ -119,6 +144,12 @@ static bool check_surroundings(struct run *run, struct failure *failure) {
     if (options->cpu_list != NULL && !cpus_allowed(options)) {
         return failure_set(failure, EXIT_REFUSED, "--cpu=%s names a processor that this process may not use; name "
                            "some of those that it may (nproc, taskset -p)", options->cpu_list);
+    }
+    unsigned cpu;
+    int error = options->cpu_list != NULL ? try_cpus(options, &cpu) : 0;
+    if (error != 0) {
+        return failure_set(failure, EXIT_REFUSED, "--cpu=%s: the kernel does not pin to processor %u: %s; name others, or "
+                           "leave it out", options->cpu_list, cpu, strerror(error));
     }
     return (options->csv_file == NULL || csvfile_check(options->csv_file, failure)) &&
            (options->progress_file == NULL || progress_check(options->progress_file, failure)) &&

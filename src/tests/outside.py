@@ -712,6 +712,17 @@ def pinned_writers(place):
 # Screen and mqldt's table.
 
 @test
+    forbidden = place.logdisk("--duration=1", "--cpu=0", before=strace(place, "sched_setaffinity:error=EPERM", calls="sched_setaffinity"))
+    refused(place, forbidden, "--cpu", "processor 0", "Operation not permitted")
+    # The processor goes offline after the check.
+    later = place.logdisk("--duration=1", "--cpu=0", before=preloaded(place, """
+        #include <errno.h>
+        #include <sched.h>
+        #include <pthread.h>
+        int pthread_setaffinity_np(pthread_t thread, size_t bytes, const cpu_set_t *set) { return EINVAL; }
+        """))
+    equal(later.status, 0, later.err)
+    contains(warnings(later.run()), "--cpu", "queue manager 1", "processor 0", "Invalid argument")
 def screen_plain_and_live(place):
     result = place.logdisk("--duration=2", "--bsize=128K")
     contains(result.out, "Write blocksize             (--bsize)              : 128K",
