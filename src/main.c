@@ -132,8 +132,8 @@ static bool check_surroundings(struct run *run, struct failure *failure) {
         return failure_set(failure, EXIT_REFUSED, "--fileSize x --numFiles x --qm: the test files would take more "
                            "than 2^64 bytes; take fewer or smaller files");
     }
-    uint64_t latest_ns = options->start_at_ns + run->planned_s * NS_PER_S;
-    if (options->start_at_ns > 0 && latest_ns <= run->start_epoch_ns) {
+    bool passed = options->start_at_ns > 0 && options->start_at_ns <= run->start_epoch_ns;
+    if (passed && (run->start_epoch_ns - options->start_at_ns) / NS_PER_S >= run->planned_s) {
         return failure_set(failure, EXIT_REFUSED, "--startAt has passed %.3f s ago, and the run it planned with it; "
                            "name a later instant", (double)(run->start_epoch_ns - options->start_at_ns) / 1e9);
     }
@@ -287,7 +287,8 @@ static bool supervise_check(struct run *run) {
 }
 
 static enum exit_status measure(struct run *run) {
-    run->supervisor.deadline_ns = run->start_ns + run->deadline_s * NS_PER_S;
+    bool countable = run->deadline_s < (UINT64_MAX - run->start_ns) / NS_PER_S;
+    run->supervisor.deadline_ns = countable ? run->start_ns + run->deadline_s * NS_PER_S : UINT64_MAX;
     screen_options(&run->screen, run->options);
     if (!supervise_check(run)) {
         return run->failure.status;
