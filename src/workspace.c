@@ -288,14 +288,23 @@ static void remove_made_directories(struct workspace *workspace) {
     }
 }
 
-static bool try_block_sizes(struct workspace *workspace, struct failure *failure) {
+static bool first_on_its_file_system(const struct workspace *workspace, uint32_t number) {
+    uint32_t i = 0;
+    while (workspace->directories[i].device != workspace->directories[number - 1].device) {
+        i++;
+    }
+    return i == number - 1;
+}
+
+// Directories on one file system take the same sizes.
+static bool try_block_sizes(struct workspace *workspace, uint32_t number, struct failure *failure) {
     const struct number_list *sizes = &workspace->options->block_sizes;
     char path[PATH_MAX];
-    workspace_file_path(workspace, 1, 0, path);
-    for (size_t i = 0; i < sizes->count; i++) {
-        begin_activity(workspace, "pwritev", 1, path, 0);
-        if (!log_file_try_block(workspace->directories[0].files[0], path, sizes->values[i], workspace->alignment_bytes,
-                                failure)) {
+    workspace_file_path(workspace, number, 0, path);
+    for (size_t i = 0; i < sizes->count && first_on_its_file_system(workspace, number); i++) {
+        begin_activity(workspace, "pwritev", number, path, 0);
+        if (!log_file_try_block(workspace->directories[number - 1].files[0], path, sizes->values[i],
+                                workspace->alignment_bytes, failure)) {
             return false;
         }
     }
@@ -417,7 +426,7 @@ void workspace_prepare(void *argument) {
     bool good = for_each(workspace, open_directory) && for_each(workspace, not_named_before) &&
                 for_each(workspace, no_files_there) && enough_descriptors(workspace, &workspace->failure) &&
                 for_each(workspace, enough_space) && before_files(workspace) && create_all_files(workspace) &&
-                (atomic_load(&workspace->stop) || try_block_sizes(workspace, &workspace->failure)) &&
+                for_each(workspace, try_block_sizes) &&
                 (atomic_load(&workspace->stop) || format_files(workspace, &workspace->failure));
     if (!good || (atomic_load(&workspace->stop) && !workspace->options->keep_files)) {
         undo(workspace);

@@ -1135,6 +1135,9 @@ def io_error_in_the_warm_up(place):
 
 @root_test
 def frozen_in_the_warm_up(place):
+        # Also where only the second queue manager's is such a disk.
+        refused(place, place.logdisk("--duration=1", "--bsize=4K,5K", "--qm=2", dir=place.dir + "," + point), "--bsize", "5120", point,
+                "next size that works is 8192")
     """The write that hangs is in all three tables."""
     with mounted(place) as point:
         process = place.start("--duration=1", "--warmup=30", "--progress=" + place.path + "/progress", dir=point)
