@@ -379,7 +379,7 @@ int main(int argc, char **argv) {
         (void)printf("logdisk %s %s\n", LOGDISK_VERSION, LOGDISK_SOURCE_HASH);
         return fflush(stdout) == 0 ? EXIT_MEASURED : EXIT_REFUSED;
     case OPTIONS_WRONG:
-        (void)fprintf(stderr, "logdisk: %s\n", message);
+        output_complain("%s", message);
         return EXIT_USAGE;
     case OPTIONS_RUN:
         break;
