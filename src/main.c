@@ -278,6 +278,18 @@ static bool supervise_check(struct run *run) {
     if (!supervisor_run(&run->supervisor, check, run, &stop, NULL, NULL, 0)) {
         run->thread_hangs = true;
         run_note_stop(run);
+// Directories that had to wait for it; without any the files are closed when the process ends.
+static void close_workspace(struct run *run) {
+    if (run->thread_hangs || workspace_left_behind(&run->workspace) == NULL) {
+        return;
+    }
+    run->thread_hangs = !supervisor_finish(&run->supervisor, workspace_close, &run->workspace, RESULTS_PATIENCE_NS);
+    const char *left = workspace_left_behind(&run->workspace);
+    if (left != NULL) {
+        output_complain("--createDirs: cannot remove %s, which this run made; remove it by hand", left);
+    }
+}
+
         return false;
     }
     if (!run->checked) {
@@ -307,15 +319,18 @@ static enum exit_status measure(struct run *run) {
     }
     if (run->failure.status == EXIT_REFUSED) {
         tables_discard(&run->tables);
-        return EXIT_REFUSED;
+    } else {
+        status = finish(run);
     }
-    return finish(run);
+    close_workspace(run);
+    return status;
 }
 
 // Standard output is a result that could not be written where there is no other. A reader that has gone (a pipe into
 // head) is no complaint worth where there is.
 static enum exit_status judge_screen(const struct run *run, bool idle, enum exit_status status) {
     bool alone = run->options->tables_dir == NULL && run->options->csv_file == NULL;
+    enum exit_status status = EXIT_REFUSED;
     int error = output_error();
     if (idle && (error == 0 || (error == EPIPE && !alone))) {
         return status;

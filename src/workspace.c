@@ -24,6 +24,8 @@
 #define SPARE_DESCRIPTORS 64
 #define RESERVE_MIN_BYTES (UINT64_C(16) << 20)
 #define RESERVE_MAX_BYTES (UINT64_C(1) << 30)
+#define CLOSE_PATIENCE_NS (2 * NS_PER_S)
+#define CLOSE_POLL_NS UINT64_C(10000000)
 #define RESERVE_SHARE 100               // one hundredth of the file system
 
 bool workspace_footprint(const struct options *options, uint64_t *bytes) {
@@ -34,15 +36,15 @@ bool workspace_footprint(const struct options *options, uint64_t *bytes) {
 bool workspace_init(struct workspace *workspace, const struct options *options, uint64_t seed) {
     workspace->options = options;
     workspace->seed = seed;
-    workspace->queue_managers = (uint32_t)options->queue_managers;
     workspace->alignment_bytes = options->alignment_bytes;
     if (!workspace_footprint(options, &workspace->footprint_bytes)) {
         return false;
     }
-    workspace->directories = calloc(workspace->queue_managers, sizeof *workspace->directories);
+    workspace->directories = calloc(options->queue_managers, sizeof *workspace->directories);
     if (workspace->directories == NULL || pthread_mutex_init(&workspace->activity.lock, NULL) != 0) {
         return false;
     }
+    workspace->queue_managers = (uint32_t)options->queue_managers;
     for (uint32_t i = 0; i < workspace->queue_managers; i++) {
         struct log_directory *directory = &workspace->directories[i];
         char path[PATH_MAX];
@@ -278,7 +280,20 @@ static bool create_files(struct workspace *workspace, uint32_t number, struct fa
     return true;
 }
 
+static void close_files(struct workspace *workspace) {
+    for (uint32_t i = 0; i < workspace->queue_managers; i++) {
+        for (uint64_t file = 0; file < workspace->options->files; file++) {
+            int *fd = &workspace->directories[i].files[file];
+            if (*fd >= 0) {
+                (void)close(*fd);
+                *fd = -1;
+            }
+        }
+    }
+}
+
 // Directories that we made go while their files live on without a name; the last made first, as one may lie in another.
+// On NFS and FUSE they have to wait: an open file gets another name there when it is removed (.nfs..., .fuse_hidden...).
 static void remove_made_directories(struct workspace *workspace) {
     for (uint32_t i = workspace->queue_managers; i-- > 0;) {
         struct log_directory *directory = &workspace->directories[i];
@@ -403,7 +418,30 @@ static void undo(struct workspace *workspace) {
             }
         }
     }
+    close_files(workspace);
     remove_made_directories(workspace);
+}
+
+// What was removed while it was open goes when the last thread that had it has ended, and with FUSE a little later.
+void workspace_close(void *argument) {
+    struct workspace *workspace = argument;
+    close_files(workspace);
+    for (uint64_t until_ns = now_ns() + CLOSE_PATIENCE_NS;;) {
+        remove_made_directories(workspace);
+        if (workspace_left_behind(workspace) == NULL || now_ns() >= until_ns) {
+            return;
+        }
+        sleep_until_ns(now_ns() + CLOSE_POLL_NS);
+    }
+}
+
+const char *workspace_left_behind(const struct workspace *workspace) {
+    for (uint32_t i = 0; i < workspace->queue_managers && !workspace->options->keep_files; i++) {
+        if (workspace->directories[i].made) {
+            return workspace->directories[i].path;
+        }
+    }
+    return NULL;
 }
 
 static bool create_all_files(struct workspace *workspace) {

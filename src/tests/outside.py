@@ -1157,6 +1157,53 @@ def frozen_in_the_warm_up(place):
 @test
 def short_write(place):
     result = place.logdisk("--duration=5", before=strace(place, "pwritev:retval=512:when=46", calls="pwritev"))
+@test
+def made_directories_go_when_their_files_are_closed(place):
+    """NFS and FUSE rename an open file that is removed, and then refuse to remove its directory."""
+    silly = preloaded(place, """
+        #include <dirent.h>
+        #include <errno.h>
+        #include <stdio.h>
+        #include <string.h>
+        #include <sys/syscall.h>
+        #include <unistd.h>
+        int rmdir(const char *path) {
+            char link[64], target[4096];
+            for (int fd = 3; fd < 64; fd++) {
+                snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+                ssize_t length = readlink(link, target, sizeof target - 1);
+                target[length > 0 ? length : 0] = 0;
+                if (strncmp(target, path, strlen(path)) == 0 && target[strlen(path)] == '/') { errno = ENOTEMPTY; return -1; }
+            }
+            return (int)syscall(SYS_unlinkat, -100, path, 0x200);
+        }""")
+    result = place.logdisk("--duration=1", "--createDirs", before=silly, dir=place.dir + "/q")
+    equal((result.status, os.listdir(place.dir)), (0, []), result.err)
+    refusal = place.logdisk("--duration=1", "--createDirs", dir=place.dir + "/q",
+                            before=strace(place, "pwritev:error=ENOSPC:when=3", calls="pwritev") + silly)
+    refused(place, refusal, "cannot preformat")
+    equal(os.listdir(place.dir), [], "left behind by a refusal")
+    stuck = place.logdisk("--duration=1", "--createDirs", dir=place.dir + "/q", before=preloaded(place, """
+        #include <errno.h>
+        int rmdir(const char *path) { errno = ENOTEMPTY; return -1; }"""))
+    equal(stuck.status, 0, stuck.err)
+    contains(stuck.err, "--createDirs: cannot remove " + place.dir + "/q", "remove it")
+
+
+@test
+def names_are_harmless_for_a_terminal(place):
+    for name in ("\x1b[2J\nlogdisk: all is well", "\u009b31m", "\udcff"):
+        for options in (["--createDirs"], []):
+            result = subprocess.run([LOGDISK, "--bsize=4K", "--duration=1", "--dir=" + place.dir + "/" + name] + options, stdout=subprocess.PIPE,
+                                    stderr=subprocess.PIPE, timeout=60)
+            for stream in (result.stdout, result.stderr):
+                assert not re.search(rb"[\x00-\x09\x0b-\x1f\x7f\xff]|\xc2[\x80-\x9f]|^logdisk: all", stream, re.MULTILINE), stream
+            equal(result.returncode, 0 if options else 2, result.stderr)
+    usage = subprocess.run([LOGDISK, "--bsize=\x1b[2J"], stderr=subprocess.PIPE)
+    equal(usage.returncode, 1)
+    contains(usage.stderr, b"\\x1B[2J")
+
+
     equal(result.status, 3, result.err)
     run = consistent(result)
     equal((run["error_errno"], run["error_errno_name"], result.all()["writes"]), ("", "SHORT_WRITE", "45"))
