@@ -33,7 +33,8 @@ static const char *const table_headers[TABLES] = {
     "step,block_size_bytes,queue_managers,batch,latency_upper_ns,writes",
     "step,block_size_bytes,queue_managers,rank,queue_manager,write,start_offset_ns,latency_ns,in_flight,file,"
     "offset_bytes",
-    "step,block_size_bytes,queue_managers,round,writes,bytes,elapsed_ns,latency_mean_ns,latency_p99_ns",
+    "step,block_size_bytes,queue_managers,round,writes,bytes,elapsed_ns,latency_mean_ns,latency_p99_ns,"
+    "partial",
     "key,value",
 };
 

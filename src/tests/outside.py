@@ -257,6 +257,11 @@ def consistent(result):
         whole = [int(r["bytes"]) for r in seconds if r["partial"] == "0"]
         equal(row["interval_bytes_per_s_max"], str(max(whole)) if whole else "", "interval max")
         equal(row["interval_bytes_per_s_min"], str(min(whole)) if whole else "", "interval min")
+        rounds = [r for r in result.rows("rounds.csv") if r["step"] == row["step"]]
+        equal([int(r["round"]) for r in rounds], list(range(1, len(rounds) + 1)), "rounds")
+        equal(sum(int(r["writes"]) for r in rounds), int(row["writes"]), "rounds' writes")
+        assert "1" not in [r["partial"] for r in rounds[:-1]] and (not rounds or rounds[-1]["partial"] == str(int(len(rounds) < 5)) or
+                                                                   run["exit_status"] != "0"), rounds
         buckets = [r for r in result.rows("histogram.csv") if r["step"] == row["step"]]
         equal(sum(int(r["writes"]) for r in buckets), int(row["writes"]), "histogram")
         equal([r["batch"] for r in buckets if not 1 <= int(r["batch"]) <= 30], [], "batches beyond 1 to 30")
@@ -1312,6 +1317,7 @@ def directory_removed_in_mid_run(place):
 
 
 @root_test
+        equal([row["partial"] for row in result.rows("rounds.csv")], ["1"], "rounds of an interrupted step")
 def frozen_file_system(place):
     for kind in ("ext4", "xfs"):
         with mounted(place, kind, size_mb=320 if kind == "xfs" else 64) as point:
