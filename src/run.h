@@ -37,6 +37,8 @@ struct run {
     uint64_t deadline_s;
     uint64_t clock_read_ns;
     uint32_t steps, steps_measured;
+    uint64_t oversleep_max_ns;          // how much later than it asked main woke while a step ran: the process was frozen
+    uint32_t oversleep_max_step;        // 0: never
     struct supervisor supervisor;
     struct workspace workspace;
     struct tables tables;

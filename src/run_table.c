@@ -310,6 +310,8 @@ static void put_disturbance(struct run *run) {
     put_counter(tables, "device_read_bytes", disturbance, COUNTER_DEVICE_READ, 1);
     put_counter(tables, "device_written_bytes", disturbance, COUNTER_DEVICE_WRITTEN, 1);
     tables_run_integer(tables, "own_written_bytes", disturbance->own_bytes);
+    tables_run_integer(tables, "oversleep_max_ns", run->oversleep_max_ns);
+    tables_run_integer(tables, "oversleep_max_step", run->oversleep_max_step);
     put_foreign(run);
     put_counter(tables, "swap_in_pages", disturbance, COUNTER_SWAP_IN, 1);
     put_counter(tables, "swap_out_pages", disturbance, COUNTER_SWAP_OUT, 1);
