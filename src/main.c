@@ -153,7 +153,7 @@ static bool check_surroundings(struct run *run, struct failure *failure) {
     }
     return (options->csv_file == NULL || csvfile_check(options->csv_file, failure)) &&
            (options->progress_file == NULL || progress_check(options->progress_file, failure)) &&
-           tables_open(&run->tables, options->tables_dir, failure);
+           tables_open(&run->tables, options->tables_dir, result_rows(run), failure);
 }
 
 static void preparing_tick(void *argument) {
@@ -246,8 +246,14 @@ static void run_steps(struct run *run) {
 // Tables first: whoever waits for the run waits for them. In a thread, since their disks may hang.
 static void write_results(void *argument) {
     struct run *run = argument;
-    run_table_write(run);
-    run->results_written = tables_commit(&run->tables);
+    char missing[TABLES_NAMES_BYTES];
+    int error;
+    bool complete = tables_commit(&run->tables, missing, &error);
+    if (!complete) {
+        (void)failure_set(&run->tables_failure, EXIT_REFUSED, "--tables: cannot write %s: %s", missing, strerror(error));
+    }
+    run_table_write(run, missing);
+    run->results_written = tables_commit_run(&run->tables, complete) && complete;
     if (run->options->csv_file != NULL && run->steps_measured > 0) {     // nothing measured replaces no earlier result
         run->results_written &= csvfile_write(run->options->csv_file, run->options, run->rows, run->steps_measured);
     }

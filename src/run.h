@@ -62,6 +62,7 @@ struct run {
     char in_flight_file[PATH_MAX];
     bool checked, results_written;      // by the threads that main waits for
     struct failure check_failure;
+    struct failure tables_failure;      // status EXIT_MEASURED if all tables were written
     char shared_places[PLACES_BYTES];
     char *warnings[RUN_WARNINGS_MAX];
     uint32_t warnings_count;

@@ -247,6 +247,7 @@ bool step_run(struct run *run, uint32_t number, uint64_t block_bytes, uint32_t q
     disturbance_end_step(&run->disturbance);
     join_threads(run, queue_managers);
     step_report(run, start_epoch_ns);
+    tables_end_step(&run->tables);
     run_progress(run, "measuring");     // the step's last percent and writes
     if (run->options->verify && run->failure.status == EXIT_MEASURED) {
         verify_step(run);

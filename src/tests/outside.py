@@ -786,7 +786,7 @@ def read(path):
 @test
 def tables_of_another_origin_are_kept(place):
     """One that appears while the run goes on; also where neither renameat2 nor links can be had."""
-    for broken in ([], ["renameat2:error=EINVAL"], ["renameat2:error=ENOSYS", "linkat:error=EPERM"]):
+    for broken in ([], ["renameat2:error=EINVAL"], ["renameat2:error=EPERM"], ["renameat2:error=ENOSYS", "linkat:error=EPERM"]):
         shutil.rmtree(place.tables, ignore_errors=True)
         before = strace(place, *broken, calls="renameat,renameat2,linkat") if broken else []
         command = before + place.command("--duration=1", "--startAt=%.3f" % (time.time() + 1))
@@ -795,17 +795,70 @@ def tables_of_another_origin_are_kept(place):
         write(place.tables + "/rounds.csv", "precious")
         result = place.finish(process)
         equal(result.status, 2, result.err)
-        equal(sorted(os.listdir(place.tables)), [".rounds.csv.tmp", ".run.csv.tmp", "histogram.csv", "intervals.csv", "results.csv",
-                                                 "rounds.csv", "stalls.csv"], broken)
+        equal(sorted(os.listdir(place.tables)), [".rounds.csv.tmp", "histogram.csv", "intervals.csv", "results.csv", "rounds.csv", "run.csv",
+                                                 "stalls.csv"], broken)
         equal(read(place.tables + "/rounds.csv"), "precious")
         contains(read(place.tables + "/.rounds.csv.tmp"), "step,block_size_bytes", "\n1,4096,1,5,")
-        contains(read(place.tables + "/.run.csv.tmp"), "complete,1")
-        contains(result.err, "rounds.csv of another origin", ".rounds.csv.tmp", ".run.csv.tmp")
+        equal((result.run()["tables_missing"], result.run()["complete"]), ("rounds.csv", "0"))
+        contains(result.err, "rounds.csv of another origin", ".rounds.csv.tmp")
         if broken:
             fine = place.logdisk("--duration=1", before=before)
             equal(fine.status, 0, fine.err)
             consistent(fine)
             equal([name for name in os.listdir(place.tables) if name.startswith(".")], [])
+
+
+def without_tables(result, *missing):
+    """A run that measured and could not write those tables: the others are there, and run.csv says which are not."""
+    equal(result.status, 2, result.err)
+    run = result.run()
+    equal((run["complete"], run["tables_missing"], run["exit_status"], run["exit_reason"]), ("0", " ".join(missing), "2", "tables_missing"))
+    equal(sorted(set(os.listdir(result.tables)) | set(missing)), ["histogram.csv", "intervals.csv", "results.csv", "rounds.csv", "run.csv", "stalls.csv"])
+    assert not any(os.path.exists(os.path.join(result.tables, name)) for name in missing), missing
+    assert int(result.all()["writes"]) > 0
+    return run
+
+
+@test
+def table_that_cannot_be_written_costs_no_other(place):
+    """It is told at once, while the run goes on."""
+    command = strace(place, "write:error=ENOSPC", calls="write") + ["-P", place.tables + "/.histogram.csv.tmp"]
+    process = subprocess.Popen(command + place.command("--bsize=4K,8K", "--duration=2"), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               universal_newlines=True)
+    line = process.stderr.readline()
+    contains(line, "histogram.csv", "No space left", "measuring goes on")
+    equal(process.poll(), None, "still running")
+    result = place.finish(process)
+    run = without_tables(result, "histogram.csv")
+    contains(run["exit_message"], "histogram.csv", "No space left")
+    equal(run["steps_measured"], "2")
+
+
+def fill(point):
+    with contextlib.suppress(OSError), open(point + "/filler", "ab", buffering=0) as filler:
+        while True:
+            filler.write(b"x" * 4096)
+
+
+@root_test
+def full_file_system_of_the_tables(place):
+    """Somebody fills it while the run goes on: what is small has its place from the start."""
+    with tmpfs(place, "size=1m") as point:
+        place.tables = point + "/tables"
+        process = place.start("--bsize=4K,8K", "--duration=3", "--progress=" + place.path + "/progress")
+        wait_until_measuring(place, process)
+        fill(point)
+        line = process.stderr.readline()
+        contains(line, "No space left", "measuring goes on")
+        equal(process.poll(), None, "still running")
+        result = place.finish(process)
+        run = result.run()
+        equal((result.status, run["exit_status"], run["steps_measured"], run["complete"]), (2, "2", "2", "0"))
+        contains(run["tables_missing"], "histogram.csv")
+        equal(len(result.rows("results.csv")), 4)
+        shutil.rmtree(place.tables)
+        fill(point)
+        refused(place, place.logdisk("--duration=1"), "--tables", "no space for results.csv", "No space left")
 
 
 @test
