@@ -263,7 +263,12 @@ static enum exit_status finish(struct run *run) {
     bool written = supervisor_finish(&run->supervisor, write_results, run, RESULTS_PATIENCE_NS);
     if (!written) {
         run->thread_hangs = true;
-        output_complain("the results cannot be written: the file system of --tables or --csvFile hangs");
+        output_complain(run->supervisor.hurried
+                            ? "the results were not written: another signal came while they were being written"
+                            : "the results cannot be written: the file system of --tables or --csvFile hangs");
+    }
+    if (written && run->failure.status == EXIT_MEASURED) {
+        run->failure = run->tables_failure;
     }
     written = written && run->results_written;
     run->progress.state = "finished";
@@ -271,6 +276,18 @@ static enum exit_status finish(struct run *run) {
     run->progress.remaining_s = 0;
     progress_write(&run->progress);
     return run->failure.status == EXIT_MEASURED && !written ? EXIT_REFUSED : run->failure.status;
+}
+
+// Directories that had to wait for it; without any the files are closed when the process ends.
+static void close_workspace(struct run *run) {
+    if (run->thread_hangs || workspace_left_behind(&run->workspace) == NULL) {
+        return;
+    }
+    run->thread_hangs = !supervisor_finish(&run->supervisor, workspace_close, &run->workspace, RESULTS_PATIENCE_NS);
+    const char *left = workspace_left_behind(&run->workspace);
+    if (left != NULL) {
+        output_complain("--createDirs: cannot remove %s, which this run made; remove it by hand", left);
+    }
 }
 
 // What can be refused before the first byte; in a thread, since it looks at disks that may hang.
@@ -284,18 +301,6 @@ static bool supervise_check(struct run *run) {
     if (!supervisor_run(&run->supervisor, check, run, &stop, NULL, NULL, 0)) {
         run->thread_hangs = true;
         run_note_stop(run);
-// Directories that had to wait for it; without any the files are closed when the process ends.
-static void close_workspace(struct run *run) {
-    if (run->thread_hangs || workspace_left_behind(&run->workspace) == NULL) {
-        return;
-    }
-    run->thread_hangs = !supervisor_finish(&run->supervisor, workspace_close, &run->workspace, RESULTS_PATIENCE_NS);
-    const char *left = workspace_left_behind(&run->workspace);
-    if (left != NULL) {
-        output_complain("--createDirs: cannot remove %s, which this run made; remove it by hand", left);
-    }
-}
-
         return false;
     }
     if (!run->checked) {
@@ -323,6 +328,7 @@ static enum exit_status measure(struct run *run) {
     if (prepare_files(run)) {
         run_steps(run);
     }
+    enum exit_status status = EXIT_REFUSED;
     if (run->failure.status == EXIT_REFUSED) {
         tables_discard(&run->tables);
     } else {
@@ -336,7 +342,6 @@ static enum exit_status measure(struct run *run) {
 // head) is no complaint worth where there is.
 static enum exit_status judge_screen(const struct run *run, bool idle, enum exit_status status) {
     bool alone = run->options->tables_dir == NULL && run->options->csv_file == NULL;
-    enum exit_status status = EXIT_REFUSED;
     int error = output_error();
     if (idle && (error == 0 || (error == EPIPE && !alone))) {
         return status;

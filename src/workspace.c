@@ -454,7 +454,9 @@ static bool create_all_files(struct workspace *workspace) {
     return true;
 }
 
+// Makes no call that could hang on a disk.
 static bool before_files(struct workspace *workspace) {
+    end_activity(workspace);
     return workspace->before_files == NULL || atomic_load(&workspace->stop) ||
            workspace->before_files(workspace->before_files_context, &workspace->failure);
 }

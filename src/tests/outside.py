@@ -712,11 +712,6 @@ def pinned_writers(place):
     equal(result.run()["option_cpus"], "0")
     assert any("[0]) = 0" in line for line in traced(place) if "sched_setaffinity" in line), traced(place)
     refused(place, place.logdisk("--duration=1", "--cpu=1000"), "--cpu=1000", "nproc")
-
-
-# Screen and mqldt's table.
-
-@test
     forbidden = place.logdisk("--duration=1", "--cpu=0", before=strace(place, "sched_setaffinity:error=EPERM", calls="sched_setaffinity"))
     refused(place, forbidden, "--cpu", "processor 0", "Operation not permitted")
     # The processor goes offline after the check.
@@ -728,6 +723,11 @@ def pinned_writers(place):
         """))
     equal(later.status, 0, later.err)
     contains(warnings(later.run()), "--cpu", "queue manager 1", "processor 0", "Invalid argument")
+
+
+# Screen and mqldt's table.
+
+@test
 def screen_plain_and_live(place):
     result = place.logdisk("--duration=2", "--bsize=128K")
     contains(result.out, "Write blocksize             (--bsize)              : 128K",
@@ -1135,6 +1135,9 @@ def block_size_that_the_disk_refuses(place):
     with mounted(place, sector=4096) as point:
         refused(place, place.logdisk("--duration=1", "--bsize=4K,5K", dir=point), "--bsize", "5120", "next size that works is 8192")
         equal(sorted(os.listdir(point)), ["lost+found"])
+        # Also where only the second queue manager's is such a disk.
+        refused(place, place.logdisk("--duration=1", "--bsize=4K,5K", "--qm=2", dir=place.dir + "," + point), "--bsize", "5120", point,
+                "next size that works is 8192")
     odd = place.logdisk("--duration=1", "--bsize=5K", "--direct=no")
     equal(odd.status, 0, odd.err)
     contains(odd.err, "warning", "5120", "4096")
@@ -1154,67 +1157,6 @@ def directories_in_each_other_and_twice(place):
     refused(place, place.logdisk("--duration=1", "--qm=2", dir=place.dir + "," + place.path + "/link"), "are the same directory")
 
 
-@test
-def more_bytes_than_can_be_counted(place):
-    result = place.logdisk("--duration=1", "--qm=1000", "--createDirs", "--fileSize=16384G", "--numFiles=10000", dir=place.dir + "/q")
-    refused(place, result, "--fileSize x --numFiles x --qm", "2^64 bytes")
-    equal(os.listdir(place.dir), [])
-
-
-@root_test
-def numbered_directory_on_another_file_system(place):
-    with tmpfs(place, "size=8m") as point:
-        refused(place, place.logdisk("--duration=1", "--qm=2", "--createDirs", dir=point), "another file system")
-        equal(os.path.exists(point + "1"), False)
-
-
-# Faults.
-
-@test
-def io_error(place):
-    result = place.logdisk("--duration=5", before=strace(place, "pwritev:error=EIO:when=100", calls="pwritev"))
-    equal(result.status, 3, result.err)
-    run = consistent(result)
-    equal((run["exit_reason"], run["error_call"], run["error_errno"], run["error_errno_name"]), ("io_error", "pwritev", "5", "EIO"))
-    equal((result.all()["writes"], run["error_write"]), ("99", "100"))
-    equal((run["error_file"], run["error_offset_bytes"]), (place.dir + "/mqldt_testfile.0001", str((99 - 64) * 4096)))
-    contains(result.err, "Input/output error", "mqldt_testfile.0001")
-    equal(os.listdir(place.dir), [])
-
-
-@test
-def io_error_in_the_warm_up(place):
-    result = place.logdisk("--duration=1", "--warmup=5", before=strace(place, "pwritev:error=EIO:when=100", calls="pwritev"))
-    equal(result.status, 3, result.err)
-    run = consistent(result)
-    equal((run["error_write"], result.all()["writes"]), ("100", "0"))
-    contains(run["exit_message"], "write 100 of the warm-up")
-
-
-@root_test
-def frozen_in_the_warm_up(place):
-        # Also where only the second queue manager's is such a disk.
-        refused(place, place.logdisk("--duration=1", "--bsize=4K,5K", "--qm=2", dir=place.dir + "," + point), "--bsize", "5120", point,
-                "next size that works is 8192")
-    """The write that hangs is in all three tables."""
-    with mounted(place) as point:
-        process = place.start("--duration=1", "--warmup=30", "--progress=" + place.path + "/progress", dir=point)
-        time.sleep(1.5)
-        with frozen(point):
-            time.sleep(0.5)
-            process.send_signal(signal.SIGTERM)
-            place.wait_for("run.csv", "complete,1", process)
-        result = place.finish(process)
-    equal(result.status, 4, result.err)
-    run, row = consistent(result), result.all()
-    age = run["in_flight_age_ns"]
-    equal((row["writes"], row["latency_max_in_flight"], row["latency_max_ns"]), ("0", "1", age))
-    equal([(r["in_flight"], r["latency_ns"]) for r in result.rows("stalls.csv")], [("1", age)])
-
-
-@test
-def short_write(place):
-    result = place.logdisk("--duration=5", before=strace(place, "pwritev:retval=512:when=46", calls="pwritev"))
 @test
 def made_directories_go_when_their_files_are_closed(place):
     """NFS and FUSE rename an open file that is removed, and then refuse to remove its directory."""
@@ -1262,6 +1204,64 @@ def names_are_harmless_for_a_terminal(place):
     contains(usage.stderr, b"\\x1B[2J")
 
 
+@test
+def more_bytes_than_can_be_counted(place):
+    result = place.logdisk("--duration=1", "--qm=1000", "--createDirs", "--fileSize=16384G", "--numFiles=10000", dir=place.dir + "/q")
+    refused(place, result, "--fileSize x --numFiles x --qm", "2^64 bytes")
+    equal(os.listdir(place.dir), [])
+
+
+@root_test
+def numbered_directory_on_another_file_system(place):
+    with tmpfs(place, "size=8m") as point:
+        refused(place, place.logdisk("--duration=1", "--qm=2", "--createDirs", dir=point), "another file system")
+        equal(os.path.exists(point + "1"), False)
+
+
+# Faults.
+
+@test
+def io_error(place):
+    result = place.logdisk("--duration=5", before=strace(place, "pwritev:error=EIO:when=100", calls="pwritev"))
+    equal(result.status, 3, result.err)
+    run = consistent(result)
+    equal((run["exit_reason"], run["error_call"], run["error_errno"], run["error_errno_name"]), ("io_error", "pwritev", "5", "EIO"))
+    equal((result.all()["writes"], run["error_write"]), ("99", "100"))
+    equal((run["error_file"], run["error_offset_bytes"]), (place.dir + "/mqldt_testfile.0001", str((99 - 64) * 4096)))
+    contains(result.err, "Input/output error", "mqldt_testfile.0001")
+    equal(os.listdir(place.dir), [])
+
+
+@test
+def io_error_in_the_warm_up(place):
+    result = place.logdisk("--duration=1", "--warmup=5", before=strace(place, "pwritev:error=EIO:when=100", calls="pwritev"))
+    equal(result.status, 3, result.err)
+    run = consistent(result)
+    equal((run["error_write"], result.all()["writes"]), ("100", "0"))
+    contains(run["exit_message"], "write 100 of the warm-up")
+
+
+@root_test
+def frozen_in_the_warm_up(place):
+    """The write that hangs is in all three tables."""
+    with mounted(place) as point:
+        process = place.start("--duration=1", "--warmup=30", "--progress=" + place.path + "/progress", dir=point)
+        time.sleep(1.5)
+        with frozen(point):
+            time.sleep(0.5)
+            process.send_signal(signal.SIGTERM)
+            place.wait_for("run.csv", "complete,1", process)
+        result = place.finish(process)
+    equal(result.status, 4, result.err)
+    run, row = consistent(result), result.all()
+    age = run["in_flight_age_ns"]
+    equal((row["writes"], row["latency_max_in_flight"], row["latency_max_ns"]), ("0", "1", age))
+    equal([(r["in_flight"], r["latency_ns"]) for r in result.rows("stalls.csv")], [("1", age)])
+
+
+@test
+def short_write(place):
+    result = place.logdisk("--duration=5", before=strace(place, "pwritev:retval=512:when=46", calls="pwritev"))
     equal(result.status, 3, result.err)
     run = consistent(result)
     equal((run["error_errno"], run["error_errno_name"], result.all()["writes"]), ("", "SHORT_WRITE", "45"))
@@ -1317,9 +1317,103 @@ def signals_end_the_run_with_tables(place):
         equal((run["exit_reason"], run["exit_status"]), ("interrupted", "4"))
         contains(run["exit_message"], signal.Signals(number).name)
         assert int(result.all()["writes"]) > 0
+        equal([row["partial"] for row in result.rows("rounds.csv")], ["1"], "rounds of an interrupted step")
         equal(os.listdir(place.dir), [])
         os.unlink(place.path + "/progress")
 
+
+@test
+def two_signals_at_once_are_one_request(place):
+    """As GNU timeout and systemd send them: none of them accuses the disk, and none costs the results."""
+    for delay_ms in range(1, 10):
+        process = place.start("--duration=30", "--progress=" + place.path + "/progress")
+        wait_until_measuring(place, process)
+        process.send_signal(signal.SIGTERM)
+        time.sleep(delay_ms / 1000)
+        process.send_signal(signal.SIGTERM)
+        result = place.finish(process)
+        equal(result.status, 4, result.err)
+        run = consistent(result)
+        equal((run["exit_message"], "in_flight_age_ns" in run), ("interrupted by SIGTERM", False), result.err)
+        assert "cannot be written" not in result.err, result.err
+        os.unlink(place.path + "/progress")
+    result = place.logdisk("--duration=30", before=["timeout", "1"])
+    equal(result.status, 124, result.err)
+    equal(consistent(result)["exit_message"], "interrupted by SIGTERM")
+
+
+def tester_below(process):
+    """The tester's pid, which strace started."""
+    return int(subprocess.check_output(["ps", "-o", "pid=", "--ppid", str(process.pid)], universal_newlines=True).split()[0])
+
+
+@test
+def later_signal_ends_the_wait_for_results(place):
+    command = strace(place, "renameat2:delay_enter=4000000:when=1", calls="renameat2") + place.command("--duration=30")
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+    place.wait_for(".run.csv.tmp", "", process)
+    time.sleep(0.5)
+    for wait_s in (0.5, 1):
+        os.kill(tester_below(process), signal.SIGTERM)
+        time.sleep(wait_s)
+    os.kill(tester_below(process), signal.SIGTERM)
+    result = place.finish(process)
+    contains(result.err, "not written", "another signal")
+    assert "hangs" not in result.err, result.err
+
+
+@test
+def signal_while_memory_is_filled(place):
+    """Memory that the kernel grants slowly (--mlock, swapping) is no call that hangs, and directories that were made go."""
+    shim = preloaded(place, """
+        #include <stdlib.h>
+        #include <unistd.h>
+        extern void *aligned_alloc(size_t alignment, size_t bytes);
+        int posix_memalign(void **memory, size_t alignment, size_t bytes) {
+            usleep((useconds_t)(bytes / 32768 * 200000));
+            *memory = aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+            return *memory == NULL;
+        }""")
+    process = subprocess.Popen(shim + place.command("--duration=1", "--qm=20", "--createDirs", dir=place.dir + "/q"),
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+    for _ in range(600):
+        if len(os.listdir(place.dir)) == 20:
+            break
+        time.sleep(0.01)
+    time.sleep(0.1)
+    process.send_signal(signal.SIGTERM)
+    result = place.finish(process)
+    equal(result.status, 4, result.err)
+    equal(consistent(result)["exit_message"], "interrupted by SIGTERM")
+    equal(os.listdir(place.dir), [], "left behind")
+
+
+@test
+def default_deadline_of_an_absurd_plan(place):
+    """97128 steps of 94961 s: their deadline in nanoseconds is 2.3 s more than 64 bits count."""
+    process = place.start("--bsize=" + ",".join(["4K"] * 114), "--qm=" + ",".join(["1"] * 852), "--duration=94961")
+    place.wait_for(".run.csv.tmp", "", process)
+    time.sleep(3)
+    process.send_signal(signal.SIGTERM)
+    result = place.finish(process)
+    run = consistent(result)
+    equal((run["exit_reason"], run["option_deadline_s"]), ("interrupted", "18446744076"))
+
+
+@test
+def frozen_tester_is_told_from_a_stalled_disk(place):
+    process = place.start("--duration=4", "--progress=" + place.path + "/progress")
+    wait_until_measuring(place, process)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGSTOP)
+    time.sleep(1.5)
+    process.send_signal(signal.SIGCONT)
+    result = place.finish(process)
+    equal(result.status, 0, result.err)
+    run = consistent(result)
+    # Less what was left of its sleep, which is 0.25 s at most.
+    assert int(run["oversleep_max_ns"]) > 1200000000, run["oversleep_max_ns"]
+    equal(run["oversleep_max_step"], "1")
 
 @test
 def killed_run_leaves_no_file(place):
@@ -1337,8 +1431,7 @@ def signal_while_formatting(place):
     process = subprocess.Popen(strace(place, "pwritev:delay_enter=3000000:when=3", calls="pwritev") + place.command("--duration=9"),
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
     time.sleep(1)
-    children = subprocess.check_output(["ps", "-o", "pid=", "--ppid", str(process.pid)], universal_newlines=True).split()
-    os.kill(int(children[0]), signal.SIGTERM)
+    os.kill(tester_below(process), signal.SIGTERM)
     result = place.finish(process)
     equal(result.status, 4, result.err)
     run = consistent(result)
@@ -1370,7 +1463,6 @@ def directory_removed_in_mid_run(place):
 
 
 @root_test
-        equal([row["partial"] for row in result.rows("rounds.csv")], ["1"], "rounds of an interrupted step")
 def frozen_file_system(place):
     for kind in ("ext4", "xfs"):
         with mounted(place, kind, size_mb=320 if kind == "xfs" else 64) as point:
