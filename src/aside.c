@@ -117,7 +117,8 @@ static int close_file(struct aside *aside, bool sync) {
     return error;
 }
 
-// For file systems (NFS) and kernels that cannot rename without replacing: a link does not replace either.
+// For file systems (NFS), kernels and containers (seccomp) that do not rename without replacing: a link does not replace
+// either.
 static int link_to_name(const struct aside *aside) {
     struct stat status;
     if (linkat(aside->dir_fd, aside->aside_name, aside->dir_fd, aside->name, 0) == 0) {
@@ -145,8 +146,8 @@ static int rename_to_name(const struct aside *aside) {
     if (syscall(SYS_renameat2, aside->dir_fd, aside->aside_name, aside->dir_fd, aside->name, NO_REPLACE) == 0) {
         return 0;
     }
-    if (errno != ENOSYS && errno != EINVAL) {
-        return errno;
+    if (errno == EEXIST) {
+        return EEXIST;
     }
 #endif
     return link_to_name(aside);
@@ -170,12 +171,6 @@ int aside_commit(struct aside *aside) {
 
 int aside_commit_quickly(struct aside *aside) {
     return commit(aside, false, false);
-}
-
-int aside_keep(struct aside *aside) {
-    int error = close_file(aside, true);
-    aside_release(aside);
-    return error;
 }
 
 void aside_discard(struct aside *aside) {

@@ -35,8 +35,6 @@ int aside_open_over(struct aside *aside, const char *path, const char *const *pr
 int aside_commit(struct aside *aside);
 // For what matters little: neither syncs nor keeps.
 int aside_commit_quickly(struct aside *aside);
-// Flushes, syncs and closes it, and leaves it under its name aside.
-int aside_keep(struct aside *aside);
 void aside_discard(struct aside *aside);
 
 // The path under which what belongs at path is written aside.

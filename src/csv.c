@@ -4,6 +4,8 @@
 
 #include "csv.h"
 
+#include "printable.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -15,25 +17,6 @@ static void separate(struct csv *csv) {
     csv->in_row = true;
 }
 
-// The length of the UTF-8 sequence at text, 0 where there is none (also overlong ones and surrogates).
-static size_t utf8_length(const unsigned char *text) {
-    if (text[0] < 0x80) {
-        return 1;
-    }
-    size_t length = text[0] >= 0xC2 && text[0] < 0xE0 ? 2 : text[0] >= 0xE0 && text[0] < 0xF0 ? 3
-                    : text[0] >= 0xF0 && text[0] < 0xF5 ? 4 : 0;
-    for (size_t i = 1; i < length; i++) {
-        if ((text[i] & 0xC0) != 0x80) {
-            return 0;
-        }
-    }
-    if ((text[0] == 0xE0 && text[1] < 0xA0) || (text[0] == 0xED && text[1] > 0x9F) ||
-        (text[0] == 0xF0 && text[1] < 0x90) || (text[0] == 0xF4 && text[1] > 0x8F)) {
-        return 0;
-    }
-    return length;
-}
-
 void csv_text(struct csv *csv, const char *text) {
     separate(csv);
     bool quoted = strpbrk(text, ",\"\r\n") != NULL;
@@ -41,8 +24,8 @@ void csv_text(struct csv *csv, const char *text) {
         (void)fputc('"', csv->file);
     }
     for (const unsigned char *at = (const unsigned char *)text; *at != '\0';) {
-        size_t length = utf8_length(at);
-        if (length == 0 || *at < 0x20 || *at == 0x7F) {
+        size_t length = printable_length(at);
+        if (length == 0) {
             (void)fprintf(csv->file, "\\x%02X", *at);
             at++;
             continue;

@@ -99,6 +99,31 @@ static bool cpus_allowed(const struct options *options) {
     return true;
 }
 
+// The kernel has the last word: seccomp may forbid pinning, and a processor may be offline. 0 or errno.
+static int try_cpus(const struct options *options, unsigned *cpu) {
+    cpu_set_t all, one;
+    int error = sched_getaffinity(0, sizeof all, &all) == 0 ? 0 : errno;
+    for (*cpu = 0; error == 0 && *cpu < OPTIONS_CPUS_MAX; (*cpu)++) {
+        CPU_ZERO(&one);
+        CPU_SET((size_t)*cpu, &one);
+        if (cpu_in_list(options, *cpu) && sched_setaffinity(0, sizeof one, &one) != 0) {
+            error = errno;
+            break;
+        }
+    }
+    return error != 0 || sched_setaffinity(0, sizeof all, &all) == 0 ? error : errno;
+}
+
+// Of results.csv: a row for each queue manager of a step, and one for all.
+static uint64_t result_rows(const struct run *run) {
+    const struct options *options = run->options;
+    uint64_t rows = 0;
+    for (size_t i = 0; i < options->load_points.count; i++) {
+        rows += options->block_sizes.count * (options->load_points.values[i] + 1);
+    }
+    return rows;
+}
+
 // Everything that can be refused without touching the file system under test.
 static bool check_surroundings(struct run *run, struct failure *failure) {
     const struct options *options = run->options;
@@ -107,8 +132,8 @@ static bool check_surroundings(struct run *run, struct failure *failure) {
         return failure_set(failure, EXIT_REFUSED, "--fileSize x --numFiles x --qm: the test files would take more "
                            "than 2^64 bytes; take fewer or smaller files");
     }
-    uint64_t latest_ns = options->start_at_ns + run->planned_s * NS_PER_S;
-    if (options->start_at_ns > 0 && latest_ns <= run->start_epoch_ns) {
+    bool passed = options->start_at_ns > 0 && options->start_at_ns <= run->start_epoch_ns;
+    if (passed && (run->start_epoch_ns - options->start_at_ns) / NS_PER_S >= run->planned_s) {
         return failure_set(failure, EXIT_REFUSED, "--startAt has passed %.3f s ago, and the run it planned with it; "
                            "name a later instant", (double)(run->start_epoch_ns - options->start_at_ns) / 1e9);
     }
@@ -120,9 +145,15 @@ static bool check_surroundings(struct run *run, struct failure *failure) {
         return failure_set(failure, EXIT_REFUSED, "--cpu=%s names a processor that this process may not use; name "
                            "some of those that it may (nproc, taskset -p)", options->cpu_list);
     }
+    unsigned cpu;
+    int error = options->cpu_list != NULL ? try_cpus(options, &cpu) : 0;
+    if (error != 0) {
+        return failure_set(failure, EXIT_REFUSED, "--cpu=%s: the kernel does not pin to processor %u: %s; name others, or "
+                           "leave it out", options->cpu_list, cpu, strerror(error));
+    }
     return (options->csv_file == NULL || csvfile_check(options->csv_file, failure)) &&
            (options->progress_file == NULL || progress_check(options->progress_file, failure)) &&
-           tables_open(&run->tables, options->tables_dir, failure);
+           tables_open(&run->tables, options->tables_dir, result_rows(run), failure);
 }
 
 static void preparing_tick(void *argument) {
@@ -215,8 +246,14 @@ static void run_steps(struct run *run) {
 // Tables first: whoever waits for the run waits for them. In a thread, since their disks may hang.
 static void write_results(void *argument) {
     struct run *run = argument;
-    run_table_write(run);
-    run->results_written = tables_commit(&run->tables);
+    char missing[TABLES_NAMES_BYTES];
+    int error;
+    bool complete = tables_commit(&run->tables, missing, &error);
+    if (!complete) {
+        (void)failure_set(&run->tables_failure, EXIT_REFUSED, "--tables: cannot write %s: %s", missing, strerror(error));
+    }
+    run_table_write(run, missing);
+    run->results_written = tables_commit_run(&run->tables, complete) && complete;
     if (run->options->csv_file != NULL && run->steps_measured > 0) {     // nothing measured replaces no earlier result
         run->results_written &= csvfile_write(run->options->csv_file, run->options, run->rows, run->steps_measured);
     }
@@ -226,7 +263,12 @@ static enum exit_status finish(struct run *run) {
     bool written = supervisor_finish(&run->supervisor, write_results, run, RESULTS_PATIENCE_NS);
     if (!written) {
         run->thread_hangs = true;
-        output_complain("the results cannot be written: the file system of --tables or --csvFile hangs");
+        output_complain(run->supervisor.hurried
+                            ? "the results were not written: another signal came while they were being written"
+                            : "the results cannot be written: the file system of --tables or --csvFile hangs");
+    }
+    if (written && run->failure.status == EXIT_MEASURED) {
+        run->failure = run->tables_failure;
     }
     written = written && run->results_written;
     run->progress.state = "finished";
@@ -234,6 +276,18 @@ static enum exit_status finish(struct run *run) {
     run->progress.remaining_s = 0;
     progress_write(&run->progress);
     return run->failure.status == EXIT_MEASURED && !written ? EXIT_REFUSED : run->failure.status;
+}
+
+// Directories that had to wait for it; without any the files are closed when the process ends.
+static void close_workspace(struct run *run) {
+    if (run->thread_hangs || workspace_left_behind(&run->workspace) == NULL) {
+        return;
+    }
+    run->thread_hangs = !supervisor_finish(&run->supervisor, workspace_close, &run->workspace, RESULTS_PATIENCE_NS);
+    const char *left = workspace_left_behind(&run->workspace);
+    if (left != NULL) {
+        output_complain("--createDirs: cannot remove %s, which this run made; remove it by hand", left);
+    }
 }
 
 // What can be refused before the first byte; in a thread, since it looks at disks that may hang.
@@ -256,7 +310,8 @@ static bool supervise_check(struct run *run) {
 }
 
 static enum exit_status measure(struct run *run) {
-    run->supervisor.deadline_ns = run->start_ns + run->deadline_s * NS_PER_S;
+    bool countable = run->deadline_s < (UINT64_MAX - run->start_ns) / NS_PER_S;
+    run->supervisor.deadline_ns = countable ? run->start_ns + run->deadline_s * NS_PER_S : UINT64_MAX;
     screen_options(&run->screen, run->options);
     if (!supervise_check(run)) {
         return run->failure.status;
@@ -273,11 +328,14 @@ static enum exit_status measure(struct run *run) {
     if (prepare_files(run)) {
         run_steps(run);
     }
+    enum exit_status status = EXIT_REFUSED;
     if (run->failure.status == EXIT_REFUSED) {
         tables_discard(&run->tables);
-        return EXIT_REFUSED;
+    } else {
+        status = finish(run);
     }
-    return finish(run);
+    close_workspace(run);
+    return status;
 }
 
 // Standard output is a result that could not be written where there is no other. A reader that has gone (a pipe into
@@ -347,7 +405,7 @@ int main(int argc, char **argv) {
         (void)printf("logdisk %s %s\n", LOGDISK_VERSION, LOGDISK_SOURCE_HASH);
         return fflush(stdout) == 0 ? EXIT_MEASURED : EXIT_REFUSED;
     case OPTIONS_WRONG:
-        (void)fprintf(stderr, "logdisk: %s\n", message);
+        output_complain("%s", message);
         return EXIT_USAGE;
     case OPTIONS_RUN:
         break;

@@ -6,6 +6,7 @@
 
 #include "clock.h"
 #include "outlet.h"
+#include "printable.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -109,8 +110,12 @@ void output_complain(const char *format, ...) {
     va_start(arguments, format);
     int length = vasprintf(&text, format, arguments);
     va_end(arguments);
+    char *harmless = length >= 0 ? printable(text) : NULL;
+    if (harmless != NULL) {
+        put_complaint("logdisk: %s\n", harmless);
+    }
+    free(harmless);
     if (length >= 0) {
-        put_complaint("logdisk: %s\n", text);
         free(text);
     }
     outlet_release(&complaints);

@@ -11,12 +11,13 @@
 // False where a thread cannot be made. Before it, text is written at once.
 bool output_start(void);
 
-void output_print(const char *format, ...) __attribute__((format(printf, 1, 2)));      // waits for output_flush
+// Waits for output_flush. Names go through printable() before.
+void output_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void output_flush(void);
 // True where so much waits for standard output that what is out of date by the next second had better be left out.
 bool output_is_behind(void);
 
-// A line on standard error, after "logdisk: ".
+// A line on standard error, after "logdisk: "; what a terminal would take for a command is escaped.
 void output_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 // For supervisor_await: all of standard output, or of standard error, is written.

@@ -81,11 +81,17 @@ static void merge_pending(const struct pending_slot *pending, struct bucket_rang
     }
 }
 
-static void end_round(struct recorder *recorder, uint64_t elapsed_ns) {
+static uint64_t round_begin_ns(const struct recorder *recorder, uint32_t rounds_before) {
+    return recorder->timeline.start_ns + recorder->timeline.duration_ns * rounds_before / TIMELINE_ROUNDS;
+}
+
+static void end_round(struct recorder *recorder, uint64_t end_ns) {
+    uint64_t begin_ns = round_begin_ns(recorder, recorder->rounds_done);
     struct round_figures *figures = &recorder->rounds[recorder->rounds_done++];
     figures->writes = recorder->round.statistics.count;
     figures->latency_sum_ns = recorder->round.statistics.sum_ns;
-    figures->elapsed_ns = elapsed_ns;
+    figures->elapsed_ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
+    figures->partial = end_ns < round_begin_ns(recorder, recorder->rounds_done);
     figures->has_p99 = series_percentile_ns(&recorder->round, 990000, &figures->latency_p99_ns);
     series_clear(&recorder->round);
 }
@@ -95,9 +101,7 @@ static void end_batch(struct recorder *recorder, uint32_t batch, uint64_t end_ns
     series_merge(&recorder->round, &recorder->batch);
     series_clear(&recorder->batch);
     if (batch % TIMELINE_BATCHES_A_ROUND == 0) {
-        uint64_t rounds_before = batch / TIMELINE_BATCHES_A_ROUND - 1;
-        uint64_t begin_ns = recorder->timeline.start_ns + recorder->timeline.duration_ns * rounds_before / TIMELINE_ROUNDS;
-        end_round(recorder, end_ns > begin_ns ? end_ns - begin_ns : 0);
+        end_round(recorder, end_ns);
     }
 }
 
@@ -159,5 +163,9 @@ void recorder_finish(struct recorder *recorder, uint32_t last_cut, uint64_t end_
                               recorder->timeline.duration_ns * (cut.batch - 1) / TIMELINE_BATCHES;
     if (recorder->batch.statistics.count > 0 || end_ns > batch_begin_ns) {
         end_batch(recorder, cut.batch, end_ns);
+    }
+    bool in_round = recorder->rounds_done < TIMELINE_ROUNDS && end_ns > round_begin_ns(recorder, recorder->rounds_done);
+    if (recorder->round.statistics.count > 0 || in_round) {
+        end_round(recorder, end_ns);
     }
 }

@@ -33,6 +33,7 @@ struct pending_slot {
 struct round_figures {
     uint64_t writes, elapsed_ns, latency_sum_ns, latency_p99_ns;
     bool has_p99;
+    bool partial;                       // cut short: the last one of a step that did not go on to its end
 };
 
 struct recorder;

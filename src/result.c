@@ -91,7 +91,8 @@ struct result result_of_writer(const struct writer *writer, uint32_t step, uint6
 // SNIA's steady state over the five rounds: spread and the rise of the fitted line, as shares of the mean; and the
 // last two rounds against the first two, which shows burst credits running out.
 static void judge_rounds(struct result *result, const struct recorder *recorder) {
-    if (recorder->rounds_done < TIMELINE_ROUNDS || recorder->timeline.duration_ns < STEADY_MIN_DURATION_NS) {
+    if (recorder->rounds_done < TIMELINE_ROUNDS || recorder->rounds[TIMELINE_ROUNDS - 1].partial ||
+        recorder->timeline.duration_ns < STEADY_MIN_DURATION_NS) {
         return;
     }
     double mean[TIMELINE_ROUNDS], sum = 0, moment = 0, min = INFINITY, max = 0;

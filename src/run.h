@@ -37,6 +37,8 @@ struct run {
     uint64_t deadline_s;
     uint64_t clock_read_ns;
     uint32_t steps, steps_measured;
+    uint64_t oversleep_max_ns;          // how much later than it asked main woke while a step ran: the process was frozen
+    uint32_t oversleep_max_step;        // 0: never
     struct supervisor supervisor;
     struct workspace workspace;
     struct tables tables;
@@ -60,6 +62,7 @@ struct run {
     char in_flight_file[PATH_MAX];
     bool checked, results_written;      // by the threads that main waits for
     struct failure check_failure;
+    struct failure tables_failure;      // status EXIT_MEASURED if all tables were written
     char shared_places[PLACES_BYTES];
     char *warnings[RUN_WARNINGS_MAX];
     uint32_t warnings_count;

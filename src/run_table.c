@@ -64,19 +64,22 @@ static void put_time(struct tables *tables, const char *prefix, uint64_t time_ep
     tables_run_text(tables, key, value);
 }
 
-static const char *exit_reason(const struct run *run) {
-    if (run->failure.status == EXIT_IO_ERROR) {
-        return "io_error";
+static const char *exit_reason(const struct run *run, enum exit_status status) {
+    switch (status) {
+    case EXIT_MEASURED: return "measured";
+    case EXIT_IO_ERROR: return "io_error";
+    case EXIT_REFUSED: return "tables_missing";
+    default: return run->supervisor.reason == STOP_DEADLINE ? "deadline" : "interrupted";
     }
-    return run->failure.status == EXIT_MEASURED ? "measured"
-           : run->supervisor.reason == STOP_DEADLINE ? "deadline" : "interrupted";
 }
 
-static void put_outcome(struct run *run) {
+static void put_outcome(struct run *run, const char *tables_missing) {
     struct tables *tables = &run->tables;
-    tables_run_integer(tables, "exit_status", run->failure.status);
-    tables_run_text(tables, "exit_reason", exit_reason(run));
-    tables_run_text(tables, "exit_message", run->failure.message);
+    const struct failure *outcome = run->failure.status != EXIT_MEASURED ? &run->failure : &run->tables_failure;
+    tables_run_integer(tables, "exit_status", outcome->status);
+    tables_run_text(tables, "exit_reason", exit_reason(run, outcome->status));
+    tables_run_text(tables, "exit_message", outcome->message);
+    tables_run_text(tables, "tables_missing", tables_missing);
     put_time(tables, "start", run->start_epoch_ns);
     put_time(tables, "end", epoch_ns());
 }
@@ -307,6 +310,8 @@ static void put_disturbance(struct run *run) {
     } else {
         tables_run_text(tables, "involuntary_context_switches", "");
     }
+    tables_run_integer(tables, "oversleep_max_ns", run->oversleep_max_ns);
+    tables_run_integer(tables, "oversleep_max_step", run->oversleep_max_step);
     put_counter(tables, "device_read_bytes", disturbance, COUNTER_DEVICE_READ, 1);
     put_counter(tables, "device_written_bytes", disturbance, COUNTER_DEVICE_WRITTEN, 1);
     tables_run_integer(tables, "own_written_bytes", disturbance->own_bytes);
@@ -318,14 +323,14 @@ static void put_disturbance(struct run *run) {
     put_counter(tables, "paged_out_bytes", disturbance, COUNTER_PAGED_OUT, 1024);
 }
 
-void run_table_write(struct run *run) {
+void run_table_write(struct run *run, const char *tables_missing) {
     struct tables *tables = &run->tables;
     tables_run_integer(tables, "schema_version", 1);
     tables_run_text(tables, "program", "logdisk");
     tables_run_text(tables, "version", LOGDISK_VERSION);
     tables_run_text(tables, "source_hash", LOGDISK_SOURCE_HASH);
     put_command_line(run);
-    put_outcome(run);
+    put_outcome(run, tables_missing);
     put_machine(run);
     put_options(run);
     put_initial_write(run);

@@ -7,6 +7,7 @@
 
 #include "run.h"
 
-void run_table_write(struct run *run);
+// tables_missing: the names of those that could not be written.
+void run_table_write(struct run *run, const char *tables_missing);
 
 #endif

@@ -6,10 +6,12 @@
 
 #include "clock.h"
 #include "output.h"
+#include "printable.h"
 #include "units.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define PLAIN_LINES_A_STEP 10
 
@@ -32,13 +34,19 @@ static void option_number(const char *name, uint64_t value, const char *unit) {
     output_print("%s : %" PRIu64 "%s\n", name, value, unit);
 }
 
+static void option_text(const char *name, const char *value) {
+    char *text = printable(value);
+    output_print("%s : %s\n", name, text != NULL ? text : "");
+    free(text);
+}
+
 void screen_options(const struct screen *screen, const struct options *options) {
     (void)screen;
     output_print("\nOptions (specified or defaulted to)\n"
                  "=====================================================================================\n");
     option_list("Write blocksize             (--bsize)             ", &options->block_sizes, true);
-    output_print("Directory to write to       (--dir)                : %s\n", options->dir);
-    output_print("Test file prefix            (--filePrefix)         : %s\n", options->file_prefix);
+    option_text("Directory to write to       (--dir)               ", options->dir);
+    option_text("Test file prefix            (--filePrefix)        ", options->file_prefix);
     option_number("Number of files to write to (--numFiles)          ", options->files, "");
     option_number("Size of test files          (--fileSize)          ", options->file_bytes, " bytes");
     option_number("Test duration               (--duration)          ", options->duration_s, " s");

@@ -18,8 +18,9 @@ void series_clear(struct series *series) {
     statistics_clear(&series->statistics);
 }
 
-static uint64_t at_most(uint64_t value, uint64_t limit) {
-    return value < limit ? value : limit;
+// The last bucket has no upper bound but the maximum.
+static uint64_t within(uint64_t upper_ns, const struct statistics *statistics) {
+    return upper_ns < HISTOGRAM_MAX_NS && upper_ns < statistics->max_ns ? upper_ns : statistics->max_ns;
 }
 
 bool series_percentile_ns(const struct series *series, uint64_t quantile_ppm, uint64_t *ns) {
@@ -27,8 +28,8 @@ bool series_percentile_ns(const struct series *series, uint64_t quantile_ppm, ui
     if (!percentile_supported(statistics->count, quantile_ppm)) {
         return false;
     }
-    *ns = at_most(histogram_percentile_ns(&series->histogram, statistics_range(statistics), statistics->count,
-                                          quantile_ppm), statistics->max_ns);
+    *ns = within(histogram_percentile_ns(&series->histogram, statistics_range(statistics), statistics->count,
+                                         quantile_ppm), statistics);
     return true;
 }
 
@@ -37,7 +38,7 @@ bool series_time_weighted_percentile_ns(const struct series *series, uint64_t qu
     if (!percentile_supported(statistics->count, quantile_ppm)) {
         return false;
     }
-    *ns = at_most(histogram_time_weighted_percentile_ns(&series->histogram, statistics_range(statistics), quantile_ppm),
-                  statistics->max_ns);
+    *ns = within(histogram_time_weighted_percentile_ns(&series->histogram, statistics_range(statistics), quantile_ppm),
+                 statistics);
     return true;
 }

@@ -109,6 +109,17 @@ static void join_threads(struct run *run, uint32_t count) {
     }
 }
 
+// The processors were tried at the start; one may have gone since.
+static void warn_of_unpinned(struct run *run, uint32_t queue_managers) {
+    for (uint32_t i = 0; i < queue_managers; i++) {
+        const struct writer *writer = &run->writers[i];
+        if (writer->pin_error != 0) {
+            run_warn(run, "--cpu: step %" PRIu32 " runs without pinning queue manager %" PRIu32 " to processor %d: %s",
+                     run->row.step, writer->queue_manager, writer->cpu, strerror(writer->pin_error));
+        }
+    }
+}
+
 // Sets the start and lets the writers go. False where no measuring began.
 static bool start_writers(struct run *run, uint32_t number, uint32_t queue_managers) {
     uint32_t created = create_threads(run, queue_managers);
@@ -120,6 +131,7 @@ static bool start_writers(struct run *run, uint32_t number, uint32_t queue_manag
         join_threads(run, created);
         return false;
     }
+    warn_of_unpinned(run, queue_managers);
     uint64_t begin_ns = now_ns() + LEAD_NS + queue_managers * LEAD_A_WRITER_NS;
     if (run->first_begin_ns > 0 && planned_begin_ns(run, number) > begin_ns) {
         begin_ns = planned_begin_ns(run, number);
@@ -235,6 +247,7 @@ bool step_run(struct run *run, uint32_t number, uint64_t block_bytes, uint32_t q
     disturbance_end_step(&run->disturbance);
     join_threads(run, queue_managers);
     step_report(run, start_epoch_ns);
+    tables_end_step(&run->tables);
     run_progress(run, "measuring");     // the step's last percent and writes
     if (run->options->verify && run->failure.status == EXIT_MEASURED) {
         verify_step(run);

@@ -47,15 +47,19 @@ static bool prepare_room(const struct options *options, struct result_room *room
     return has_flush(options) == (room->flush != NULL) && (options->rate_micro_per_s > 0) == (room->response != NULL);
 }
 
-static bool prepare_writer(struct run *run, uint32_t index, unsigned char *pools, size_t pool_bytes) {
+static bool prepare_writer(struct run *run, uint32_t index, size_t pool_bytes) {
     const struct options *options = run->options;
     struct writer *writer = &run->writers[index];
+    void *pool;
+    if (posix_memalign(&pool, run->workspace.alignment_bytes, pool_bytes) != 0) {
+        return false;
+    }
     writer->queue_manager = index + 1;
     writer->fds = run->workspace.directories[index].files;
     writer->cpu = options->cpu_list != NULL ? cpu_for(options, index) : -1;
     writer->own_fd_table = options->files * options->queue_managers <= OWN_TABLE_MAX_DESCRIPTORS;
     writer->ring = (struct ring){.files = (uint32_t)options->files, .file_bytes = options->file_bytes, .block_bytes = 1};
-    content_open(&writer->content, pools + index * pool_bytes, pool_bytes, run->seed, index + 1);
+    content_open(&writer->content, pool, pool_bytes, run->seed, index + 1);
     writer->flush = has_flush(options) ? calloc(1, sizeof *writer->flush) : NULL;
     writer->response = options->rate_micro_per_s > 0 ? calloc(1, sizeof *writer->response) : NULL;
     return has_flush(options) == (writer->flush != NULL) &&
@@ -76,17 +80,15 @@ static bool memory_available(uint64_t needed_bytes, struct failure *failure) {
 }
 
 static bool allocate(struct run *run, uint32_t count, size_t pool_bytes) {
-    uint64_t alignment = run->workspace.alignment_bytes;
-    void *pools = NULL;
     run->writers = calloc(count, sizeof *run->writers);
     run->rows = calloc(run->steps, sizeof *run->rows);
     if (run->writers == NULL || run->rows == NULL || !prepare_room(run->options, &run->all_room) ||
-        !prepare_room(run->options, &run->one_room) ||
-        posix_memalign(&pools, alignment, count * pool_bytes) != 0 || step_plan_init(&run->plan) != 0) {
+        !prepare_room(run->options, &run->one_room) || step_plan_init(&run->plan) != 0) {
         return false;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        if (!prepare_writer(run, i, pools, pool_bytes)) {
+    // One after the other, so that a run that is to end need not wait until much memory is filled.
+    for (uint32_t i = 0; i < count && !atomic_load(&run->workspace.stop); i++) {
+        if (!prepare_writer(run, i, pool_bytes)) {
             return false;
         }
     }

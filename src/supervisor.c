@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #define POLL_NS UINT64_C(2000000)
+#define SAME_REQUEST_NS UINT64_C(1000000000)    // timeout(1), systemd and supervising shells send a signal twice
 
 // A signal that whoever started us had ignored (nohup; a shell script's background jobs) stays ignored.
 static void take_signal(struct supervisor *supervisor, int signal) {
@@ -36,7 +37,7 @@ static void stop(struct supervisor *supervisor, enum stop_reason reason, int sig
         supervisor->reason = reason;
         supervisor->signal = signal;
         supervisor->stopped_at_ns = now_ns();
-    } else if (reason == STOP_SIGNAL) {
+    } else if (reason == STOP_SIGNAL && now_ns() >= supervisor->stopped_at_ns + SAME_REQUEST_NS) {
         supervisor->hurried = true;
     }
 }
@@ -65,12 +66,21 @@ bool supervisor_wait(struct supervisor *supervisor, uint64_t until_ns) {
 
 bool supervisor_patience_over(const struct supervisor *supervisor) {
     return supervisor->reason != STOP_NONE &&
-           (supervisor->hurried || now_ns() >= supervisor->stopped_at_ns + SUPERVISOR_PATIENCE_NS);
+           now_ns() >= supervisor->stopped_at_ns + SUPERVISOR_PATIENCE_NS;
+}
+
+// What was sent before was meant for what went on then.
+static void forget_pending(struct supervisor *supervisor) {
+    const struct timespec at_once = {0};
+    for (int signal; (signal = sigtimedwait(&supervisor->signals, NULL, &at_once)) > 0;) {
+        stop(supervisor, STOP_SIGNAL, signal);
+    }
+    supervisor->hurried = false;
 }
 
 bool supervisor_await(struct supervisor *supervisor, bool (*done)(void *), void *argument, uint64_t patience_ns) {
     uint64_t begin_ns = now_ns();
-    supervisor->hurried = false;            // by now it would be a signal too many for something else
+    forget_pending(supervisor);
     for (uint64_t poll_ns = 50000; !done(argument); poll_ns = poll_ns < POLL_NS ? poll_ns * 2 : POLL_NS * 5) {
         if (supervisor_wait(supervisor, now_ns() + poll_ns)) {
             uint64_t from_ns = begin_ns > supervisor->stopped_at_ns ? begin_ns : supervisor->stopped_at_ns;

@@ -23,7 +23,7 @@ struct supervisor {
     enum stop_reason reason;
     int signal;
     uint64_t stopped_at_ns;
-    bool hurried;                       // a second signal: do not wait for calls in flight
+    bool hurried;                       // a later signal, more than a second after the first: do not wait for results
 };
 
 // Blocks the signals, but for those that were ignored before, and ignores those that would end the process in silence
@@ -42,8 +42,9 @@ bool supervisor_patience_over(const struct supervisor *supervisor);
 bool supervisor_run(struct supervisor *supervisor, void (*work)(void *), void *argument, atomic_bool *stop,
                     void (*tick)(void *), void *tick_argument, uint64_t tick_ns);
 
-// For what is done at the end, also of a run that was stopped. Waits until done(argument); false where the run is to
-// end and patience_ns have passed since then (and since this began), or another signal came.
+// For what is done at the end, also of a run that was stopped. Waits until done(argument); false if the run is to end
+// and patience_ns have passed since then (and since this began), or if another signal came meanwhile (hurried). Signals
+// within a second of the first are the same request.
 bool supervisor_await(struct supervisor *supervisor, bool (*done)(void *), void *argument, uint64_t patience_ns);
 // The same for work(argument) in a thread of its own.
 bool supervisor_finish(struct supervisor *supervisor, void (*work)(void *), void *argument, uint64_t patience_ns);

@@ -14,6 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define RESULT_ROW_BYTES UINT64_C(1024)         // twice what most take; the header takes two
+#define RESERVE_MAX_BYTES (UINT64_C(1) << 20)
+#define RUN_TABLE_BYTES (UINT64_C(64) << 10)
+
 static const char *const table_names[TABLES] = {"results.csv", "intervals.csv", "histogram.csv", "stalls.csv",
                                                 "rounds.csv", "run.csv"};
 
@@ -33,7 +37,8 @@ static const char *const table_headers[TABLES] = {
     "step,block_size_bytes,queue_managers,batch,latency_upper_ns,writes",
     "step,block_size_bytes,queue_managers,rank,queue_manager,write,start_offset_ns,latency_ns,in_flight,file,"
     "offset_bytes",
-    "step,block_size_bytes,queue_managers,round,writes,bytes,elapsed_ns,latency_mean_ns,latency_p99_ns",
+    "step,block_size_bytes,queue_managers,round,writes,bytes,elapsed_ns,latency_mean_ns,latency_p99_ns,"
+    "partial",
     "key,value",
 };
 
@@ -54,7 +59,17 @@ static bool open_directory(struct tables *tables, struct failure *failure) {
     return true;
 }
 
-static bool open_table(struct tables *tables, enum table table, struct failure *failure) {
+// Space that is kept for a small table; without it a full file system would take the whole result. File systems that
+// cannot do this have to do without.
+static int reserve(const struct aside *aside, uint64_t bytes) {
+    int result;
+    do {
+        result = fallocate(fileno(aside->file), FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes);
+    } while (result != 0 && errno == EINTR);
+    return result != 0 && (errno == ENOSPC || errno == EDQUOT) ? errno : 0;
+}
+
+static bool open_table(struct tables *tables, enum table table, uint64_t bytes, struct failure *failure) {
     struct stat status;
     const char *name = table_names[table];
     if (fstatat(tables->dir_fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
@@ -72,10 +87,18 @@ static bool open_table(struct tables *tables, enum table table, struct failure *
     }
     tables->csv[table] = (struct csv){.file = tables->asides[table].file};
     (void)fprintf(tables->csv[table].file, "%s\n", table_headers[table]);
-    return true;
+    error = bytes > 0 ? reserve(&tables->asides[table], bytes) : 0;
+    return error == 0 || failure_set(failure, EXIT_REFUSED, "--tables=%s: no space for %s: %s; free some, or name another "
+                                     "directory", tables->path, name, strerror(error));
 }
 
-bool tables_open(struct tables *tables, const char *path, struct failure *failure) {
+static uint64_t reserve_bytes(int table, uint64_t result_rows) {
+    uint64_t results_bytes = (result_rows + 2) * RESULT_ROW_BYTES;
+    results_bytes = results_bytes < RESERVE_MAX_BYTES ? results_bytes : RESERVE_MAX_BYTES;
+    return table == TABLE_RESULTS ? results_bytes : table == TABLE_RUN ? RUN_TABLE_BYTES : 0;
+}
+
+bool tables_open(struct tables *tables, const char *path, uint64_t result_rows, struct failure *failure) {
     *tables = (struct tables){.path = path, .dir_fd = -1};
     if (path == NULL) {
         return true;
@@ -83,12 +106,41 @@ bool tables_open(struct tables *tables, const char *path, struct failure *failur
     tables->open = true;
     bool good = open_directory(tables, failure);
     for (int i = 0; good && i < TABLES; i++) {
-        good = open_table(tables, (enum table)i, failure);
+        good = open_table(tables, (enum table)i, reserve_bytes(i, result_rows), failure);
     }
     if (!good) {
         tables_discard(tables);
     }
     return good;
+}
+
+// Where rows of a table go; NULL: nowhere.
+static struct csv *csv_of(struct tables *tables, enum table table) {
+    return tables->open && tables->errors[table] == 0 ? &tables->csv[table] : NULL;
+}
+
+// A table with a hole is of no use, and its space may be what the others need.
+static void give_up(struct tables *tables, enum table table, int error) {
+    tables->errors[table] = error;
+    output_complain("--tables=%s: cannot write %s: %s%s", tables->path, table_names[table], strerror(error),
+                    table == TABLE_RUN ? "" : "; it will be missing, and measuring goes on");
+    aside_discard(&tables->asides[table]);
+}
+
+static void end_row(struct tables *tables, enum table table) {
+    csv_end_row(&tables->csv[table]);
+    if (ferror(tables->csv[table].file)) {
+        give_up(tables, table, errno);      // of this row: every row before it was looked at
+    }
+}
+
+void tables_end_step(struct tables *tables) {
+    for (int i = 0; i < TABLE_RUN; i++) {
+        struct csv *csv = csv_of(tables, (enum table)i);
+        if (csv != NULL && fflush(csv->file) != 0) {
+            give_up(tables, (enum table)i, errno);
+        }
+    }
 }
 
 static void begin_row(struct csv *csv, const struct table_step *step) {
@@ -194,10 +246,10 @@ static void put_passes_and_rounds(struct csv *csv, const struct result *result) 
 }
 
 void tables_result(struct tables *tables, const struct result *result) {
-    if (!tables->open) {
+    struct csv *csv = csv_of(tables, TABLE_RESULTS);
+    if (csv == NULL) {
         return;
     }
-    struct csv *csv = &tables->csv[TABLE_RESULTS];
     bool measured = result->latency->statistics.count > 0;
     begin_row(csv, &(struct table_step){result->step, result->block_bytes, result->queue_managers});
     if (result->queue_manager == 0) {
@@ -221,15 +273,15 @@ void tables_result(struct tables *tables, const struct result *result) {
     put_extra(csv, result->response);
     put_passes_and_rounds(csv, result);
     put_integer_or_empty(csv, result->response != NULL, result->writes_not_started);
-    csv_end_row(csv);
+    end_row(tables, TABLE_RESULTS);
 }
 
 void tables_interval(struct tables *tables, const struct table_step *step, uint32_t second, bool partial,
                      const struct series *writes) {
-    if (!tables->open) {
+    struct csv *csv = csv_of(tables, TABLE_INTERVALS);
+    if (csv == NULL) {
         return;
     }
-    struct csv *csv = &tables->csv[TABLE_INTERVALS];
     const struct statistics *figures = &writes->statistics;
     begin_row(csv, step);
     csv_integer(csv, second);
@@ -242,32 +294,32 @@ void tables_interval(struct tables *tables, const struct table_step *step, uint3
     put_percentile(csv, writes, 990000);
     put_percentile(csv, writes, 999000);
     put_integer_or_empty(csv, figures->count > 0, figures->max_ns);
-    csv_end_row(csv);
+    end_row(tables, TABLE_INTERVALS);
 }
 
 void tables_batch(struct tables *tables, const struct table_step *step, uint32_t batch, const struct series *writes) {
-    if (!tables->open || writes->statistics.count == 0) {
+    if (writes->statistics.count == 0) {
         return;
     }
-    struct csv *csv = &tables->csv[TABLE_HISTOGRAM];
     struct bucket_range range = statistics_range(&writes->statistics);
     for (unsigned bucket = range.first; bucket <= range.last; bucket++) {
-        if (writes->histogram.counts[bucket] > 0) {
+        struct csv *csv = csv_of(tables, TABLE_HISTOGRAM);
+        if (csv != NULL && writes->histogram.counts[bucket] > 0) {
             begin_row(csv, step);
             csv_integer(csv, batch);
             csv_integer(csv, histogram_upper_ns(bucket));
             csv_integer(csv, writes->histogram.counts[bucket]);
-            csv_end_row(csv);
+            end_row(tables, TABLE_HISTOGRAM);
         }
     }
 }
 
 void tables_stall(struct tables *tables, const struct table_step *step, uint32_t rank, const struct stall *stall,
                   uint64_t step_start_ns, const char *file) {
-    if (!tables->open) {
+    struct csv *csv = csv_of(tables, TABLE_STALLS);
+    if (csv == NULL) {
         return;
     }
-    struct csv *csv = &tables->csv[TABLE_STALLS];
     begin_row(csv, step);
     csv_integer(csv, rank);
     csv_integer(csv, stall->queue_manager);
@@ -277,15 +329,15 @@ void tables_stall(struct tables *tables, const struct table_step *step, uint32_t
     csv_integer(csv, stall->in_flight);
     csv_text(csv, file);
     csv_integer(csv, stall->offset_bytes);
-    csv_end_row(csv);
+    end_row(tables, TABLE_STALLS);
 }
 
 void tables_round(struct tables *tables, const struct table_step *step, uint32_t round,
                   const struct round_figures *figures) {
-    if (!tables->open) {
+    struct csv *csv = csv_of(tables, TABLE_ROUNDS);
+    if (csv == NULL) {
         return;
     }
-    struct csv *csv = &tables->csv[TABLE_ROUNDS];
     begin_row(csv, step);
     csv_integer(csv, round);
     csv_integer(csv, figures->writes);
@@ -293,78 +345,85 @@ void tables_round(struct tables *tables, const struct table_step *step, uint32_t
     csv_integer(csv, figures->elapsed_ns);
     csv_real(csv, figures->writes > 0 ? (double)figures->latency_sum_ns / (double)figures->writes : NAN, 3);
     put_integer_or_empty(csv, figures->has_p99, figures->latency_p99_ns);
-    csv_end_row(csv);
+    csv_integer(csv, figures->partial);
+    end_row(tables, TABLE_ROUNDS);
 }
 
 void tables_run_text(struct tables *tables, const char *key, const char *value) {
-    if (tables->open) {
-        csv_text(&tables->csv[TABLE_RUN], key);
-        csv_text(&tables->csv[TABLE_RUN], value);
-        csv_end_row(&tables->csv[TABLE_RUN]);
+    struct csv *csv = csv_of(tables, TABLE_RUN);
+    if (csv != NULL) {
+        csv_text(csv, key);
+        csv_text(csv, value);
+        end_row(tables, TABLE_RUN);
     }
 }
 
 void tables_run_integer(struct tables *tables, const char *key, uint64_t value) {
-    if (tables->open) {
-        csv_text(&tables->csv[TABLE_RUN], key);
-        csv_integer(&tables->csv[TABLE_RUN], value);
-        csv_end_row(&tables->csv[TABLE_RUN]);
+    struct csv *csv = csv_of(tables, TABLE_RUN);
+    if (csv != NULL) {
+        csv_text(csv, key);
+        csv_integer(csv, value);
+        end_row(tables, TABLE_RUN);
     }
 }
 
 void tables_run_real(struct tables *tables, const char *key, double value, int places) {
-    if (tables->open) {
-        csv_text(&tables->csv[TABLE_RUN], key);
-        csv_real(&tables->csv[TABLE_RUN], value, places);
-        csv_end_row(&tables->csv[TABLE_RUN]);
+    struct csv *csv = csv_of(tables, TABLE_RUN);
+    if (csv != NULL) {
+        csv_text(csv, key);
+        csv_real(csv, value, places);
+        end_row(tables, TABLE_RUN);
     }
-}
-
-static void say_kept(const struct tables *tables, enum table table, const char *why) {
-    output_complain("--tables=%s: %s; this run's is kept in .%s.tmp", tables->path, why, table_names[table]);
 }
 
 // Puts a table in its place; keeps it under its name aside where that has been taken. 0 or errno.
 static int commit_table(struct tables *tables, enum table table) {
     int error = aside_commit(&tables->asides[table]);
+    const char *name = table_names[table];
     if (error == EEXIST) {
-        char why[80];
-        (void)snprintf(why, sizeof why, "a %s of another origin has appeared", table_names[table]);
-        say_kept(tables, table, why);
+        output_complain("--tables=%s: a %s of another origin has appeared; this run's is kept in .%s.tmp", tables->path,
+                        name, name);
     } else if (error != 0) {
-        output_complain("--tables=%s: cannot write %s: %s", tables->path, table_names[table], strerror(error));
+        output_complain("--tables=%s: cannot write %s: %s", tables->path, name, strerror(error));
     }
     return error;
 }
 
-// run.csv says that all are there, so it takes its place only where all others have.
-static int commit_run_table(struct tables *tables, bool all) {
-    if (all) {
-        return commit_table(tables, TABLE_RUN);
+// What is behind the end of a table that had space reserved.
+static void give_back(const struct aside *aside) {
+    off_t end = aside->file != NULL && fflush(aside->file) == 0 ? ftello(aside->file) : -1;
+    if (end > 0) {
+        (void)!ftruncate(fileno(aside->file), end);
     }
-    int error = aside_keep(&tables->asides[TABLE_RUN]);
-    say_kept(tables, TABLE_RUN, "run.csv is not put in its place, since not all tables are there");
-    return error;
 }
 
-bool tables_commit(struct tables *tables) {
+bool tables_commit(struct tables *tables, char missing[TABLES_NAMES_BYTES], int *error) {
+    missing[0] = '\0';
+    *error = 0;
+    for (int i = 0; tables->open && i < TABLE_RUN; i++) {
+        give_back(&tables->asides[i]);
+        int result = tables->errors[i] != 0 ? tables->errors[i] : commit_table(tables, (enum table)i);
+        if (result != 0) {
+            size_t length = strlen(missing);
+            (void)snprintf(missing + length, TABLES_NAMES_BYTES - length, "%s%s", length > 0 ? " " : "", table_names[i]);
+            *error = *error == 0 ? result : *error;
+        }
+    }
+    return missing[0] == '\0';
+}
+
+bool tables_commit_run(struct tables *tables, bool complete) {
     if (!tables->open) {
         return true;
     }
-    tables_run_integer(tables, "complete", 1);
-    bool all = true;
-    for (int i = 0; i < TABLES; i++) {
-        int error = i == TABLE_RUN ? commit_run_table(tables, all) : commit_table(tables, (enum table)i);
-        if (error != 0 && error != EEXIST) {
-            tables->made_dir = false;
-            tables_discard(tables);
-            return false;
-        }
-        all = all && error == 0;
+    tables_run_integer(tables, "complete", complete);
+    if (tables->errors[TABLE_RUN] == 0) {
+        give_back(&tables->asides[TABLE_RUN]);
+        tables->errors[TABLE_RUN] = commit_table(tables, TABLE_RUN);
     }
     (void)fsync(tables->dir_fd);
     tables->open = false;
-    return all;
+    return tables->errors[TABLE_RUN] == 0;
 }
 
 void tables_discard(struct tables *tables) {

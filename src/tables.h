@@ -3,7 +3,8 @@
 //
 // The full result as CSV tables in a directory: run, results, intervals, histogram, stalls, rounds; docs/columns.md and
 // logdisk(1) explain every column. Rows go to files aside while the run goes on; tables_commit renames them, run.csv
-// last, so that run.csv says that all are there and complete.
+// last, so that run.csv says that all are there and complete. A table that cannot be written is given up at once and costs
+// no other: run.csv says which are missing. results.csv and run.csv, which are small, have their space from the start.
 #ifndef LOGDISK_TABLES_H
 #define LOGDISK_TABLES_H
 
@@ -24,6 +25,7 @@ struct tables {
     int dir_fd;
     struct aside asides[TABLES];
     struct csv csv[TABLES];
+    int errors[TABLES];                 // 0: written so far
 };
 
 // What every row of a step begins with.
@@ -34,7 +36,11 @@ struct table_step {
 };
 
 // Makes the directory (mode 0700) where its parent exists, refuses where one of the tables is there, and opens all.
-bool tables_open(struct tables *tables, const char *path, struct failure *failure);
+// result_rows: how many results.csv will have.
+bool tables_open(struct tables *tables, const char *path, uint64_t result_rows, struct failure *failure);
+
+// Hands over what is buffered at the end of a step.
+void tables_end_step(struct tables *tables);
 
 void tables_result(struct tables *tables, const struct result *result);
 void tables_interval(struct tables *tables, const struct table_step *step, uint32_t second, bool partial,
@@ -50,8 +56,12 @@ void tables_run_text(struct tables *tables, const char *key, const char *value);
 void tables_run_integer(struct tables *tables, const char *key, uint64_t value);
 void tables_run_real(struct tables *tables, const char *key, double value, int places);
 
-// Ends run.csv with complete=1 and puts everything in its place. False: says on standard error what could not be written.
-bool tables_commit(struct tables *tables);
+#define TABLES_NAMES_BYTES 80
+// Puts all but run.csv in their places. False: names those that are missing and the first one's error, which has been
+// said on standard error.
+bool tables_commit(struct tables *tables, char missing[TABLES_NAMES_BYTES], int *error);
+// Ends run.csv with complete=1 (0 if tables are missing) and puts it in its place; false if that cannot be written.
+bool tables_commit_run(struct tables *tables, bool complete);
 void tables_discard(struct tables *tables);
 
 #endif

@@ -117,14 +117,24 @@ static uint64_t next_look_ns(const struct run *run, uint64_t now) {
     return run->plan.end_ns < next_ns ? run->plan.end_ns : next_ns;
 }
 
+// No disk can be the cause of that: main makes no call between the two.
+static void note_oversleep(struct run *run, uint64_t until_ns, uint64_t now) {
+    if (now > until_ns && now - until_ns > run->oversleep_max_ns) {
+        run->oversleep_max_ns = now - until_ns;
+        run->oversleep_max_step = run->row.step;
+    }
+}
+
 void watch_writers(struct run *run) {
     uint64_t shown_s = UINT64_MAX;
     while (atomic_load(&run->plan.finished) < run->plan.queue_managers) {
         uint64_t now = now_ns();
-        if (supervisor_wait(&run->supervisor, next_look_ns(run, now))) {
+        uint64_t until_ns = next_look_ns(run, now);
+        if (supervisor_wait(&run->supervisor, until_ns)) {
             atomic_store(&run->plan.stop, true);
         }
         now = now_ns();
+        note_oversleep(run, until_ns, now);
         advance(run, now);
         if ((now - run->plan.begin_ns) / NS_PER_S != shown_s) {         // the step's seconds; before it, any number
             shown_s = (now - run->plan.begin_ns) / NS_PER_S;

@@ -24,6 +24,8 @@
 #define SPARE_DESCRIPTORS 64
 #define RESERVE_MIN_BYTES (UINT64_C(16) << 20)
 #define RESERVE_MAX_BYTES (UINT64_C(1) << 30)
+#define CLOSE_PATIENCE_NS (2 * NS_PER_S)
+#define CLOSE_POLL_NS UINT64_C(10000000)
 #define RESERVE_SHARE 100               // one hundredth of the file system
 
 bool workspace_footprint(const struct options *options, uint64_t *bytes) {
@@ -34,15 +36,15 @@ bool workspace_footprint(const struct options *options, uint64_t *bytes) {
 bool workspace_init(struct workspace *workspace, const struct options *options, uint64_t seed) {
     workspace->options = options;
     workspace->seed = seed;
-    workspace->queue_managers = (uint32_t)options->queue_managers;
     workspace->alignment_bytes = options->alignment_bytes;
     if (!workspace_footprint(options, &workspace->footprint_bytes)) {
         return false;
     }
-    workspace->directories = calloc(workspace->queue_managers, sizeof *workspace->directories);
+    workspace->directories = calloc(options->queue_managers, sizeof *workspace->directories);
     if (workspace->directories == NULL || pthread_mutex_init(&workspace->activity.lock, NULL) != 0) {
         return false;
     }
+    workspace->queue_managers = (uint32_t)options->queue_managers;
     for (uint32_t i = 0; i < workspace->queue_managers; i++) {
         struct log_directory *directory = &workspace->directories[i];
         char path[PATH_MAX];
@@ -278,7 +280,20 @@ static bool create_files(struct workspace *workspace, uint32_t number, struct fa
     return true;
 }
 
+static void close_files(struct workspace *workspace) {
+    for (uint32_t i = 0; i < workspace->queue_managers; i++) {
+        for (uint64_t file = 0; file < workspace->options->files; file++) {
+            int *fd = &workspace->directories[i].files[file];
+            if (*fd >= 0) {
+                (void)close(*fd);
+                *fd = -1;
+            }
+        }
+    }
+}
+
 // Directories that we made go while their files live on without a name; the last made first, as one may lie in another.
+// On NFS and FUSE they have to wait: an open file gets another name there when it is removed (.nfs..., .fuse_hidden...).
 static void remove_made_directories(struct workspace *workspace) {
     for (uint32_t i = workspace->queue_managers; i-- > 0;) {
         struct log_directory *directory = &workspace->directories[i];
@@ -288,14 +303,23 @@ static void remove_made_directories(struct workspace *workspace) {
     }
 }
 
-static bool try_block_sizes(struct workspace *workspace, struct failure *failure) {
+static bool first_on_its_file_system(const struct workspace *workspace, uint32_t number) {
+    uint32_t i = 0;
+    while (workspace->directories[i].device != workspace->directories[number - 1].device) {
+        i++;
+    }
+    return i == number - 1;
+}
+
+// Directories on one file system take the same sizes.
+static bool try_block_sizes(struct workspace *workspace, uint32_t number, struct failure *failure) {
     const struct number_list *sizes = &workspace->options->block_sizes;
     char path[PATH_MAX];
-    workspace_file_path(workspace, 1, 0, path);
-    for (size_t i = 0; i < sizes->count; i++) {
-        begin_activity(workspace, "pwritev", 1, path, 0);
-        if (!log_file_try_block(workspace->directories[0].files[0], path, sizes->values[i], workspace->alignment_bytes,
-                                failure)) {
+    workspace_file_path(workspace, number, 0, path);
+    for (size_t i = 0; i < sizes->count && first_on_its_file_system(workspace, number); i++) {
+        begin_activity(workspace, "pwritev", number, path, 0);
+        if (!log_file_try_block(workspace->directories[number - 1].files[0], path, sizes->values[i],
+                                workspace->alignment_bytes, failure)) {
             return false;
         }
     }
@@ -394,7 +418,30 @@ static void undo(struct workspace *workspace) {
             }
         }
     }
+    close_files(workspace);
     remove_made_directories(workspace);
+}
+
+// What was removed while it was open goes when the last thread that had it has ended, and with FUSE a little later.
+void workspace_close(void *argument) {
+    struct workspace *workspace = argument;
+    close_files(workspace);
+    for (uint64_t until_ns = now_ns() + CLOSE_PATIENCE_NS;;) {
+        remove_made_directories(workspace);
+        if (workspace_left_behind(workspace) == NULL || now_ns() >= until_ns) {
+            return;
+        }
+        sleep_until_ns(now_ns() + CLOSE_POLL_NS);
+    }
+}
+
+const char *workspace_left_behind(const struct workspace *workspace) {
+    for (uint32_t i = 0; i < workspace->queue_managers && !workspace->options->keep_files; i++) {
+        if (workspace->directories[i].made) {
+            return workspace->directories[i].path;
+        }
+    }
+    return NULL;
 }
 
 static bool create_all_files(struct workspace *workspace) {
@@ -407,7 +454,9 @@ static bool create_all_files(struct workspace *workspace) {
     return true;
 }
 
+// Makes no call that could hang on a disk.
 static bool before_files(struct workspace *workspace) {
+    end_activity(workspace);
     return workspace->before_files == NULL || atomic_load(&workspace->stop) ||
            workspace->before_files(workspace->before_files_context, &workspace->failure);
 }
@@ -417,7 +466,7 @@ void workspace_prepare(void *argument) {
     bool good = for_each(workspace, open_directory) && for_each(workspace, not_named_before) &&
                 for_each(workspace, no_files_there) && enough_descriptors(workspace, &workspace->failure) &&
                 for_each(workspace, enough_space) && before_files(workspace) && create_all_files(workspace) &&
-                (atomic_load(&workspace->stop) || try_block_sizes(workspace, &workspace->failure)) &&
+                for_each(workspace, try_block_sizes) &&
                 (atomic_load(&workspace->stop) || format_files(workspace, &workspace->failure));
     if (!good || (atomic_load(&workspace->stop) && !workspace->options->keep_files)) {
         undo(workspace);

@@ -71,6 +71,11 @@ bool workspace_footprint(const struct options *options, uint64_t *bytes);
 bool workspace_init(struct workspace *workspace, const struct options *options, uint64_t seed);
 void workspace_prepare(void *workspace);
 
+// Closes the files at the end of a run, and removes directories that --createDirs made and that could not go before.
+void workspace_close(void *workspace);
+// The first directory that --createDirs made and that is still there; NULL: none.
+const char *workspace_left_behind(const struct workspace *workspace);
+
 // The path of a test file, as the user would write it.
 void workspace_file_path(const struct workspace *workspace, uint32_t queue_manager, uint32_t file, char path[PATH_MAX]);
 

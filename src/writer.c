@@ -375,11 +375,11 @@ static bool wait_for_start(struct step_plan *plan) {
     return go;
 }
 
-static void pin_to_cpu(int cpu) {
+static int pin_to_cpu(int cpu) {
     cpu_set_t set;
     CPU_ZERO(&set);
     CPU_SET((size_t)cpu, &set);
-    (void)pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+    return pthread_setaffinity_np(pthread_self(), sizeof set, &set);
 }
 
 void *writer_main(void *argument) {
@@ -391,9 +391,7 @@ void *writer_main(void *argument) {
         (void)unshare(CLONE_FILES);
     }
     (void)prctl(PR_SET_TIMERSLACK, 1L, 0L, 0L, 0L);
-    if (writer->cpu >= 0) {
-        pin_to_cpu(writer->cpu);
-    }
+    writer->pin_error = writer->cpu >= 0 ? pin_to_cpu(writer->cpu) : 0;
     if (!wait_for_start(plan)) {
         atomic_store(&writer->passed, UINT32_MAX);
         return NULL;

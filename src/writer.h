@@ -80,6 +80,7 @@ struct writer {
     struct step_plan *plan;
     int *fds;                           // one for each file of the ring
     int cpu;                            // to pin to; -1: none
+    int pin_error;                      // 0: pinned to it; of the step
     bool own_fd_table;                  // see writer_main
     pthread_t thread;
     // Shared with main:

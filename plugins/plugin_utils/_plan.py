@@ -14,6 +14,8 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 
 FILE_PREFIX = "logdisk"
 STEP_GAP_S = 2
+# The longest that the tester takes.
+DEADLINE_MAX_S = 31536000
 """What the tester leaves between two steps that have their own absolute starts (STEP_GAP_S of its main.c)."""
 VERIFY_BYTES_PER_S = 32 << 20
 """How fast the tester's plan takes the files to be read back after each step (PASS_BYTES_PER_S of its main.c)."""
@@ -53,7 +55,7 @@ def make_plan(options: dict[str, Any], queue_managers: int) -> dict[str, Any]:
     gap_s = STEP_GAP_S + (footprint_bytes // VERIFY_BYTES_PER_S if options.get("verify") else 0)
     planned_s = steps * (warmup_s + duration_s + gap_s) - (gap_s if not options.get("verify") else 0)
     format_s = footprint_bytes / ASSUMED_FORMAT_BYTES_PER_S
-    deadline_s = _whole("sweep_deadline", options.get("deadline_s", 0), 0, 604800) or round(2 * planned_s + 4 * format_s + 60)
+    deadline_s = _whole("sweep_deadline", options.get("deadline_s", 0), 0, 604800) or min(round(2 * planned_s + 4 * format_s + 60), DEADLINE_MAX_S)
     numbers = {"block_sizes_bytes": block_sizes, "load_points": load_points, "duration_s": duration_s, "warmup_s": warmup_s,
                "file_size_bytes": file_size, "files": files}
     return {**numbers, "arguments": _arguments(numbers, options), "steps": steps, "footprint_bytes": footprint_bytes,

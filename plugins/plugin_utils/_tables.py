@@ -141,6 +141,9 @@ def _parse_run(content: bytes) -> dict[str, str]:
 
 
 def _check_run(run: dict[str, str], lines: list[list[str]]) -> None:
+    if run.get('tables_missing'):
+        because = f' ({run["exit_message"]})' if run.get('exit_message') else ''
+        raise TablesError(f'run.csv says that {_shown(run["tables_missing"])} could not be written{because}.')
     if not lines or lines[-1] != ['complete', '1']:
         raise TablesError('run.csv is not complete: its last row is not complete=1.')
     version = run.get('schema_version', '')

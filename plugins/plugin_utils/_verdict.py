@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..module_utils import _units
-from ._disturbance import disturbances
+from ._disturbance import disturbances, freeze_behind
 from ._metrics import EACH, METRICS
 from ._profile import WARN as SEVERITY_WARN
 from ._profile import Limit, Profile, Waiver
@@ -189,7 +189,8 @@ def _judge_ending(status: int, tables: Tables, profile: Profile) -> tuple[str, s
         return FAIL, _io_error_reason(tables.run)
     age = tables.number('in_flight_age_ns')
     ended = tables.run.get('exit_message') or tables.run.get('exit_reason') or 'interrupted'
-    if age is not None and age >= profile.stall_limit_ns:
+    freeze = freeze_behind(tables, tables.number('steps_measured'), age, profile.stall_limit_ns)
+    if age is not None and age >= profile.stall_limit_ns and not freeze:
         where = f' at offset {tables.run["in_flight_offset_bytes"]} of {tables.run.get("in_flight_file")}' if 'in_flight_offset_bytes' in tables.run else ''
         return FAIL, f'a write{where} had not returned after {_units.format_duration(age)}, the stall limit is {_units.format_duration(profile.stall_limit_ns)}'
     return INCONCLUSIVE, f'the tester did not measure to its end: {ended}'
@@ -211,6 +212,9 @@ def _judge_limit(limit: Limit, record: Mapping[str, Any], tables: Tables, profil
     names = (record.get('workspace') or {}).get('queue_managers') or []
     waivers = [waiver for waiver in profile.waivers if (waiver.host, waiver.metric) == (record.get('host'), limit.metric.name)]
     judgements = [_judge_row(limit, row, names, waivers, today) for row in rows]
+    if limit.hard and limit.metric.name == 'latency_max':
+        freezes = [freeze_behind(tables, row['step'], row['latency_max_ns'], limit.value) for row in rows]
+        return [_excuse(judgement, freeze) for judgement, freeze in zip(judgements, freezes)]
     disturbed_by = disturbances(tables) if _excusable(limit) else []
     return [_excuse(judgement, disturbed_by) for judgement in judgements]
 

@@ -34,6 +34,7 @@ void test_cpu_list(void);
 void test_histogram_buckets(void);
 void test_percentiles_against_sorting(void);
 void test_percentile_support(void);
+void test_percentiles_of_hours(void);
 void test_merging(void);
 void test_tally(void);
 void test_time_weighted(void);

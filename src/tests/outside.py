@@ -257,6 +257,11 @@ def consistent(result):
         whole = [int(r["bytes"]) for r in seconds if r["partial"] == "0"]
         equal(row["interval_bytes_per_s_max"], str(max(whole)) if whole else "", "interval max")
         equal(row["interval_bytes_per_s_min"], str(min(whole)) if whole else "", "interval min")
+        rounds = [r for r in result.rows("rounds.csv") if r["step"] == row["step"]]
+        equal([int(r["round"]) for r in rounds], list(range(1, len(rounds) + 1)), "rounds")
+        equal(sum(int(r["writes"]) for r in rounds), int(row["writes"]), "rounds' writes")
+        assert "1" not in [r["partial"] for r in rounds[:-1]] and (not rounds or rounds[-1]["partial"] == str(int(len(rounds) < 5)) or
+                                                                   run["exit_status"] != "0"), rounds
         buckets = [r for r in result.rows("histogram.csv") if r["step"] == row["step"]]
         equal(sum(int(r["writes"]) for r in buckets), int(row["writes"]), "histogram")
         equal([r["batch"] for r in buckets if not 1 <= int(r["batch"]) <= 30], [], "batches beyond 1 to 30")
@@ -707,6 +712,17 @@ def pinned_writers(place):
     equal(result.run()["option_cpus"], "0")
     assert any("[0]) = 0" in line for line in traced(place) if "sched_setaffinity" in line), traced(place)
     refused(place, place.logdisk("--duration=1", "--cpu=1000"), "--cpu=1000", "nproc")
+    forbidden = place.logdisk("--duration=1", "--cpu=0", before=strace(place, "sched_setaffinity:error=EPERM", calls="sched_setaffinity"))
+    refused(place, forbidden, "--cpu", "processor 0", "Operation not permitted")
+    # The processor goes offline after the check.
+    later = place.logdisk("--duration=1", "--cpu=0", before=preloaded(place, """
+        #include <errno.h>
+        #include <sched.h>
+        #include <pthread.h>
+        int pthread_setaffinity_np(pthread_t thread, size_t bytes, const cpu_set_t *set) { return EINVAL; }
+        """))
+    equal(later.status, 0, later.err)
+    contains(warnings(later.run()), "--cpu", "queue manager 1", "processor 0", "Invalid argument")
 
 
 # Screen and mqldt's table.
@@ -770,7 +786,7 @@ def read(path):
 @test
 def tables_of_another_origin_are_kept(place):
     """One that appears while the run goes on; also where neither renameat2 nor links can be had."""
-    for broken in ([], ["renameat2:error=EINVAL"], ["renameat2:error=ENOSYS", "linkat:error=EPERM"]):
+    for broken in ([], ["renameat2:error=EINVAL"], ["renameat2:error=EPERM"], ["renameat2:error=ENOSYS", "linkat:error=EPERM"]):
         shutil.rmtree(place.tables, ignore_errors=True)
         before = strace(place, *broken, calls="renameat,renameat2,linkat") if broken else []
         command = before + place.command("--duration=1", "--startAt=%.3f" % (time.time() + 1))
@@ -779,17 +795,70 @@ def tables_of_another_origin_are_kept(place):
         write(place.tables + "/rounds.csv", "precious")
         result = place.finish(process)
         equal(result.status, 2, result.err)
-        equal(sorted(os.listdir(place.tables)), [".rounds.csv.tmp", ".run.csv.tmp", "histogram.csv", "intervals.csv", "results.csv",
-                                                 "rounds.csv", "stalls.csv"], broken)
+        equal(sorted(os.listdir(place.tables)), [".rounds.csv.tmp", "histogram.csv", "intervals.csv", "results.csv", "rounds.csv", "run.csv",
+                                                 "stalls.csv"], broken)
         equal(read(place.tables + "/rounds.csv"), "precious")
         contains(read(place.tables + "/.rounds.csv.tmp"), "step,block_size_bytes", "\n1,4096,1,5,")
-        contains(read(place.tables + "/.run.csv.tmp"), "complete,1")
-        contains(result.err, "rounds.csv of another origin", ".rounds.csv.tmp", ".run.csv.tmp")
+        equal((result.run()["tables_missing"], result.run()["complete"]), ("rounds.csv", "0"))
+        contains(result.err, "rounds.csv of another origin", ".rounds.csv.tmp")
         if broken:
             fine = place.logdisk("--duration=1", before=before)
             equal(fine.status, 0, fine.err)
             consistent(fine)
             equal([name for name in os.listdir(place.tables) if name.startswith(".")], [])
+
+
+def without_tables(result, *missing):
+    """A run that measured and could not write those tables: the others are there, and run.csv says which are not."""
+    equal(result.status, 2, result.err)
+    run = result.run()
+    equal((run["complete"], run["tables_missing"], run["exit_status"], run["exit_reason"]), ("0", " ".join(missing), "2", "tables_missing"))
+    equal(sorted(set(os.listdir(result.tables)) | set(missing)), ["histogram.csv", "intervals.csv", "results.csv", "rounds.csv", "run.csv", "stalls.csv"])
+    assert not any(os.path.exists(os.path.join(result.tables, name)) for name in missing), missing
+    assert int(result.all()["writes"]) > 0
+    return run
+
+
+@test
+def table_that_cannot_be_written_costs_no_other(place):
+    """It is told at once, while the run goes on."""
+    command = strace(place, "write:error=ENOSPC", calls="write") + ["-P", place.tables + "/.histogram.csv.tmp"]
+    process = subprocess.Popen(command + place.command("--bsize=4K,8K", "--duration=2"), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               universal_newlines=True)
+    line = process.stderr.readline()
+    contains(line, "histogram.csv", "No space left", "measuring goes on")
+    equal(process.poll(), None, "still running")
+    result = place.finish(process)
+    run = without_tables(result, "histogram.csv")
+    contains(run["exit_message"], "histogram.csv", "No space left")
+    equal(run["steps_measured"], "2")
+
+
+def fill(point):
+    with contextlib.suppress(OSError), open(point + "/filler", "ab", buffering=0) as filler:
+        while True:
+            filler.write(b"x" * 4096)
+
+
+@root_test
+def full_file_system_of_the_tables(place):
+    """Somebody fills it while the run goes on: what is small has its place from the start."""
+    with tmpfs(place, "size=1m") as point:
+        place.tables = point + "/tables"
+        process = place.start("--bsize=4K,8K", "--duration=3", "--progress=" + place.path + "/progress")
+        wait_until_measuring(place, process)
+        fill(point)
+        line = process.stderr.readline()
+        contains(line, "No space left", "measuring goes on")
+        equal(process.poll(), None, "still running")
+        result = place.finish(process)
+        run = result.run()
+        equal((result.status, run["exit_status"], run["steps_measured"], run["complete"]), (2, "2", "2", "0"))
+        contains(run["tables_missing"], "histogram.csv")
+        equal(len(result.rows("results.csv")), 4)
+        shutil.rmtree(place.tables)
+        fill(point)
+        refused(place, place.logdisk("--duration=1"), "--tables", "no space for results.csv", "No space left")
 
 
 @test
@@ -1066,6 +1135,9 @@ def block_size_that_the_disk_refuses(place):
     with mounted(place, sector=4096) as point:
         refused(place, place.logdisk("--duration=1", "--bsize=4K,5K", dir=point), "--bsize", "5120", "next size that works is 8192")
         equal(sorted(os.listdir(point)), ["lost+found"])
+        # Also where only the second queue manager's is such a disk.
+        refused(place, place.logdisk("--duration=1", "--bsize=4K,5K", "--qm=2", dir=place.dir + "," + point), "--bsize", "5120", point,
+                "next size that works is 8192")
     odd = place.logdisk("--duration=1", "--bsize=5K", "--direct=no")
     equal(odd.status, 0, odd.err)
     contains(odd.err, "warning", "5120", "4096")
@@ -1083,6 +1155,53 @@ def directories_in_each_other_and_twice(place):
     equal(os.listdir(place.dir), [], "left behind")
     os.symlink(place.dir, place.path + "/link")
     refused(place, place.logdisk("--duration=1", "--qm=2", dir=place.dir + "," + place.path + "/link"), "are the same directory")
+
+
+@test
+def made_directories_go_when_their_files_are_closed(place):
+    """NFS and FUSE rename an open file that is removed, and then refuse to remove its directory."""
+    silly = preloaded(place, """
+        #include <dirent.h>
+        #include <errno.h>
+        #include <stdio.h>
+        #include <string.h>
+        #include <sys/syscall.h>
+        #include <unistd.h>
+        int rmdir(const char *path) {
+            char link[64], target[4096];
+            for (int fd = 3; fd < 64; fd++) {
+                snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+                ssize_t length = readlink(link, target, sizeof target - 1);
+                target[length > 0 ? length : 0] = 0;
+                if (strncmp(target, path, strlen(path)) == 0 && target[strlen(path)] == '/') { errno = ENOTEMPTY; return -1; }
+            }
+            return (int)syscall(SYS_unlinkat, -100, path, 0x200);
+        }""")
+    result = place.logdisk("--duration=1", "--createDirs", before=silly, dir=place.dir + "/q")
+    equal((result.status, os.listdir(place.dir)), (0, []), result.err)
+    refusal = place.logdisk("--duration=1", "--createDirs", dir=place.dir + "/q",
+                            before=strace(place, "pwritev:error=ENOSPC:when=3", calls="pwritev") + silly)
+    refused(place, refusal, "cannot preformat")
+    equal(os.listdir(place.dir), [], "left behind by a refusal")
+    stuck = place.logdisk("--duration=1", "--createDirs", dir=place.dir + "/q", before=preloaded(place, """
+        #include <errno.h>
+        int rmdir(const char *path) { errno = ENOTEMPTY; return -1; }"""))
+    equal(stuck.status, 0, stuck.err)
+    contains(stuck.err, "--createDirs: cannot remove " + place.dir + "/q", "remove it")
+
+
+@test
+def names_are_harmless_for_a_terminal(place):
+    for name in ("\x1b[2J\nlogdisk: all is well", "\u009b31m", "\udcff"):
+        for options in (["--createDirs"], []):
+            result = subprocess.run([LOGDISK, "--bsize=4K", "--duration=1", "--dir=" + place.dir + "/" + name] + options, stdout=subprocess.PIPE,
+                                    stderr=subprocess.PIPE, timeout=60)
+            for stream in (result.stdout, result.stderr):
+                assert not re.search(rb"[\x00-\x09\x0b-\x1f\x7f\xff]|\xc2[\x80-\x9f]|^logdisk: all", stream, re.MULTILINE), stream
+            equal(result.returncode, 0 if options else 2, result.stderr)
+    usage = subprocess.run([LOGDISK, "--bsize=\x1b[2J"], stderr=subprocess.PIPE)
+    equal(usage.returncode, 1)
+    contains(usage.stderr, b"\\x1B[2J")
 
 
 @test
@@ -1198,9 +1317,103 @@ def signals_end_the_run_with_tables(place):
         equal((run["exit_reason"], run["exit_status"]), ("interrupted", "4"))
         contains(run["exit_message"], signal.Signals(number).name)
         assert int(result.all()["writes"]) > 0
+        equal([row["partial"] for row in result.rows("rounds.csv")], ["1"], "rounds of an interrupted step")
         equal(os.listdir(place.dir), [])
         os.unlink(place.path + "/progress")
 
+
+@test
+def two_signals_at_once_are_one_request(place):
+    """As GNU timeout and systemd send them: none of them accuses the disk, and none costs the results."""
+    for delay_ms in range(1, 10):
+        process = place.start("--duration=30", "--progress=" + place.path + "/progress")
+        wait_until_measuring(place, process)
+        process.send_signal(signal.SIGTERM)
+        time.sleep(delay_ms / 1000)
+        process.send_signal(signal.SIGTERM)
+        result = place.finish(process)
+        equal(result.status, 4, result.err)
+        run = consistent(result)
+        equal((run["exit_message"], "in_flight_age_ns" in run), ("interrupted by SIGTERM", False), result.err)
+        assert "cannot be written" not in result.err, result.err
+        os.unlink(place.path + "/progress")
+    result = place.logdisk("--duration=30", before=["timeout", "1"])
+    equal(result.status, 124, result.err)
+    equal(consistent(result)["exit_message"], "interrupted by SIGTERM")
+
+
+def tester_below(process):
+    """The tester's pid, which strace started."""
+    return int(subprocess.check_output(["ps", "-o", "pid=", "--ppid", str(process.pid)], universal_newlines=True).split()[0])
+
+
+@test
+def later_signal_ends_the_wait_for_results(place):
+    command = strace(place, "renameat2:delay_enter=4000000:when=1", calls="renameat2") + place.command("--duration=30")
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+    place.wait_for(".run.csv.tmp", "", process)
+    time.sleep(0.5)
+    for wait_s in (0.5, 1):
+        os.kill(tester_below(process), signal.SIGTERM)
+        time.sleep(wait_s)
+    os.kill(tester_below(process), signal.SIGTERM)
+    result = place.finish(process)
+    contains(result.err, "not written", "another signal")
+    assert "hangs" not in result.err, result.err
+
+
+@test
+def signal_while_memory_is_filled(place):
+    """Memory that the kernel grants slowly (--mlock, swapping) is no call that hangs, and directories that were made go."""
+    shim = preloaded(place, """
+        #include <stdlib.h>
+        #include <unistd.h>
+        extern void *aligned_alloc(size_t alignment, size_t bytes);
+        int posix_memalign(void **memory, size_t alignment, size_t bytes) {
+            usleep((useconds_t)(bytes / 32768 * 200000));
+            *memory = aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+            return *memory == NULL;
+        }""")
+    process = subprocess.Popen(shim + place.command("--duration=1", "--qm=20", "--createDirs", dir=place.dir + "/q"),
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+    for _ in range(600):
+        if len(os.listdir(place.dir)) == 20:
+            break
+        time.sleep(0.01)
+    time.sleep(0.1)
+    process.send_signal(signal.SIGTERM)
+    result = place.finish(process)
+    equal(result.status, 4, result.err)
+    equal(consistent(result)["exit_message"], "interrupted by SIGTERM")
+    equal(os.listdir(place.dir), [], "left behind")
+
+
+@test
+def default_deadline_of_an_absurd_plan(place):
+    """97128 steps of 94961 s: their deadline in nanoseconds is 2.3 s more than 64 bits count."""
+    process = place.start("--bsize=" + ",".join(["4K"] * 114), "--qm=" + ",".join(["1"] * 852), "--duration=94961")
+    place.wait_for(".run.csv.tmp", "", process)
+    time.sleep(3)
+    process.send_signal(signal.SIGTERM)
+    result = place.finish(process)
+    run = consistent(result)
+    equal((run["exit_reason"], run["option_deadline_s"]), ("interrupted", "18446744076"))
+
+
+@test
+def frozen_tester_is_told_from_a_stalled_disk(place):
+    process = place.start("--duration=4", "--progress=" + place.path + "/progress")
+    wait_until_measuring(place, process)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGSTOP)
+    time.sleep(1.5)
+    process.send_signal(signal.SIGCONT)
+    result = place.finish(process)
+    equal(result.status, 0, result.err)
+    run = consistent(result)
+    # Less what was left of its sleep, which is 0.25 s at most.
+    assert int(run["oversleep_max_ns"]) > 1200000000, run["oversleep_max_ns"]
+    equal(run["oversleep_max_step"], "1")
 
 @test
 def killed_run_leaves_no_file(place):
@@ -1218,8 +1431,7 @@ def signal_while_formatting(place):
     process = subprocess.Popen(strace(place, "pwritev:delay_enter=3000000:when=3", calls="pwritev") + place.command("--duration=9"),
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
     time.sleep(1)
-    children = subprocess.check_output(["ps", "-o", "pid=", "--ppid", str(process.pid)], universal_newlines=True).split()
-    os.kill(int(children[0]), signal.SIGTERM)
+    os.kill(tester_below(process), signal.SIGTERM)
     result = place.finish(process)
     equal(result.status, 4, result.err)
     run = consistent(result)

@@ -17,6 +17,7 @@ static const struct { const char *name; void (*run)(void); } tests[] = {
     {"histogram buckets", test_histogram_buckets},
     {"percentiles against exact sorting", test_percentiles_against_sorting},
     {"percentile support", test_percentile_support},
+    {"percentiles of hours", test_percentiles_of_hours},
     {"merging", test_merging},
     {"tally", test_tally},
     {"time-weighted percentiles", test_time_weighted},

@@ -84,6 +84,18 @@ void test_percentiles_against_sorting(void) {
     }
 }
 
+// Longer than the histogram counts, which is 73 minutes.
+void test_percentiles_of_hours(void) {
+    static struct series series;
+    uint64_t ns = 0;
+    series_clear(&series);
+    for (uint64_t i = 1; i <= 200; i++) {
+        series_add(&series, HISTOGRAM_MAX_NS + i, i);
+    }
+    CHECK(series_percentile_ns(&series, 500000, &ns) && ns >= series.statistics.min_ns && ns <= series.statistics.max_ns);
+    CHECK(series_time_weighted_percentile_ns(&series, 990000, &ns) && ns == HISTOGRAM_MAX_NS + 200);
+}
+
 void test_percentile_support(void) {
     static const struct { uint64_t ppm, least; } cases[] = {
         {500000, 2}, {900000, 10}, {990000, 100}, {999000, 1000}, {999900, 10000}, {999990, 100000}};

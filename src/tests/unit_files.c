@@ -112,7 +112,7 @@ void test_tables(void) {
     make_directory();
     char path[PATH_MAX];
     (void)snprintf(path, sizeof path, "%s/t", directory);
-    CHECK(tables_open(&tables, path, &failure));
+    CHECK(tables_open(&tables, path, 2, &failure));
     struct stat status;
     CHECK(stat(path, &status) == 0 && (status.st_mode & 0777) == 0700);
     struct result result = one_result(&series);
@@ -122,7 +122,9 @@ void test_tables(void) {
     tables_batch(&tables, &step, 30, &series);
     tables_run_text(&tables, "key", "a,b");
     CHECK(strcmp(get_file("t/run.csv"), "(absent)") == 0 && strcmp(get_file("t/results.csv"), "(absent)") == 0);
-    CHECK(tables_commit(&tables));
+    char missing[TABLES_NAMES_BYTES];
+    int error;
+    CHECK(tables_commit(&tables, missing, &error) && missing[0] == '\0' && tables_commit_run(&tables, true));
     const char *results = get_file("t/results.csv");
     const char *row = strchr(results, '\n') + 1;
     CHECK(count_of(results, ',') == count_of(row, ','));
@@ -135,7 +137,7 @@ void test_tables(void) {
     CHECK(strcmp(get_file("t/histogram.csv"), "step,block_size_bytes,queue_managers,batch,latency_upper_ns,writes\n"
                  "1,4096,1,30,56575,1\n1,4096,1,30,724991,1\n") == 0);
     CHECK(strcmp(get_file("t/run.csv"), "key,value\nkey,\"a,b\"\ncomplete,1\n") == 0);
-    CHECK(!tables_open(&tables, path, &failure) && failure.status == EXIT_REFUSED);
+    CHECK(!tables_open(&tables, path, 2, &failure) && failure.status == EXIT_REFUSED);
     CHECK(strstr(failure.message, "results.csv is there already") != NULL);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char name[64];
@@ -143,13 +145,13 @@ void test_tables(void) {
         CHECK(unlink(in_directory(name)) == 0);
     }
     CHECK(rmdir(path) == 0);
-    CHECK(tables_open(&tables, path, &failure));        // given up: nothing stays
+    CHECK(tables_open(&tables, path, 2, &failure));     // given up: nothing stays
     tables_discard(&tables);
     CHECK(access(path, F_OK) != 0 && rmdir(directory) == 0);
-    CHECK(!tables_open(&tables, in_directory("no/where"), &failure));
-    CHECK(tables_open(&tables, NULL, &failure) && !tables.open);
+    CHECK(!tables_open(&tables, in_directory("no/where"), 2, &failure));
+    CHECK(tables_open(&tables, NULL, 2, &failure) && !tables.open);
     tables_result(&tables, &result);
-    CHECK(tables_commit(&tables));
+    CHECK(tables_commit(&tables, missing, &error) && tables_commit_run(&tables, true));
 }
 
 void test_mqldt_table(void) {

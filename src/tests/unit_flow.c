@@ -137,6 +137,7 @@ void test_recorder(void) {
         in_rounds += recorder.rounds[i].writes;
     }
     CHECK(in_rounds == recorder.step.statistics.count);
+    CHECK(!recorder.rounds[3].partial && !recorder.rounds[4].partial);
     // A step that ends exactly with a second has no part second; a warm-up that is cut short has nothing.
     seen = (struct seen){0};
     recorder_start_step(&recorder, timeline, (struct recorder_sink){&seen, see_second, see_batch});

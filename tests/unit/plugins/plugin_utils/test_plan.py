@@ -39,6 +39,7 @@ def test_the_deadline_leaves_room_for_a_slow_disk_unless_it_is_given():
     made = plan()
     assert made["deadline_s"] >= 2 * made["planned_s"] + made["format_s"] + 60
     assert plan(deadline_s=77)["deadline_s"] == 77
+    assert plan(duration_s=86400, block_sizes=["4K"] * 1000)["deadline_s"] == 31536000      # more, the tester refuses
 
 
 def test_strings_of_a_survey_are_taken_as_numbers():

@@ -115,6 +115,9 @@ def test_a_missing_table(name):
     ({'complete': None}, 'not complete'), ({'complete': 0}, 'not complete'), ({'schema_version': 2}, 'schema version "2"'),
     ({'exit_status': 1}, 'exit status "1"'), ({'exit_status': ''}, 'exit status'), ({'exit_status': '00'}, 'exit status'),
     ({'steps_planned': 9}, '7 steps of "9"'),
+    ({'tables_missing': 'histogram.csv', 'complete': 0, 'exit_status': 2, 'exit_message': 'No space left'},
+     '"histogram.csv" could not be written .No space left.'),
+    ({'tables_missing': 'histogram.csv'}, r'"histogram.csv" could not be written\.'),
 ])
 def test_a_run_that_is_not_to_be_believed(keys, message):
     refused(fabricate.tables(**keys), message)

@@ -196,6 +196,7 @@ def test_an_error_record_takes_its_own_verdict_and_is_never_good(error, verdict,
     ({'foreign_io_share': '0.900000', 'filesystem_type': 'btrfs'}, 'fail'), ({'foreign_io_share': '0.900000', 'filesystem_type': 'zfs'}, 'fail'),
     ({'foreign_io_share': '0.900000', 'filesystem_type': 'bcachefs'}, 'fail'), ({'foreign_io_share': '0.100000', 'filesystem_type': ''}, 'inconclusive'),
     ({'cpu_steal_share': '0.010000', 'filesystem_type': 'btrfs'}, 'inconclusive'),
+    ({'oversleep_max_ns': 499_999_999}, 'fail'), ({'oversleep_max_ns': 500_000_000}, 'inconclusive'),
     ({'psi_io_some_share': '1.000000'}, 'fail'), ({'cpu_steal_share': ''}, 'fail'), ({'cpu_steal_share': 'nan'}, 'fail'), ({}, 'fail'),
 ])
 def test_a_disturbed_host_leaves_open_whether_its_disk_is_slow(sign, verdict):
@@ -224,6 +225,22 @@ def test_what_disturbed_a_host_is_said():
 ])
 def test_no_disturbance_excuses_a_hard_failure_or_too_little_throughput(figures, limit, run_keys):
     assert judge(step(**figures), limit, **STOLEN, **run_keys)['verdict'] == 'fail'
+
+
+@pytest.mark.parametrize(('frozen', 'step_number', 'verdict'), [
+    (2_500_000_001, 1, 'inconclusive'), (2_500_000_000, 1, 'fail'), (2_500_000_001, 2, 'fail'), (12_500_000_000, 1, 'inconclusive'), (0, 0, 'fail'),
+])
+def test_a_stall_is_the_disks_unless_a_freeze_of_the_tester_covers_it(frozen, step_number, verdict):
+    freeze = {'oversleep_max_ns': frozen, 'oversleep_max_step': step_number}
+    result = judge(step(latency_max_ns=12_500_000_000), **freeze)
+    assert result['verdict'] == verdict
+    assert result['reasons'][0].endswith('; the host was disturbed: the tester itself was frozen for 2.5 s') == (frozen == 2_500_000_001 and step_number == 1)
+    in_flight = {'exit_status': 4, 'exit_reason': 'deadline', 'in_flight_age_ns': 12_500_000_000, 'steps_measured': 1}
+    assert judge(step(latency_max_ns=12_500_000_000, latency_max_in_flight=1), **freeze, **in_flight)['verdict'] == verdict
+
+
+def test_a_freeze_just_short_of_a_disturbance_covers_nothing():
+    assert judge(step(latency_max_ns=10_000_000_000), oversleep_max_ns=499_999_999, oversleep_max_step=1)['verdict'] == 'fail'
 
 
 def test_a_waiver_holds_on_a_disturbed_host_too():
