@@ -14,9 +14,9 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 
 FILE_PREFIX = "logdisk"
 STEP_GAP_S = 2
-# The longest that the tester takes.
-DEADLINE_MAX_S = 31536000
 """What the tester leaves between two steps that have their own absolute starts (STEP_GAP_S of its main.c)."""
+DEADLINE_MAX_S = 31536000
+"""The longest deadline that the tester takes."""
 VERIFY_BYTES_PER_S = 32 << 20
 """How fast the tester's plan takes the files to be read back after each step (PASS_BYTES_PER_S of its main.c)."""
 ASSUMED_FORMAT_BYTES_PER_S = 100e6
