@@ -48,7 +48,7 @@ static const struct rule rules[] = {
     {"delay", 'z', KIND_INTEGER, FIELD(delay_us), 0, 60000000, 0, "0 to 60000000 microseconds", "--delay=100", "US",
      "think time after each write, outside the timed interval (0)"},
     {"csvFile", 'c', KIND_TEXT, FIELD(csv_file), 0, 0, 0, "a file name", "--csvFile=result.csv", "FILE",
-     "mqldt's table: replaced for one queue manager, appended to for several"},
+     "mqldt's table, written in place: replaced for one queue manager, appended to for several"},
     {"alignment", 'a', KIND_INTEGER, FIELD(alignment_bytes), 0, 1048576, 0, "0, or a power of two from 512 to 1048576",
      "--alignment=4096", "BYTES", "of the memory written from; 0 is the file system's preferred block (4096)"},
     {"backgroundThreads", 'p', KIND_INTEGER, FIELD(background_threads), 0, 100, 0, "0 to 100",
@@ -352,6 +352,30 @@ static const struct rule *rule_of(int found) {
     return NULL;
 }
 
+// What an abbreviation means that is ambiguous only because of what we added to mqldt's options, which are those with a
+// letter; NULL: nothing.
+static const struct rule *mqldt_abbreviation(const char *argument) {
+    const struct rule *meant = NULL;
+    if (argument == NULL || strncmp(argument, "--", 2) != 0) {
+        return NULL;
+    }
+    for (size_t i = 0; i < RULES; i++) {
+        if (rules[i].letter != 0 && strncmp(rules[i].name, argument + 2, strcspn(argument + 2, "=")) == 0) {
+            if (meant != NULL) {
+                return NULL;
+            }
+            meant = &rules[i];
+        }
+    }
+    return meant;
+}
+
+// The value of a long option that getopt gave up on: behind its =, or the next argument, which is then done with.
+static char *take_value(int argc, char **argv, char *argument) {
+    char *equals = strchr(argument, '=');
+    return equals != NULL ? equals + 1 : optind < argc ? argv[optind++] : NULL;
+}
+
 // Of a letter getopt tells which it was; it may stand in the middle of an argument that is not behind optind yet.
 static void complain_option(const struct complaint *complaint, int found, const char *argument) {
     const char *why = found == ':' ? "wants a value" : "is unknown, ambiguous or takes no value";
@@ -380,8 +404,13 @@ enum options_outcome options_parse(struct options *options, int argc, char **arg
             break;
         }
         const struct rule *rule = rule_of(found);
-        if (rule == NULL) {
-            complain_option(&complaint, found, optind > 0 && optind <= argc ? argv[optind - 1] : NULL);
+        char *argument = optind > 0 && optind <= argc ? argv[optind - 1] : NULL;
+        if (rule == NULL && found == '?' && optopt == 0 && (rule = mqldt_abbreviation(argument)) != NULL) {
+            optarg = take_value(argc, argv, argument);
+            found = ':';                // should the value be missing
+        }
+        if (rule == NULL || (found == ':' && optarg == NULL)) {
+            complain_option(&complaint, found, argument);
             return OPTIONS_WRONG;
         }
         if (rule->kind == KIND_HELP) {
