@@ -12,6 +12,7 @@
 #include "run_table.h"
 #include "step.h"
 #include "step_room.h"
+#include "units.h"
 #include "version.h"
 
 #include <errno.h>
@@ -120,7 +121,7 @@ static bool check_surroundings(struct run *run, struct failure *failure) {
         return failure_set(failure, EXIT_REFUSED, "--cpu=%s names a processor that this process may not use; name "
                            "some of those that it may (nproc, taskset -p)", options->cpu_list);
     }
-    return (options->csv_file == NULL || csvfile_check(options->csv_file, failure)) &&
+    return csvfile_open(&run->csvfile, options->csv_file, failure) &&
            (options->progress_file == NULL || progress_check(options->progress_file, failure)) &&
            tables_open(&run->tables, options->tables_dir, failure);
 }
@@ -153,7 +154,7 @@ static void prepare(void *argument) {
     workspace_prepare(&run->workspace);
     if (run->workspace.failure.status == EXIT_MEASURED && run->workspace.directories[0].fd >= 0) {
         identity_gather(&run->identity, run->workspace.directories[0].fd, run->workspace.directories[0].files[0]);
-        places_shared(run->options, &run->tables, &run->workspace, run->shared_places);
+        places_shared(run->options, &run->tables, run->csvfile.fd, &run->workspace, run->shared_places);
     }
 }
 
@@ -217,8 +218,10 @@ static void write_results(void *argument) {
     struct run *run = argument;
     run_table_write(run);
     run->results_written = tables_commit(&run->tables);
-    if (run->options->csv_file != NULL && run->steps_measured > 0) {     // nothing measured replaces no earlier result
-        run->results_written &= csvfile_write(run->options->csv_file, run->options, run->rows, run->steps_measured);
+    if (run->csvfile.path != NULL && run->steps_measured > 0) {
+        run->results_written &= csvfile_write(&run->csvfile, run->options->queue_managers > 1, run->rows, run->steps_measured);
+    } else {
+        csvfile_discard(&run->csvfile);             // nothing measured replaces no earlier result
     }
 }
 
@@ -251,8 +254,14 @@ static bool supervise_check(struct run *run) {
     }
     if (!run->checked) {
         run->failure = run->check_failure;
+        csvfile_discard(&run->csvfile);
     }
     return run->checked;
+}
+
+static void discard_results(struct run *run) {
+    tables_discard(&run->tables);
+    csvfile_discard(&run->csvfile);
 }
 
 static enum exit_status measure(struct run *run) {
@@ -262,11 +271,14 @@ static enum exit_status measure(struct run *run) {
         return run->failure.status;
     }
     if (!progress_start(&run->progress)) {
-        tables_discard(&run->tables);
+        discard_results(run);
         (void)failure_set(&run->failure, EXIT_REFUSED, "--progress: cannot make a thread for it");
         return EXIT_REFUSED;
     }
     warn_of_block_sizes(run);
+    if (run->csvfile.unread) {
+        run_warn(run, "nobody reads --csvFile=%s yet; the result will wait there for a reader", run->csvfile.path);
+    }
     if (!background_start(run->options->background_threads)) {
         run_warn(run, "--backgroundThreads: not all threads could be made");
     }
@@ -274,7 +286,7 @@ static enum exit_status measure(struct run *run) {
         run_steps(run);
     }
     if (run->failure.status == EXIT_REFUSED) {
-        tables_discard(&run->tables);
+        discard_results(run);
         return EXIT_REFUSED;
     }
     return finish(run);
@@ -283,7 +295,7 @@ static enum exit_status measure(struct run *run) {
 // Standard output is a result that could not be written where there is no other. A reader that has gone (a pipe into
 // head) is no complaint worth where there is.
 static enum exit_status judge_screen(const struct run *run, bool idle, enum exit_status status) {
-    bool alone = run->options->tables_dir == NULL && run->options->csv_file == NULL;
+    bool alone = run->options->tables_dir == NULL && (run->csvfile.path == NULL || run->csvfile.on_screen);
     int error = output_error();
     if (idle && (error == 0 || (error == EPIPE && !alone))) {
         return status;
@@ -339,6 +351,7 @@ int main(int argc, char **argv) {
     if (!fill_standard_descriptors()) {
         return EXIT_REFUSED;
     }
+    group_digits_as_locale();
     switch (options_parse(&options, argc, argv, message)) {
     case OPTIONS_HELP:
         options_help(stdout);

@@ -40,6 +40,7 @@ struct run {
     struct supervisor supervisor;
     struct workspace workspace;
     struct tables tables;
+    struct csvfile csvfile;
     struct screen screen;
     struct progress progress;
     struct identity identity;
