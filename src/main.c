@@ -7,6 +7,7 @@
 #include "background.h"
 #include "clock.h"
 #include "crew.h"
+#include "log_file.h"
 #include "output.h"
 #include "run.h"
 #include "run_table.h"
@@ -153,9 +154,49 @@ static void prepare(void *argument) {
     struct run *run = argument;
     workspace_prepare(&run->workspace);
     if (run->workspace.failure.status == EXIT_MEASURED && run->workspace.directories[0].fd >= 0) {
-        identity_gather(&run->identity, run->workspace.directories[0].fd, run->workspace.directories[0].files[0]);
+        run->direct_io_alignment_bytes = log_file_told_alignment(run->workspace.directories[0].files[0]);
         places_shared(run->options, &run->tables, run->csvfile.fd, &run->workspace, run->shared_places);
     }
+}
+
+static void look_at_disks(struct run *run) {
+    const struct log_directory *directories = run->workspace.directories;
+    identity_gather(&run->identity, directories[0].fd);
+    for (uint32_t i = 0; i < run->workspace.queue_managers; i++) {
+        bool seen = false;
+        for (uint32_t before = 0; before < i; before++) {
+            seen |= directories[before].device == directories[i].device;
+        }
+        if (!seen) {
+            backing_add(&run->backing, directories[i].fd);
+        }
+    }
+}
+
+static bool lock_devices(struct run *run, struct failure *failure) {
+    device_lock_take(&run->lock, &run->backing, run->options->run_id);
+    if (run->lock.others[0] != '\0' && !run->options->share_device) {
+        return failure_set(failure, EXIT_REFUSED, "another tester is at the disk under --dir: %s; wait until it has ended, or "
+                           "test beside it by --shareDevice, which will show in both results", run->lock.others);
+    }
+    return true;
+}
+
+static void warn_of_others(struct run *run) {
+    if (run->lock.others[0] != '\0') {
+        run_warn(run, "--shareDevice: another tester is at the disk under --dir, and each disturbs the other: %s",
+                 run->lock.others);
+    }
+    if (run->lock.problem[0] != '\0') {
+        run_warn(run, "cannot tell whether another tester is at the disk under --dir: %s", run->lock.problem);
+    }
+}
+
+// While all directories have their names, and before there is anything to clear away.
+static bool before_files(void *argument, struct failure *failure) {
+    struct run *run = argument;
+    look_at_disks(run);
+    return step_room(run, failure) && lock_devices(run, failure);
 }
 
 static bool prepare_files(struct run *run) {
@@ -165,7 +206,7 @@ static bool prepare_files(struct run *run) {
     if (!crew_try((uint32_t)run->options->queue_managers, &run->failure)) {
         return false;
     }
-    run->workspace.before_files = step_room;
+    run->workspace.before_files = before_files;
     run->workspace.before_files_context = run;
     output_print("Creating files...\n");
     output_flush();
@@ -180,12 +221,13 @@ static bool prepare_files(struct run *run) {
         run_note_stop(run);
         return false;
     }
+    warn_of_others(run);
     if (run->shared_places[0] != '\0') {
         run_warn(run, "on a file system under test: %s; what hangs there cannot be written until it thaws, and writing it "
                  "disturbs the test; another file system is better", run->shared_places);
     }
     screen_initial_write(&run->workspace.initial_write);
-    disturbance_start(&run->disturbance, run->identity.disk_major, run->identity.disk_minor);
+    disturbance_start(&run->disturbance, run->identity.disk.major, run->identity.disk.minor);
     return true;
 }
 

@@ -80,6 +80,10 @@ static const struct rule rules[] = {
     {"verify", 0, KIND_FLAG, FIELD(verify), 0, 0, 0, "", "", "", "read everything back after each step and compare"},
     {"cpu", 0, KIND_CPUS, FIELD(cpu_list), 0, 0, 0, "processors, as 0-3,8", "--cpu=0-3", "LIST",
      "pin the writers to these processors, in turn"},
+    {"runId", 0, KIND_TEXT, FIELD(run_id), 0, 0, 0, "up to 64 letters, digits, '.', '_' and '-'", "--runId=2026-11-21",
+     "ID", "testers of one run may share a disk (none: of no run)"},
+    {"shareDevice", 0, KIND_FLAG, FIELD(share_device), 0, 0, 0, "", "", "",
+     "test although a tester of another run is at the disk"},
     {"mlock", 0, KIND_FLAG, FIELD(mlock), 0, 0, 0, "", "", "", "keep all pages of the process in memory"},
     {"help", 'h', KIND_HELP, 0, 0, 0, 0, "", "", "", "this text"},
     {"version", 0, KIND_VERSION, 0, 0, 0, 0, "", "", "", "the version and the hash of its sources"},
@@ -299,6 +303,10 @@ static bool check_together(struct options *options, const struct complaint *comp
     if (strlen(options->file_prefix) > 200 || strchr(options->file_prefix, '/') != NULL) {
         return complain_value(complaint, rule_named("filePrefix"), options->file_prefix);
     }
+    if (strlen(options->run_id) > OPTIONS_RUN_ID_MAX ||
+        options->run_id[strspn(options->run_id, OPTIONS_RUN_ID_LETTERS)] != '\0') {
+        return complain_value(complaint, rule_named("runId"), options->run_id);
+    }
     uint64_t alignment = options->alignment_bytes;
     if (alignment != 0 && (alignment < 512 || (alignment & (alignment - 1)) != 0)) {
         char text[24];
@@ -315,6 +323,7 @@ static void set_defaults(struct options *options) {
     memset(options, 0, sizeof *options);
     options->dir = ".";
     options->file_prefix = "mqldt_testfile";
+    options->run_id = "";
     options->file_bytes = 1638400;
     options->files = 8;
     options->duration_s = 10;
