@@ -30,7 +30,7 @@ os.environ["TSAN_OPTIONS"] = "suppressions=" + os.path.join(os.path.dirname(os.p
 BASE = tempfile.mkdtemp(prefix="logdisk-test-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
 UNPRIVILEGED = os.environ.get("LOGDISK_TEST_UNPRIVILEGED") == "1"
 VERBOSE = len(sys.argv) > 2 or os.environ.get("VERBOSE")
-RUN_ID = os.path.basename(BASE)         # tests run side by side on one disk
+RUN_ID = "logdisk-tests"                # tests run side by side on one disk
 TESTS = []
 MQLDT = ("Blocksize,Total writes to files,Total bytes written to files,Max bytes/sec written to files (over 1 sec interval),"
          "Min bytes/sec written to files (over 1 sec interval),Avg bytes/sec written to files,Max latency of write (ns),"
@@ -128,6 +128,15 @@ def frozen(point):
         subprocess.check_call(["fsfreeze", "-u", point])
 
 
+def unmount(point):
+    """Processes and loop devices let go of it a moment after their end."""
+    for _ in range(50):
+        if subprocess.call(["umount", point], stderr=subprocess.DEVNULL) == 0:
+            return
+        time.sleep(0.1)
+    raise AssertionError("cannot unmount " + point)
+
+
 @contextlib.contextmanager
 def mounted(place, kind="ext4", size_mb=64, sector=512, options=None):
     image, point = os.path.join(place.path, kind + ".img"), os.path.join(place.path, "mount")
@@ -142,12 +151,7 @@ def mounted(place, kind="ext4", size_mb=64, sector=512, options=None):
             yield point
         finally:
             subprocess.call(["fsfreeze", "-u", point], stderr=subprocess.DEVNULL)
-            for _ in range(50):
-                if subprocess.call(["umount", point], stderr=subprocess.DEVNULL) == 0:
-                    break
-                time.sleep(0.1)
-            else:
-                raise AssertionError("cannot unmount " + point)
+            unmount(point)
     finally:
         subprocess.call(["losetup", "-d", loop])
 
@@ -160,7 +164,7 @@ def tmpfs(place, options):
     try:
         yield point
     finally:
-        subprocess.check_call(["umount", point])
+        unmount(point)
 
 
 def strace(place, *inject, **keywords):
@@ -747,8 +751,8 @@ def another_tester_at_the_disk(place):
     """On a file system of its own, since the other tests share one."""
     def refused_by_first(*options, **keywords):
         done = place.logdisk("--duration=1", *options, **keywords)
-        refused(place, done, "another tester is at the disk under --dir: run first, pid %d, at disk %d:%d;" % (
-            process.pid, os.major(disk), os.minor(disk)), "--shareDevice")
+        refused(place, done, "another tester is at the disk under --dir: ", "--shareDevice",
+                "run first, pid %d, at disk %d:%d;" % (process.pid, os.major(disk), os.minor(disk)))
     with tmpfs(place, "size=64m") as memory:
         disk = os.stat(memory).st_dev
         with measuring(place, dir=memory) as process:
@@ -1655,7 +1659,7 @@ def slow_reader_gets_everything(place):
 @test
 def unwritable_screen(place):
     """It is the only result where nothing else was asked for."""
-    command = [LOGDISK, "--dir=" + place.dir, "--bsize=4K", "--duration=1"]
+    command = [LOGDISK, "--dir=" + place.dir, "--bsize=4K", "--duration=1", "--runId=" + RUN_ID]
     for options, status in (([], 2), (["--csvFile=" + place.path + "/m.csv"], 0), (["--tables=" + place.tables], 0)):
         with open("/dev/full", "w") as full:
             done = subprocess.run(command + options, stdout=full, stderr=subprocess.PIPE, universal_newlines=True, timeout=60)

@@ -4,6 +4,7 @@
 // The parsers of the kernel's text.
 #include "../platform.h"
 
+#include "../backing.h"
 #include "../device_lock.h"
 #include "../identity.h"
 #include "../procfs.h"
@@ -97,9 +98,13 @@ void test_kernel_counters(void) {
 void test_identity(void) {
     static struct identity identity;
     int fd = open("/proc", O_RDONLY | O_DIRECTORY);
-    identity_gather(&identity, fd, -1);
+    identity_gather(&identity, fd);
     CHECK(strcmp(identity.mount.type, "proc") == 0 && strcmp(identity.mount.point, "/proc") == 0);
-    CHECK(identity.major == 0 && identity.device.name[0] == '\0' && identity.stack[0] == '\0');
+    CHECK(identity.number.major == 0 && identity.device.name[0] == '\0' && identity.stack.text[0] == '\0');
+    static struct backing backing;
+    backing_add(&backing, fd);
+    backing_add(&backing, fd);
+    CHECK(strcmp(backing.type, "proc") == 0 && backing.unknown == NULL && backing.disks_count == 1);
     CHECK(close(fd) == 0);
     char text[8];
     CHECK(!read_text("/proc/no/such/file", text, sizeof text));
