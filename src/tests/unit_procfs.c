@@ -11,8 +11,10 @@
 #include "check.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 void test_mountinfo(void) {
@@ -95,6 +97,26 @@ void test_kernel_counters(void) {
     CHECK(strcmp(chosen, "]x[") == 0);
 }
 
+// Of a FUSE file system whose program has gone: what it stands on cannot be seen. Only root mounts one, where there is one.
+static void test_fuse(void) {
+    char point[] = "/tmp/logdisk-unit-XXXXXX", options[80];
+    struct backing backing = {0};
+    int program = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+    CHECK(mkdtemp(point) != NULL);
+    (void)snprintf(options, sizeof options, "fd=%d,rootmode=40000,user_id=0,group_id=0", program);
+    bool mounted = program >= 0 && mount("/dev/null", point, "fuse.test", MS_NOSUID | MS_NODEV, options) == 0;
+    if (program >= 0) {
+        CHECK(close(program) == 0);
+    }
+    if (mounted) {
+        int fd = open(point, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        backing_add(&backing, fd);
+        CHECK(backing.unknown != NULL && strstr(backing.unknown, "FUSE") != NULL && strcmp(backing.type, "fuse.test") == 0);
+        CHECK(close(fd) == 0 && umount(point) == 0);
+    }
+    CHECK(rmdir(point) == 0);
+}
+
 void test_identity(void) {
     static struct identity identity;
     int fd = open("/proc", O_RDONLY | O_DIRECTORY);
@@ -106,6 +128,7 @@ void test_identity(void) {
     backing_add(&backing, fd);
     CHECK(strcmp(backing.type, "proc") == 0 && backing.unknown == NULL && backing.disks_count == 1);
     CHECK(close(fd) == 0);
+    test_fuse();
     char text[8];
     CHECK(!read_text("/proc/no/such/file", text, sizeof text));
     CHECK(read_text("/proc/self/stat", text, sizeof text) && strlen(text) <= 7);
