@@ -217,27 +217,6 @@ int aside_may_replace(const char *path, const char *const *prefixes) {
     return error;
 }
 
-int aside_copy(const char *path, FILE *to) {
-    int fd = open_own(path);
-    if (fd < 0) {
-        return errno == ENOENT ? 0 : errno;
-    }
-    char buffer[8192];
-    ssize_t length;
-    int error = 0;
-    while ((length = read(fd, buffer, sizeof buffer)) > 0) {
-        if (fwrite(buffer, 1, (size_t)length, to) != (size_t)length) {
-            error = EIO;
-            break;
-        }
-    }
-    if (length < 0) {
-        error = errno;
-    }
-    (void)close(fd);
-    return error;
-}
-
 bool aside_check(const char *option, const char *path, const char *const *prefixes, const char *kind,
                  struct failure *failure) {
     struct aside aside;

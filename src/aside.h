@@ -47,7 +47,4 @@ int aside_may_replace(const char *path, const char *const *prefixes);
 bool aside_check(const char *option, const char *path, const char *const *prefixes, const char *kind,
                  struct failure *failure);
 
-// Copies the file at that path (none is fine) into an open stream. 0 or errno.
-int aside_copy(const char *path, FILE *to);
-
 #endif

@@ -4,16 +4,17 @@
 
 #include "csvfile.h"
 
-#include "aside.h"
+#include "log_file.h"
 #include "output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
-
-static const char *const prefixes[] = {"Blocksize,", "Running MQLDT over ", NULL};
 
 static uint64_t bytes_per_s(uint64_t bytes, uint64_t ns) {
     return ns > 0 ? (uint64_t)((double)bytes * 1e9 / (double)ns + 0.5) : 0;
@@ -48,8 +49,58 @@ struct mqldt_row mqldt_row_of(const struct result *all, const struct writer *wri
     return row;
 }
 
-bool csvfile_check(const char *path, struct failure *failure) {
-    return aside_check("csvFile", path, prefixes, "file of yours that begins as mqldt's output does", failure);
+static bool refuse(struct failure *failure, const char *path, const char *why) {
+    return failure_set(failure, EXIT_REFUSED, "--csvFile=%s cannot be written: %s; name another file", path, why);
+}
+
+static bool is_screen(const struct stat *status) {
+    struct stat screen;
+    return fstat(STDOUT_FILENO, &screen) == 0 && screen.st_dev == status->st_dev && screen.st_ino == status->st_ino;
+}
+
+// O_NONBLOCK, so that a pipe without a reader does not hold up the start.
+static int open_file(const char *path, int flags) {
+    return open(path, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC | O_NONBLOCK | flags, 0666);
+}
+
+bool csvfile_open(struct csvfile *csvfile, const char *path, struct failure *failure) {
+    struct stat status;
+    *csvfile = (struct csvfile){.path = path, .fd = -1};
+    bool exists = path != NULL && stat(path, &status) == 0;
+    csvfile->on_screen = exists && is_screen(&status);
+    if (path == NULL || csvfile->on_screen) {
+        return true;
+    }
+    if (exists && S_ISBLK(status.st_mode)) {
+        return refuse(failure, path, "it is a disk");
+    }
+    csvfile->fd = open_file(path, 0);
+    if (csvfile->fd < 0 && errno == ENOENT) {
+        csvfile->fd = open_file(path, O_CREAT);
+        csvfile->made = csvfile->fd >= 0;
+    }
+    csvfile->unread = csvfile->fd < 0 && errno == ENXIO && exists && S_ISFIFO(status.st_mode);
+    if (csvfile->unread) {
+        return true;
+    }
+    if (csvfile->fd < 0 || fcntl(csvfile->fd, F_SETFL, O_APPEND) != 0) {
+        return refuse(failure, path, strerror(errno));
+    }
+    return true;
+}
+
+static void close_file(struct csvfile *csvfile) {
+    if (csvfile->fd >= 0) {
+        (void)close(csvfile->fd);
+        csvfile->fd = -1;
+    }
+}
+
+void csvfile_discard(struct csvfile *csvfile) {
+    if (csvfile->made && csvfile->fd >= 0) {
+        log_file_unlink(AT_FDCWD, csvfile->path, csvfile->fd);
+    }
+    close_file(csvfile);
 }
 
 static void put_header(FILE *file, uint32_t queue_managers) {
@@ -73,19 +124,6 @@ static void put_row(FILE *file, const struct mqldt_row *row) {
                   row->mean_ns, row->slowest_bytes_per_s, row->fastest_bytes_per_s);
 }
 
-static void say_unwritten(const char *path, bool kept, bool taken, int error) {
-    char name[PATH_MAX + 8];
-    aside_path(path, name);
-    if (kept) {
-        output_complain("--csvFile=%s has been replaced by another file meanwhile; this run's is kept in %s", path,
-                        name);
-    } else if (error == EEXIST && !taken) {
-        output_complain("--csvFile=%s cannot be written: %s is there already", path, name);
-    } else {
-        output_complain("--csvFile=%s cannot be written: %s", path, strerror(error));
-    }
-}
-
 static void put_rows(FILE *file, const struct mqldt_row *rows, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || rows[i].queue_managers != rows[i - 1].queue_managers) {
@@ -95,24 +133,56 @@ static void put_rows(FILE *file, const struct mqldt_row *rows, size_t count) {
     }
 }
 
-bool csvfile_write(const char *path, const struct options *options, const struct mqldt_row *rows, size_t count) {
-    struct aside aside;
-    bool taken, kept = false;
-    int error = aside_open_over(&aside, path, prefixes, &taken);
-    if (error == 0 && options->queue_managers > 1) {
-        error = aside_copy(path, aside.file);
-        taken = error == EEXIST;
-        if (error != 0) {
-            aside_discard(&aside);
+static int write_text(int fd, const char *text, size_t length) {
+    while (length > 0) {
+        ssize_t done = write(fd, text, length);
+        if (done >= 0) {
+            text += done;
+            length -= (size_t)done;
+        } else if (errno != EINTR) {
+            return errno;
         }
     }
-    if (error == 0) {
-        put_rows(aside.file, rows, count);
-        error = aside_commit(&aside);
-        kept = error == EEXIST;
+    return 0;
+}
+
+// 0 or errno.
+static int write_file(struct csvfile *csvfile, bool append, const char *text, size_t length) {
+    struct stat status;
+    if (csvfile->unread) {
+        csvfile->fd = open(csvfile->path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
     }
+    if (csvfile->fd < 0 || fstat(csvfile->fd, &status) != 0) {
+        return errno;
+    }
+    bool regular = S_ISREG(status.st_mode);
+    if (regular && !append && ftruncate(csvfile->fd, 0) != 0) {
+        return errno;
+    }
+    int error = write_text(csvfile->fd, text, length);
+    return error == 0 && regular && fsync(csvfile->fd) != 0 ? errno : error;
+}
+
+bool csvfile_write(struct csvfile *csvfile, bool append, const struct mqldt_row *rows, size_t count) {
+    char *text = NULL;
+    size_t length = 0;
+    int error = 0;
+    FILE *memory = open_memstream(&text, &length);
+    if (memory != NULL) {
+        put_rows(memory, rows, count);
+    }
+    if (memory == NULL || fclose(memory) != 0) {
+        error = ENOMEM;
+    } else if (csvfile->on_screen) {
+        output_print("%s", text);
+        output_flush();
+    } else {
+        error = write_file(csvfile, append, text, length);
+    }
+    free(text);
+    close_file(csvfile);
     if (error != 0) {
-        say_unwritten(path, kept, taken, error);
+        output_complain("--csvFile=%s cannot be written: %s", csvfile->path, strerror(error));
     }
     return error == 0;
 }

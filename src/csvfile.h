@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // mqldt's table (--csvFile): the same columns in the same order under the same titles, one block of rows a load point.
-// Written aside and renamed; what is there is replaced (queue manager counts of one only) or appended to, and only
-// where it is a regular file of this user that is empty or begins as mqldt's output does.
+// It is written in place to what the user named, as mqldt does, so that links, owner and mode are kept and a pipe, the
+// screen or a mounted file will do as well: replaced if there is never more than one queue manager, else appended to.
+// What is there is kept until there is something to replace it.
 #ifndef LOGDISK_CSVFILE_H
 #define LOGDISK_CSVFILE_H
 
 #include "failure.h"
-#include "options.h"
 #include "result.h"
 
 #include <stdbool.h>
@@ -28,10 +28,21 @@ struct mqldt_row {
 // Of a finished step; writers are all that took part.
 struct mqldt_row mqldt_row_of(const struct result *all, const struct writer *writers, struct result_room *room);
 
-// False: refuses, before the test, a place where the file could not be put.
-bool csvfile_check(const char *path, struct failure *failure);
+struct csvfile {
+    const char *path;       // NULL: not asked for
+    int fd;                 // -1: not open, since on_screen or unread
+    bool on_screen;         // it is what standard output is
+    bool unread;            // a named pipe that nobody had open for reading at the start: whoever writes waits for a reader
+    bool made;              // by csvfile_open
+};
 
-// False: says on standard error what could not be written.
-bool csvfile_write(const char *path, const struct options *options, const struct mqldt_row *rows, size_t count);
+// Opens it for writing, without changing what is there; false where that cannot be.
+bool csvfile_open(struct csvfile *csvfile, const char *path, struct failure *failure);
+
+// Writes and closes it; false: says on standard error what could not be written.
+bool csvfile_write(struct csvfile *csvfile, bool append, const struct mqldt_row *rows, size_t count);
+
+// Closes it without a result; a file that csvfile_open made is removed.
+void csvfile_discard(struct csvfile *csvfile);
 
 #endif

@@ -6,13 +6,13 @@
 #ifndef LOGDISK_IDENTITY_H
 #define LOGDISK_IDENTITY_H
 
+#include "block.h"
 #include "procfs.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define IDENTITY_TEXT_BYTES 160
-#define IDENTITY_STACK_BYTES 1024
+#define IDENTITY_TEXT_BYTES BLOCK_FACT_BYTES
 
 struct device_facts {
     char name[IDENTITY_TEXT_BYTES], model[IDENTITY_TEXT_BYTES], scheduler[IDENTITY_TEXT_BYTES];
@@ -23,16 +23,16 @@ struct device_facts {
 
 struct identity {
     struct mount mount;                 // id 0: not found
-    uint32_t major, minor;              // of the block device; major 0: none
-    uint32_t disk_major, disk_minor;    // of the whole disk where the device is a partition, else the same
+    // Of the file system that holds what is written: behind an overlay, that of its upper directory.
+    struct block_number number;         // of the block device; major 0: none
+    struct block_number disk;           // of the whole disk if the device is a partition, else the same
     struct device_facts device;         // what is written to; queue facts of the whole disk
     struct device_facts member;         // the first device at the bottom of a stack; name empty: there is no stack
-    char stack[IDENTITY_STACK_BYTES];   // from the device downwards: dm-1 (log) > dm-0 (mpatha) > sda + sdb
+    struct block_stack stack;
     char clock_source[IDENTITY_TEXT_BYTES];
-    uint32_t direct_io_alignment_bytes; // 0: the kernel does not say
 };
 
-// dir_fd and file_fd are open on the file system under test (file_fd may be -1).
-void identity_gather(struct identity *identity, int dir_fd, int file_fd);
+// dir_fd is open on the file system under test.
+void identity_gather(struct identity *identity, int dir_fd);
 
 #endif

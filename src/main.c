@@ -7,11 +7,13 @@
 #include "background.h"
 #include "clock.h"
 #include "crew.h"
+#include "log_file.h"
 #include "output.h"
 #include "run.h"
 #include "run_table.h"
 #include "step.h"
 #include "step_room.h"
+#include "units.h"
 #include "version.h"
 
 #include <errno.h>
@@ -151,7 +153,7 @@ static bool check_surroundings(struct run *run, struct failure *failure) {
         return failure_set(failure, EXIT_REFUSED, "--cpu=%s: the kernel does not pin to processor %u: %s; name others, or "
                            "leave it out", options->cpu_list, cpu, strerror(error));
     }
-    return (options->csv_file == NULL || csvfile_check(options->csv_file, failure)) &&
+    return csvfile_open(&run->csvfile, options->csv_file, failure) &&
            (options->progress_file == NULL || progress_check(options->progress_file, failure)) &&
            tables_open(&run->tables, options->tables_dir, result_rows(run), failure);
 }
@@ -183,9 +185,49 @@ static void prepare(void *argument) {
     struct run *run = argument;
     workspace_prepare(&run->workspace);
     if (run->workspace.failure.status == EXIT_MEASURED && run->workspace.directories[0].fd >= 0) {
-        identity_gather(&run->identity, run->workspace.directories[0].fd, run->workspace.directories[0].files[0]);
-        places_shared(run->options, &run->tables, &run->workspace, run->shared_places);
+        run->direct_io_alignment_bytes = log_file_told_alignment(run->workspace.directories[0].files[0]);
+        places_shared(run->options, &run->tables, run->csvfile.fd, &run->workspace, run->shared_places);
     }
+}
+
+static void look_at_disks(struct run *run) {
+    const struct log_directory *directories = run->workspace.directories;
+    identity_gather(&run->identity, directories[0].fd);
+    for (uint32_t i = 0; i < run->workspace.queue_managers; i++) {
+        bool seen = false;
+        for (uint32_t before = 0; before < i; before++) {
+            seen |= directories[before].device == directories[i].device;
+        }
+        if (!seen) {
+            backing_add(&run->backing, directories[i].fd);
+        }
+    }
+}
+
+static bool lock_devices(struct run *run, struct failure *failure) {
+    device_lock_take(&run->lock, &run->backing, run->options->run_id);
+    if (run->lock.others[0] != '\0' && !run->options->share_device) {
+        return failure_set(failure, EXIT_REFUSED, "another tester is at the disk under --dir: %s; wait until it has ended, or "
+                           "test beside it by --shareDevice, which will show in both results", run->lock.others);
+    }
+    return true;
+}
+
+static void warn_of_others(struct run *run) {
+    if (run->lock.others[0] != '\0') {
+        run_warn(run, "--shareDevice: another tester is at the disk under --dir, and each disturbs the other: %s",
+                 run->lock.others);
+    }
+    if (run->lock.problem[0] != '\0') {
+        run_warn(run, "cannot tell whether another tester is at the disk under --dir: %s", run->lock.problem);
+    }
+}
+
+// While all directories have their names, and before there is anything to clear away.
+static bool before_files(void *argument, struct failure *failure) {
+    struct run *run = argument;
+    look_at_disks(run);
+    return step_room(run, failure) && lock_devices(run, failure);
 }
 
 static bool prepare_files(struct run *run) {
@@ -195,7 +237,7 @@ static bool prepare_files(struct run *run) {
     if (!crew_try((uint32_t)run->options->queue_managers, &run->failure)) {
         return false;
     }
-    run->workspace.before_files = step_room;
+    run->workspace.before_files = before_files;
     run->workspace.before_files_context = run;
     output_print("Creating files...\n");
     output_flush();
@@ -210,12 +252,13 @@ static bool prepare_files(struct run *run) {
         run_note_stop(run);
         return false;
     }
+    warn_of_others(run);
     if (run->shared_places[0] != '\0') {
         run_warn(run, "on a file system under test: %s; what hangs there cannot be written until it thaws, and writing it "
                  "disturbs the test; another file system is better", run->shared_places);
     }
     screen_initial_write(&run->workspace.initial_write);
-    disturbance_start(&run->disturbance, run->identity.disk_major, run->identity.disk_minor);
+    disturbance_start(&run->disturbance, run->identity.disk.major, run->identity.disk.minor);
     return true;
 }
 
@@ -254,8 +297,10 @@ static void write_results(void *argument) {
     }
     run_table_write(run, missing);
     run->results_written = tables_commit_run(&run->tables, complete) && complete;
-    if (run->options->csv_file != NULL && run->steps_measured > 0) {     // nothing measured replaces no earlier result
-        run->results_written &= csvfile_write(run->options->csv_file, run->options, run->rows, run->steps_measured);
+    if (run->csvfile.path != NULL && run->steps_measured > 0) {
+        run->results_written &= csvfile_write(&run->csvfile, run->options->queue_managers > 1, run->rows, run->steps_measured);
+    } else {
+        csvfile_discard(&run->csvfile);             // nothing measured replaces no earlier result
     }
 }
 
@@ -305,8 +350,14 @@ static bool supervise_check(struct run *run) {
     }
     if (!run->checked) {
         run->failure = run->check_failure;
+        csvfile_discard(&run->csvfile);
     }
     return run->checked;
+}
+
+static void discard_results(struct run *run) {
+    tables_discard(&run->tables);
+    csvfile_discard(&run->csvfile);
 }
 
 static enum exit_status measure(struct run *run) {
@@ -317,11 +368,14 @@ static enum exit_status measure(struct run *run) {
         return run->failure.status;
     }
     if (!progress_start(&run->progress)) {
-        tables_discard(&run->tables);
+        discard_results(run);
         (void)failure_set(&run->failure, EXIT_REFUSED, "--progress: cannot make a thread for it");
         return EXIT_REFUSED;
     }
     warn_of_block_sizes(run);
+    if (run->csvfile.unread) {
+        run_warn(run, "nobody reads --csvFile=%s yet; the result will wait there for a reader", run->csvfile.path);
+    }
     if (!background_start(run->options->background_threads)) {
         run_warn(run, "--backgroundThreads: not all threads could be made");
     }
@@ -330,7 +384,7 @@ static enum exit_status measure(struct run *run) {
     }
     enum exit_status status = EXIT_REFUSED;
     if (run->failure.status == EXIT_REFUSED) {
-        tables_discard(&run->tables);
+        discard_results(run);
     } else {
         status = finish(run);
     }
@@ -341,7 +395,7 @@ static enum exit_status measure(struct run *run) {
 // Standard output is a result that could not be written where there is no other. A reader that has gone (a pipe into
 // head) is no complaint worth where there is.
 static enum exit_status judge_screen(const struct run *run, bool idle, enum exit_status status) {
-    bool alone = run->options->tables_dir == NULL && run->options->csv_file == NULL;
+    bool alone = run->options->tables_dir == NULL && (run->csvfile.path == NULL || run->csvfile.on_screen);
     int error = output_error();
     if (idle && (error == 0 || (error == EPIPE && !alone))) {
         return status;
@@ -397,6 +451,7 @@ int main(int argc, char **argv) {
     if (!fill_standard_descriptors()) {
         return EXIT_REFUSED;
     }
+    group_digits_as_locale();
     switch (options_parse(&options, argc, argv, message)) {
     case OPTIONS_HELP:
         options_help(stdout);

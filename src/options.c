@@ -48,7 +48,7 @@ static const struct rule rules[] = {
     {"delay", 'z', KIND_INTEGER, FIELD(delay_us), 0, 60000000, 0, "0 to 60000000 microseconds", "--delay=100", "US",
      "think time after each write, outside the timed interval (0)"},
     {"csvFile", 'c', KIND_TEXT, FIELD(csv_file), 0, 0, 0, "a file name", "--csvFile=result.csv", "FILE",
-     "mqldt's table: replaced for one queue manager, appended to for several"},
+     "mqldt's table, written in place: replaced for one queue manager, appended to for several"},
     {"alignment", 'a', KIND_INTEGER, FIELD(alignment_bytes), 0, 1048576, 0, "0, or a power of two from 512 to 1048576",
      "--alignment=4096", "BYTES", "of the memory written from; 0 is the file system's preferred block (4096)"},
     {"backgroundThreads", 'p', KIND_INTEGER, FIELD(background_threads), 0, 100, 0, "0 to 100",
@@ -80,6 +80,10 @@ static const struct rule rules[] = {
     {"verify", 0, KIND_FLAG, FIELD(verify), 0, 0, 0, "", "", "", "read everything back after each step and compare"},
     {"cpu", 0, KIND_CPUS, FIELD(cpu_list), 0, 0, 0, "processors, as 0-3,8", "--cpu=0-3", "LIST",
      "pin the writers to these processors, in turn"},
+    {"runId", 0, KIND_TEXT, FIELD(run_id), 0, 0, 0, "up to 64 letters, digits, '.', '_' and '-'", "--runId=2026-11-21",
+     "ID", "testers of one run may share a disk (none: of no run)"},
+    {"shareDevice", 0, KIND_FLAG, FIELD(share_device), 0, 0, 0, "", "", "",
+     "test although a tester of another run is at the disk"},
     {"mlock", 0, KIND_FLAG, FIELD(mlock), 0, 0, 0, "", "", "", "keep all pages of the process in memory"},
     {"help", 'h', KIND_HELP, 0, 0, 0, 0, "", "", "", "this text"},
     {"version", 0, KIND_VERSION, 0, 0, 0, 0, "", "", "", "the version and the hash of its sources"},
@@ -299,6 +303,10 @@ static bool check_together(struct options *options, const struct complaint *comp
     if (strlen(options->file_prefix) > 200 || strchr(options->file_prefix, '/') != NULL) {
         return complain_value(complaint, rule_named("filePrefix"), options->file_prefix);
     }
+    if (strlen(options->run_id) > OPTIONS_RUN_ID_MAX ||
+        options->run_id[strspn(options->run_id, OPTIONS_RUN_ID_LETTERS)] != '\0') {
+        return complain_value(complaint, rule_named("runId"), options->run_id);
+    }
     uint64_t alignment = options->alignment_bytes;
     if (alignment != 0 && (alignment < 512 || (alignment & (alignment - 1)) != 0)) {
         char text[24];
@@ -315,6 +323,7 @@ static void set_defaults(struct options *options) {
     memset(options, 0, sizeof *options);
     options->dir = ".";
     options->file_prefix = "mqldt_testfile";
+    options->run_id = "";
     options->file_bytes = 1638400;
     options->files = 8;
     options->duration_s = 10;
@@ -352,6 +361,30 @@ static const struct rule *rule_of(int found) {
     return NULL;
 }
 
+// What an abbreviation means that is ambiguous only because of what we added to mqldt's options, which are those with a
+// letter; NULL: nothing.
+static const struct rule *mqldt_abbreviation(const char *argument) {
+    const struct rule *meant = NULL;
+    if (argument == NULL || strncmp(argument, "--", 2) != 0) {
+        return NULL;
+    }
+    for (size_t i = 0; i < RULES; i++) {
+        if (rules[i].letter != 0 && strncmp(rules[i].name, argument + 2, strcspn(argument + 2, "=")) == 0) {
+            if (meant != NULL) {
+                return NULL;
+            }
+            meant = &rules[i];
+        }
+    }
+    return meant;
+}
+
+// The value of a long option that getopt gave up on: behind its =, or the next argument, which is then done with.
+static char *take_value(int argc, char **argv, char *argument) {
+    char *equals = strchr(argument, '=');
+    return equals != NULL ? equals + 1 : optind < argc ? argv[optind++] : NULL;
+}
+
 // Of a letter getopt tells which it was; it may stand in the middle of an argument that is not behind optind yet.
 static void complain_option(const struct complaint *complaint, int found, const char *argument) {
     const char *why = found == ':' ? "wants a value" : "is unknown, ambiguous or takes no value";
@@ -380,8 +413,13 @@ enum options_outcome options_parse(struct options *options, int argc, char **arg
             break;
         }
         const struct rule *rule = rule_of(found);
-        if (rule == NULL) {
-            complain_option(&complaint, found, optind > 0 && optind <= argc ? argv[optind - 1] : NULL);
+        char *argument = optind > 0 && optind <= argc ? argv[optind - 1] : NULL;
+        if (rule == NULL && found == '?' && optopt == 0 && (rule = mqldt_abbreviation(argument)) != NULL) {
+            optarg = take_value(argc, argv, argument);
+            found = ':';                // should the value be missing
+        }
+        if (rule == NULL || (found == ':' && optarg == NULL)) {
+            complain_option(&complaint, found, argument);
             return OPTIONS_WRONG;
         }
         if (rule->kind == KIND_HELP) {

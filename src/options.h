@@ -14,6 +14,8 @@
 #define OPTIONS_LIST_MAX 1000           // elements in --bsize and in --qm
 #define OPTIONS_QUEUE_MANAGERS_MAX 1000
 #define OPTIONS_CPUS_MAX 1024           // as many as cpu_set_t holds
+#define OPTIONS_RUN_ID_MAX 64
+#define OPTIONS_RUN_ID_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 #define OPTIONS_MESSAGE_BYTES 640
 
 enum sync_mode { SYNC_DSYNC, SYNC_SYNC, SYNC_FDATASYNC, SYNC_FSYNC, SYNC_NONE };
@@ -43,7 +45,8 @@ struct options {
     uint64_t seed;
     bool seed_given;
     uint64_t sync, direct;              // enum sync_mode; 1 is yes
-    bool create_dirs, keep_files, verify, mlock;
+    bool create_dirs, keep_files, verify, mlock, share_device;
+    const char *run_id;                 // empty: a run of its own
     uint8_t cpus[OPTIONS_CPUS_MAX / 8]; // a bit for each processor of --cpu
     const char *cpu_list;               // NULL: not pinned
 };

@@ -49,12 +49,12 @@ static void add(char names[PLACES_BYTES], bool shared, const char *name) {
     }
 }
 
-void places_shared(const struct options *options, const struct tables *tables, const struct workspace *workspace,
-                   char names[PLACES_BYTES]) {
+void places_shared(const struct options *options, const struct tables *tables, int csv_fd,
+                   const struct workspace *workspace, char names[PLACES_BYTES]) {
     struct stat status;
     names[0] = '\0';
     add(names, tables->open && fstat(tables->dir_fd, &status) == 0 && under_test(workspace, status.st_dev), "--tables");
-    add(names, path_under_test(workspace, options->csv_file), "--csvFile");
+    add(names, csv_fd >= 0 && file_under_test(workspace, csv_fd), "--csvFile");
     add(names, path_under_test(workspace, options->progress_file), "--progress");
     add(names, file_under_test(workspace, STDOUT_FILENO), "standard output");
     add(names, file_under_test(workspace, STDERR_FILENO), "standard error");

@@ -13,7 +13,7 @@
 
 // Names, for people, what of --tables, --csvFile, --progress, standard output and standard error is on a file system
 // under test; empty where nothing is. Memory (tmpfs) does not count: it does not hang. May itself hang where a disk does.
-void places_shared(const struct options *options, const struct tables *tables, const struct workspace *workspace,
-                   char names[PLACES_BYTES]);
+void places_shared(const struct options *options, const struct tables *tables, int csv_fd,
+                   const struct workspace *workspace, char names[PLACES_BYTES]);
 
 #endif

@@ -56,10 +56,10 @@ static bool is_octal(char digit) {
     return digit >= '0' && digit <= '7';
 }
 
-// Copies up to the next blank, with \ooo undone, and returns what is behind the blanks after it.
-static const char *take_field(const char *text, char *field, size_t size) {
+// Copies up to one of the ends, with \ooo undone, and returns where that is.
+static const char *take_until(const char *text, const char *ends, char *field, size_t size) {
     size_t used = 0;
-    while (*text != '\0' && *text != ' ' && *text != '\n') {
+    while (*text != '\0' && strchr(ends, *text) == NULL) {
         char byte = *text++;
         if (byte == '\\' && text[0] >= '0' && text[0] <= '3' && is_octal(text[1]) && is_octal(text[2])) {
             byte = (char)((text[0] - '0') << 6 | (text[1] - '0') << 3 | (text[2] - '0'));
@@ -70,6 +70,12 @@ static const char *take_field(const char *text, char *field, size_t size) {
         }
     }
     field[used] = '\0';
+    return text;
+}
+
+// Copies up to the next blank, and returns what is behind the blanks after it.
+static const char *take_field(const char *text, char *field, size_t size) {
+    text = take_until(text, " \n", field, size);
     return text + strspn(text, " ");
 }
 
@@ -77,14 +83,14 @@ static const char *take_field(const char *text, char *field, size_t size) {
 bool parse_mountinfo_line(const char *line, struct mount *mount) {
     static const struct mount none;
     struct mount found = none;
-    char ignored[8], field[MOUNT_FIELD_BYTES];
+    char field[MOUNT_FIELD_BYTES];
     uint32_t parent;
     const char *at = line;
     if (!take_number32(&at, &found.id) || *at++ != ' ' || !take_number32(&at, &parent) || *at++ != ' ' ||
         !take_number32(&at, &found.major) || *at++ != ':' || !take_number32(&at, &found.minor) || *at++ != ' ') {
         return false;
     }
-    at = take_field(at, ignored, sizeof ignored);
+    at = take_field(at, found.root, sizeof found.root);
     at = take_field(at, found.point, sizeof found.point);
     at = take_field(at, found.options, sizeof found.options);
     do {
@@ -101,6 +107,26 @@ bool parse_mountinfo_line(const char *line, struct mount *mount) {
     }
     *mount = found;
     return true;
+}
+
+bool parse_mountinfo_option(const char *line, const char *name, char *value, size_t size) {
+    const char *at = strstr(line, " - ");
+    size_t length = strlen(name);
+    char ignored[8];
+    if (at == NULL) {
+        return false;
+    }
+    at = take_field(take_field(at + 3, ignored, sizeof ignored), ignored, sizeof ignored);     // type and source
+    for (;; at++) {
+        if (strncmp(at, name, length) == 0 && at[length] == '=') {
+            (void)take_until(at + length + 1, ", \n", value, size);
+            return true;
+        }
+        at += strcspn(at, ", \n");
+        if (*at != ',') {
+            return false;
+        }
+    }
 }
 
 // What stands behind a word at the start of a line, or NULL.

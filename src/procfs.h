@@ -15,7 +15,8 @@
 struct mount {
     uint32_t id;
     uint32_t major, minor;
-    char point[MOUNT_FIELD_BYTES], options[MOUNT_FIELD_BYTES];      // cut where they are longer
+    char root[MOUNT_FIELD_BYTES];       // of the mount within its file system; these are cut if they are longer
+    char point[MOUNT_FIELD_BYTES], options[MOUNT_FIELD_BYTES];
     char type[64], source[MOUNT_FIELD_BYTES], super_options[MOUNT_FIELD_BYTES];
 };
 
@@ -24,6 +25,10 @@ bool read_text(const char *path, char *text, size_t size);
 
 // One line of /proc/self/mountinfo, octal escapes undone.
 bool parse_mountinfo_line(const char *line, struct mount *mount);
+
+// The value of "name=value" among the options of the file system in such a line. Unlike the field super_options it is
+// not cut, and tells a comma within the value from one behind it.
+bool parse_mountinfo_option(const char *line, const char *name, char *value, size_t size);
 
 // "mnt_id:" of /proc/self/fdinfo/N.
 bool parse_fdinfo_mount(const char *text, uint32_t *mount_id);

@@ -6,7 +6,9 @@
 #ifndef LOGDISK_RUN_H
 #define LOGDISK_RUN_H
 
+#include "backing.h"
 #include "csvfile.h"
+#include "device_lock.h"
 #include "disturbance.h"
 #include "failure.h"
 #include "identity.h"
@@ -42,9 +44,13 @@ struct run {
     struct supervisor supervisor;
     struct workspace workspace;
     struct tables tables;
+    struct csvfile csvfile;
     struct screen screen;
     struct progress progress;
     struct identity identity;
+    struct backing backing;
+    struct device_lock lock;
+    uint32_t direct_io_alignment_bytes;     // 0: the kernel does not say
     struct disturbance disturbance;
     struct verify verify;               // of the step just ended
     uint64_t verified_blocks, verify_mismatches;

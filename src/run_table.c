@@ -137,6 +137,8 @@ static void put_options(struct run *run) {
         tables_run_text(tables, "option_start_at_epoch_s", "");
     }
     tables_run_integer(tables, "option_verify", options->verify);
+    tables_run_text(tables, "option_run_id", options->run_id);
+    tables_run_integer(tables, "option_share_device", options->share_device);
     tables_run_text(tables, "option_cpus", options->cpu_list != NULL ? options->cpu_list : "");
     tables_run_integer(tables, "option_mlock", options->mlock);
     for (uint32_t i = 0; i < run->workspace.queue_managers; i++) {
@@ -239,6 +241,19 @@ static void put_nfs(struct tables *tables, const struct mount *mount) {
     }
 }
 
+static void put_backing(struct run *run) {
+    char text[BACKING_DISKS_MAX * 24] = "";
+    size_t used = 0;
+    for (uint32_t i = 0; i < run->backing.disks_count; i++) {
+        const struct block_number *disk = &run->backing.disks[i];
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%" PRIu32 ":%" PRIu32, i > 0 ? " " : "", disk->major, disk->minor);
+    }
+    tables_run_text(&run->tables, "backing_filesystem_type", run->backing.type);
+    tables_run_text(&run->tables, "backing_unknown", run->backing.unknown != NULL ? run->backing.unknown : "");
+    tables_run_text(&run->tables, "backing_disks", text);
+    tables_run_text(&run->tables, "device_shared_with", run->lock.others);
+}
+
 static void put_identity(struct run *run) {
     struct tables *tables = &run->tables;
     const struct identity *identity = &run->identity;
@@ -256,15 +271,15 @@ static void put_identity(struct run *run) {
     tables_run_text(tables, "mount_options", text);
     put_nfs(tables, mount);
     text[0] = '\0';
-    if (identity->major > 0) {
-        (void)snprintf(text, sizeof text, "%" PRIu32 ":%" PRIu32, identity->major, identity->minor);
+    if (identity->number.major > 0) {
+        (void)snprintf(text, sizeof text, "%" PRIu32 ":%" PRIu32, identity->number.major, identity->number.minor);
     }
     tables_run_text(tables, "device_number", text);
     put_device(tables, "device", &identity->device);
     put_device(tables, "device_member", &identity->member);
-    tables_run_text(tables, "device_stack", identity->stack);
-    if (identity->direct_io_alignment_bytes > 0) {
-        tables_run_integer(tables, "direct_io_alignment_bytes", identity->direct_io_alignment_bytes);
+    tables_run_text(tables, "device_stack", identity->stack.text);
+    if (run->direct_io_alignment_bytes > 0) {
+        tables_run_integer(tables, "direct_io_alignment_bytes", run->direct_io_alignment_bytes);
     } else {
         tables_run_text(tables, "direct_io_alignment_bytes", "");
     }
@@ -337,5 +352,6 @@ void run_table_write(struct run *run, const char *tables_missing) {
     put_error(run);
     put_verify(run);
     put_identity(run);
+    put_backing(run);
     put_disturbance(run);
 }

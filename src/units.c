@@ -5,6 +5,8 @@
 #include "units.h"
 
 #include <inttypes.h>
+#include <limits.h>
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -82,18 +84,42 @@ bool parse_decimal(const char *text, uint64_t *billionths) {
     return true;
 }
 
+#define SEPARATOR_BYTES_MAX 4
+
+static char digit_separator[SEPARATOR_BYTES_MAX + 1];
+static char digit_groups[8];            // sizes of the groups from the right, as in struct lconv
+
+void group_digits(const char *separator, const char *grouping) {
+    bool fits = strlen(separator) <= SEPARATOR_BYTES_MAX;
+    (void)snprintf(digit_separator, sizeof digit_separator, "%s", fits ? separator : "");
+    (void)snprintf(digit_groups, sizeof digit_groups, "%s", grouping);
+}
+
+void group_digits_as_locale(void) {
+    if (setlocale(LC_NUMERIC, "") != NULL) {
+        const struct lconv *local = localeconv();
+        group_digits(local->thousands_sep, local->grouping);
+        (void)setlocale(LC_NUMERIC, "C");
+    }
+}
+
 const char *format_thousands(char text[THOUSANDS_BYTES], uint64_t value) {
     char digits[21];
     int length = snprintf(digits, sizeof digits, "%" PRIu64, value);
-    char *to = text;
-    for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0) {
-            *to++ = ',';
+    size_t separator_bytes = strlen(digit_separator);
+    const char *group = digit_groups;
+    char *at = text + THOUSANDS_BYTES - 1;
+    *at = '\0';
+    for (int in_group = 0; length > 0; in_group++) {
+        if (*group != '\0' && *group != CHAR_MAX && in_group == *group) {
+            at -= separator_bytes;
+            memcpy(at, digit_separator, separator_bytes);
+            in_group = 0;
+            group += group[1] != '\0';          // the last size goes on for ever
         }
-        *to++ = digits[i];
+        *--at = digits[--length];
     }
-    *to = '\0';
-    return text;
+    return at;
 }
 
 const char *format_size(char text[SIZE_NAME_BYTES], uint64_t bytes) {

@@ -15,8 +15,13 @@ bool parse_size(const char *text, uint64_t *bytes);
 // A decimal with up to nine places ("12", "0.5", "1790000000.25") as billionths: seconds become nanoseconds.
 bool parse_decimal(const char *text, uint64_t *billionths);
 
-#define THOUSANDS_BYTES 28
-// 1234567 becomes 1,234,567, whatever the locale. Returns text.
+#define THOUSANDS_BYTES 100
+// How format_thousands groups digits, as localeconv() tells it; to begin with not at all. A separator of more than four
+// bytes counts as none.
+void group_digits(const char *separator, const char *grouping);
+// As the user's locale does. The locale of the process is "C" again afterwards, so that nothing else depends on it.
+void group_digits_as_locale(void);
+// For people: 1234567 becomes 1,234,567 if digits are grouped so. Returns a place within text.
 const char *format_thousands(char text[THOUSANDS_BYTES], uint64_t value);
 
 #define SIZE_NAME_BYTES 24

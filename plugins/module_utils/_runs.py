@@ -83,9 +83,10 @@ class Run(object):
         os.mkdir(self.tables_path, 0o700)
 
     def lock(self):
-        """Return a descriptor that holds the lock of this state directory.
+        """Return a descriptor that holds the lock of this state directory: one run at a time, until its supervisor has cleared away.
 
-        Whoever inherits it keeps the lock. Raises RunError, naming the run that holds it.
+        Whoever inherits it keeps the lock. Raises RunError, naming the run that holds it. It is not what keeps two runs from one
+        disk: the tester does that, since another user, or this one elsewhere, has a state directory of their own.
         """
         path = os.path.join(self.state_dir, 'lock')
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)

@@ -87,6 +87,7 @@ def why_dead(run):
         return 'the tester vanished before it wrote its tables (was the host restarted, or its supervisor killed?)'
     if status > 128:
         return 'the tester was killed by signal %d before it wrote its tables' % (status - 128)
+    message = message.replace('--shareDevice', 'workspace_allow: [device_in_use]')
     return message or 'the tester ended with status %d and without tables' % status
 
 

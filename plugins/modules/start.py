@@ -15,7 +15,8 @@ description:
   - Starts the tester in a session of its own that survives the connection, under a small shell that notes its exit
     status and takes away the test directories when it has ended.
   - Returns at once; M(mqops.logdisk.status) follows the run, M(mqops.logdisk.collect) brings its tables home.
-  - Two runs at once in one state directory are refused; the message names the first.
+  - Two runs at once in one state directory are refused; the message names the first. Runs with state directories of their own
+    meet at the disk, where the second one's tester refuses.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 options:
@@ -152,7 +153,7 @@ def command(p, run):
     prefix = ['nice', '-n', str(p['nice'])] if p['nice'] else []
     if p['ionice']:
         prefix += ['ionice'] + shlex.split(p['ionice'])
-    return prefix + [p['tester']] + p['arguments'] + [
+    return prefix + [p['tester']] + p['arguments'] + ['--runId=' + p['run_id'],
         '--dir=' + ','.join(p['directories']), '--tables=' + run.tables_path, '--progress=' + run.progress_path]
 
 

@@ -56,7 +56,9 @@ options:
     type: str
     default: ""
   allow:
-    description: Refusals to override.
+    description:
+      - Refusals to override.
+      - V(device_in_use) is none of this module's, but of the tester's, which refuses a disk that another run measures.
     type: list
     elements: str
     default: []
@@ -67,6 +69,7 @@ options:
       - queue_manager_files
       - active_log
       - unknown_log
+      - device_in_use
   privileged:
     description: The task becomes root to make the directories.
     type: bool
@@ -149,7 +152,8 @@ def main():
             privileged=dict(type='bool', default=False),
             may_ask_for_privilege=dict(type='bool', default=True),
             allow=dict(type='list', elements='str', default=[], choices=[
-                'symlink', 'shared_directory', 'remote_file_system', 'queue_manager_files', 'active_log', 'unknown_log']),
+                'symlink', 'shared_directory', 'remote_file_system', 'queue_manager_files', 'active_log', 'unknown_log',
+                'device_in_use']),
         ),
         supports_check_mode=True,
     )

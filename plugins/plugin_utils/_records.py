@@ -24,7 +24,7 @@ CLOCK_BOUND_S = 1.0
 TABLE_NAMES = ("run.csv", "results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv")
 """The tester's tables, all that is ever taken from a host."""
 
-IDENTITY_PREFIXES = ("filesystem_", "mount_", "device_", "direct_io_", "nfs_")
+IDENTITY_PREFIXES = ("filesystem_", "mount_", "device_", "direct_io_", "nfs_", "backing_")
 """Keys of the tester's run table that say what was tested; they join the facts of the host."""
 
 

@@ -30,11 +30,15 @@ DEFAULT_VOLUME = 'log'
 _NO_ROW = {'block_size_bytes': None, 'queue_managers': None, 'queue_manager': None}
 
 _LONGEST_VALUE = 40
+# As backing.c of the tester names what is memory; empty is not known.
+_MEMORY = ('', 'memory', 'tmpfs', 'ramfs', 'rootfs', 'devtmpfs')
 # A key of run.csv, whether its value is that of a run that wrote as MQ's logger does and as fast as it could, and what another value means for people.
 _AS_MQ_WRITES: tuple[tuple[str, Callable[[str], bool], str], ...] = (
     ('option_sync', lambda text: text in ('dsync', 'sync'), 'it wrote with the sync mode {value}, where MQ writes with dsync'),
     ('option_direct', lambda text: text == 'yes', 'it wrote through the page cache, where MQ writes with direct I/O'),
     ('filesystem_type', lambda text: text not in ('', 'tmpfs', 'ramfs'), 'it wrote to {value}, which is memory'),
+    ('backing_unknown', lambda text: text == '', 'it cannot be seen what holds the bytes ({value}): test a volume that is mounted without it'),
+    ('backing_filesystem_type', lambda text: text not in _MEMORY, 'what it wrote ended in memory ({value})'),
     ('option_rate_per_s', lambda text: not text.strip('0.'), 'it was throttled to {value} writes/s'),
     ('option_delay_us', lambda text: text == '0', 'it paused for {value} us after each write'),
 )

@@ -57,6 +57,7 @@ void test_rounds(void);
 void test_schedule(void);
 void test_passes(void);
 void test_mountinfo(void);
+void test_lock_names(void);
 void test_kernel_counters(void);
 void test_identity(void);
 

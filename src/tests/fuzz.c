@@ -6,6 +6,7 @@
 #include "../platform.h"
 
 #include "../csv.h"
+#include "../device_lock.h"
 #include "../options.h"
 #include "../procfs.h"
 #include "../units.h"
@@ -64,6 +65,9 @@ static void fuzz_kernel_text(char *text) {
         (void)parse_mount_option(mount.super_options, "wsize", value, sizeof value);
     }
     (void)parse_mount_option(text, "addr", value, sizeof value);
+    (void)parse_mountinfo_option(text, "upperdir", value, sizeof value);
+    struct lock_name name;
+    (void)parse_lock_name(text, &name);
     (void)parse_fdinfo_mount(text, &major);
     (void)parse_device_number(text, &major, &minor);
     (void)parse_cpu_times(text, &a, &b, &c);

@@ -40,6 +40,7 @@ static const struct { const char *name; void (*run)(void); } tests[] = {
     {"schedule of an open loop", test_schedule},
     {"first and later passes", test_passes},
     {"mountinfo", test_mountinfo},
+    {"lock_names", test_lock_names},
     {"kernel counters", test_kernel_counters},
     {"identity", test_identity},
 };

@@ -155,8 +155,8 @@ void test_tables(void) {
 }
 
 void test_mqldt_table(void) {
-    static struct options options = {.queue_managers = 1};
     static struct failure failure;
+    struct csvfile csvfile;
     static const struct mqldt_row rows[] = {
         {.block_bytes = 4096, .queue_managers = 1, .writes = 25311, .bytes = 103673856, .second_bytes_max = 36048896,
          .second_bytes_min = 33797184, .bytes_per_s = 34558314, .max_ns = 724878, .min_ns = 56458, .mean_ns = 118000,
@@ -176,17 +176,21 @@ void test_mqldt_table(void) {
     char wanted[4096];
     make_directory();
     const char *path = in_directory("o.csv");
-    CHECK(csvfile_check(path, &failure) && csvfile_write(path, &options, rows, 1));
+    CHECK(csvfile_open(&csvfile, path, &failure) && get_file("o.csv")[0] == '\0');
+    csvfile_discard(&csvfile);
+    CHECK(access(path, F_OK) != 0);
+    CHECK(csvfile_open(&csvfile, path, &failure) && csvfile_write(&csvfile, false, rows, 1));
     CHECK(strcmp(get_file("o.csv"), single) == 0);
-    CHECK(csvfile_write(path, &options, rows, 1) && strcmp(get_file("o.csv"), single) == 0);
-    options.queue_managers = 2;
-    CHECK(csvfile_write(path, &options, rows, 2));
+    put_file("o.csv", "longer than what replaces it");
+    CHECK(csvfile_open(&csvfile, path, &failure));
+    csvfile_discard(&csvfile);
+    CHECK(strcmp(get_file("o.csv"), "longer than what replaces it") == 0);
+    CHECK(csvfile_open(&csvfile, path, &failure) && csvfile_write(&csvfile, false, rows, 1));
+    CHECK(strcmp(get_file("o.csv"), single) == 0);
+    CHECK(csvfile_open(&csvfile, path, &failure) && csvfile_write(&csvfile, true, rows, 2));
     (void)snprintf(wanted, sizeof wanted, "%s%s%s", single, single, several);
     CHECK(strcmp(get_file("o.csv"), wanted) == 0);
-    put_file("foreign", "precious\n");
-    CHECK(!csvfile_check(in_directory("foreign"), &failure) && failure.status == EXIT_REFUSED);
-    CHECK(!csvfile_write(in_directory("foreign"), &options, rows, 1));
-    CHECK(strcmp(get_file("foreign"), "precious\n") == 0);
-    CHECK(!csvfile_check(in_directory("no/where"), &failure));
-    CHECK(unlink(in_directory("o.csv")) == 0 && unlink(in_directory("foreign")) == 0 && rmdir(directory) == 0);
+    CHECK(!csvfile_open(&csvfile, in_directory("no/where"), &failure) && failure.status == EXIT_REFUSED);
+    CHECK(csvfile_open(&csvfile, "/dev/full", &failure) && !csvfile_write(&csvfile, false, rows, 1));
+    CHECK(unlink(in_directory("o.csv")) == 0 && rmdir(directory) == 0);
 }

@@ -4,17 +4,21 @@
 // The parsers of the kernel's text.
 #include "../platform.h"
 
+#include "../backing.h"
+#include "../device_lock.h"
 #include "../identity.h"
 #include "../procfs.h"
 #include "check.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 void test_mountinfo(void) {
-    struct mount mount;
+    struct mount mount, mount_root;
     CHECK(parse_mountinfo_line("36 35 98:0 /root /mnt\\040two\\134 rw,noatime shared:1 master:2 - ext4 /dev/sda1 rw,errors=continue\n",
                                &mount));
     CHECK(mount.id == 36 && mount.major == 98 && mount.minor == 0 && strcmp(mount.point, "/mnt two\\") == 0);
@@ -23,6 +27,13 @@ void test_mountinfo(void) {
     CHECK(parse_mountinfo_line("25 24 0:23 / /dev/shm rw - tmpfs tmpfs rw", &mount) && mount.major == 0);
     CHECK(parse_mountinfo_line("40 1 0:50 / /m rw - nfs4 srv:/x rw,vers=4.2,wsize=1048576,proto=tcp,addr=10.0.0.1", &mount));
     char value[32];
+    static const char overlay[] = "50 1 0:60 /sub / rw - overlay none rw,lowerdir=/l:/m,upperdir=/u\\040a\\054b,workdir=/w,xino=off\n";
+    CHECK(parse_mountinfo_line(overlay, &mount_root) && strcmp(mount_root.root, "/sub") == 0);
+    CHECK(parse_mountinfo_option(overlay, "upperdir", value, sizeof value) && strcmp(value, "/u a,b") == 0);
+    CHECK(parse_mountinfo_option(overlay, "workdir", value, 2) && strcmp(value, "/") == 0);
+    CHECK(parse_mountinfo_option(overlay, "xino", value, sizeof value) && strcmp(value, "off") == 0);
+    CHECK(!parse_mountinfo_option(overlay, "upper", value, sizeof value) && !parse_mountinfo_option("a - b", "c", value, sizeof value));
+    CHECK(!parse_mountinfo_option(overlay, "none", value, sizeof value) && !parse_mountinfo_option("", "c", value, sizeof value));
     CHECK(parse_mount_option(mount.super_options, "wsize", value, sizeof value) && strcmp(value, "1048576") == 0);
     CHECK(parse_mount_option(mount.super_options, "addr", value, sizeof value) && strcmp(value, "10.0.0.1") == 0);
     CHECK(parse_mount_option(mount.super_options, "vers", value, 2) && strcmp(value, "4") == 0);
@@ -40,6 +51,23 @@ void test_mountinfo(void) {
     strcpy(longest + 4010, " rw - ext4 s o");
     CHECK(parse_mountinfo_line(longest, &mount) && strlen(mount.point) == MOUNT_FIELD_BYTES - 1 &&
           strcmp(mount.type, "ext4") == 0);
+}
+
+void test_lock_names(void) {
+    struct lock_name name;
+#define LINE "000: 00000002 00000000 00000000 0002 01 123 @mqops-logdisk/"
+    CHECK(parse_lock_name(LINE "253:1/2026-11-21T1_x.y/77.0a1b2c\n", &name));
+    CHECK(name.disk.major == 253 && name.disk.minor == 1 && strcmp(name.run_id, "2026-11-21T1_x.y") == 0 &&
+          strcmp(name.instance, "77.0a1b2c") == 0);
+    CHECK(parse_lock_name(LINE "0:27//1.2\n", &name) && name.run_id[0] == '\0');
+    static const char *const bad[] = {
+        "", "Num       RefCount Protocol Flags    Type St Inode Path\n", "000: 2 0 0 0002 01 123 mqops-logdisk/1:2/a/1.2\n",
+        "000: 2 0 0 0002 01 123 @mqops-logdisk\n", LINE "1:2/a\n", LINE "1:2/a/1.2", LINE "1/a/1.2\n", LINE "1:x/a/1.2\n",
+        LINE "1:2/\033[1m/1.2\n", LINE "1:2/a/1.2 3\n", LINE "1:2/a/1234567890.1234567890.1234\n",
+        LINE "1:2/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/1.2\n"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        CHECK_CASE(!parse_lock_name(bad[i], &name), bad[i]);
+    }
 }
 
 void test_kernel_counters(void) {
@@ -69,13 +97,38 @@ void test_kernel_counters(void) {
     CHECK(strcmp(chosen, "]x[") == 0);
 }
 
+// Of a FUSE file system whose program has gone: what it stands on cannot be seen. Only root mounts one, where there is one.
+static void test_fuse(void) {
+    char point[] = "/tmp/logdisk-unit-XXXXXX", options[80];
+    struct backing backing = {0};
+    int program = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+    CHECK(mkdtemp(point) != NULL);
+    (void)snprintf(options, sizeof options, "fd=%d,rootmode=40000,user_id=0,group_id=0", program);
+    bool mounted = program >= 0 && mount("/dev/null", point, "fuse.test", MS_NOSUID | MS_NODEV, options) == 0;
+    if (program >= 0) {
+        CHECK(close(program) == 0);
+    }
+    if (mounted) {
+        int fd = open(point, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        backing_add(&backing, fd);
+        CHECK(backing.unknown != NULL && strstr(backing.unknown, "FUSE") != NULL && strcmp(backing.type, "fuse.test") == 0);
+        CHECK(close(fd) == 0 && umount(point) == 0);
+    }
+    CHECK(rmdir(point) == 0);
+}
+
 void test_identity(void) {
     static struct identity identity;
     int fd = open("/proc", O_RDONLY | O_DIRECTORY);
-    identity_gather(&identity, fd, -1);
+    identity_gather(&identity, fd);
     CHECK(strcmp(identity.mount.type, "proc") == 0 && strcmp(identity.mount.point, "/proc") == 0);
-    CHECK(identity.major == 0 && identity.device.name[0] == '\0' && identity.stack[0] == '\0');
+    CHECK(identity.number.major == 0 && identity.device.name[0] == '\0' && identity.stack.text[0] == '\0');
+    static struct backing backing;
+    backing_add(&backing, fd);
+    backing_add(&backing, fd);
+    CHECK(strcmp(backing.type, "proc") == 0 && backing.unknown == NULL && backing.disks_count == 1);
     CHECK(close(fd) == 0);
+    test_fuse();
     char text[8];
     CHECK(!read_text("/proc/no/such/file", text, sizeof text));
     CHECK(read_text("/proc/self/stat", text, sizeof text) && strlen(text) <= 7);

@@ -193,6 +193,29 @@ def test_two_certifications_at_once(start: Start, controller: Controller, tmp_pa
     assert left_on(bed["h1"]) == []
 
 
+def test_two_users_at_one_disk(start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]) -> None:
+    """They share no state directory: the second one's tester finds the first one's."""
+    bed = start("h1")
+    inventory = bed.inventory(tmp_path / "hosts.yml")
+    first = background(controller.certify, inventory, **{**LONG, "sweep_duration": 60})
+    wait_until_measuring(bed)
+    elsewhere = Controller(controller.tools, tmp_path / "second", controller.environment)
+    elsewhere.directory.mkdir()
+    other = {"workspace_owner": "nobody", "workspace_path": "/fut/other", "tester_dir": "/var/tmp/tester", "sweep_state_dir": "/var/tmp/state"}
+    refused = elsewhere.certify(inventory, **other)
+    record = refused.certification.records["h1"]
+    assert (refused.status, record["verdict"]) == (2, "error")
+    beside = elsewhere.certify(inventory, workspace_allow=["device_in_use"], **other)
+    assert controller.run("stop", "-i", str(inventory)).status == 0
+    run_id = first.result().certification.run["run_id"]
+    (reason,) = record["reasons"]
+    assert f"another tester is at the disk under --dir: run {run_id}, pid " in reason
+    assert "workspace_allow: [device_in_use]" in reason
+    allowed = [one for one in beside.certifications if one.run["run_id"] != refused.certifications[0].run["run_id"]]
+    (run_table,) = [one.table("h1", "run.csv") for one in allowed]
+    assert {row["key"]: row["value"] for row in run_table}["device_shared_with"].startswith(f"run {run_id}, pid ")
+
+
 def test_the_stop_switch(start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]) -> None:
     """What was measured until then is kept, and judged as what it is."""
     bed = start("h1", "h2")

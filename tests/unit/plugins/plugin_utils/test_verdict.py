@@ -292,11 +292,18 @@ def test_certification(seconds, figures, certified, said):
     ({'option_sync': 'x' * 999}, f'it wrote with the sync mode {"x" * 40}, where MQ writes with dsync'),
     ({'option_direct': 'no'}, 'it wrote through the page cache, where MQ writes with direct I/O'),
     ({'filesystem_type': 'tmpfs'}, 'it wrote to tmpfs, which is memory'), ({'filesystem_type': 'ramfs'}, 'it wrote to ramfs, which is memory'),
+    ({'filesystem_type': 'overlay', 'backing_filesystem_type': 'ext4'}, ''),
+    ({'filesystem_type': 'overlay', 'backing_filesystem_type': 'tmpfs'}, 'what it wrote ended in memory (tmpfs)'),
+    ({'backing_filesystem_type': 'memory'}, 'what it wrote ended in memory (memory)'),
+    ({'backing_filesystem_type': '', 'backing_unknown': 'the upper directory of an overlay'},
+     'it cannot be seen what holds the bytes (the upper directory of an overlay): test a volume that is mounted without it'),
+    ({'filesystem_type': 'fuse.x', 'backing_filesystem_type': 'fuse.x', 'backing_unknown': 'what a FUSE file system stands on'},
+     'it cannot be seen what holds the bytes (what a FUSE file system stands on): test a volume that is mounted without it'),
     ({'option_rate_per_s': '100.000000'}, 'it was throttled to 100.000000 writes/s'),
     ({'option_rate_per_s': '0.000001'}, 'it was throttled to 0.000001 writes/s'),
     ({'option_delay_us': 1}, 'it paused for 1 us after each write'),
-    *(({key: None}, f'its run.csv does not say {key}') for key in ('option_sync', 'option_direct', 'filesystem_type', 'option_rate_per_s', 'option_delay_us')),
-    *(({key: ''}, f'its run.csv does not say {key}') for key in ('option_sync', 'option_direct', 'filesystem_type', 'option_delay_us')),
+    *(({key: None}, f'its run.csv does not say {key}') for key, *_rest in _verdict._AS_MQ_WRITES),
+    *(({key: ''}, f'its run.csv does not say {key}') for key, holds, _text in _verdict._AS_MQ_WRITES if not holds('')),
 ])
 def test_only_what_writes_as_mq_does_certifies(run_keys, said):
     result = judge(step(), qualifies={'min_duration_s': 300}, **run_keys)
