@@ -34,7 +34,7 @@ class ActionModule(RemoteAction):
         try:
             order = directory.read_order(host, volume)
         except _run_directory.RunDirectoryError as error:
-            return failure(f"it is not known what this host was ordered to measure, so its tables are not taken: {error}")
+            return failure(f"it is not known what this host was ordered to measure, so its tables are not taken: {error} Measure this host again")
         reason = why_not_ordered(order, answer, tables)
         if reason:
             return failure(reason)
@@ -52,7 +52,9 @@ def why_not_ordered(order: dict[str, Any], answer: dict[str, Any], tables: dict[
         return f"the machine that answers is not the one that was asked: {'; '.join(differences)}. Correct the inventory and run playbooks/collect.yml"
     with contextlib.suppress(_tables.TablesError):
         differences = _order.table_differences(order, _tables.parse_tables(tables))
-    return f"these tables are not what was ordered: {'; '.join(differences)}" if differences else ""
+    if not differences:
+        return ""
+    return f"these tables are not what was ordered: {'; '.join(differences)}. Find out which tester wrote them, and measure this host again"
 
 
 def failure(reason: str) -> dict[str, Any]:
