@@ -5,15 +5,16 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import pathlib
 import types
 import zlib
 
 import pytest
 from ansible.errors import AnsibleConnectionFailure
-from ansible_collections.mqops.logdisk.plugins.action import cleanup, collect, open_run, record
+from ansible_collections.mqops.logdisk.plugins.action import cleanup, collect, open_run, probe, record
 from ansible_collections.mqops.logdisk.plugins.callback import report
-from ansible_collections.mqops.logdisk.plugins.plugin_utils import _order, _remote, _run_directory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils import _order, _remote, _run_directory, _sources
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 
@@ -144,6 +145,23 @@ def action(module, answer, interpreter=None, **arguments):
 ])
 def test_a_host_has_no_say_in_what_is_the_controllers(answer, interpreter, expected):
     assert action(None, answer, interpreter).call({}, {}) == expected
+
+
+SOURCES = str(pathlib.Path(probe.__file__).resolve().parents[2] / "src")
+
+
+@pytest.mark.parametrize("method, ready_made, hashes, source_hash", [
+    ("compile", False, [], "ours"), ("compile", True, [], "ours"),
+    ("binary", False, [], "ours"), ("binary", True, [hashlib.sha256(b"binary").hexdigest()], "theirs"),
+])
+def test_a_tester_is_held_against_what_the_controller_has(tmp_path, monkeypatch, method, ready_made, hashes, source_hash):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (tmp_path / "ready").write_bytes(b"binary")
+    plugin = action(probe, {})
+    sent = plugin.prepare({"source_dir": SOURCES, "method": method, "binary": str(tmp_path / "ready") if ready_made else ""}, {})
+    taken = plugin.take_in({"facts": {}, "time_epoch_s": 1000.0, "tester": {"source_hash": "theirs"}}, {})
+    assert sent["sha256"] == hashes
+    assert taken["tester"]["source_hash"] == (_sources.source_hash(_sources.read_sources(SOURCES)) if source_hash == "ours" else source_hash)
 
 
 def event(action_name, key, attribute="task"):
