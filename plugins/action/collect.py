@@ -1,17 +1,18 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Brings a host's tables home, files them, and judges the host."""
+"""Brings a host's tables home, compares them with what was ordered, files them, and judges the host."""
 
 from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
 import datetime
 import zlib
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils import _records, _run_directory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils import _order, _records, _run_directory, _tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._remote import SCHEMA, RemoteAction, error_key
 
 TABLE_MAX_BYTES = 64 << 20
@@ -25,18 +26,40 @@ class ActionModule(RemoteAction):
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         arguments = self._task.args
         host, volume = task_vars["inventory_hostname"], arguments.get("volume", "log")
+        directory = _run_directory.RunDirectory.open(arguments["run_path"])
         try:
             tables = unpack_tables(answer.get("tables"))
         except ValueError as error:
-            reason = f"what the host sent as its tables cannot be read: {error}"
-            return {"failed": True, "msg": reason, "logdisk": error_key("error", reason)}
-        directory = _run_directory.RunDirectory.open(arguments["run_path"])
-        notes = as_dict(as_dict(answer.get("start")).get("notes"))
-        record = _records.measurement(directory.run, host, volume, as_dict(notes.get("facts")), as_dict(notes.get("workspace")), tables,
+            return failure(f"what the host sent as its tables cannot be read: {error}")
+        try:
+            order = directory.read_order(host, volume)
+        except _run_directory.RunDirectoryError as error:
+            return failure(f"it is not known what this host was ordered to measure, so its tables are not taken: {error} Measure this host again")
+        reason = why_not_ordered(order, answer, tables)
+        if reason:
+            return failure(reason)
+        record = _records.measurement(directory.run, host, volume, as_dict(order.get("facts")), as_dict(order.get("workspace")), tables,
                                       datetime.date.today())
         directory.write_record(record, tables)
         key = {"schema": SCHEMA, "kind": record["kind"], "host": host, "volume": volume, "verdict": record["verdict"], "run_id": record["run_id"]}
         return {"changed": False, "logdisk": key}
+
+
+def why_not_ordered(order: dict[str, Any], answer: dict[str, Any], tables: dict[str, bytes]) -> str:
+    """Return in what the answer of a host is not what was ordered of it, empty if it is. Tables that cannot be read are for the record to report."""
+    differences = _order.machine_differences(order, as_dict(answer.get("start")), as_dict(answer.get("machine")))
+    if differences:
+        return f"the machine that answers is not the one that was asked: {'; '.join(differences)}. Correct the inventory and run playbooks/collect.yml"
+    with contextlib.suppress(_tables.TablesError):
+        differences = _order.table_differences(order, _tables.parse_tables(tables))
+    if not differences:
+        return ""
+    return f"these tables are not what was ordered: {'; '.join(differences)}. Find out which tester wrote them, and measure this host again"
+
+
+def failure(reason: str) -> dict[str, Any]:
+    """Return a result that fails; the tables stay on the host."""
+    return {"failed": True, "msg": reason, "logdisk": error_key("error", reason)}
 
 
 def as_dict(value: Any) -> dict[str, Any]:

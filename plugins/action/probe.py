@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible_collections.mqops.logdisk.plugins.plugin_utils import _sources
+from ansible_collections.mqops.logdisk.plugins.plugin_utils import _sources, _static_binary
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._remote import RemoteAction
 
 
@@ -21,12 +22,23 @@ class ActionModule(RemoteAction):
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         try:
             sources = _sources.read_sources(arguments["source_dir"])
-        except _sources.SourcesError as error:
+            binaries = self._binaries(arguments, sources)
+        except (_sources.SourcesError, _static_binary.BinaryError) as error:
             raise AnsibleActionFail(str(error)) from error
+        # A ready-made binary may be of other sources: then it says of which.
+        self._source_hash = "" if arguments.get("binary") and arguments.get("method") == "binary" else _sources.source_hash(sources)
         parts = [*_sources.flags(sources, arguments.get("cflags", "")), arguments.get("compiler", ""), arguments.get("method", "compile"),
                  arguments.get("binary", "")]
         self._sent_epoch_s = time.time()
-        return {**arguments, "name": _sources.build_name(parts)}
+        return {**arguments, "name": _sources.build_name(parts), "sha256": [hashlib.sha256(binary).hexdigest() for binary in binaries]}
+
+    def _binaries(self, arguments: dict[str, Any], sources: dict[str, bytes]) -> list[bytes]:
+        """Return the binaries of the controller, one of which the host's must be."""
+        if arguments.get("method", "compile") == "compile":
+            return []
+        if arguments.get("binary"):
+            return [_static_binary.read_binary(arguments["binary"])]
+        return _static_binary.cached_binaries(sources, arguments.get("cflags", ""))
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         received_epoch_s = time.time()
@@ -35,5 +47,6 @@ class ActionModule(RemoteAction):
         bound_s = received_epoch_s - self._sent_epoch_s
         answer["facts"]["clock_offset_s"] = round(float(answer["time_epoch_s"]) - received_epoch_s, 3)
         answer["facts"]["clock_offset_error_s"] = round(bound_s, 3)
+        answer["tester"]["source_hash"] = self._source_hash or answer["tester"]["source_hash"]
         answer["called_s"] = [self._sent_epoch_s, received_epoch_s]
         return answer

@@ -13,7 +13,8 @@ module: build
 short_description: Put the tester on a host
 description:
   - Compiles the tester with one compiler call from sources sent as one archive, or places a ready-made binary.
-  - The binary goes into a directory named by the hash of sources and flags, so that a build is done once and never replaced.
+  - The binary goes into a directory named by the hash of sources and flags, so that a build is done once. Its SHA-256 is kept beside it,
+    so that M(mqops.logdisk.probe) finds a binary that was damaged or exchanged, and has it built or placed anew.
   - The new binary must run before it is put in its place.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -77,6 +78,10 @@ version:
   description: What the binary says of its version.
   returned: when it was built or placed
   type: str
+source_hash:
+  description: The SHA-256 of the sources that the binary says it is of.
+  returned: when it was built or placed
+  type: str
 '''
 
 import base64
@@ -87,7 +92,7 @@ import tempfile
 import zlib
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _runs
+from ansible_collections.mqops.logdisk.plugins.module_utils import _runs, _tester
 
 
 def unpack(archive, directory):
@@ -114,6 +119,9 @@ def check_runs(module, binary):
     if status != 0:
         module.fail_json(msg='%s cannot be executed (status %d: %s). Where its file system is mounted noexec, set '
                              'tester_dir to another directory' % (binary, status, (errors or output).strip()[-300:]))
+    if not _tester.source_hash(output):
+        module.fail_json(msg='%s is not the tester: --version printed %r. Set tester_binary to a binary of this collection\'s sources'
+                         % (binary, output.strip()[:100]))
     return output.strip()
 
 
@@ -132,6 +140,7 @@ def place(module):
                 os.unlink(os.path.join(aside, name))
         os.chmod(os.path.join(aside, 'logdisk'), 0o755)
         version = check_runs(module, os.path.join(aside, 'logdisk'))
+        _tester.write_hash(os.path.join(aside, 'logdisk'))
         if os.path.isdir(target):
             shutil.rmtree(target)
         os.rename(aside, target)
@@ -162,7 +171,7 @@ def main():
         version = place(module)
     except (OSError, _runs.RunError) as error:
         module.fail_json(msg='cannot install the tester at %s: %s' % (module.params['path'], error))
-    module.exit_json(changed=True, path=module.params['path'], version=version)
+    module.exit_json(changed=True, path=module.params['path'], version=version, source_hash=_tester.source_hash(version))
 
 
 if __name__ == '__main__':

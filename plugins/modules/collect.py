@@ -13,8 +13,10 @@ module: collect
 short_description: Bring a run's tables home and judge the host
 description:
   - Reads the finished tables of a run that M(mqops.logdisk.start) started.
-  - Its action plugin files them in the run directory on the controller with a record of the host and its verdict; the
-    tables themselves never enter Ansible's results.
+  - Its action plugin compares them, and the machine that answers, with the order that M(mqops.logdisk.start) recorded. It fails, and the tables
+    stay on the host, if they are not what was ordered or if they come from another machine.
+  - Then it files them in the run directory on the controller with a record of the host and its verdict; the tables themselves
+    never enter Ansible's results.
   - The tables stay on the host until M(mqops.logdisk.cleanup) takes them away.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -61,7 +63,7 @@ import os
 import zlib
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _runs
+from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _runs
 
 TABLE_MAX_BYTES = 64 << 20
 
@@ -114,7 +116,7 @@ def main():
     except (OSError, _runs.RunError) as error:
         module.fail_json(msg=str(error))
     module.exit_json(
-        changed=False, state=state, start=run.read_start(),
+        changed=False, state=state, start=run.read_start(), machine=_machine.identity(),
         tables=dict((name, content) for name, content in tables.items() if content is not None))
 
 

@@ -14,6 +14,8 @@ short_description: Look at a host before the tester comes to it
 description:
   - Reports what the other roles need to know of a host in one call, without changing anything.
   - Fails, and does not run the tester that it finds, where another user could have put it there or could change it.
+  - Does not run a tester whose SHA-256 is not the expected one either, and reports it as not installed, so that it is built or placed anew.
+    This finds an old, damaged or mixed up binary. It cannot find what somebody forged who has the rights of the tester's user on the host.
   - Its action plugin adds the place where the tester of this collection's sources belongs on the host, and the
     offset of the host's clock.
 version_added: 1.0.0
@@ -43,6 +45,13 @@ options:
     description: With O(method=binary), a ready-made static binary on the controller; empty to have one built there.
     type: path
     default: ""
+  sha256:
+    description:
+      - With O(method=binary), the SHA-256 of the controller's binaries, of which the one on the host must be one. The action plugin sets it.
+      - With O(method=compile) it must be what M(mqops.logdisk.build) kept beside the binary.
+    type: list
+    elements: str
+    default: []
   compiler:
     description: The compiler to use; empty for the first of C(cc), C(gcc), C(clang).
     type: str
@@ -65,7 +74,7 @@ facts:
   description: Flat facts of the host, as they go into its record.
   returned: success
   type: dict
-  sample: {os: Debian GNU/Linux 12 (bookworm), kernel: 6.1.0-18-amd64}
+  sample: {os: Debian GNU/Linux 12 (bookworm), kernel: 6.1.0-18-amd64, hostname: db01, machine_id: 0f3c9a2b6e1d4c5f8a7b0c1d2e3f4a5b}
 os_family:
   description: C(Debian), C(RedHat), C(Suse), or empty where it is none of them.
   returned: success
@@ -79,10 +88,10 @@ headers:
   returned: success
   type: bool
 tester:
-  description: Path of the tester on the host, and whether it is installed and runs.
+  description: Path of the tester on the host, whether it is installed, is the expected one and runs, and the hash of its sources.
   returned: success
   type: dict
-  sample: {path: /home/ansible/.mqops-logdisk/bin/0f3c/logdisk, installed: true}
+  sample: {path: /home/ansible/.mqops-logdisk/bin/0f3c/logdisk, installed: true, source_hash: 56a799f573cf1e70}
 called_s:
   description: When the call began and ended, by the controller's clock. The action plugin adds it.
   returned: success
@@ -101,6 +110,7 @@ import stat
 import time
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _tester
 
 FAMILIES = (
     ('Debian', ('debian', 'ubuntu')),
@@ -177,22 +187,26 @@ def why_unsafe(path):
     return ''
 
 
-def runs(module, path):
-    """True where the binary at ``path`` is there and can be executed (no noexec mount, right machine). Fails where
-    others could have put it there: it is not run."""
+def installed_source_hash(module, path, expected):
+    """Return the hash of the sources of the tester at ``path``; empty if no tester is there, if its SHA-256 is not among
+    ``expected``, or if it cannot be executed (noexec mount, wrong machine). Fails if others could have put it there: it is
+    not run."""
     if not os.path.isfile(path):
-        return False
+        return ''
     try:
         unsafe = why_unsafe(path)
-    except OSError:
-        return False  # it went away meanwhile
+        if not unsafe and _tester.file_sha256(path) not in expected:
+            return ''
+    except (IOError, OSError):
+        return ''  # it went away meanwhile
     if unsafe:
         module.fail_json(msg='the tester %s is not run: %s. Remove it where it is none of yours, chmod go-w it where it is, '
                          'or set tester_dir to another directory' % (path, unsafe))
     try:
-        return module.run_command([path, '--version'], handle_exceptions=False)[0] == 0
+        status, output, dummy = module.run_command([path, '--version'], handle_exceptions=False)
     except OSError:
-        return False
+        return ''
+    return _tester.source_hash(output) if status == 0 else ''
 
 
 def home():
@@ -209,24 +223,26 @@ def main():
             cflags=dict(type='str', default=''),
             method=dict(type='str', choices=['compile', 'binary'], default='compile'),
             binary=dict(type='path', default=''),
+            sha256=dict(type='list', elements='str', default=[]),
             compiler=dict(type='str', default=''),
         ),
         supports_check_mode=True,
     )
     release = os_release()
     path = os.path.join(os.path.abspath(module.params['directory']), 'bin', module.params['name'], 'logdisk')
-    installed = runs(module, path)
-    compiler = '' if installed else find_compiler(module, module.params['compiler'])
+    expected = module.params['sha256'] if module.params['method'] == 'binary' else [_tester.read_hash(path)]
+    source_hash = installed_source_hash(module, path, expected)
+    compiler = '' if source_hash else find_compiler(module, module.params['compiler'])
     facts = dict(
         os=release.get('PRETTY_NAME') or platform.platform(),
         kernel=platform.release(),
         architecture=platform.machine(),
-        hostname=platform.node(),
         user=user_name(),
         home=home(),
         python_version=platform.python_version(),
         cpus=os.sysconf('SC_NPROCESSORS_ONLN'),
         memory_bytes=memory_bytes(),
+        **_machine.identity()
     )
     module.exit_json(
         changed=False,
@@ -234,7 +250,7 @@ def main():
         os_family=family_of(release),
         compiler=compiler,
         headers=has_headers(module, compiler),
-        tester=dict(path=path, installed=installed),
+        tester=dict(path=path, installed=bool(source_hash), source_hash=source_hash),
         time_epoch_s=time.time(),
     )
 

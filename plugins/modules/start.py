@@ -14,6 +14,7 @@ short_description: Start the tester, detached
 description:
   - Starts the tester in a session of its own that survives the connection, under a small shell that notes its exit
     status and takes away the test directories when it has ended.
+  - Its action plugin first records in the run directory on the controller what is ordered from which machine.
   - Returns at once; M(mqops.logdisk.status) follows the run, M(mqops.logdisk.collect) brings its tables home.
   - Two runs at once in one state directory are refused; the message names the first. Runs with state directories of their own
     meet at the disk, where the second one's tester refuses.
@@ -62,8 +63,8 @@ options:
     description: When the tester ends by itself whatever happens, by the host's clock.
     type: float
     required: true
-  notes:
-    description: Facts and workspace for the host's record, kept beside the tables for a later M(mqops.logdisk.collect).
+  order:
+    description: For which host, volume and run the tester is started, kept beside the tables for M(mqops.logdisk.collect). The action plugin sets it.
     type: dict
     default: {}
   nice:
@@ -112,7 +113,7 @@ import shlex
 import time
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _runs
+from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _marks, _runs
 
 # Arguments: the state directory, the workspace's path, 1 where this run made it, the run's directory, and the tester's
 # command. The tester's own end decides when the directories go: a tester whose thread hangs in a write keeps them until
@@ -176,7 +177,7 @@ def main():
             path=dict(type='str', required=True),
             made_path=dict(type='bool', default=False),
             deadline_epoch_s=dict(type='float', required=True),
-            notes=dict(type='dict', default={}),
+            order=dict(type='dict', default={}),
             nice=dict(type='int', default=0),
             ionice=dict(type='str', default=''),
             keep_days=dict(type='int', default=7),
@@ -192,7 +193,7 @@ def main():
         remove_old_runs(p['state_dir'], p['keep_days'])
         pid = launch(p, run)
         run.write_start(dict(pid=pid, started_epoch_s=time.time(), deadline_epoch_s=p['deadline_epoch_s'],
-                             path=p['path'], run_directory=p['run_directory'], notes=p['notes']))
+                             path=p['path'], run_directory=p['run_directory'], order=p['order'], machine=_machine.identity()))
     except (OSError, _runs.RunError) as error:
         module.fail_json(msg=str(error))
     module.exit_json(changed=True, pid=pid, state_path=run.path)

@@ -37,7 +37,7 @@ HARD_LIMITS = (
 DEFAULT_CONFIDENCE = 0.95
 
 _PROFILE_KEYS = ('name', 'version', 'description', 'qualifies', 'limits', 'waivers')
-_QUALIFIES_KEYS = ('min_duration_s', 'confidence')
+_QUALIFIES_KEYS = ('min_duration_s', 'min_footprint', 'block_sizes', 'confidence')
 _BOUND_KEYS = {'max': ('max', False), 'below': ('max', True), 'min': ('min', False)}
 _LIMIT_KEYS = ('metric', *_BOUND_KEYS, 'severity', 'hard', 'block_size', 'queue_managers')
 _RANGE_KEYS = ('min', 'max')
@@ -148,12 +148,18 @@ class Waiver:
 
 @dataclass(frozen=True)
 class Profile:
-    """Criteria, ready to judge with. min_duration_s is measured time a row in seconds; confidence is a ratio that is recorded and not yet used."""
+    """Criteria, ready to judge with.
+
+    min_duration_s is measured time a row in seconds; min_footprint_bytes is what the files of one queue manager must have together; block_sizes are those that
+    a certificate must contain. Of these, 0 and none ask for nothing. confidence is a ratio that is recorded and not yet used.
+    """
 
     name: str
     version: int | str
     description: str
     min_duration_s: float
+    min_footprint_bytes: int
+    block_sizes: tuple[int, ...]
     confidence: float
     limits: tuple[Limit, ...]
     waivers: tuple[Waiver, ...]
@@ -169,12 +175,17 @@ class Profile:
             'name': self.name,
             'version': self.version,
             'description': self.description,
-            'qualifies': {'min_duration_s': self.min_duration_s, 'confidence': self.confidence},
+            'qualifies': self._qualifies(),
             'limits': [limit.as_dict() for limit in self.limits],
             'waivers': [
                 {'host': waiver.host, 'metric': waiver.metric, 'until': waiver.until.isoformat(), 'reason': waiver.reason} for waiver in self.waivers
             ],
         }
+
+    def _qualifies(self) -> dict[str, Any]:
+        """Return the policy of qualification as it is read: what asks for nothing is left out."""
+        asked = {'min_footprint': self.min_footprint_bytes, 'block_sizes': list(self.block_sizes)}
+        return {'min_duration_s': self.min_duration_s, 'confidence': self.confidence, **{key: value for key, value in asked.items() if value}}
 
 
 def load_profile(source: str | Mapping[str, Any], search_dir: str | None = None) -> Profile:
@@ -237,13 +248,11 @@ def _read_profile(data: Mapping[str, Any]) -> Profile:
     name = _text(data, 'name', 'The profile')
     if not _NAME.match(name):
         raise ProfileError(f'name {_shown(name)} may hold letters, digits, dot, dash and underscore only, at most 100.')
-    min_duration_s, confidence = _read_qualifies(data.get('qualifies', {}))
     return Profile(
         name=name,
         version=_read_version(data.get('version', 1)),
         description=_optional_text(data, 'description'),
-        min_duration_s=min_duration_s,
-        confidence=confidence,
+        **_read_qualifies(data.get('qualifies', {})),
         limits=_read_limits(data.get('limits')),
         waivers=tuple(_read_waiver(waiver, f'waivers[{index}]') for index, waiver in enumerate(_sequence(data.get('waivers', []), 'waivers'))),
     )
@@ -255,7 +264,8 @@ def _read_version(version: Any) -> int | str:
     return version
 
 
-def _read_qualifies(data: Any) -> tuple[float, float]:
+def _read_qualifies(data: Any) -> dict[str, Any]:
+    """Return the policy of qualification as arguments of Profile."""
     _mapping(data, 'qualifies', _QUALIFIES_KEYS)
     duration = _number(data.get('min_duration_s', 0), 'qualifies.min_duration_s')
     if not 0 <= duration <= _LONGEST_DURATION_S:
@@ -263,7 +273,21 @@ def _read_qualifies(data: Any) -> tuple[float, float]:
     confidence = _number(data.get('confidence', DEFAULT_CONFIDENCE), 'qualifies.confidence')
     if not 0.5 <= confidence < 1:
         raise ProfileError(f'qualifies.confidence {_shown(confidence)} must be at least 0.5 and below 1.')
-    return duration, confidence
+    footprint = _at_least_one(data['min_footprint'], _units.parse_size, 'qualifies.min_footprint') if 'min_footprint' in data else 0
+    return {'min_duration_s': duration, 'min_footprint_bytes': footprint, 'block_sizes': _read_block_sizes(data), 'confidence': confidence}
+
+
+def _read_block_sizes(data: Mapping[str, Any]) -> tuple[int, ...]:
+    if 'block_sizes' not in data:
+        return ()
+    where = 'qualifies.block_sizes'
+    sizes = [_at_least_one(size, _units.parse_size, f'{where}[{index}]') for index, size in enumerate(_sequence(data['block_sizes'], where))]
+    if not sizes:
+        raise ProfileError(f'{where} must name at least one size.')
+    for size in sizes:
+        if sizes.count(size) > 1:
+            raise ProfileError(f'{where} names {_units.format_size(size)} twice.')
+    return tuple(sizes)
 
 
 def _read_limits(data: Any) -> tuple[Limit, ...]:
@@ -337,18 +361,18 @@ def _range(data: Mapping[str, Any], key: str, parse: Callable[[Any], int], where
         return None
     where = f'{where}.{key}'
     if not isinstance(data[key], Mapping):
-        value = _range_end(data[key], parse, where)
+        value = _at_least_one(data[key], parse, where)
         return Range(value, value)
     given = _mapping(data[key], where, _RANGE_KEYS)
     if not given:
         raise ProfileError(f'{where} must give min, max or both.')
-    ends = {end: _range_end(given[end], parse, f'{where}.{end}') if end in given else None for end in _RANGE_KEYS}
+    ends = {end: _at_least_one(given[end], parse, f'{where}.{end}') if end in given else None for end in _RANGE_KEYS}
     if ends['min'] is not None and ends['max'] is not None and ends['min'] > ends['max']:
         raise ProfileError(f'{where} has a min above its max, so that it holds nothing.')
     return Range(ends['min'], ends['max'])
 
 
-def _range_end(value: Any, parse: Callable[[Any], int], where: str) -> int:
+def _at_least_one(value: Any, parse: Callable[[Any], int], where: str) -> int:
     try:
         number = parse(value)
     except _units.UnitError as error:

@@ -7,7 +7,7 @@
 """The run directory: the one place on the controller where a run's parameters, records, tables, verdict and report live.
 
     <base>/<run id>/run.json
-    <base>/<run id>/hosts/<safe host>/<safe volume>/record.json and the tester's tables, bytes unchanged
+    <base>/<run id>/hosts/<safe host>/<safe volume>/order.json, record.json and the tester's tables, bytes unchanged
     <base>/<run id>/verdict.json and the rendered report
     <base>/latest -> the newest run's directory
 
@@ -131,7 +131,7 @@ class RunDirectory:
         """
         tables = tables or {}
         record = {'schema': SCHEMA_VERSION, 'run_id': self.run['run_id'], 'created_at': _utc_now().strftime('%Y-%m-%dT%H:%M:%SZ'), 'volume': 'log', **record}
-        folder = os.path.join('hosts', safe_name(str(record['host'])), safe_name(str(record['volume'])))
+        folder = _folder(record['host'], record['volume'])
         for name in tables:
             if not _TABLE_NAME.match(name):
                 raise RunDirectoryError(f'{name!r} is no name of a table.')
@@ -146,9 +146,22 @@ class RunDirectory:
             raise RunDirectoryError(f'The record of {record["host"]!r} cannot be written to {path}: {error.strerror or error}.') from None
         return folder
 
+    def write_order(self, order: Mapping[str, Any]) -> None:
+        """Record what a host is ordered to measure, before it is started. Raises RunDirectoryError."""
+        folder = _folder(order['host'], order['volume'])
+        try:
+            _make_folder(self.path, folder)
+            write_file(os.path.join(self.path, folder, 'order.json'), _encode(order))
+        except OSError as error:
+            raise RunDirectoryError(f'The order of {order["host"]!r} cannot be written to {self.path}: {error.strerror or error}.') from None
+
+    def read_order(self, host: str, volume: str) -> dict[str, Any]:
+        """Return what a host was ordered to measure. Raises RunDirectoryError, also if nothing was."""
+        return _read_json(os.path.join(self.path, _folder(host, volume), 'order.json'), MAX_RECORD_BYTES)
+
     def note_leftovers(self, host: str, volume: str, left: Iterable[str]) -> bool:
         """Add to a filed record, as leftovers, what of the run stays on the host; False where no record is filed. Raises RunDirectoryError."""
-        path = os.path.join(self.path, 'hosts', safe_name(host), safe_name(volume), 'record.json')
+        path = os.path.join(self.path, _folder(host, volume), 'record.json')
         if not os.path.lexists(path):
             return False
         record = _read_json(path, MAX_RECORD_BYTES)
@@ -200,7 +213,7 @@ class RunDirectory:
 
     def read_tables(self, record: Mapping[str, Any]) -> dict[str, bytes]:
         """Return a record's tables as they were filed. Raises RunDirectoryError where one is gone or is not what was filed."""
-        folder = os.path.join(self.path, 'hosts', safe_name(str(record.get('host'))), safe_name(str(record.get('volume'))))
+        folder = os.path.join(self.path, _folder(record.get('host'), record.get('volume')))
         tables = {}
         for name, filed in (record.get('tables') or {}).items():
             if not _TABLE_NAME.match(name):
@@ -268,6 +281,11 @@ def safe_name(name: str) -> str:
         return name
     readable = re.sub(r'[^a-z0-9_-]+', '-', name.lower()).strip('-')[:40]
     return f'{readable}~{hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:16]}'
+
+
+def _folder(host: Any, volume: Any) -> str:
+    """Return the folder of a host's volume, relative to the run directory."""
+    return os.path.join('hosts', safe_name(str(host)), safe_name(str(volume)))
 
 
 def _utc_now() -> datetime.datetime:

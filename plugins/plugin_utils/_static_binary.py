@@ -8,6 +8,7 @@ Private to this collection; it may change at any time.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import platform
@@ -35,13 +36,28 @@ def static_binary(sources: dict[str, bytes], extra_flags: str, architecture: str
     """Return the tester for ``architecture`` (as uname -m names it), built where the cache has none. Raises BinaryError."""
     flags = [*_sources.flags(sources, extra_flags), "-static"]
     compiler = find_compiler(architecture)
-    folder = cache_directory() / f"{_sources.build_name([compiler, *flags])}-{architecture}"
+    folder = _folder(compiler, flags, architecture)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "logdisk").exists():
             _build(sources, compiler, flags, folder)
     return (folder / "logdisk").read_bytes()
+
+
+def cached_binaries(sources: dict[str, bytes], extra_flags: str) -> list[bytes]:
+    """Return what :func:`static_binary` has built of these sources, whatever the architecture: a host runs only its own."""
+    flags = [*_sources.flags(sources, extra_flags), "-static"]
+    architectures = {path.parent.name.rpartition("-")[2] for path in cache_directory().glob("*-*/logdisk")}
+    paths = []
+    for architecture in sorted(architectures):
+        with contextlib.suppress(BinaryError):
+            paths.append(_folder(find_compiler(architecture), flags, architecture) / "logdisk")
+    return [path.read_bytes() for path in paths if path.exists()]
+
+
+def _folder(compiler: str, flags: list[str], architecture: str) -> Path:
+    return cache_directory() / f"{_sources.build_name([compiler, *flags])}-{architecture}"
 
 
 def find_compiler(architecture: str) -> str:

@@ -12,6 +12,7 @@ A host's verdict is the worst of its judgements (one a limit and row) and of wha
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -42,6 +43,8 @@ _AS_MQ_WRITES: tuple[tuple[str, Callable[[str], bool], str], ...] = (
     ('option_rate_per_s', lambda text: not text.strip('0.'), 'it was throttled to {value} writes/s'),
     ('option_delay_us', lambda text: text == '0', 'it paused for {value} us after each write'),
 )
+_FOOTPRINT_KEYS = ('option_file_size_bytes', 'option_files')
+"""Keys of run.csv whose product is what the files of one queue manager have together."""
 
 
 class PolicyError(ValueError):
@@ -343,7 +346,28 @@ def _qualification(verdict: str, tables: Tables, profile: Profile) -> str:
     shortest_s = min(row['elapsed_ns'] for row in tables.results) / 1e9
     if shortest_s < profile.min_duration_s:
         return f'it measured {shortest_s:.4g} s a row, and {profile.name} asks for {profile.min_duration_s:g} s'
-    return ''
+    return _too_small_a_ring(tables, profile) or _missing_block_sizes(tables, profile)
+
+
+def _too_small_a_ring(tables: Tables, profile: Profile) -> str:
+    """Return in what the files of a queue manager were too small to show what lies behind a cache, empty where they were not."""
+    if not profile.min_footprint_bytes:
+        return ''
+    sizes = {key: tables.number(key) for key in _FOOTPRINT_KEYS}
+    for key, size in sizes.items():
+        if size is None:
+            return f'its run.csv does not say {key}'
+    footprint_bytes = int(math.prod(sizes.values()))
+    if footprint_bytes >= profile.min_footprint_bytes:
+        return ''
+    return (f'the files of a queue manager had {_units.format_size(footprint_bytes)} together, and {profile.name} asks for '
+            f'{_units.format_size(profile.min_footprint_bytes)}: a smaller ring may never leave a cache')
+
+
+def _missing_block_sizes(tables: Tables, profile: Profile) -> str:
+    measured = {row['block_size_bytes'] for row in tables.results}
+    missing = [size for size in profile.block_sizes if size not in measured]
+    return f'it did not measure {", ".join(map(_units.format_size, missing))}, which {profile.name} asks for' if missing else ''
 
 
 def _unlike_mq(run: Mapping[str, str]) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...module_utils import _units
 from .._tables import printable
 from .._verdict_names import WORST_FIRST
 from ._figures import step_text
@@ -46,9 +47,15 @@ def parameters_of(model: Model) -> list[tuple[str, str]]:
 
 def qualifies_of(model: Model) -> str:
     """Return in one sentence what a run must be to certify."""
-    seconds = ((model.run.get('profile') or {}).get('qualifies') or {}).get('min_duration_s')
-    long_enough = f' for at least {seconds:g} s a row' if isinstance(seconds, (int, float)) and seconds else ''
-    return f'A run certifies where the tester wrote as MQ does, as fast as it could{long_enough}.'
+    asked = (model.run.get('profile') or {}).get('qualifies') or {}
+    parts = ['A run certifies if the tester wrote as MQ does, as fast as it could']
+    if asked.get('min_duration_s'):
+        parts.append(f'for at least {asked["min_duration_s"]:g} s a row')
+    if asked.get('min_footprint'):
+        parts.append(f'to at least {_units.format_size(asked["min_footprint"])} of files for each queue manager')
+    if asked.get('block_sizes'):
+        parts.append(f'and measured {", ".join(map(_units.format_size, asked["block_sizes"]))}')
+    return ' '.join(parts) + '.'
 
 
 def waivers_of(model: Model) -> list[str]:

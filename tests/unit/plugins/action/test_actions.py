@@ -5,14 +5,17 @@
 from __future__ import annotations
 
 import base64
+import hashlib
+import pathlib
 import types
 import zlib
 
 import pytest
 from ansible.errors import AnsibleConnectionFailure
-from ansible_collections.mqops.logdisk.plugins.action import cleanup, collect, gate, open_run, record
+from ansible_collections.mqops.logdisk.plugins.action import cleanup, collect, gate, open_run, probe, record
 from ansible_collections.mqops.logdisk.plugins.callback import report
-from ansible_collections.mqops.logdisk.plugins.plugin_utils import _remote
+from ansible_collections.mqops.logdisk.plugins.plugin_utils import _order, _remote, _run_directory, _sources
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 
 def packed(data):
@@ -33,6 +36,58 @@ def test_a_table_that_unpacks_to_too_much_is_refused_before_it_does(monkeypatch)
 def test_what_is_no_table_is_refused(tables):
     with pytest.raises(ValueError):
         collect.unpack_tables(tables)
+
+
+def answer_of(order, **run_keys):
+    """Return what a host sends that measured what was ordered."""
+    options = {**order["options"], "hostname": "db07", "start_time_epoch_s": 1000.5, "directory_1": "/d/QM1", **run_keys}
+    tables = fabricate.tables(fabricate.sweep_rows((4096,)), **options)
+    machine = order["machine"]
+    return {"tables": {name: packed(content) for name, content in tables.items()}, "machine": machine,
+            "start": {"order": _order.names(order), "machine": machine}}
+
+
+@pytest.fixture
+def ordered(tmp_path):
+    """A run directory and the order of a host, which is not recorded yet."""
+    directory = _run_directory.RunDirectory.create(str(tmp_path), fabricate.run_data(["h7"]))
+    facts = {"hostname": "db07", "machine_id": "", "boot_id": "11-22"}
+    order = _order.make_order(directory.run["run_id"], "h7", "log", facts, "ab" * 32, ["--bsize=4096", "--qm=1"], ["/d/QM1"], 1000, 2000)
+    return directory, {**order, "facts": facts, "workspace": {"path": "/d"}}
+
+
+def collected(directory, answer):
+    return action(collect, answer, run_path=directory.path, volume="log").take_in(answer, {"inventory_hostname": "h7"})
+
+
+def test_what_was_ordered_is_filed_with_what_is_known_of_it(ordered):
+    directory, order = ordered
+    directory.write_order(order)
+    assert collected(directory, answer_of(order))["logdisk"]["kind"] == "measurement"
+    (record,) = directory.records()
+    assert (record["facts"]["boot_id"], record["workspace"]) == ("11-22", {"path": "/d"})
+
+
+@pytest.mark.parametrize("changes, run_keys, reason", [
+    ({}, {"option_duration_s": 1}, "these tables are not what was ordered: duration 1 s instead of nothing. "),
+    ({"machine": {"hostname": "db08"}}, {},
+     "the machine that answers is not the one that was asked: hostname of the machine that answers db08 instead of db07. "),
+    ({"start": {}}, {}, "the machine that answers is not the one that was asked: run_id in start.json nothing instead of "),
+    ({"start": {}, "tables": {}}, {}, "the machine that answers is not the one that was asked: "),
+])
+def test_what_was_not_ordered_is_not_filed(ordered, changes, run_keys, reason):
+    directory, order = ordered
+    directory.write_order(order)
+    result = collected(directory, {**answer_of(order, **run_keys), **changes})
+    assert result["failed"] and result["logdisk"]["reason"].startswith(reason)
+    assert directory.records() == []
+
+
+def test_tables_that_nobody_ordered_are_not_filed(ordered):
+    directory, order = ordered
+    result = collected(directory, answer_of(order))
+    assert result["failed"] and "it is not known what this host was ordered to measure" in result["msg"]
+    assert directory.records() == []
 
 
 @pytest.mark.parametrize("value, expected", [({"a": 1}, {"a": 1}), (None, {}), ([1], {}), ("x", {})])
@@ -90,6 +145,23 @@ def action(module, answer, interpreter=None, **arguments):
 ])
 def test_a_host_has_no_say_in_what_is_the_controllers(answer, interpreter, expected):
     assert action(None, answer, interpreter).call({}, {}) == expected
+
+
+SOURCES = str(pathlib.Path(probe.__file__).resolve().parents[2] / "src")
+
+
+@pytest.mark.parametrize("method, ready_made, hashes, source_hash", [
+    ("compile", False, [], "ours"), ("compile", True, [], "ours"),
+    ("binary", False, [], "ours"), ("binary", True, [hashlib.sha256(b"binary").hexdigest()], "theirs"),
+])
+def test_a_tester_is_held_against_what_the_controller_has(tmp_path, monkeypatch, method, ready_made, hashes, source_hash):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (tmp_path / "ready").write_bytes(b"binary")
+    plugin = action(probe, {})
+    sent = plugin.prepare({"source_dir": SOURCES, "method": method, "binary": str(tmp_path / "ready") if ready_made else ""}, {})
+    taken = plugin.take_in({"facts": {}, "time_epoch_s": 1000.0, "tester": {"source_hash": "theirs"}}, {})
+    assert sent["sha256"] == hashes
+    assert taken["tester"]["source_hash"] == (_sources.source_hash(_sources.read_sources(SOURCES)) if source_hash == "ours" else source_hash)
 
 
 def event(action_name, key, attribute="task"):

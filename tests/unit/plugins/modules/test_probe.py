@@ -8,6 +8,7 @@ import os
 from types import SimpleNamespace
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.module_utils import _tester
 from ansible_collections.mqops.logdisk.plugins.modules import probe
 
 COMPONENTS = ["", "bin", "bin/0f3c", "bin/0f3c/logdisk"]
@@ -22,10 +23,11 @@ class Module:
 
     def __init__(self):
         self.ran = []
+        self.answer = (0, "logdisk 1.0.0 56a7\n", "")
 
     def run_command(self, command, **more):
         self.ran.append(command[0])
-        return 0, "", ""
+        return self.answer
 
     def fail_json(self, msg):
         raise Failed(msg)
@@ -42,6 +44,7 @@ def tester(tmp_path):
     directory = tmp_path / "tester"
     (directory / "bin" / "0f3c").mkdir(parents=True)
     (directory / "bin" / "0f3c" / "logdisk").write_text("")
+    _tester.write_hash(binary(directory))
     for component in COMPONENTS:
         (directory / component).chmod(0o755)
     return directory
@@ -51,9 +54,32 @@ def binary(directory):
     return str(directory / "bin" / "0f3c" / "logdisk")
 
 
+def found(module, path, expected=None):
+    return probe.installed_source_hash(module, path, [_tester.read_hash(path)] if expected is None else expected)
+
+
 def test_a_tester_of_ones_own_is_run_and_a_missing_one_is_not(tester, module):
-    assert probe.runs(module, binary(tester)) and module.ran == [binary(tester)]
-    assert not probe.runs(module, binary(tester.parent / "none")) and len(module.ran) == 1
+    assert found(module, binary(tester)) == "56a7" and module.ran == [binary(tester)]
+    assert not found(module, binary(tester.parent / "none")) and len(module.ran) == 1
+
+
+@pytest.mark.parametrize("answer", [(1, "logdisk 1.0.0 56a7\n", ""), (0, "fio-3.36\n", ""), (0, "", "")])
+def test_what_does_not_answer_as_the_tester_is_not_installed(tester, module, answer):
+    module.answer = answer
+    assert found(module, binary(tester)) == ""
+
+
+def test_a_tester_that_is_not_what_was_put_there_is_not_run(tester, module):
+    (tester / "bin" / "0f3c" / "logdisk").write_text("#!/bin/sh")
+    assert found(module, binary(tester)) == ""
+    assert found(module, binary(tester), [_tester.file_sha256(__file__)]) == ""
+    assert module.ran == []
+    assert found(module, binary(tester), [_tester.file_sha256(__file__), _tester.file_sha256(binary(tester))]) == "56a7"
+
+
+def test_a_tester_without_a_hash_beside_it_is_not_run(tester, module):
+    (tester / "bin" / "0f3c" / "logdisk.sha256").unlink()
+    assert found(module, binary(tester)) == "" and module.ran == []
 
 
 def linked(directory, component, monkeypatch):
@@ -88,8 +114,8 @@ def owned_by(uid):
 def test_a_tester_that_others_could_have_put_there_is_not_run(tester, module, monkeypatch, component, prepare, reason):
     prepare(tester, component, monkeypatch)
     if reason is None:
-        assert probe.runs(module, binary(tester))
+        assert found(module, binary(tester))
         return
     with pytest.raises(Failed, match="%s.*tester_dir" % reason):
-        probe.runs(module, binary(tester))
+        found(module, binary(tester))
     assert module.ran == []

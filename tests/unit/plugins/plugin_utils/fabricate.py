@@ -44,6 +44,7 @@ def run_table(**keys):
     content = {
         'schema_version': 1, 'program': 'logdisk', 'version': '1.0.0', 'source_hash': 'ab' * 32, 'exit_status': 0, 'exit_reason': 'measured',
         'exit_message': '', 'option_delay_us': 0, 'option_sync': 'dsync', 'option_direct': 'yes', 'option_rate_per_s': '',
+        'option_file_size_bytes': 64 << 20, 'option_files': 16,
         'filesystem_type': 'xfs', 'backing_filesystem_type': 'xfs', 'backing_unknown': '', 'device_model': 'Example Disk, 2 TB', 'complete': 1, **keys,
     }
     content['complete'] = content.pop('complete')

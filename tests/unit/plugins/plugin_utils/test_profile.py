@@ -10,8 +10,11 @@ import copy
 import datetime
 import glob
 import os
+import pathlib
 
 import pytest
+import yaml
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils import _profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._metrics import METRICS
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
@@ -19,7 +22,7 @@ from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fa
 GOOD = {
     'name': 'mine',
     'version': 3,
-    'qualifies': {'min_duration_s': 60, 'confidence': 0.9},
+    'qualifies': {'min_duration_s': 60, 'min_footprint': '3 GiB', 'block_sizes': ['4K', '64K'], 'confidence': 0.9},
     'limits': [
         {'metric': 'latency_p99', 'max': '2 ms', 'block_size': {'max': '64K'}},
         {'metric': 'bytes_per_s', 'min': '250 MB/s', 'block_size': '1M', 'queue_managers': 4, 'severity': 'warn'},
@@ -56,7 +59,16 @@ def test_shipped_profiles(name, mean, p99, p99_9, highest, rate):
         ('latency_max < 10 s', '', 'fail', True),
     ]
     assert (profile.min_duration_s, profile.confidence) == (300, 0.95)
+    assert (profile.min_footprint_bytes, profile.block_sizes) == (1 << 30, (4096, 8192, 16384, 32768, 65536, 262144, 1 << 20))
     assert profile.name == f'mq-log-{name}'
+
+
+def test_the_default_sweep_certifies_by_the_shipped_profiles():
+    sweep = yaml.safe_load((pathlib.Path(fabricate.PROFILES).parents[2] / 'sweep' / 'defaults' / 'main.yml').read_text(encoding='utf-8'))
+    for path in glob.glob(os.path.join(fabricate.PROFILES, '*')):
+        profile = _profile.load_profile(path)
+        assert {_units.parse_size(size) for size in sweep['sweep_block_sizes']} >= set(profile.block_sizes)
+        assert _units.parse_size(sweep['sweep_file_size']) * sweep['sweep_files'] >= profile.min_footprint_bytes
 
 
 def test_every_shipped_file_is_a_profile_of_its_name():
@@ -90,6 +102,7 @@ def test_a_hard_limit_cannot_be_loosened_but_may_be_tightened():
 def test_what_a_profile_says():
     profile = _profile.load_profile(GOOD)
     assert (profile.name, profile.version, profile.min_duration_s, profile.confidence) == ('mine', 3, 60, 0.9)
+    assert (profile.min_footprint_bytes, profile.block_sizes) == (3 << 30, (4096, 65536))
     latency, rate = profile.limits[:2]
     assert (latency.value, latency.bound, latency.block_size, latency.queue_managers) == (2_000_000, 'max', _profile.Range(None, 65536), None)
     assert (rate.value, rate.bound, rate.block_size, rate.queue_managers) == (250e6, 'min', _profile.Range(1 << 20, 1 << 20), _profile.Range(4, 4))
@@ -100,6 +113,7 @@ def test_what_a_profile_says():
 def test_defaults():
     profile = _profile.load_profile({'name': 'small', 'limits': [{'metric': 'writes_per_s', 'min': 5000}]})
     assert (profile.version, profile.description, profile.min_duration_s, profile.confidence, profile.waivers) == (1, '', 0, 0.95, ())
+    assert (profile.min_footprint_bytes, profile.block_sizes) == (0, ())
 
 
 def test_a_path_and_a_yaml_date(tmp_path):
@@ -152,6 +166,13 @@ def edit(*path, value):
     (edit('qualifies', 'min_duration_s', value=float('nan')), '0 to'), (edit('qualifies', 'min_duration_s', value=1e12), '0 to'),
     (edit('qualifies', 'confidence', value=95), 'below 1'), (edit('qualifies', 'confidence', value=0.4), 'at least 0.5'),
     (edit('qualifies', 'confidence', value=True), 'must be a number'),
+    (edit('qualifies', 'min_footprint', value='1 GB'), r"qualifies.min_footprint: '1 GB' is not a size"),
+    (edit('qualifies', 'min_footprint', value=0), 'qualifies.min_footprint 0 must be at least 1'),
+    (edit('qualifies', 'min_footprint', value=None), 'qualifies.min_footprint: .*not a size'),
+    (edit('qualifies', 'block_sizes', value='4K'), 'qualifies.block_sizes must be a list'),
+    (edit('qualifies', 'block_sizes', value=[]), 'qualifies.block_sizes must name at least one size'),
+    (edit('qualifies', 'block_sizes', value=['4K', '8KB']), r"qualifies.block_sizes\[1\]: '8KB' is not a size"),
+    (edit('qualifies', 'block_sizes', value=['4K', 4096]), 'qualifies.block_sizes names 4 KiB twice'),
     (edit('waivers', value={}), 'must be a list'), (edit('waivers', 0, 'hosts', value='x'), "unknown key 'hosts'.*host, metric, until, reason"),
     (edit('waivers', 0, 'host', value=''), 'host'), (edit('waivers', 0, 'metric', value='latency'), "'latency' is not one of"),
     (edit('waivers', 0, 'until', value='31.1.2027'), r"'31.1.2027' must be a day"), (edit('waivers', 0, 'until', value='2027-02-30'), 'must be a day'),

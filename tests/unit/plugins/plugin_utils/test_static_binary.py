@@ -31,6 +31,13 @@ def test_a_static_binary_is_built_once_and_runs(cache):
     assert built.stat().st_mtime_ns == stamp
 
 
+def test_what_was_built_is_known_without_building():
+    assert _static_binary.cached_binaries(SOURCES, "") == []
+    built = _static_binary.static_binary(SOURCES, "", platform.machine())
+    assert _static_binary.cached_binaries(SOURCES, "") == [built]
+    assert _static_binary.cached_binaries(SOURCES, "-DOTHER") == []
+
+
 def test_sources_that_do_not_compile_are_told():
     with pytest.raises(_static_binary.BinaryError, match="does not build"):
         _static_binary.static_binary({"main.c": b"int main(void) {"}, "", platform.machine())

@@ -312,12 +312,41 @@ def test_only_what_writes_as_mq_does_certifies(run_keys, said):
 
 def test_the_tester_writes_every_key_that_certification_reads():
     source = (pathlib.Path(_verdict.__file__).resolve().parents[2] / 'src' / 'run_table.c').read_text(encoding='utf-8')
-    assert [key for key, *_rest in _verdict._AS_MQ_WRITES if f'"{key}"' not in source] == []
+    keys = [key for key, *_rest in _verdict._AS_MQ_WRITES] + ['option_file_size_bytes', 'option_files']
+    assert [key for key in keys if f'"{key}"' not in source] == []
 
 
 def test_the_shortest_row_decides_about_certification():
     rows = [*fabricate.step_rows(1, 4096, seconds=300), *fabricate.step_rows(2, 8192, seconds=30)]
     result = judge(rows, qualifies={'min_duration_s': 300})
+    assert (result['verdict'], result['certified']) == ('pass', False)
+
+
+GIB = {'option_file_size_bytes': 64 << 20, 'option_files': 16}
+
+
+@pytest.mark.parametrize(('block_sizes', 'run_keys', 'said'), [
+    ((4096, 8192, 65536), GIB, ''),
+    ((4096, 8192, 65536, 1 << 20), GIB, ''),
+    ((4096, 1 << 20), {'option_file_size_bytes': 1 << 20, 'option_files': 1},
+     'the files of a queue manager had 1 MiB together, and mine asks for 1 GiB: a smaller ring may never leave a cache'),
+    ((4096, 1 << 20), GIB, 'it did not measure 8 KiB, 64 KiB, which mine asks for'),
+    ((4096, 8192), GIB, 'it did not measure 64 KiB, which mine asks for'),
+    ((4096, 8192, 65536), {**GIB, 'option_files': 15},
+     'the files of a queue manager had 960 MiB together, and mine asks for 1 GiB: a smaller ring may never leave a cache'),
+    ((4096, 8192, 65536), {**GIB, 'option_file_size_bytes': None}, 'its run.csv does not say option_file_size_bytes'),
+    ((4096, 8192, 65536), {**GIB, 'option_files': 'many'}, 'its run.csv does not say option_files'),
+])
+def test_only_a_large_ring_and_every_size_that_the_profile_names_certify(block_sizes, run_keys, said):
+    result = judge(fabricate.sweep_rows(block_sizes), qualifies={'min_footprint': '1 GiB', 'block_sizes': ['4K', '8K', '64K']}, **run_keys)
+    assert (result['verdict'], result['certified'], result['qualification']) == ('pass', not said, said)
+
+
+@pytest.mark.parametrize('name', ['gold', 'silver', 'bronze'])
+def test_a_small_ring_with_sizes_left_out_does_not_certify_by_a_shipped_profile(name):
+    rows = fabricate.sweep_rows((4096, 1 << 20))
+    tables = _tables.parse_tables(fabricate.tables(rows, option_file_size_bytes=1 << 20, option_files=1))
+    result = _verdict.judge_host({'host': 'db07'}, tables, _profile.load_profile(f'mq-log-{name}', fabricate.PROFILES), TODAY)
     assert (result['verdict'], result['certified']) == ('pass', False)
 
 
