@@ -47,6 +47,10 @@ options:
     description: The compiler to use; empty for the first of C(cc), C(gcc), C(clang).
     type: str
     default: ""
+  user:
+    description: User that this has to run as; empty for the connecting user. Refused if it is another one.
+    type: str
+    default: ""
 attributes:
   check_mode:
     description: Can run in check mode and return what it would return otherwise.
@@ -101,6 +105,7 @@ import stat
 import time
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.mqops.logdisk.plugins.module_utils import _user
 
 FAMILIES = (
     ('Debian', ('debian', 'ubuntu')),
@@ -137,13 +142,6 @@ def memory_bytes():
         if line.startswith('MemTotal:'):
             return int(line.split()[1]) * 1024
     return None
-
-
-def user_name():
-    try:
-        return pwd.getpwuid(os.geteuid()).pw_name
-    except KeyError:
-        return str(os.geteuid())
 
 
 def find_compiler(module, wanted):
@@ -210,9 +208,13 @@ def main():
             method=dict(type='str', choices=['compile', 'binary'], default='compile'),
             binary=dict(type='path', default=''),
             compiler=dict(type='str', default=''),
+            user=dict(type='str', default=''),
         ),
         supports_check_mode=True,
     )
+    other = _user.why_other(module.params['user'])
+    if other:
+        module.fail_json(msg=other)
     release = os_release()
     path = os.path.join(os.path.abspath(module.params['directory']), 'bin', module.params['name'], 'logdisk')
     installed = runs(module, path)
@@ -222,7 +224,7 @@ def main():
         kernel=platform.release(),
         architecture=platform.machine(),
         hostname=platform.node(),
-        user=user_name(),
+        user=_user.name(),
         home=home(),
         python_version=platform.python_version(),
         cpus=os.sysconf('SC_NPROCESSORS_ONLN'),

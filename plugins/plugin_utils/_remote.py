@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible.errors import AnsibleConnectionFailure
+from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 
 SCHEMA = 1
@@ -22,6 +22,10 @@ SCHEMA = 1
 
 RESERVED = frozenset(("logdisk", "ansible_facts", "ansible_stats", "add_host", "add_group", "skipped", "unreachable"))
 """Keys of a result that are the controller's to set: the callback, the inventory, the variables and the artifacts follow them."""
+
+UNASKED_PRIVILEGE = ("ansible_become makes this run as another user than the connecting one, which is promised without workspace_owner: remove it from the "
+                     "extra variables, or name the user by workspace_owner (root, too)")
+"""Why a task without a promised user is refused if Ansible becomes somebody all the same: nothing but extra variables beats what the roles set."""
 
 
 def error_key(verdict: str, reason: str) -> dict[str, Any]:
@@ -38,6 +42,8 @@ class RemoteAction(ActionBase):
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
         variables = task_vars or {}
+        if self._task.args.get("user") == "" and self._connection.become:
+            raise AnsibleActionFail(UNASKED_PRIVILEGE)
         arguments = self.prepare(dict(self._task.args), variables)
         answer = self.call(arguments, variables)
         result.update(answer if answer.get("failed") else self.take_in(answer, variables))
