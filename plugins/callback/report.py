@@ -26,7 +26,7 @@ from typing import Any
 from ansible.plugins.callback import CallbackBase
 from ansible_collections.mqops.logdisk.plugins.plugin_utils import _claim, _progress, _report, _run_directory
 
-ON_CONTROLLER = frozenset(f"mqops.logdisk.{name}" for name in ("open_run", "gate", "render"))
+ON_CONTROLLER = frozenset(f"mqops.logdisk.{name}" for name in ("open_run", "reopen_run", "gate", "render"))
 """The actions that name run directories: no host has a say in their results."""
 
 
