@@ -27,7 +27,7 @@ def test_the_inventory_asks_for_root(start: Start, controller: Controller, tmp_p
     assert {name: found["user"] for name, found in facts.items()} == {"plain": "ops", "named": "nobody", "other": "nobody", "root": "root"}
     promised = {"plain": "the connecting user", "named": "nobody", "other": "nobody", "root": "root"}
     assert {name: found["promised_user"] for name, found in facts.items()} == promised
-    assert {host.name: host.files("/fut/logdisk") for host in bed} == dict.fromkeys(facts, [])
+    assert {host.name: host.files("/fut/logdisk") for host in bed} == {name: [] for name in facts}
 
 
 @pytest.mark.parametrize(("extra", "owner", "refusal"), [

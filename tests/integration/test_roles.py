@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from ansible_runs import PROJECT, QUICK, Controller
-from leftovers import left_on
 from testbed import Bed
 
 Start = Callable[..., Bed]
@@ -65,7 +64,8 @@ def test_the_sweep_ends_what_it_starts(start: Start, controller: Controller, tmp
 ])
 def test_what_only_certify_gives_is_demanded_at_once(controller: Controller, tmp_path: Path, role: str, entry: str, missing: str) -> None:
     playbook = tmp_path / "role.yml"
-    playbook.write_text(f"- hosts: localhost\n  gather_facts: false\n  tasks:\n    - ansible.builtin.include_role: {{name: mqops.logdisk.{role}, tasks_from: {entry}}}\n")
+    task = f"ansible.builtin.include_role: {{name: mqops.logdisk.{role}, tasks_from: {entry}}}"
+    playbook.write_text(f"- hosts: localhost\n  gather_facts: false\n  tasks:\n    - {task}\n")
     outcome = controller.run(playbook, "-i", "localhost,")
     assert outcome.status == 2
     assert f"missing required arguments: {missing}" in outcome.screen
