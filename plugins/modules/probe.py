@@ -47,6 +47,10 @@ options:
     description: The compiler to use; empty for the first of C(cc), C(gcc), C(clang).
     type: str
     default: ""
+  state_dir:
+    description: Directory for the state of runs; refused if this user cannot write there. Empty if there is none.
+    type: path
+    default: ""
   user:
     description: User that this has to run as; empty for the connecting user. Refused if it is another one.
     type: str
@@ -105,7 +109,7 @@ import stat
 import time
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _user
+from ansible_collections.mqops.logdisk.plugins.module_utils import _places, _user
 
 FAMILIES = (
     ('Debian', ('debian', 'ubuntu')),
@@ -198,6 +202,18 @@ def home():
     return os.environ.get('HOME') or pwd.getpwuid(os.geteuid()).pw_dir
 
 
+def refuse_places(module, installed):
+    """Fail if this user cannot keep the tester or its results where they are to be kept."""
+    directory, state = (os.path.abspath(module.params[name]) if module.params[name] else '' for name in ('directory', 'state_dir'))
+    problems = [] if installed else [
+        _places.why_unwritable(directory, 'tester_dir and sweep_state_dir' if state == directory else 'tester_dir'), _places.why_not_executable(directory)]
+    if state:
+        problems.append(_places.why_unwritable(state, 'sweep_state_dir'))
+    for problem in problems:
+        if problem:
+            module.fail_json(msg=problem)
+
+
 def main():
     module = AnsibleModule(
         argument_spec=dict(
@@ -209,6 +225,7 @@ def main():
             binary=dict(type='path', default=''),
             compiler=dict(type='str', default=''),
             user=dict(type='str', default=''),
+            state_dir=dict(type='path', default=''),
         ),
         supports_check_mode=True,
     )
@@ -218,6 +235,7 @@ def main():
     release = os_release()
     path = os.path.join(os.path.abspath(module.params['directory']), 'bin', module.params['name'], 'logdisk')
     installed = runs(module, path)
+    refuse_places(module, installed)
     compiler = '' if installed else find_compiler(module, module.params['compiler'])
     facts = dict(
         os=release.get('PRETTY_NAME') or platform.platform(),

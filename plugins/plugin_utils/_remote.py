@@ -27,6 +27,12 @@ UNASKED_PRIVILEGE = ("ansible_become makes this run as another user than the con
                      "extra variables, or name the user by workspace_owner (root, too)")
 """Why a task without a promised user is refused if Ansible becomes somebody all the same: nothing but extra variables beats what the roles set."""
 
+HINTS = {
+    "you must have a tty to run sudo": "sudo demands a terminal here (requiretty in sudoers): set ansible_pipelining: false for this host, so that Ansible "
+                                       "brings one, or exempt the connecting user by 'Defaults:USER !requiretty'",
+}
+"""What to do about failures whose own words do not say it, by what stands in them."""
+
 
 def error_key(verdict: str, reason: str) -> dict[str, Any]:
     """Return the ``logdisk`` key of a result that failed with ``verdict`` for ``reason``."""
@@ -84,7 +90,8 @@ def failure_reason(result: dict[str, Any]) -> str:
         parts.append(str(result.get("module_stderr") or result.get("module_stdout")))
     elif result.get("stderr"):
         parts.append(str(result["stderr"]))
-    return one_line(": ".join(part for part in parts if part))[:1000] or "the task failed without a message"
+    reason = one_line(": ".join(part for part in parts if part))[:1000] or "the task failed without a message"
+    return next((f"{hint} ({reason})"[:1000] for symptom, hint in HINTS.items() if symptom in reason), reason)
 
 
 def one_line(text: str) -> str:
