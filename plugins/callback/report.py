@@ -23,6 +23,7 @@ requirements:
 import sys
 from typing import Any
 
+from ansible import constants
 from ansible.plugins.callback import CallbackBase
 from ansible_collections.mqops.logdisk.plugins.plugin_utils import _claim, _progress, _report, _run_directory
 
@@ -45,7 +46,7 @@ class CallbackModule(CallbackBase):
     def v2_playbook_on_start(self, playbook: Any) -> None:
         """Forget the runs of an earlier playbook of the same command line."""
         self._paths = []
-        _progress.on_terminal = sys.stdout.isatty()
+        _progress.on_terminal = sys.stdout.isatty() and not _progress.is_json(constants.DEFAULT_STDOUT_CALLBACK)
 
     def v2_runner_on_ok(self, result: Any, **kwargs: Any) -> None:
         """Take note of a run directory that a task on the controller names; in any other result it is a host's word."""
@@ -65,4 +66,4 @@ class CallbackModule(CallbackBase):
             directory = _run_directory.RunDirectory.open(path)
             _report.render(directory)
             if self.get_option("summary"):
-                self._display.display("\n" + _report.summary(directory))
+                _progress.say(self._display, "\n" + _report.summary(directory))
