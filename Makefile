@@ -4,17 +4,19 @@
 SHELL := /bin/sh
 export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 
-# The user's python3, or the newest Python 3 that runs where that one does not.
+# The user's python3, or the newest Python 3 if ansible-core does not take that one.
 PYTHON ?= $(shell tools/find-python --default)
 # The inventory to certify; without one this machine is certified, with a sweep short enough to look at.
 INVENTORY ?=
+export INVENTORY
 # How many integration tests run side by side: they wait for hosts most of the time.
 JOBS ?= 4
 # More arguments for ansible-playbook.
 ARGS ?=
 
 QUICK_SWEEP := -e sweep_duration=3 -e sweep_warmup=1 -e sweep_file_size=16M -e sweep_files=4
-CERTIFY := .venv/bin/ansible-playbook playbooks/certify.yml
+# Not by its script, whose first line cannot hold every path.
+CERTIFY := .venv/bin/python -m ansible playbook playbooks/certify.yml
 
 # Developers' tools call one another.
 DEV := .venv-dev/bin
@@ -25,18 +27,24 @@ PYTEST = PATH="$(CURDIR)/$(DEV):$$PATH" $(DEV)/python -m pytest
 ##@ Use
 
 .PHONY: certify
-certify: .venv/.finished link ## certify this machine with a quick sweep, or a fleet: INVENTORY=hosts.yml ARGS="-e sweep_duration=60"
+certify: writable .venv/.finished link ## certify this machine with a quick sweep, or a fleet: INVENTORY=hosts.yml ARGS="-e sweep_duration=60"
 ifeq ($(INVENTORY),)
 	@mkdir -p build
-	@printf '%s ansible_connection=local ansible_python_interpreter="{{ ansible_playbook_python }}"\n' "$$(uname -n)" > build/this-machine.ini
+	@# localhost is what certify_hosts leaves out unless told otherwise.
+	@name=$$(uname -n); [ "$$name" != localhost ] || name=this-machine; \
+	    printf '%s ansible_connection=local ansible_python_interpreter="{{ ansible_playbook_python }}"\n' "$$name" > build/this-machine.ini
 	@echo "Certifying this machine with a quick sweep ($(QUICK_SWEEP)); a run this short does not certify."
 	$(CERTIFY) -i build/this-machine.ini $(QUICK_SWEEP) $(ARGS)
 else
-	$(CERTIFY) -i $(INVENTORY) $(ARGS)
+	$(CERTIFY) -i "$$INVENTORY" $(ARGS)
 endif
 
 .PHONY: setup
-setup: .venv/.finished link ## only prepare: .venv with ansible-core, and the collection resolvable from this checkout
+setup: writable .venv/.finished link ## only prepare: .venv with ansible-core, and the collection resolvable from this checkout
+
+.PHONY: writable
+writable:
+	@[ -w . ] || { printf 'make: %s cannot be written: copy it to a directory of yours, or install the collection\n' "$$(pwd)" >&2; exit 1; }
 
 .PHONY: link
 link:

@@ -40,7 +40,12 @@ class ActionModule(RemoteAction):
             return failure(reason)
         record = _records.measurement(directory.run, host, volume, as_dict(order.get("facts")), as_dict(order.get("workspace")), tables,
                                       datetime.date.today())
-        directory.write_record(record, tables)
+        try:
+            directory.write_record(record, tables)
+        except _run_directory.RunDirectoryError as error:
+            reason = (f"{error} The tables stay on the host: once they can be written, bring them home by playbooks/collect.yml "
+                      f"-e collect_run={directory.path}")
+            return {"failed": True, "msg": reason, "logdisk": error_key("error", reason)}
         key = {"schema": SCHEMA, "kind": record["kind"], "host": host, "volume": volume, "verdict": record["verdict"], "run_id": record["run_id"]}
         return {"changed": False, "logdisk": key}
 

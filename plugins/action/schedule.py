@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 from ansible.plugins.action import ActionBase
-from ansible_collections.mqops.logdisk.plugins.plugin_utils import _follow_up, _schedule
+from ansible_collections.mqops.logdisk.plugins.plugin_utils import _follow_up, _progress, _schedule
 
 
 class ActionModule(ActionBase):
@@ -33,5 +33,5 @@ class ActionModule(ActionBase):
                                "pool": plan["pool"]}
         starts = _schedule.start_times(options["mode"], time.time(), hosts)
         if starts:
-            self._display.display(_follow_up.commands(options["run_path"]))
+            _progress.say(self._display, _follow_up.commands(options["run_path"]))
         return {**result, "changed": False, "starts": starts}

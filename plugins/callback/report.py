@@ -25,10 +25,11 @@ import atexit
 import sys
 from typing import Any
 
+from ansible import constants
 from ansible.plugins.callback import CallbackBase
 from ansible_collections.mqops.logdisk.plugins.plugin_utils import _claim, _follow_up, _progress, _report, _run_directory
 
-ON_CONTROLLER = frozenset(f"mqops.logdisk.{name}" for name in ("open_run", "gate", "render"))
+ON_CONTROLLER = frozenset(f"mqops.logdisk.{name}" for name in ("open_run", "reopen_run", "gate", "render"))
 """The actions that name run directories: no host has a say in their results."""
 
 
@@ -49,7 +50,7 @@ class CallbackModule(CallbackBase):
     def v2_playbook_on_start(self, playbook: Any) -> None:
         """Forget the runs of an earlier playbook of the same command line."""
         self._paths, self._refusals = [], []
-        _progress.on_terminal = sys.stdout.isatty()
+        _progress.on_terminal = sys.stdout.isatty() and not _progress.is_json(constants.DEFAULT_STDOUT_CALLBACK)
 
     def v2_runner_on_ok(self, result: Any, **kwargs: Any) -> None:
         """Take note of what a task on the controller says of a run; in any other result it is a host's word."""
@@ -68,17 +69,17 @@ class CallbackModule(CallbackBase):
         paths, self._paths = self._paths, []
         for reason in self._refusals:
             if _claim.claim(reason) and self.get_option("summary"):
-                self._display.display(f"\nUSAGE: {reason}\n  Nothing was measured.")
+                _progress.say(self._display, f"\nUSAGE: {reason}\n  Nothing was measured.")
         for path in paths:
             if not _claim.claim(path):
                 continue
             directory = _run_directory.RunDirectory.open(path)
             _report.render(directory)
             if self.get_option("summary"):
-                self._display.display("\n" + _report.summary(directory))
+                _progress.say(self._display, "\n" + _report.summary(directory))
 
     def _interrupted(self) -> None:
         """Say at the end of the process how to go on with runs whose playbook did not come to its end."""
         for path in self._paths:
             if _claim.claim(path):
-                self._display.display("\n" + _follow_up.commands(path))
+                _progress.say(self._display, "\n" + _follow_up.commands(path))

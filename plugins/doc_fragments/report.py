@@ -12,7 +12,9 @@ class ModuleDocFragment(object):
     DOCUMENTATION = r'''
 options:
   summary:
-    description: Print the summary after the play recap. The report itself is written all the same.
+    description:
+      - Print the summary after the play recap. The report itself is written all the same.
+      - With a stdout callback that prints JSON (C(json), C(jsonl), C(ndjson) of any collection) neither progress nor summary is printed.
     type: bool
     default: true
     env:

@@ -79,6 +79,19 @@ def read_mounts():
         return []
 
 
+def logical_block_size(device_number, sys_block='/sys/dev/block'):
+    """Return the logical block size in bytes of the block device "major:minor", or None if it tells none."""
+    device = os.path.join(sys_block, device_number or 'none')
+    # A partition has no queue of its own; the kernel resolves the link before the dots.
+    for queue in (os.path.join(device, 'queue'), os.path.join(device, '..', 'queue')):
+        try:
+            with open(os.path.join(queue, 'logical_block_size')) as stream:
+                return int(stream.read())
+        except (IOError, OSError, ValueError):
+            continue
+    return None
+
+
 def is_local(filesystem_type):
     """True where the file system belongs to this host alone."""
     return filesystem_type in LOCAL_FILE_SYSTEMS

@@ -32,6 +32,9 @@ TABLE_NAMES = ('run.csv', 'results.csv', 'intervals.csv', 'histogram.csv', 'stal
 SMALL_FILE_MAX_BYTES = 65536
 RUN_NAME = re.compile(r'\A[0-9A-Za-z][0-9A-Za-z._-]{0,120}\Z')
 
+MEASURES_ALREADY = ('this run already measures on this host, under another name or another volume: take one of them out of the inventory, and '
+                    'certify it in a run of its own')
+
 
 class RunError(Exception):
     """Something that stops a run on this host; the message says what to do."""
@@ -78,7 +81,7 @@ class Run(object):
         try:
             os.mkdir(self.path, 0o700)
         except OSError as error:
-            raise RunError('cannot make %s: %s' % (self.path, os.strerror(error.errno)))
+            raise RunError(MEASURES_ALREADY if error.errno == errno.EEXIST else 'cannot make %s: %s' % (self.path, os.strerror(error.errno)))
         _marks.write_mark(self.path, dict(run_id=self.run_id))
         os.mkdir(self.tables_path, 0o700)
 
@@ -95,6 +98,8 @@ class Run(object):
         except OSError:
             holder = os.read(descriptor, 200).decode('utf-8', 'replace').strip()
             os.close(descriptor)
+            if holder == self.run_id:
+                raise RunError(MEASURES_ALREADY)
             raise RunError('another certification is running on this host: %s. Wait for it, or end it with '
                            'playbooks/stop.yml' % (holder or 'unknown run'))
         os.ftruncate(descriptor, 0)

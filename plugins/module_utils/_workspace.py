@@ -17,7 +17,7 @@ import pwd
 import re
 import stat
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _mounts, _queue_managers, _runs
+from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _mounts, _places, _queue_managers, _runs, _units
 
 QUEUE_MANAGER_NAME = re.compile(r'\A[A-Za-z0-9._/%]{1,48}\Z')
 TEST_FILE_PREFIX = 'logdisk'
@@ -60,13 +60,13 @@ class Preflight(object):
     ``unknown`` of what could not be known; ``facts`` says what the path lies on.
     """
 
-    def __init__(self, path, footprint_bytes, reserve, allow, expect_mount='', owner_uid=None):
+    def __init__(self, path, footprint_bytes, reserve, allow, expect_mount='', owner_uid=None, direct_sizes=()):
         self.path = path
         self.allow = frozenset(allow)
         self.owner_uid = os.geteuid() if owner_uid is None else owner_uid
         self.refusals = []
         self.unknown = []
-        self.existing = _nearest_existing(path)
+        self.existing = _places.nearest_existing(path)
         self.mount = _mounts.mount_of(os.path.realpath(self.existing), _mounts.read_mounts()) or {}
         self.facts = dict((key, self.mount.get(key)) for key in (
             'mount_point', 'mount_source', 'mount_options', 'filesystem_type', 'device_number'))
@@ -74,6 +74,7 @@ class Preflight(object):
                       self._running_queue_managers, self._hidden_processes):
             check(expect_mount) if check == self._mount else check()
         self._space(footprint_bytes, reserve)
+        self._block_sizes(direct_sizes)
 
     def _refuse(self, sentence, override=None):
         if override is None:
@@ -157,6 +158,14 @@ class Preflight(object):
                          % (self.facts['mount_point'], free >> 20, footprint_bytes >> 20, reserve_bytes >> 20))
         if status.f_files and status.f_favail < 64:
             self._refuse('%s has no free inodes left' % self.facts['mount_point'])
+
+    def _block_sizes(self, sizes):
+        """What is not known here the tester finds out by itself, before its first byte, too."""
+        unit = _mounts.logical_block_size(self.facts['device_number'])
+        refused = [_units.format_size(size) for size in sizes if unit and size % unit]
+        if refused:
+            self._refuse('%s takes no direct writes of %s, only multiples of %d bytes: change sweep_block_sizes, or set sweep_direct: false'
+                         % (self.facts['mount_source'], ', '.join(refused), unit))
 
     def needs_privilege(self):
         """True where this user may not make directories there."""
@@ -345,12 +354,6 @@ def _empty_queue_manager_directory(name, parent):
             if LEFTOVER_FILE.match(entry) and stat.S_ISREG(os.stat(entry, dir_fd=descriptor, follow_symlinks=False).st_mode):
                 os.unlink(entry, dir_fd=descriptor)
     return True
-
-
-def _nearest_existing(path):
-    while not os.path.isdir(path) and path != '/':
-        path = os.path.dirname(path)
-    return path
 
 
 def _device(path):

@@ -162,6 +162,12 @@ def about_to_start(directory, known):
     return os.path.basename(directory)[len('logdisk-'):] not in known and age_s(directory) < STARTING_S
 
 
+def run_id_of(directory):
+    """Return the run id in the mark of ``directory``, for people to copy: nothing that is not shaped like one."""
+    run_id = str((_marks.read_mark(directory) or {}).get('run_id'))
+    return run_id if _runs.RUN_NAME.match(run_id) else '<run id>'
+
+
 def clean_workspace(p, check, removed, left, kept, known):
     for directory in run_directories(p['path'], p['run_id'], p['volume']):
         if in_use(directory):
@@ -169,7 +175,8 @@ def clean_workspace(p, check, removed, left, kept, known):
                 left.append('%s is in use' % directory)
             continue
         if not p['run_id'] and about_to_start(directory, known):
-            kept.append('%s: made within the last hour, by a run that may be about to start' % directory)
+            kept.append('%s: made within the last hour, by a run that may be about to start. If its controller is gone, remove it by '
+                        'playbooks/cleanup.yml -e cleanup_run_id=%s' % (directory, run_id_of(directory)))
             continue
         if check:
             removed.append(directory)

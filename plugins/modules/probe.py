@@ -56,6 +56,14 @@ options:
     description: The compiler to use; empty for the first of C(cc), C(gcc), C(clang).
     type: str
     default: ""
+  state_dir:
+    description: Directory for the state of runs; refused if this user cannot write there. Empty if there is none.
+    type: path
+    default: ""
+  user:
+    description: User that this has to run as; empty for the connecting user. Refused if it is another one.
+    type: str
+    default: ""
 attributes:
   check_mode:
     description: Can run in check mode and return what it would return otherwise.
@@ -110,7 +118,7 @@ import stat
 import time
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _tester
+from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _places, _tester, _user
 
 FAMILIES = (
     ('Debian', ('debian', 'ubuntu')),
@@ -147,13 +155,6 @@ def memory_bytes():
         if line.startswith('MemTotal:'):
             return int(line.split()[1]) * 1024
     return None
-
-
-def user_name():
-    try:
-        return pwd.getpwuid(os.geteuid()).pw_name
-    except KeyError:
-        return str(os.geteuid())
 
 
 def find_compiler(module, wanted):
@@ -214,6 +215,18 @@ def home():
     return os.environ.get('HOME') or pwd.getpwuid(os.geteuid()).pw_dir
 
 
+def refuse_places(module, installed):
+    """Fail if this user cannot keep the tester or its results where they are to be kept."""
+    directory, state = (os.path.abspath(module.params[name]) if module.params[name] else '' for name in ('directory', 'state_dir'))
+    problems = [] if installed else [
+        _places.why_unwritable(directory, 'tester_dir and sweep_state_dir' if state == directory else 'tester_dir'), _places.why_not_executable(directory)]
+    if state:
+        problems.append(_places.why_unwritable(state, 'sweep_state_dir'))
+    for problem in problems:
+        if problem:
+            module.fail_json(msg=problem)
+
+
 def main():
     module = AnsibleModule(
         argument_spec=dict(
@@ -225,19 +238,25 @@ def main():
             binary=dict(type='path', default=''),
             sha256=dict(type='list', elements='str', default=[]),
             compiler=dict(type='str', default=''),
+            user=dict(type='str', default=''),
+            state_dir=dict(type='path', default=''),
         ),
         supports_check_mode=True,
     )
+    other = _user.why_other(module.params['user'])
+    if other:
+        module.fail_json(msg=other)
     release = os_release()
     path = os.path.join(os.path.abspath(module.params['directory']), 'bin', module.params['name'], 'logdisk')
     expected = module.params['sha256'] if module.params['method'] == 'binary' else [_tester.read_hash(path)]
     source_hash = installed_source_hash(module, path, expected)
+    refuse_places(module, bool(source_hash))
     compiler = '' if source_hash else find_compiler(module, module.params['compiler'])
     facts = dict(
         os=release.get('PRETTY_NAME') or platform.platform(),
         kernel=platform.release(),
         architecture=platform.machine(),
-        user=user_name(),
+        user=_user.name(),
         home=home(),
         python_version=platform.python_version(),
         cpus=os.sysconf('SC_NPROCESSORS_ONLN'),

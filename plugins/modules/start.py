@@ -79,6 +79,10 @@ options:
     description: State of runs older than this, which nobody collected, is removed.
     type: int
     default: 7
+  user:
+    description: User that the tester has to run as; empty for any. Refused if it is another one.
+    type: str
+    default: ""
 attributes:
   check_mode:
     description: Says in check mode that it would start the tester, without doing it.
@@ -113,7 +117,7 @@ import shlex
 import time
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _marks, _runs
+from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _marks, _runs, _user
 
 # Arguments: the state directory, the workspace's path, 1 where this run made it, the run's directory, and the tester's
 # command. The tester's own end decides when the directories go: a tester whose thread hangs in a write keeps them until
@@ -181,10 +185,14 @@ def main():
             nice=dict(type='int', default=0),
             ionice=dict(type='str', default=''),
             keep_days=dict(type='int', default=7),
+            user=dict(type='str', default=''),
         ),
         supports_check_mode=True,
     )
     p = module.params
+    other = _user.why_other(p['user'])
+    if other:
+        module.fail_json(msg=other)
     if module.check_mode:
         module.exit_json(changed=True)
     try:

@@ -44,6 +44,11 @@ options:
     description: What the test files will take.
     type: int
     required: true
+  direct_sizes:
+    description: Sizes in bytes of the writes past the page cache, refused if the device cannot take one of them.
+    type: list
+    elements: int
+    default: []
   reserve_bytes:
     description: What must stay free besides. Overridden by O(reserve_share).
     type: int
@@ -146,6 +151,7 @@ def main():
             queue_managers=dict(type='list', elements='str', default=['QM1']),
             owner=dict(type='str', default=''),
             footprint_bytes=dict(type='int', required=True),
+            direct_sizes=dict(type='list', elements='int', default=[]),
             reserve_bytes=dict(type='int', default=0),
             reserve_share=dict(type='float'),
             expect_mount=dict(type='str', default=''),
@@ -161,7 +167,8 @@ def main():
     reserve = p['reserve_bytes'] if p['reserve_share'] is None else p['reserve_share']
     try:
         plan = _workspace.layout(p['path'], p['run_id'], p['volume'], p['queue_managers'])
-        preflight = _workspace.Preflight(p['path'], p['footprint_bytes'], reserve, p['allow'], p['expect_mount'], owner_uid(module))
+        preflight = _workspace.Preflight(p['path'], p['footprint_bytes'], reserve, p['allow'], p['expect_mount'], owner_uid(module),
+                                         p['direct_sizes'])
         result = dict(refusals=preflight.refusals, unknown=preflight.unknown, facts=preflight.facts, workspace=plan,
                       needs_privilege=not preflight.refusals and preflight.needs_privilege(), privileged=p['privileged'])
         if preflight.refusals:

@@ -8,8 +8,12 @@ Private to this collection; it may change at any time.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+import yaml
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 
 FILE_PREFIX = "logdisk"
@@ -28,6 +32,42 @@ class PlanError(Exception):
     """An option of the sweep that cannot be; the message names it."""
 
 
+NUMBERS = {"block_sizes": "sweep_block_sizes", "load_points": "sweep_queue_managers", "duration_s": "sweep_duration", "warmup_s": "sweep_warmup",
+           "file_size": "sweep_file_size", "files": "sweep_files", "rate_per_s": "sweep_rate", "delay_us": "sweep_delay", "deadline_s": "sweep_deadline"}
+"""The role's variable behind each option of :func:`make_plan` that is a number, a size, or a list of these."""
+
+
+def option_specs(roles_dir: str) -> list[dict[str, Any]]:
+    """Return what the roles below ``roles_dir`` say of their options, for :func:`check_options`; those that only certify.yml gives are left out."""
+    found = []
+    for path in sorted(Path(roles_dir).glob("*/meta/argument_specs.yml")):
+        for entry in yaml.safe_load(path.read_text(encoding="utf-8"))["argument_specs"].values():
+            found.append({name: {key: value for key, value in option.items() if key != "description"}
+                          for name, option in entry["options"].items() if not option.get("required")})
+    return found
+
+
+def check_options(variables: Mapping[str, Any], specs: list[dict[str, Any]]) -> None:
+    """Raise PlanError, naming the variable, if ``variables`` hold an option that the roles would refuse on the host.
+
+    ``variables`` are the variables of one host, with the roles' defaults for those that it does not set.
+    """
+    names = _listed(variables["workspace_queue_managers"])
+    options = {option: variables[name] for option, name in NUMBERS.items()}
+    make_plan({**options, "block_sizes": _listed(options["block_sizes"]), "load_points": _listed(options["load_points"])}, len(names))
+    for spec in specs:
+        checked = ArgumentSpecValidator(spec).validate({name: variables[name] for name in spec if name in variables})
+        if checked.error_messages:
+            raise PlanError("; ".join(checked.error_messages))
+
+
+def _listed(value: Any) -> list[Any]:
+    """Return a list as it is, and anything else as Ansible makes a list of it: the one string with which a survey answers in its parts."""
+    if isinstance(value, str):
+        return [item.strip() for item in value.split(",")]
+    return list(value) if isinstance(value, (list, tuple)) else [] if value is None else [value]
+
+
 def make_plan(options: dict[str, Any], queue_managers: int) -> dict[str, Any]:
     """Return the plan of a sweep.
 
@@ -42,11 +82,15 @@ def make_plan(options: dict[str, Any], queue_managers: int) -> dict[str, Any]:
     block_sizes = [_size("sweep_block_sizes", item) for item in options["block_sizes"]]
     file_size = _size("sweep_file_size", options["file_size"])
     files = _whole("sweep_files", options["files"], 1, 10000)
+    direct_sizes = [] if options.get("direct") == "no" else block_sizes
     load_points = _load_points(options.get("load_points") or [], queue_managers)
     duration_s = _whole("sweep_duration", options["duration_s"], 1, 86400)
     warmup_s = _whole("sweep_warmup", options.get("warmup_s", 0), 0, 86400)
     if not block_sizes:
         raise PlanError("sweep_block_sizes is empty: name at least one block size, such as 4K")
+    twice = next((size for size in block_sizes if block_sizes.count(size) > 1), None)
+    if twice:
+        raise PlanError(f"sweep_block_sizes names {_units.format_size(twice)} twice")
     if max(block_sizes) > file_size:
         raise PlanError(f"sweep_block_sizes: {_units.format_size(max(block_sizes))} does not fit into a file of "
                         f"{_units.format_size(file_size)} (sweep_file_size)")
@@ -55,10 +99,12 @@ def make_plan(options: dict[str, Any], queue_managers: int) -> dict[str, Any]:
     gap_s = STEP_GAP_S + (footprint_bytes // VERIFY_BYTES_PER_S if options.get("verify") else 0)
     planned_s = steps * (warmup_s + duration_s + gap_s) - (gap_s if not options.get("verify") else 0)
     format_s = footprint_bytes / ASSUMED_FORMAT_BYTES_PER_S
+    for name, option in (("sweep_rate", "rate_per_s"), ("sweep_delay", "delay_us")):
+        _not_negative(name, options.get(option) or 0)
     deadline_s = _whole("sweep_deadline", options.get("deadline_s", 0), 0, 604800) or min(round(2 * planned_s + 4 * format_s + 60), DEADLINE_MAX_S)
     numbers = {"block_sizes_bytes": block_sizes, "load_points": load_points, "duration_s": duration_s, "warmup_s": warmup_s,
                "file_size_bytes": file_size, "files": files}
-    return {**numbers, "arguments": _arguments(numbers, options), "steps": steps, "footprint_bytes": footprint_bytes,
+    return {**numbers, "direct_sizes_bytes": direct_sizes, "arguments": _arguments(numbers, options), "steps": steps, "footprint_bytes": footprint_bytes,
             "planned_s": planned_s, "format_s": format_s, "deadline_s": deadline_s}
 
 
@@ -99,6 +145,13 @@ def _size(name: str, value: Any) -> int:
     if size < 512:
         raise PlanError(f"{name}: {value} is below 512 bytes")
     return size
+
+
+def _not_negative(name: str, value: Any) -> None:
+    try:
+        _units.parse_number(value)
+    except ValueError as error:
+        raise PlanError(f"{name}: {error}") from error
 
 
 def _whole(name: str, value: Any, low: int, high: int) -> int:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One line on how far a fleet is, from what its hosts said last.
+"""What is said on the screen: one line on how far a fleet is, from what its hosts said last; and nothing where programs read.
 
 Private to this collection; it may change at any time.
 """
@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from ansible import constants
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._schedule import ENDED
 
@@ -22,6 +23,20 @@ LINE_INTERVAL_S = 30.0
 on_terminal = False
 """Whether the output is a terminal. The callback finds out in the main process; Ansible's workers, which have no terminal of
 their own, inherit what it found."""
+
+JSON_CALLBACKS = ("json", "jsonl", "ndjson")
+"""Stdout callbacks, by the last part of their names, whose output programs read: nothing of ours may stand in it."""
+
+
+def say(display: Any, text: str) -> None:
+    """Print ``text``, unless standard output belongs to a callback that prints JSON."""
+    if not is_json(constants.DEFAULT_STDOUT_CALLBACK):
+        display.display(text)
+
+
+def is_json(stdout_callback: str | None) -> bool:
+    """True if the stdout callback of this name prints JSON."""
+    return str(stdout_callback).rpartition(".")[2] in JSON_CALLBACKS
 
 
 def fleet_line(statuses: Mapping[str, Mapping[str, Any]], left_s: float) -> str:
@@ -45,7 +60,7 @@ def show(display: Any, statuses: Mapping[str, Mapping[str, Any]], sleep_s: float
     plain line before the first wait and before every long one."""
     wake = time.monotonic() + sleep_s
     if not on_terminal and (sleep_s >= LINE_INTERVAL_S or not any(statuses.values())):
-        display.display(fleet_line(statuses, end_epoch_s - time.time()))
+        say(display, fleet_line(statuses, end_epoch_s - time.time()))
     while (remaining := wake - time.monotonic()) > 0:
         if on_terminal:
             _rewrite(display, fleet_line(statuses, end_epoch_s - time.time()))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible.errors import AnsibleConnectionFailure
+from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 
 SCHEMA = 1
@@ -22,6 +22,16 @@ SCHEMA = 1
 
 RESERVED = frozenset(("logdisk", "ansible_facts", "ansible_stats", "add_host", "add_group", "skipped", "unreachable"))
 """Keys of a result that are the controller's to set: the callback, the inventory, the variables and the artifacts follow them."""
+
+UNASKED_PRIVILEGE = ("ansible_become makes this run as another user than the connecting one, which is promised without workspace_owner: remove it from the "
+                     "extra variables, or name the user by workspace_owner (root, too)")
+"""Why a task without a promised user is refused if Ansible becomes somebody all the same: nothing but extra variables beats what the roles set."""
+
+HINTS = {
+    "you must have a tty to run sudo": "sudo demands a terminal here (requiretty in sudoers): set ansible_pipelining: false for this host, so that Ansible "
+                                       "brings one, or exempt the connecting user by 'Defaults:USER !requiretty'",
+}
+"""What to do about failures whose own words do not say it, by what stands in them."""
 
 
 def error_key(verdict: str, reason: str) -> dict[str, Any]:
@@ -38,6 +48,8 @@ class RemoteAction(ActionBase):
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
         variables = task_vars or {}
+        if self._task.args.get("user") == "" and self._connection.become:
+            raise AnsibleActionFail(UNASKED_PRIVILEGE)
         arguments = self.prepare(dict(self._task.args), variables)
         answer = self.call(arguments, variables)
         result.update(answer if answer.get("failed") else self.take_in(answer, variables))
@@ -78,7 +90,8 @@ def failure_reason(result: dict[str, Any]) -> str:
         parts.append(str(result.get("module_stderr") or result.get("module_stdout")))
     elif result.get("stderr"):
         parts.append(str(result["stderr"]))
-    return one_line(": ".join(part for part in parts if part))[:1000] or "the task failed without a message"
+    reason = one_line(": ".join(part for part in parts if part))[:1000] or "the task failed without a message"
+    return next((f"{hint} ({reason})"[:1000] for symptom, hint in HINTS.items() if symptom in reason), reason)
 
 
 def one_line(text: str) -> str:

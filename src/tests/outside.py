@@ -1118,7 +1118,7 @@ def what_a_killed_run_left_aside_is_named(place):
     os.mkdir(place.tables)
     for option, path in paths.items():
         write(left[option], "")
-        command = [LOGDISK, "--dir=" + place.dir, "--bsize=4K", "--duration=1", "%s=%s" % (option, path)]
+        command = [LOGDISK, "--dir=" + place.dir, "--bsize=4K", "--duration=1", "--runId=" + RUN_ID, "%s=%s" % (option, path)]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
         equal(done.returncode, 2, done.stderr)
         contains(done.stderr, left[option] + " is there already", "remove it")
@@ -1404,7 +1404,7 @@ def made_directories_go_when_their_files_are_closed(place):
 def names_are_harmless_for_a_terminal(place):
     for name in ("\x1b[2J\nlogdisk: all is well", "\u009b31m", "\udcff"):
         for options in (["--createDirs"], []):
-            result = subprocess.run([LOGDISK, "--bsize=4K", "--duration=1", "--dir=" + place.dir + "/" + name] + options, stdout=subprocess.PIPE,
+            result = subprocess.run([LOGDISK, "--bsize=4K", "--duration=1", "--runId=" + RUN_ID, "--dir=" + place.dir + "/" + name] + options, stdout=subprocess.PIPE,
                                     stderr=subprocess.PIPE, timeout=60)
             for stream in (result.stdout, result.stderr):
                 assert not re.search(rb"[\x00-\x09\x0b-\x1f\x7f\xff]|\xc2[\x80-\x9f]|^logdisk: all", stream, re.MULTILINE), stream

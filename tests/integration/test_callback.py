@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The summary appears once, however the callback came to be loaded, and the report does not depend on it."""
 
+import json
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -60,3 +62,30 @@ def test_two_runs_on_one_command_line(start: Start, controller: Controller, tmp_
     outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"), "--check", str(PROJECT / "playbooks/certify.yml"))
     assert outcome.status == 0
     assert len(outcome.certifications) == len(summaries(outcome.screen)) == 2
+
+
+PRINTS_JSON = """
+from ansible.plugins.callback import CallbackBase
+
+class CallbackModule(CallbackBase):
+    CALLBACK_VERSION, CALLBACK_TYPE, CALLBACK_NAME = 2.0, "stdout", "json"
+
+    def v2_playbook_on_stats(self, stats):
+        self._display.display('{"hosts": %d}' % len(stats.processed))
+"""
+
+
+def test_a_stdout_callback_that_prints_json_prints_it_alone(start: Start, controller: Controller, tmp_path: Path) -> None:
+    """Neither progress nor summary is mixed with it; the report is written as always."""
+    bed = start("h1")
+    (tmp_path / "callbacks").mkdir()
+    (tmp_path / "callbacks/json.py").write_text(PRINTS_JSON)
+    (tmp_path / "variables.json").write_text(json.dumps(QUICK))
+    extra = ["-i", str(bed.inventory(tmp_path / "hosts.yml")), "-e", f"@{tmp_path}/variables.json"]
+    env = controller._environment({"ANSIBLE_STDOUT_CALLBACK": "json", "ANSIBLE_CALLBACK_PLUGINS": str(tmp_path / "callbacks")})
+    command = [str(controller.tools / "ansible-playbook"), *extra, str(PROJECT / "playbooks/certify.yml")]
+    done = subprocess.run(command, cwd=controller.directory, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["hosts"] >= 1
+    (run,) = (controller.directory / "reports").glob("2*")
+    assert {path.name for path in run.iterdir()} >= FORMATS

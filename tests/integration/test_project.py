@@ -4,8 +4,10 @@
 import shutil
 import subprocess
 import tarfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import controllers
 import pytest
 from ansible_runs import PROJECT
 from certification import Certification, summaries
@@ -14,17 +16,18 @@ from test_awx import project_files
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """A copy of the checkout, deep enough that a socket's path below it would be too long."""
-    target = tmp_path / "a-directory-with-a-name-that-is-long" / "and-another-one-below-it-just-as-long" / "logdisk"
+    """A copy of the checkout, deep enough that a socket's path below it would be too long, with characters that a shell minds."""
+    target = tmp_path / "a-directory-with-a-name-that-is-long" / 'and "another" one-below-it-just-as-long' / "logdisk"
     for name in project_files():
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(PROJECT / name, target / name)
     return target
 
 
-def make(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def make(directory: Path, *arguments: str, before: Sequence[str] = (), path: str = "/usr/sbin:/usr/bin:/sbin:/bin") -> subprocess.CompletedProcess[str]:
+    """Run make as a user would; before: a command that runs it."""
     done = subprocess.run(
-        ["make", *arguments], cwd=directory, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(Path.home())},
+        [*before, "make", *arguments], cwd=directory, env={"PATH": path, "HOME": str(Path.home())},
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
     )
     print(done.stdout)
@@ -45,6 +48,48 @@ def test_make_certify_in_a_new_clone(clone: Path) -> None:
     assert done.returncode in (0, 2)
     assert done.returncode == 0 or certification.verdict["reasons"]
     assert not Path("/var/tmp/logdisk").exists()
+
+    # In the same clone, what takes no more than a look.
+    called_localhost = ["unshare", "--uts", "sh", "-c", 'hostname localhost && exec "$@"', "sh"]
+    assert "PLAY [Judge]" in make(clone, "certify", "ARGS=--check", before=called_localhost).stdout
+    (clone / "my hosts.ini").write_text("these ansible_connection=local\n")
+    assert "ok: [these]" in make(clone, "certify", "INVENTORY=my hosts.ini", "ARGS=--check").stdout
+
+
+@pytest.fixture
+def python39(tmp_path: Path) -> Path:
+    """A directory to stand in PATH, in which python3 is older than ansible-core takes."""
+    if "3.9" not in controllers.pythons():
+        pytest.skip("no Python 3.9 is found")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/python3").symlink_to(controllers.pythons()["3.9"])
+    return tmp_path / "bin"
+
+
+def test_a_python_that_ansible_does_not_take(clone: Path, python39: Path) -> None:
+    """Another one is taken where there is one; else make says what to install, each time, and finishes nothing."""
+    path = {"PATH": f"{python39}:/usr/bin:/bin"}
+    found = subprocess.check_output([str(clone / "tools/find-python"), "--default"], env=path, text=True)
+    version = subprocess.check_output([found.strip(), "-c", "import sys; print(sys.version_info >= (3, 10))"], text=True)
+    assert version == "True\n"
+    for _ in range(2):
+        done = make(clone, "certify", f"PYTHON={python39}/python3")
+        assert done.returncode == 2
+        assert "ansible-core needs Python 3.10 or newer" in done.stdout
+        assert not (clone / ".venv/.finished").exists()
+
+
+@pytest.fixture
+def read_only(clone: Path) -> Iterator[Path]:
+    subprocess.run(["mount", "--bind", "-o", "ro", str(clone), str(clone)], check=True)
+    yield clone
+    subprocess.run(["umount", str(clone)], check=True)
+
+
+def test_a_checkout_that_cannot_be_written(read_only: Path) -> None:
+    done = make(read_only, "certify")
+    assert done.returncode == 2
+    assert "cannot be written: copy it" in done.stdout
 
 
 def test_make_help(clone: Path) -> None:

@@ -40,7 +40,7 @@ def test_what_is_no_table_is_refused(tables):
 
 def answer_of(order, **run_keys):
     """Return what a host sends that measured what was ordered."""
-    options = {**order["options"], "hostname": "db07", "start_time_epoch_s": 1000.5, "directory_1": "/d/QM1", **run_keys}
+    options = {**order["options"], "option_run_id": order["run_id"], "hostname": "db07", "start_time_epoch_s": 1000.5, "directory_1": "/d/QM1", **run_keys}
     tables = fabricate.tables(fabricate.sweep_rows((4096,)), **options)
     machine = order["machine"]
     return {"tables": {name: packed(content) for name, content in tables.items()}, "machine": machine,

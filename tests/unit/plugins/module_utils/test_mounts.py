@@ -49,3 +49,13 @@ def test_a_symlink_on_the_way_is_found(tmp_path):
 
 def test_this_machine_has_a_root():
     assert _mounts.mount_of("/", _mounts.read_mounts())["mount_point"] == "/"
+
+
+@pytest.mark.parametrize("device, size", [("8:0", 4096), ("8:1", 4096), ("0:25", None), (None, None)], ids=["disk", "partition", "no block device", "unknown"])
+def test_a_partition_has_the_block_size_of_its_disk(tmp_path, device, size):
+    (tmp_path / "sda/queue").mkdir(parents=True)
+    (tmp_path / "sda/sda1").mkdir()
+    (tmp_path / "sda/queue/logical_block_size").write_text("4096\n")
+    (tmp_path / "8:0").symlink_to("sda")
+    (tmp_path / "8:1").symlink_to("sda/sda1")
+    assert _mounts.logical_block_size(device, str(tmp_path)) == size

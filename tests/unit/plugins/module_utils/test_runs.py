@@ -112,6 +112,14 @@ def test_a_detached_process_has_a_session_of_its_own_and_only_the_lock(run, tmp_
     os.close(run.lock())
 
 
+def test_a_second_volume_of_the_same_run_is_told_so(run):
+    descriptor = run.lock()
+    for act in (run.create, _runs.Run(run.state_dir, run.run_id, "data").lock):
+        with pytest.raises(_runs.RunError, match="another volume"):
+            act()
+    os.close(descriptor)
+
+
 def test_the_lock_names_its_holder(run):
     descriptor = run.lock()
     with pytest.raises(_runs.RunError, match=RUN):

@@ -6,11 +6,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.module_utils import _runs, _workspace
+from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _runs, _workspace
 from ansible_collections.mqops.logdisk.plugins.modules import cleanup
 
 RUN = "20261121T104935Z-1f0c2a"
@@ -64,6 +65,15 @@ def test_the_workspace_of_a_run_that_is_about_to_start_stays(options, known, age
     cleanup.clean_workspace(options, False, removed, left, kept, ["%s-log" % RUN] if known else [])
     assert os.path.isdir(directory) is stays
     assert (bool(kept), left) == (stays, [])
+    assert not stays or kept[0].endswith("-e cleanup_run_id=" + RUN)
+
+
+def test_advice_to_copy_holds_nothing_that_a_shell_would_run(options):
+    directory = made(options)
+    mark = os.path.join(directory, _marks.MARK_NAME)
+    with open(mark, "w") as stream:
+        json.dump({"kind": _marks.MARK_KIND, "role": "run", "run_id": "x; reboot"}, stream)
+    assert cleanup.run_id_of(directory) == "<run id>"
 
 
 def test_check_mode_removes_nothing(options):

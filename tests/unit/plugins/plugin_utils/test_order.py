@@ -29,6 +29,7 @@ def order(**changes):
 
 
 ANSWERED = {
+    'option_run_id': RUN_ID,
     'hostname': 'db07', 'start_time_epoch_s': f'{ORDERED + 1:.6f}', 'option_block_sizes_bytes': '4096 8192 16384', 'option_load_points': '1 2',
     'option_duration_s': 20, 'option_warmup_s': 5, 'option_file_size_bytes': 64 << 20, 'option_files': 16, 'option_file_prefix': 'logdisk',
     'option_rate_per_s': '0.500000', 'option_verify': 0, 'option_deadline_s': 300, 'option_start_at_epoch_s': f'{START:.9f}',

@@ -8,8 +8,9 @@ import pathlib
 import re
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils import _plan
+from ansible_collections.mqops.logdisk.plugins.plugin_utils import _plan, _records
 
+ROLES = pathlib.Path(_plan.__file__).resolve().parents[2] / "roles"
 OPTIONS = {"block_sizes": ["4K", "1M"], "load_points": [], "duration_s": 60, "warmup_s": 5, "file_size": "64M", "files": 16}
 
 
@@ -39,7 +40,7 @@ def test_the_deadline_leaves_room_for_a_slow_disk_unless_it_is_given():
     made = plan()
     assert made["deadline_s"] >= 2 * made["planned_s"] + made["format_s"] + 60
     assert plan(deadline_s=77)["deadline_s"] == 77
-    assert plan(duration_s=86400, block_sizes=["4K"] * 1000)["deadline_s"] == 31536000      # more, the tester refuses
+    assert plan(duration_s=86400, block_sizes=[str(4096 * (number + 1)) for number in range(1000)])["deadline_s"] == 31536000      # more, the tester refuses
 
 
 def test_strings_of_a_survey_are_taken_as_numbers():
@@ -56,6 +57,8 @@ def test_arguments_name_every_option_of_the_tester():
 @pytest.mark.parametrize("changes, queue_managers, word", [
     ({"block_sizes": []}, 1, "sweep_block_sizes"),
     ({"block_sizes": ["4Q"]}, 1, "sweep_block_sizes"),
+    ({"block_sizes": ["4K", "64K", "4096"]}, 1, "sweep_block_sizes names 4 KiB twice"),
+    ({"rate_per_s": -1}, 1, "sweep_rate"),
     ({"block_sizes": ["128M"]}, 1, "sweep_file_size"),
     ({"file_size": "100"}, 1, "sweep_file_size"),
     ({"files": 0}, 1, "sweep_files"),
@@ -70,6 +73,47 @@ def test_arguments_name_every_option_of_the_tester():
 def test_an_option_that_cannot_be_is_named(changes, queue_managers, word):
     with pytest.raises(_plan.PlanError, match=word):
         plan(queue_managers, **changes)
+
+
+@pytest.mark.parametrize("direct, sizes", [("yes", [4096, 1 << 20]), ("", [4096, 1 << 20]), ("no", [])])
+def test_only_direct_writes_depend_on_the_device(direct, sizes):
+    assert plan(direct=direct)["direct_sizes_bytes"] == sizes
+
+
+SPECS = _plan.option_specs(str(ROLES))
+
+
+def variables(**changes):
+    return {**_records.role_defaults(str(ROLES)), **changes}
+
+
+@pytest.mark.parametrize("changes", [
+    {},
+    {"sweep_duration": "60", "sweep_block_sizes": "4K, 64K", "workspace_queue_managers": "QM1,QM2", "sweep_verify": "true", "sweep_rate": "0.5"},
+    {"workspace_queue_managers": ["QM1", "QM2"], "sweep_queue_managers": [1, 2]},
+    {"sweep_block_sizes": 4096, "sweep_queue_managers": 1},
+])
+def test_options_as_users_and_surveys_give_them(changes):
+    _plan.check_options(variables(**changes), SPECS)
+
+
+@pytest.mark.parametrize("changes, word", [
+    ({"sweep_duration": "5m"}, "sweep_duration: '5m' is no whole number"),
+    ({"sweep_block_sizes": "4K,4Q"}, "sweep_block_sizes"),
+    ({"sweep_block_sizes": None}, "sweep_block_sizes"),
+    ({"sweep_queue_managers": [2]}, "sweep_queue_managers"),
+    ({"sweep_rate": "fast"}, "sweep_rate"),
+    ({"sweep_mode": "alone"}, "sweep_mode"),
+    ({"sweep_sync": "maybe"}, "sweep_sync"),
+    ({"sweep_nice": "very"}, "sweep_nice"),
+    ({"sweep_direct": "perhaps"}, "sweep_direct"),
+    ({"workspace_become": "sometimes"}, "workspace_become"),
+    ({"workspace_allow": ["everything"]}, "workspace_allow"),
+    ({"tester_method": "magic"}, "tester_method"),
+])
+def test_an_option_that_a_role_would_refuse_on_the_host_is_refused_before(changes, word):
+    with pytest.raises(_plan.PlanError, match=word):
+        _plan.check_options(variables(**changes), SPECS)
 
 
 def test_the_gap_between_steps_is_the_testers_own():

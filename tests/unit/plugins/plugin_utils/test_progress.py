@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import types
+
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils import _progress
 
@@ -24,3 +26,14 @@ def test_hosts_that_did_not_answer_are_counted():
 @pytest.mark.parametrize("progress", [None, "x", {"percent": "nan", "latency_p99_ns": "inf"}, {"percent": [], "latency_p99_ns": "1e9x"}])
 def test_what_a_host_says_cannot_break_the_line(progress):
     assert _progress.fleet_line({"a": {"state": "running", "progress": progress}}, 0) == "logdisk: 0/1 hosts done, 0 %, finishing"
+
+
+@pytest.mark.parametrize("name, expected", [
+    ("json", True), ("ansible.posix.json", True), ("ansible.posix.jsonl", True), ("ndjson", True),
+    ("default", False), ("ansible.builtin.default", False), ("awx_display", False), ("community.general.yaml", False), (None, False),
+])
+def test_nothing_is_said_where_json_is_printed(monkeypatch, name, expected):
+    said = []
+    monkeypatch.setattr(_progress.constants, "DEFAULT_STDOUT_CALLBACK", name)
+    _progress.say(types.SimpleNamespace(display=said.append), "text")
+    assert said == ([] if expected else ["text"])

@@ -1,0 +1,33 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Finds the directory of an earlier run, from the user's working directory."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from ansible.errors import AnsibleActionFail
+from ansible.plugins.action import ActionBase
+from ansible_collections.mqops.logdisk.plugins.plugin_utils import _run_directory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._remote import SCHEMA
+
+
+class ActionModule(ActionBase):
+    """Runs on the controller alone."""
+
+    _requires_connection = False
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        result = super().run(tmp, task_vars)
+        dummy, options = self.validate_argument_spec(argument_spec={"path": {"type": "str", "required": True}})
+        try:
+            directory = _run_directory.RunDirectory.open(os.path.expanduser(options["path"]))
+        except _run_directory.RunDirectoryError as error:
+            raise AnsibleActionFail(f"{error} Name a run directory by -e collect_run=reports/<run id>.") from error
+        run = {"run_id": directory.run["run_id"], "path": directory.path, "expected_hosts": directory.expected_hosts}
+        result.update(changed=False, run=run)
+        if not self._task.check_mode:  # nothing is filed then, so that there is nothing to show
+            result["logdisk"] = {"schema": SCHEMA, "kind": "run", "run_id": run["run_id"], "path": run["path"]}
+        return result

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A certification that ends before its testers start leaves nothing behind, or something that the clean-up removes when told to."""
+
+import os
+import re
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+from ansible_runs import QUICK, Controller
+from leftovers import left_on
+from testbed import Bed, HostSpec
+from testbed.shell import wait_for
+
+Start = Callable[..., Bed]
+
+
+def test_one_bad_host_when_any_error_is_fatal(start: Start, controller: Controller, tmp_path: Path) -> None:
+    """The others are measured, judged and cleaned up as without that setting."""
+    bed = start("good", "better", HostSpec("bad", variables={"sweep_state_dir": "/var/tmp/open"}))
+    bed.ssh(bed["bad"], "mkdir -m 700 /var/tmp/open; chmod 777 /var/tmp/open")  # refused when the tester starts
+    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml", variables=QUICK), env={"ANSIBLE_ANY_ERRORS_FATAL": "true"})
+    assert outcome.status == 2
+    assert {name: record["verdict"] for name, record in outcome.certification.records.items()} == {"good": "pass", "better": "pass", "bad": "error"}
+    bed.ssh(bed["bad"], "rmdir /var/tmp/open")
+    assert {host.name: left_on(host) for host in bed} == {"good": [], "better": [], "bad": []}
+
+
+def test_a_controller_that_is_lost_before_the_start(start: Start, controller: Controller, tmp_path: Path) -> None:
+    """A workspace that may belong to a run about to start is kept; the clean-up says how to remove it at once."""
+    bed = start("h1")
+    inventory = bed.inventory(tmp_path / "hosts.yml", variables={**QUICK, "sweep_tester": {"path": "x", "facts": "{{ lookup('pipe', 'sleep 60') }}"}})
+    lost = controller.start("certify", "-i", str(inventory))
+    wait_for(lambda: bed["h1"].files("/fut/logdisk"), "the workspace is there", timeout_s=120)
+    os.killpg(lost.pid, signal.SIGKILL)
+    lost.wait()
+
+    kept = controller.run("cleanup", "-i", str(inventory))
+    assert kept.status == 0
+    assert bed["h1"].files("/fut/logdisk")
+    (advice,) = set(re.findall(r"-e cleanup_run_id=(\S+)", kept.screen))
+    assert controller.run("cleanup", "-i", str(inventory), cleanup_run_id=advice).status == 0
+    assert left_on(bed["h1"]) == []

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bringing home what hosts finished without their controller: however the run is named, and what does not fit at first."""
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from ansible_runs import QUICK, Controller
+from certification import Certification, summaries
+from leftovers import left_on, measuring
+from testbed import Bed
+from testbed.shell import wait_for
+
+Start = Callable[..., Bed]
+SWEEP = {**QUICK, "sweep_block_sizes": ["4K"], "sweep_duration": 5, "sweep_rate": 500}
+
+
+def begin(controller: Controller, inventory: Path, directory: Path, **variables: object) -> subprocess.Popen[bytes]:
+    answers = directory / "answers.json"
+    answers.write_text(json.dumps({**SWEEP, **variables}))
+    return controller.start("certify", "-i", str(inventory), "-e", f"@{answers}")
+
+
+def test_the_run_is_named_as_a_user_would(start: Start, controller: Controller, tmp_path: Path) -> None:
+    """By a path from where the user stands, by the link to the newest run, and not at all."""
+    bed = start("h1")
+    inventory = bed.inventory(tmp_path / "hosts.yml", variables=SWEEP)
+    lost = begin(controller, inventory, tmp_path)
+    wait_for(lambda: measuring(bed["h1"]), "h1 measures", timeout_s=120)
+    os.killpg(lost.pid, signal.SIGKILL)
+    lost.wait()
+    wait_for(lambda: not bed["h1"].pids("logdisk") and not bed["h1"].files("/fut/logdisk"), "h1 ends by itself", timeout_s=60)
+
+    (run,) = (controller.directory / "reports").glob("2*")
+    elsewhere = replace(controller, directory=tmp_path / "elsewhere")
+    elsewhere.directory.mkdir()
+    for where, named in ((elsewhere, {"collect_run": f"../work/reports/{run.name}"}), (controller, {"collect_run": "reports/latest"}), (controller, {})):
+        outcome = where.run("collect", "-i", str(inventory), **named)
+        assert outcome.status == 0
+        assert len(summaries(outcome.screen)) == 1
+        assert f"{run}/index.html" in outcome.screen
+    assert Certification(run).records["h1"]["verdict"] == "pass"
+    assert left_on(bed["h1"]) == []
+
+
+def test_a_run_that_is_not_there(start: Start, controller: Controller, tmp_path: Path) -> None:
+    bed = start("h1")
+    outcome = controller.run("collect", "-i", str(bed.inventory(tmp_path / "hosts.yml")), collect_run="reports/typo")
+    assert outcome.status != 0
+    assert f"{controller.directory}/reports/typo" in outcome.screen
+    assert "collect_run" in outcome.screen
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A directory on a file system that is soon full."""
+    path = tmp_path / "small"
+    path.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1M", "tmpfs", str(path)], check=True)
+    yield path
+    subprocess.run(["umount", str(path)], check=True)
+
+
+def test_a_full_disk_of_the_controller(start: Start, controller: Controller, tmp_path: Path, small_disk: Path) -> None:
+    """What cannot be filed stays on the host, and comes home once there is space."""
+    bed = start("h1")
+    inventory = bed.inventory(tmp_path / "hosts.yml", variables=SWEEP)
+    log = tmp_path / "log"
+    running = begin(replace(controller, environment={**controller.environment, "ANSIBLE_LOG_PATH": str(log)}), inventory, tmp_path,
+                    gate_report_dir=str(small_disk))
+    wait_for(lambda: measuring(bed["h1"]), "h1 measures", timeout_s=120)
+    ballast = small_disk / "ballast"
+    with ballast.open("wb") as file, pytest.raises(OSError, match="No space"):
+        while True:
+            os.write(file.fileno(), bytes(4096))
+    assert running.wait(timeout=120) != 0
+    (run,) = small_disk.glob("2*")
+    assert "No space left on device" in log.read_text()
+    assert f"playbooks/collect.yml -e collect_run={run}" in log.read_text()
+    assert bed["h1"].files("/fut/logdisk") == []
+
+    ballast.unlink()
+    outcome = controller.run("collect", "-i", str(inventory), collect_run=str(run))
+    assert outcome.status == 0
+    assert Certification(run).records["h1"]["verdict"] == "pass"
+    assert left_on(bed["h1"]) == []
