@@ -68,7 +68,8 @@ def python39(tmp_path: Path) -> Path:
 
 def test_a_python_that_ansible_does_not_take(clone: Path, python39: Path) -> None:
     """Another one is taken where there is one; else make says what to install, each time, and finishes nothing."""
-    found = subprocess.run([str(clone / "tools/find-python"), "--default"], env={"PATH": f"{python39}:/usr/bin:/bin"}, capture_output=True, text=True, check=True)
+    find = [str(clone / "tools/find-python"), "--default"]
+    found = subprocess.run(find, env={"PATH": f"{python39}:/usr/bin:/bin"}, capture_output=True, text=True, check=True)
     version = subprocess.run([found.stdout.strip(), "-c", "import sys; print(sys.version_info >= (3, 10))"], capture_output=True, text=True, check=True)
     assert version.stdout == "True\n"
     for _ in range(2):
