@@ -32,3 +32,10 @@ def why_other(promised):
         return 'workspace_owner: there is no user %s on this host' % promised
     return ('this would run as %s, not as %s: remove ansible_become, ansible_become_user and the like (ansible_sudo_user) from the extra '
             'variables and the inventory; workspace_owner alone names the user' % (name(), promised))
+
+
+def refuse_other(module):
+    """Fail the module if it does not run as the user of its option ``user``."""
+    other = why_other(module.params['user'])
+    if other:
+        module.fail_json(msg=other)

@@ -46,6 +46,10 @@ options:
     description: How long a process has to end by itself before it is killed.
     type: float
     default: 10
+  user:
+    description: User that this has to run as; empty for the connecting user. Refused if it is another one.
+    type: str
+    default: ""
 attributes:
   check_mode:
     description: Names in check mode what it would remove.
@@ -81,7 +85,7 @@ import os
 import time
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _runs, _workspace
+from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _runs, _user, _workspace
 
 
 STARTING_S = 3600
@@ -200,9 +204,11 @@ def main():
             keep_state=dict(type='bool', default=False),
             uncollected_days=dict(type='int', default=7),
             patience_s=dict(type='float', default=10),
+            user=dict(type='str', default=''),
         ),
         supports_check_mode=True,
     )
+    _user.refuse_other(module)
     removed, left, kept = [], [], []
     ended = True
     try:

@@ -33,6 +33,10 @@ options:
     description: The run's state directory, as given to M(mqops.logdisk.start).
     type: str
     default: ~/.mqops-logdisk
+  user:
+    description: User that this has to run as; empty for the connecting user. Refused if it is another one.
+    type: str
+    default: ""
   run_path:
     description: The run directory on the controller.
     type: path
@@ -63,7 +67,7 @@ import os
 import zlib
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _runs
+from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _runs, _user
 
 TABLE_MAX_BYTES = 64 << 20
 
@@ -98,11 +102,13 @@ def main():
         argument_spec=dict(
             run_id=dict(type='str', required=True),
             volume=dict(type='str', default='log'),
+            user=dict(type='str', default=''),
             state_dir=dict(type='str', default='~/.mqops-logdisk'),
             run_path=dict(type='path', required=True),
         ),
     )
     p = module.params
+    _user.refuse_other(module)
     try:
         run = _runs.Run(p['state_dir'], p['run_id'], p['volume'])
         state = run.state()

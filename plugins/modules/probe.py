@@ -243,9 +243,7 @@ def main():
         ),
         supports_check_mode=True,
     )
-    other = _user.why_other(module.params['user'])
-    if other:
-        module.fail_json(msg=other)
+    _user.refuse_other(module)
     release = os_release()
     path = os.path.join(os.path.abspath(module.params['directory']), 'bin', module.params['name'], 'logdisk')
     expected = module.params['sha256'] if module.params['method'] == 'binary' else [_tester.read_hash(path)]

@@ -190,9 +190,7 @@ def main():
         supports_check_mode=True,
     )
     p = module.params
-    other = _user.why_other(p['user'])
-    if other:
-        module.fail_json(msg=other)
+    _user.refuse_other(module)
     if module.check_mode:
         module.exit_json(changed=True)
     try:

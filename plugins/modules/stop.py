@@ -29,6 +29,10 @@ options:
     description: How long to wait for the tables.
     type: float
     default: 15
+  user:
+    description: User that this has to run as; empty for the connecting user. Refused if it is another one.
+    type: str
+    default: ""
 attributes:
   check_mode:
     description: Names in check mode what it would end.
@@ -56,7 +60,7 @@ stuck:
 import time
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _runs
+from ansible_collections.mqops.logdisk.plugins.module_utils import _runs, _user
 
 
 def wait_for_tables(runs, patience_s):
@@ -71,10 +75,12 @@ def main():
             run_id=dict(type='str', default=''),
             state_dir=dict(type='str', default='~/.mqops-logdisk'),
             patience_s=dict(type='float', default=15),
+            user=dict(type='str', default=''),
         ),
         supports_check_mode=True,
     )
     p = module.params
+    _user.refuse_other(module)
     try:
         runs = [run for run in _runs.runs_below(p['state_dir'])
                 if p['run_id'] in ('', run.run_id) and run.state() == 'running']

@@ -1404,7 +1404,8 @@ def made_directories_go_when_their_files_are_closed(place):
 def names_are_harmless_for_a_terminal(place):
     for name in ("\x1b[2J\nlogdisk: all is well", "\u009b31m", "\udcff"):
         for options in (["--createDirs"], []):
-            result = subprocess.run([LOGDISK, "--bsize=4K", "--duration=1", "--runId=" + RUN_ID, "--dir=" + place.dir + "/" + name] + options, stdout=subprocess.PIPE,
+            command = [LOGDISK, "--bsize=4K", "--duration=1", "--runId=" + RUN_ID, "--dir=" + place.dir + "/" + name]
+            result = subprocess.run(command + options, stdout=subprocess.PIPE,
                                     stderr=subprocess.PIPE, timeout=60)
             for stream in (result.stdout, result.stderr):
                 assert not re.search(rb"[\x00-\x09\x0b-\x1f\x7f\xff]|\xc2[\x80-\x9f]|^logdisk: all", stream, re.MULTILINE), stream

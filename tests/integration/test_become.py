@@ -51,5 +51,9 @@ def test_the_other_playbooks_follow_the_owner_alone(start: Start, controller: Co
     bed = start(HostSpec("h1", user="ops", variables={"ansible_become": True}))
     bed.ssh(bed["h1"], "mkdir -p -m 700 .mqops-logdisk/runs/R-log; printf '{\"kind\": \"mqops.logdisk\"}' > .mqops-logdisk/runs/R-log/.mqops-logdisk.json")
     inventory = bed.inventory(tmp_path / "hosts.yml", variables=QUICK)
+    for playbook in ("stop", "cleanup"):
+        refused = controller.run(playbook, "-i", str(inventory), ansible_become=True)
+        assert refused.status == 2
+        assert "extra variables" in refused.screen
     assert controller.run("cleanup", "-i", str(inventory)).status == 0
     assert bed["h1"].files("/home/ops/.mqops-logdisk/runs") == []

@@ -68,10 +68,10 @@ def python39(tmp_path: Path) -> Path:
 
 def test_a_python_that_ansible_does_not_take(clone: Path, python39: Path) -> None:
     """Another one is taken where there is one; else make says what to install, each time, and finishes nothing."""
-    path = {"PATH": f"{python39}:/usr/bin:/bin"}
-    found = subprocess.check_output([str(clone / "tools/find-python"), "--default"], env=path, text=True)
-    version = subprocess.check_output([found.strip(), "-c", "import sys; print(sys.version_info >= (3, 10))"], text=True)
-    assert version == "True\n"
+    find = [str(clone / "tools/find-python"), "--default"]
+    found = subprocess.run(find, env={"PATH": f"{python39}:/usr/bin:/bin"}, capture_output=True, text=True, check=True)
+    version = subprocess.run([found.stdout.strip(), "-c", "import sys; print(sys.version_info >= (3, 10))"], capture_output=True, text=True, check=True)
+    assert version.stdout == "True\n"
     for _ in range(2):
         done = make(clone, "certify", f"PYTHON={python39}/python3")
         assert done.returncode == 2
