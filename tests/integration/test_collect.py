@@ -27,24 +27,27 @@ def begin(controller: Controller, inventory: Path, directory: Path, **variables:
 
 
 def test_the_run_is_named_as_a_user_would(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """By a path from where the user stands, by the link to the newest run, and not at all."""
-    bed = start("h1")
+    """By a path from where the user stands, by the link to the newest run, and not at all; and one host that lost everything costs the other nothing."""
+    bed = start("h1", "lost")
     inventory = bed.inventory(tmp_path / "hosts.yml", variables=SWEEP)
     lost = begin(controller, inventory, tmp_path)
-    wait_for(lambda: measuring(bed["h1"]), "h1 measures", timeout_s=120)
+    wait_for(lambda: measuring(bed["h1"]) and measuring(bed["lost"]), "both measure", timeout_s=120)
     os.killpg(lost.pid, signal.SIGKILL)
     lost.wait()
-    wait_for(lambda: not bed["h1"].pids("logdisk") and not bed["h1"].files("/fut/logdisk"), "h1 ends by itself", timeout_s=60)
+    for host in bed:
+        wait_for(lambda host=host: not host.pids("logdisk") and not host.files("/fut/logdisk"), f"{host.name} ends by itself", timeout_s=60)
+    bed.ssh(bed["lost"], "rm -r .mqops-logdisk/runs")
 
     (run,) = (controller.directory / "reports").glob("2*")
     elsewhere = replace(controller, directory=tmp_path / "elsewhere")
     elsewhere.directory.mkdir()
+    always = {"ANSIBLE_ANY_ERRORS_FATAL": "true"}
     for where, named in ((elsewhere, {"collect_run": f"../work/reports/{run.name}"}), (controller, {"collect_run": "reports/latest"}), (controller, {})):
-        outcome = where.run("collect", "-i", str(inventory), **named)
-        assert outcome.status == 0
+        outcome = where.run("collect", "-i", str(inventory), env=always, **named)
+        assert outcome.status == 2
         assert len(summaries(outcome.screen)) == 1
         assert f"{run}/index.html" in outcome.screen
-    assert Certification(run).records["h1"]["verdict"] == "pass"
+    assert {name: record["verdict"] for name, record in Certification(run).records.items()} == {"h1": "pass", "lost": "error"}
     assert left_on(bed["h1"]) == []
 
 
