@@ -15,7 +15,16 @@ from typing import Any
 
 from ansible.plugins.action import ActionBase
 from ansible.release import __version__ as ansible_version
-from ansible_collections.mqops.logdisk.plugins.plugin_utils import _expectation, _outcome, _profile, _records, _run_directory, _settings, _verdict
+from ansible_collections.mqops.logdisk.plugins.plugin_utils import (
+    _expectation,
+    _outcome,
+    _profile,
+    _records,
+    _role_options,
+    _run_directory,
+    _settings,
+    _verdict,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._remote import SCHEMA
 
 VARIES = "differs between hosts"
@@ -39,7 +48,7 @@ class ActionModule(ActionBase):
         try:
             expected = _expectation.expectation(variables["groups"], self._loader, options["hosts"], variables.get("ansible_limit"))
             hostvars = {host: variables["hostvars"][host] for host in expected.hosts}
-            _check_plans(hostvars)
+            _check_options(hostvars, _role_options.specs(options["roles_dir"]))
             settings = {name: _settings.agreed(name, _asked(name, hostvars)) for name in _settings.RUN_WIDE}
             _expectation.check_count(expected.hosts, settings["gate_expected_count"])
             run = self._run(options, expected, settings, hostvars)
@@ -64,11 +73,32 @@ class ActionModule(ActionBase):
                            "python_version": platform.python_version(), "check_mode": bool(self._task.check_mode)},
             "expected_hosts": expected.hosts,
             "left_out_hosts": expected.left_out,
-            "parameters": _parameters(_records.role_defaults(options["roles_dir"]), hostvars),
+            "parameters": _parameters(_role_options.defaults(options["roles_dir"]), hostvars),
             "profile": common,
             "host_profiles": {host: profile for host, profile in profiles.items() if profile != common},
             "policy": {"fail_on": _verdict.check_policy(settings["gate_fail_on"]), "report_only": settings["gate_report_only"]},
         }
+
+
+def _refusal(problem: str, report_dir: str) -> dict[str, Any]:
+    content = _outcome.outcome(_outcome.USAGE, problem)
+    with contextlib.suppress(OSError):      # it may be the very problem
+        _outcome.write(report_dir, content)
+    return {"changed": False, "problems": [problem], "outcome": content, "logdisk": {"schema": SCHEMA, "kind": "refused", "reason": problem}}
+
+
+def _asked(name: str, hostvars: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what each host asks for. The roles handed it on, because their defaults are not among a host's variables."""
+    handed_on = {host: {**(own.get("gate_settings") or {}), **(own.get("sweep_plan") or {})} for host, own in hostvars.items()}
+    return {host: asked[name] for host, asked in handed_on.items() if name in asked}
+
+
+def _check_options(hostvars: Mapping[str, Any], specs: Mapping[str, Any]) -> None:
+    """Raise SettingsError if a role would refuse an option of a host later, on the host."""
+    problems = {host: str(own["sweep_plan"].get("problem") or _role_options.problem(own, specs)) for host, own in hostvars.items()}
+    found = _settings.same_problem_once({host: problem for host, problem in problems.items() if problem})
+    if found:
+        raise _settings.SettingsError("; ".join(found))
 
 
 def _refusal(problem: str, report_dir: str) -> dict[str, Any]:

@@ -17,7 +17,8 @@ from typing import Any
 from ansible.inventory.manager import InventoryManager, split_host_pattern
 
 DEFAULT_PATTERN = "all:!localhost"
-_EXCLUDED_BY_DEFAULT = "!localhost"
+_KNOWN_TERMS = (("certify_hosts", "!localhost"), ("--limit", "localhost"))
+"""What may stand there although the inventory has no localhost: the default pattern, and a limit that is to reach plays on the controller as well."""
 
 
 class ExpectationError(Exception):
@@ -86,7 +87,7 @@ def _limit_terms(limit: str) -> list[str]:
 
 
 def _check_term(inventory: InventoryManager, option: str, term: str) -> None:
-    if term != _EXCLUDED_BY_DEFAULT and not _match(inventory, [term.lstrip("!&")]):
+    if (option, term) not in _KNOWN_TERMS and not _match(inventory, [term.lstrip("!&")]):
         raise ExpectationError(f"{option} names {term!r}, which matches no host of the inventory: correct it or leave it out")
 
 

@@ -8,12 +8,8 @@ Private to this collection; it may change at any time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-import yaml
-from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 
 FILE_PREFIX = "logdisk"
@@ -30,42 +26,6 @@ MAX_QUEUE_MANAGERS = 1000
 
 class PlanError(Exception):
     """An option of the sweep that cannot be; the message names it."""
-
-
-NUMBERS = {"block_sizes": "sweep_block_sizes", "load_points": "sweep_queue_managers", "duration_s": "sweep_duration", "warmup_s": "sweep_warmup",
-           "file_size": "sweep_file_size", "files": "sweep_files", "rate_per_s": "sweep_rate", "delay_us": "sweep_delay", "deadline_s": "sweep_deadline"}
-"""The role's variable behind each option of :func:`make_plan` that is a number, a size, or a list of these."""
-
-
-def option_specs(roles_dir: str) -> list[dict[str, Any]]:
-    """Return what the roles below ``roles_dir`` say of their options, for :func:`check_options`; those that only certify.yml gives are left out."""
-    found = []
-    for path in sorted(Path(roles_dir).glob("*/meta/argument_specs.yml")):
-        for entry in yaml.safe_load(path.read_text(encoding="utf-8"))["argument_specs"].values():
-            found.append({name: {key: value for key, value in option.items() if key != "description"}
-                          for name, option in entry["options"].items() if not option.get("required")})
-    return found
-
-
-def check_options(variables: Mapping[str, Any], specs: list[dict[str, Any]]) -> None:
-    """Raise PlanError, naming the variable, if ``variables`` hold an option that the roles would refuse on the host.
-
-    ``variables`` are the variables of one host, with the roles' defaults for those that it does not set.
-    """
-    names = _listed(variables["workspace_queue_managers"])
-    options = {option: variables[name] for option, name in NUMBERS.items()}
-    make_plan({**options, "block_sizes": _listed(options["block_sizes"]), "load_points": _listed(options["load_points"])}, len(names))
-    for spec in specs:
-        checked = ArgumentSpecValidator(spec).validate({name: variables[name] for name in spec if name in variables})
-        if checked.error_messages:
-            raise PlanError("; ".join(checked.error_messages))
-
-
-def _listed(value: Any) -> list[Any]:
-    """Return a list as it is, and anything else as Ansible makes a list of it: the one string with which a survey answers in its parts."""
-    if isinstance(value, str):
-        return [item.strip() for item in value.split(",")]
-    return list(value) if isinstance(value, (list, tuple)) else [] if value is None else [value]
 
 
 def make_plan(options: dict[str, Any], queue_managers: int) -> dict[str, Any]:

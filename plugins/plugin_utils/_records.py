@@ -42,15 +42,6 @@ def collection_version() -> str:
     return "unknown"
 
 
-def role_defaults(roles_dir: str) -> dict[str, Any]:
-    """Return the defaults of this collection's roles; those that are templates are left out."""
-    defaults: dict[str, Any] = {}
-    for path in sorted(Path(roles_dir).glob("*/defaults/main.yml")):
-        content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-        defaults.update((name, value) for name, value in content.items() if "{{" not in str(value))
-    return defaults
-
-
 def profile_of(run: Mapping[str, Any], host: str) -> _profile.Profile:
     """Return the profile that ``host`` is judged by: its own, or the run's."""
     return _profile.load_profile(run.get("host_profiles", {}).get(host) or run["profile"], "")

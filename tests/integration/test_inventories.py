@@ -68,6 +68,7 @@ def test_what_is_wrong_is_refused_once(start: Start, controller: Controller, tmp
     for variables, said in (
         ({"sweep_duration": "5m"}, "sweep_duration"),
         ({"sweep_block_sizes": ["4Q"]}, "sweep_block_sizes"),
+        ({"workspace_allow": ["everything"]}, "workspace_allow"),
         ({"gate_profile": "platinum"}, "platinum"),
         ({"gate_profile": {"name": "x", "limits": [{"metric": "speed", "max": 1}]}}, "speed"),
         ({"gate_fail_on": ["fial"]}, "fial"),

@@ -16,10 +16,11 @@ SWEEP = """
   gather_facts: false
   tasks:
     - ansible.builtin.include_role: {name: mqops.logdisk.tester}
-    - ansible.builtin.include_role: {name: mqops.logdisk.gate, tasks_from: open}
-      vars: {gate_expected_hosts: [h1]}
+    - ansible.builtin.include_role: {name: mqops.logdisk.gate, tasks_from: settings}
     - ansible.builtin.include_role: {name: mqops.logdisk.sweep, tasks_from: plan}
       vars: {sweep_queue_manager_count: 1}
+    - ansible.builtin.include_role: {name: mqops.logdisk.gate, tasks_from: open}
+      vars: {gate_hosts: all}
     - ansible.builtin.include_role: {name: mqops.logdisk.workspace}
       vars:
         workspace_run_id: "{{ gate_run.run_id }}"
@@ -59,7 +60,7 @@ def test_the_sweep_ends_what_it_starts(start: Start, controller: Controller, tmp
     ("workspace", "remove", "workspace_run_id, workspace_run_path"),
     ("sweep", "plan", "sweep_queue_manager_count"),
     ("sweep", "main", "sweep_plan, sweep_run_id, sweep_run_path, sweep_tester, sweep_workspace"),
-    ("gate", "open", "gate_expected_hosts"),
+    ("gate", "open", "gate_hosts"),
     ("gate", "main", "gate_run"),
 ])
 def test_what_only_certify_gives_is_demanded_at_once(controller: Controller, tmp_path: Path, role: str, entry: str, missing: str) -> None:

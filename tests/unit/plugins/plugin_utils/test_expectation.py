@@ -28,6 +28,7 @@ def expect(pattern="all:!localhost", limit=None, groups=GROUPS):
     ("A[0]", None, ["a1"], []),
     ("all:!localhost", "a1,b2", ["a1", "b2"], ["a2", "b1"]),
     ("all", "all:!B", ["a1", "a2"], ["b1", "b2"]),
+    ("A", "a1,localhost", ["a1"], ["a2"]),
 ])
 def test_what_is_expected(pattern, limit, hosts, left_out):
     assert expect(pattern, limit) == _expectation.Expectation(hosts, left_out)
@@ -44,7 +45,7 @@ def test_localhost_is_expected_if_it_is_named_and_in_the_inventory():
     ("all:&typo", None, "certify_hosts names '&typo'"),
     (["A", "typo"], None, "certify_hosts names 'typo'"),
     ("all", "a1,typo", "--limit names 'typo'"),
-    ("all", "localhost", "--limit names 'localhost'"),
+    ("all", "localhost", "no host is left to certify"),
     ("localhost", None, "certify_hosts names 'localhost'"),
     ("empty", None, "certify_hosts names 'empty'"),
     ("A", "B", "no host is left to certify: the inventory, certify_hosts (A) and --limit B"),

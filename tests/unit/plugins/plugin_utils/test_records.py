@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import datetime
-import pathlib
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils import _profile, _records
@@ -64,13 +63,6 @@ def test_a_preflight_has_no_verdict_and_says_what_would_be_done():
 ])
 def test_a_clock_that_is_off_is_told(offset_s, error_s, told):
     assert bool(_records.clock_notes({"clock_offset_s": offset_s, "clock_offset_error_s": error_s})) is told
-
-
-def test_the_defaults_of_every_role_are_the_parameters():
-    roles = pathlib.Path(_records.__file__).resolve().parents[2] / "roles"
-    defaults = _records.role_defaults(str(roles))
-    assert defaults["sweep_duration"] == 60 and defaults["gate_profile"] == "mq-log-silver"
-    assert not [name for name, value in defaults.items() if "{{" in str(value)]
 
 
 def test_the_version_is_that_of_the_collection():
