@@ -158,8 +158,8 @@ def command(p, run):
     prefix = ['nice', '-n', str(p['nice'])] if p['nice'] else []
     if p['ionice']:
         prefix += ['ionice'] + shlex.split(p['ionice'])
-    return prefix + [p['tester']] + p['arguments'] + ['--runId=' + p['run_id'],
-        '--dir=' + ','.join(p['directories']), '--tables=' + run.tables_path, '--progress=' + run.progress_path]
+    return prefix + [p['tester']] + p['arguments'] + [
+        '--runId=' + p['run_id'], '--dir=' + ','.join(p['directories']), '--tables=' + run.tables_path, '--progress=' + run.progress_path]
 
 
 def launch(p, run):
