@@ -2,19 +2,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // logdisk: measures what a disk takes to write IBM MQ's recovery log. The course of a run, from top to bottom.
-#include "platform.h"
+#include "base/platform.h"
 
-#include "background.h"
-#include "clock.h"
-#include "crew.h"
-#include "log_file.h"
-#include "output.h"
+#include "host/cpu_load.h"
+#include "base/clock.h"
+#include "measure/crew.h"
+#include "workload/test_file.h"
+#include "output/console.h"
 #include "run.h"
-#include "run_table.h"
+#include "output/run_csv.h"
 #include "step.h"
 #include "step_room.h"
-#include "units.h"
-#include "version.h"
+#include "base/units.h"
+#include "base/version.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,22 +6,22 @@
 #ifndef LOGDISK_RUN_H
 #define LOGDISK_RUN_H
 
-#include "backing.h"
-#include "csvfile.h"
-#include "device_lock.h"
-#include "disturbance.h"
-#include "failure.h"
-#include "identity.h"
-#include "options.h"
-#include "places.h"
-#include "progress.h"
-#include "recorder.h"
-#include "screen.h"
-#include "supervisor.h"
+#include "host/backing.h"
+#include "output/mqldt_csv.h"
+#include "host/device_lock.h"
+#include "host/disturbance.h"
+#include "base/failure.h"
+#include "host/device.h"
+#include "base/options.h"
+#include "output/places.h"
+#include "output/progress.h"
+#include "figures/recorder.h"
+#include "output/text_report.h"
+#include "base/stop.h"
 #include "tables.h"
-#include "verify.h"
-#include "workspace.h"
-#include "writer.h"
+#include "measure/verify.h"
+#include "workload/test_files.h"
+#include "measure/worker.h"
 
 #include <stdbool.h>
 #include <stdint.h>

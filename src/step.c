@@ -1,14 +1,14 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "platform.h"
+#include "base/platform.h"
 
 #include "step.h"
 
-#include "clock.h"
-#include "crew.h"
+#include "base/clock.h"
+#include "measure/crew.h"
 #include "step_report.h"
-#include "thread.h"
-#include "watch.h"
+#include "base/thread.h"
+#include "measure/watch.h"
 
 #include <inttypes.h>
 #include <pthread.h>

@@ -1,10 +1,10 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "platform.h"
+#include "base/platform.h"
 
 #include "step_report.h"
 
-#include "clock.h"
+#include "base/clock.h"
 
 #include <inttypes.h>
 #include <stdio.h>

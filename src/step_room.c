@@ -1,12 +1,12 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "platform.h"
+#include "base/platform.h"
 
 #include "step_room.h"
 
-#include "procfs.h"
+#include "host/procfs.h"
 #include "run.h"
-#include "units.h"
+#include "base/units.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

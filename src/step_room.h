@@ -5,7 +5,7 @@
 #ifndef LOGDISK_STEP_ROOM_H
 #define LOGDISK_STEP_ROOM_H
 
-#include "failure.h"
+#include "base/failure.h"
 
 #include <stdbool.h>
 

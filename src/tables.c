@@ -1,11 +1,11 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "platform.h"
+#include "base/platform.h"
 
 #include "tables.h"
 
-#include "clock.h"
-#include "output.h"
+#include "base/clock.h"
+#include "output/console.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,10 +8,10 @@
 #ifndef LOGDISK_TABLES_H
 #define LOGDISK_TABLES_H
 
-#include "aside.h"
-#include "csv.h"
-#include "failure.h"
-#include "result.h"
+#include "output/replace_file.h"
+#include "output/csv.h"
+#include "base/failure.h"
+#include "measure/result.h"
 
 #include <stdbool.h>
 #include <stdint.h>

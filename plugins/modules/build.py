@@ -96,10 +96,13 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _runs, _teste
 
 
 def unpack(archive, directory):
-    """Write the files of ``archive`` (zlib, JSON of name to base64) below ``directory``."""
+    """Write the files of ``archive`` (zlib, JSON of path to base64) below ``directory``."""
     files = json.loads(zlib.decompress(base64.b64decode(archive)).decode('utf-8'))
     for name, content in files.items():
-        with open(os.path.join(directory, os.path.basename(name)), 'wb') as stream:
+        path = os.path.join(directory, name)
+        if not os.path.isdir(os.path.dirname(path)):
+            os.mkdir(os.path.dirname(path))
+        with open(path, 'wb') as stream:
             stream.write(base64.b64decode(content))
     return sorted(files)
 
@@ -133,11 +136,13 @@ def place(module):
     _runs.own_directory(os.path.join(root, 'bin'))
     aside = tempfile.mkdtemp(prefix='.build-', dir=parent)
     try:
-        names = unpack(module.params['archive'], aside)
+        unpacked = os.path.join(aside, 'unpacked')
+        os.mkdir(unpacked)
+        names = unpack(module.params['archive'], unpacked)
         if module.params['method'] == 'compile':
-            compile_tester(module, aside, names)
-            for name in names:
-                os.unlink(os.path.join(aside, name))
+            compile_tester(module, unpacked, names)
+        os.rename(os.path.join(unpacked, 'logdisk'), os.path.join(aside, 'logdisk'))
+        shutil.rmtree(unpacked)
         os.chmod(os.path.join(aside, 'logdisk'), 0o755)
         version = check_runs(module, os.path.join(aside, 'logdisk'))
         _tester.write_hash(os.path.join(aside, 'logdisk'))

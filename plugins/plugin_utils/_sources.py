@@ -15,7 +15,9 @@ import shlex
 import zlib
 from pathlib import Path
 
-FLAGS = ("-std=c11", "-O2", "-pthread")
+FLAGS = ("-std=c11", "-O2", "-pthread", "-I.")
+FOLDERS = (".", "base", "figures", "host", "measure", "output", "workload")
+"""Where the sources are, below their directory; its tests and what is built there are no part of them."""
 
 
 class SourcesError(Exception):
@@ -23,11 +25,11 @@ class SourcesError(Exception):
 
 
 def read_sources(directory: str) -> dict[str, bytes]:
-    """Return the tester's C files and headers by name, in the order of their names. Raises SourcesError."""
-    folder = Path(directory)
+    """Return the tester's C files and headers by their paths below ``directory``, sorted. Raises SourcesError."""
+    root = Path(directory)
     try:
-        paths = sorted(p for p in folder.iterdir() if p.suffix in (".c", ".h") and p.is_file())
-        sources = {path.name: path.read_bytes() for path in paths}
+        paths = sorted(path for folder in FOLDERS for path in (root / folder).iterdir() if path.suffix in (".c", ".h") and path.is_file())
+        sources = {str(path.relative_to(root)): path.read_bytes() for path in paths}
     except OSError as error:
         raise SourcesError(f"cannot read the tester's sources: {error}; set tester_source_dir") from error
     if "main.c" not in sources:

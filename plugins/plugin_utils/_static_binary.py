@@ -80,7 +80,9 @@ def cache_directory() -> Path:
 def _build(sources: dict[str, bytes], compiler: str, flags: list[str], folder: Path) -> None:
     with tempfile.TemporaryDirectory(dir=folder) as aside:
         for name, content in sources.items():
-            (Path(aside) / name).write_bytes(content)
+            path = Path(aside) / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(content)
         command = [compiler, *flags, "-o", "logdisk", *(name for name in sources if name.endswith(".c")), "-lm"]
         done = subprocess.run(command, cwd=aside, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         if done.returncode != 0:

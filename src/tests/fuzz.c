@@ -3,13 +3,13 @@
 //
 // libFuzzer's entry to every parser of text that comes from outside: the command line, and what /proc and /sys say.
 // The first byte chooses the parser; the rest is its text.
-#include "../platform.h"
+#include "base/platform.h"
 
-#include "../csv.h"
-#include "../device_lock.h"
-#include "../options.h"
-#include "../procfs.h"
-#include "../units.h"
+#include "output/csv.h"
+#include "host/device_lock.h"
+#include "base/options.h"
+#include "host/procfs.h"
+#include "base/units.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Histogram, statistics, series and stalls, against exact answers from the same samples.
-#include "../platform.h"
+#include "base/platform.h"
 
-#include "../content.h"
-#include "../series.h"
-#include "../stalls.h"
-#include "../tally.h"
+#include "workload/payload.h"
+#include "figures/series.h"
+#include "figures/stalls.h"
+#include "figures/tally.h"
 #include "check.h"
 
 #include <math.h>

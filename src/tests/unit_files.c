@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Files that are complete or absent, the tables, and mqldt's table.
-#include "../platform.h"
+#include "base/platform.h"
 
-#include "../aside.h"
-#include "../csvfile.h"
-#include "../tables.h"
+#include "output/replace_file.h"
+#include "output/mqldt_csv.h"
+#include "tables.h"
 #include "check.h"
 
 #include <errno.h>

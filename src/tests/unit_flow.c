@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Ring, timeline, recorder, rounds and content.
-#include "../platform.h"
+#include "base/platform.h"
 
-#include "../clock.h"
-#include "../content.h"
-#include "../outlet.h"
-#include "../recorder.h"
-#include "../result.h"
-#include "../ring.h"
-#include "../schedule.h"
-#include "../timeline.h"
+#include "base/clock.h"
+#include "workload/payload.h"
+#include "output/outlet.h"
+#include "figures/recorder.h"
+#include "measure/result.h"
+#include "workload/pattern.h"
+#include "workload/arrival.h"
+#include "figures/timeline.h"
 #include "check.h"
 
 #include <errno.h>

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The parsers of the kernel's text.
-#include "../platform.h"
+#include "base/platform.h"
 
-#include "../backing.h"
-#include "../device_lock.h"
-#include "../identity.h"
-#include "../procfs.h"
+#include "host/backing.h"
+#include "host/device_lock.h"
+#include "host/device.h"
+#include "host/procfs.h"
 #include "check.h"
 
 #include <fcntl.h>

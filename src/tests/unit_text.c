@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Units, options and CSV.
-#include "../platform.h"
+#include "base/platform.h"
 
-#include "../csv.h"
-#include "../options.h"
-#include "../units.h"
+#include "output/csv.h"
+#include "base/options.h"
+#include "base/units.h"
 #include "check.h"
 
 #include <math.h>

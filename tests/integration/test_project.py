@@ -112,5 +112,5 @@ def test_the_artifact(clone: Path) -> None:
     tops = {name.split("/")[0] for name in names}
     documents = {"MANIFEST.json", "FILES.json", "CHANGELOG.md", "LICENSE", "README.md"}
     assert tops <= documents | {"changelogs", "docs", "meta", "playbooks", "plugins", "roles", "src", "tests"}
-    assert {"README.md", "src/version.h", "roles/tester/tasks/main.yml", "plugins/callback/report.py", "tests/config.yml", "meta/runtime.yml"} <= names
+    assert {"README.md", "src/base/version.h", "roles/tester/tasks/main.yml", "plugins/callback/report.py", "tests/config.yml", "meta/runtime.yml"} <= names
     assert not any(name.startswith(("src/build", "tests/integration", "tests/testbed", "tests/unit")) for name in names)

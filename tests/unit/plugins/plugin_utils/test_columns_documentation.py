@@ -23,7 +23,7 @@ def test_every_column_is_explained(table):
 
 
 def test_every_key_of_a_run_is_explained():
-    source = (PROJECT / 'src/run_table.c').read_text(encoding='utf-8')
+    source = (PROJECT / 'src/output/run_csv.c').read_text(encoding='utf-8')
     keys = set(re.findall(r'(?:tables_run_\w+|put_counter|put_list)\([^"(]*"(\w+)"', source)) | set(re.findall(r'\{"(nfs_\w+)"', source))
     keys |= {line.split(',')[0] for line in (PROJECT / 'tests/fixtures/tables/measured/run.csv').read_text(encoding='utf-8').splitlines()[1:]}
     families = ('option_', 'directory_', 'warning_', 'error_')

@@ -103,7 +103,7 @@ def test_what_is_not_ordered_is_at_the_testers_default():
 
 def test_the_testers_keys_and_options_are_its_own():
     sources = pathlib.Path(_order.__file__).resolve().parents[2] / 'src'
-    written, taken = ((sources / name).read_text(encoding='utf-8') for name in ('run_table.c', 'options.c'))
+    written, taken = ((sources / name).read_text(encoding='utf-8') for name in ('output/run_csv.c', 'base/options.c'))
     assert [key for _name, key, _unset, _title in _order._OPTIONS if f'"{key}"' not in written] == []
     assert [name for name, _key, _unset, _title in _order._OPTIONS if f'"{name}"' not in taken] == []
 

@@ -82,5 +82,5 @@ def test_only_direct_writes_depend_on_the_device(direct, sizes):
 
 def test_the_gap_between_steps_is_the_testers_own():
     sources = pathlib.Path(_plan.__file__).resolve().parents[2] / "src"
-    text = "".join(path.read_text(encoding="utf-8") for path in sorted(sources.glob("*.[ch]")))
+    text = "".join(path.read_text(encoding="utf-8") for path in sorted(sources.rglob("*.[ch]")))
     assert re.findall(r"#define STEP_GAP_S\s+(\d+)", text) == [str(_plan.STEP_GAP_S)]

@@ -15,14 +15,15 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils import _sources
 
 @pytest.fixture
 def folder(tmp_path):
-    for name, text in (("main.c", "int main(void){}"), ("a.h", "#define A"), ("Makefile", "all:")):
+    for name in (*_sources.FOLDERS, "tests"):
+        (tmp_path / name).mkdir(exist_ok=True)
+    for name, text in (("main.c", "int main(void){}"), ("base/a.h", "#define A"), ("Makefile", "all:"), ("tests/unit.c", "")):
         (tmp_path / name).write_text(text)
-    (tmp_path / "tests").mkdir()
     return tmp_path
 
 
 def test_sources_are_the_c_files_and_headers(folder):
-    assert list(_sources.read_sources(str(folder))) == ["a.h", "main.c"]
+    assert list(_sources.read_sources(str(folder))) == ["base/a.h", "main.c"]
 
 
 def test_the_hash_is_that_of_the_concatenated_files(folder):
@@ -35,7 +36,7 @@ def test_sources_and_flags_decide_the_build(folder):
     flags = _sources.flags(sources, "-march=native '-DX=a b'")
     assert flags[-2:] == ["-march=native", "-DX=a b"]
     assert _sources.build_name(flags) != _sources.build_name(_sources.flags(sources, ""))
-    (folder / "a.h").write_text("#define B")
+    (folder / "base/a.h").write_text("#define B")
     assert _sources.build_name(_sources.flags(_sources.read_sources(str(folder)), "")) != _sources.build_name(_sources.flags(sources, ""))
 
 

@@ -311,7 +311,7 @@ def test_only_what_writes_as_mq_does_certifies(run_keys, said):
 
 
 def test_the_tester_writes_every_key_that_certification_reads():
-    source = (pathlib.Path(_verdict.__file__).resolve().parents[2] / 'src' / 'run_table.c').read_text(encoding='utf-8')
+    source = (pathlib.Path(_verdict.__file__).resolve().parents[2] / 'src/output/run_csv.c').read_text(encoding='utf-8')
     keys = [key for key, *_rest in _verdict._AS_MQ_WRITES] + ['option_file_size_bytes', 'option_files']
     assert [key for key in keys if f'"{key}"' not in source] == []
 

@@ -1,0 +1,171 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "base/platform.h"
+
+#include "figures/recorder.h"
+
+#include "base/clock.h"
+
+#include <string.h>
+
+static void clear_pending(struct pending_slot *pending, struct bucket_range range) {
+    atomic_store_explicit(&pending->count, 0, memory_order_relaxed);
+    atomic_store_explicit(&pending->sum_ns, 0, memory_order_relaxed);
+    atomic_store_explicit(&pending->min_ns, UINT64_MAX, memory_order_relaxed);
+    atomic_store_explicit(&pending->max_ns, 0, memory_order_relaxed);
+    for (unsigned bucket = range.first; bucket <= range.last; bucket++) {
+        atomic_store_explicit(&pending->counts[bucket], 0, memory_order_relaxed);
+    }
+}
+
+void recorder_start_step(struct recorder *recorder, struct timeline timeline, struct recorder_sink sink) {
+    recorder->timeline = timeline;
+    recorder->sink = sink;
+    recorder->cut = timeline_first(&timeline);
+    series_clear(&recorder->second);
+    series_clear(&recorder->batch);
+    series_clear(&recorder->round);
+    series_clear(&recorder->step);
+    memset(recorder->rounds, 0, sizeof recorder->rounds);
+    recorder->rounds_done = 0;
+    recorder->whole_seconds = 0;
+    recorder->second_writes_min = UINT64_MAX;
+    recorder->second_writes_max = 0;
+    for (unsigned i = 0; i < RECORDER_PENDING; i++) {
+        clear_pending(&recorder->pending[i], (struct bucket_range){0, 0});
+    }
+    atomic_store_explicit(&recorder->finalised, 0, memory_order_release);
+}
+
+static void lower_to(_Atomic uint64_t *value, uint64_t candidate) {
+    uint64_t seen = atomic_load_explicit(value, memory_order_relaxed);
+    while (candidate < seen && !atomic_compare_exchange_weak_explicit(value, &seen, candidate, memory_order_relaxed,
+                                                                      memory_order_relaxed)) {
+    }
+}
+
+static void raise_to(_Atomic uint64_t *value, uint64_t candidate) {
+    uint64_t seen = atomic_load_explicit(value, memory_order_relaxed);
+    while (candidate > seen && !atomic_compare_exchange_weak_explicit(value, &seen, candidate, memory_order_relaxed,
+                                                                      memory_order_relaxed)) {
+    }
+}
+
+void recorder_add(struct recorder *recorder, uint32_t cut, const struct tally *slot) {
+    if (slot->statistics.count == 0) {
+        return;
+    }
+    struct pending_slot *pending = &recorder->pending[cut % RECORDER_PENDING];
+    struct bucket_range range = statistics_range(&slot->statistics);
+    atomic_fetch_add_explicit(&pending->count, slot->statistics.count, memory_order_relaxed);
+    atomic_fetch_add_explicit(&pending->sum_ns, slot->statistics.sum_ns, memory_order_relaxed);
+    lower_to(&pending->min_ns, slot->statistics.min_ns);
+    raise_to(&pending->max_ns, slot->statistics.max_ns);
+    for (unsigned bucket = range.first; bucket <= range.last; bucket++) {
+        if (slot->counts[bucket] > 0) {
+            atomic_fetch_add_explicit(&pending->counts[bucket], slot->counts[bucket], memory_order_relaxed);
+        }
+    }
+}
+
+static void merge_pending(const struct pending_slot *pending, struct bucket_range range, struct series *into) {
+    struct statistics statistics = {
+        .count = atomic_load_explicit(&pending->count, memory_order_relaxed),
+        .sum_ns = atomic_load_explicit(&pending->sum_ns, memory_order_relaxed),
+        .min_ns = atomic_load_explicit(&pending->min_ns, memory_order_relaxed),
+        .max_ns = atomic_load_explicit(&pending->max_ns, memory_order_relaxed),
+    };
+    statistics_merge(&into->statistics, &statistics);
+    for (unsigned bucket = range.first; bucket <= range.last; bucket++) {
+        into->histogram.counts[bucket] += atomic_load_explicit(&pending->counts[bucket], memory_order_relaxed);
+    }
+}
+
+static uint64_t round_begin_ns(const struct recorder *recorder, uint32_t rounds_before) {
+    return recorder->timeline.start_ns + recorder->timeline.duration_ns * rounds_before / TIMELINE_ROUNDS;
+}
+
+static void end_round(struct recorder *recorder, uint64_t end_ns) {
+    uint64_t begin_ns = round_begin_ns(recorder, recorder->rounds_done);
+    struct round_figures *figures = &recorder->rounds[recorder->rounds_done++];
+    figures->writes = recorder->round.statistics.count;
+    figures->latency_sum_ns = recorder->round.statistics.sum_ns;
+    figures->elapsed_ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
+    figures->partial = end_ns < round_begin_ns(recorder, recorder->rounds_done);
+    figures->has_p99 = series_percentile_ns(&recorder->round, 990000, &figures->latency_p99_ns);
+    series_clear(&recorder->round);
+}
+
+static void end_batch(struct recorder *recorder, uint32_t batch, uint64_t end_ns) {
+    recorder->sink.batch(recorder->sink.context, batch, &recorder->batch);
+    series_merge(&recorder->round, &recorder->batch);
+    series_clear(&recorder->batch);
+    if (batch % TIMELINE_BATCHES_A_ROUND == 0) {
+        end_round(recorder, end_ns);
+    }
+}
+
+static void end_second(struct recorder *recorder, uint32_t second, bool partial) {
+    uint64_t writes = recorder->second.statistics.count;
+    recorder->sink.second(recorder->sink.context, second, partial, &recorder->second);
+    if (!partial) {
+        recorder->whole_seconds++;
+        recorder->second_writes_min = writes < recorder->second_writes_min ? writes : recorder->second_writes_min;
+        recorder->second_writes_max = writes > recorder->second_writes_max ? writes : recorder->second_writes_max;
+    }
+    series_clear(&recorder->second);
+}
+
+// Moves the pending slot of the current cut into the seconds, batches and the step, and frees it.
+static void take_over(struct recorder *recorder) {
+    struct pending_slot *pending = &recorder->pending[recorder->cut.index % RECORDER_PENDING];
+    if (atomic_load_explicit(&pending->count, memory_order_relaxed) > 0) {
+        struct bucket_range range = {
+            histogram_bucket(atomic_load_explicit(&pending->min_ns, memory_order_relaxed)),
+            histogram_bucket(atomic_load_explicit(&pending->max_ns, memory_order_relaxed)),
+        };
+        merge_pending(pending, range, &recorder->second);
+        merge_pending(pending, range, &recorder->batch);
+        merge_pending(pending, range, &recorder->step);
+        clear_pending(pending, range);
+    }
+}
+
+void recorder_finalise_next(struct recorder *recorder) {
+    struct cut cut = recorder->cut;
+    if (cut.index > 0) {
+        take_over(recorder);
+        if (cut.ends_second) {
+            end_second(recorder, cut.second, false);
+        }
+        if (cut.ends_batch) {
+            end_batch(recorder, cut.batch, cut.end_ns);
+        }
+    }
+    recorder->cut = timeline_next(&recorder->timeline, &cut);
+    atomic_store_explicit(&recorder->finalised, recorder->cut.index, memory_order_release);
+}
+
+void recorder_finish(struct recorder *recorder, uint32_t last_cut, uint64_t end_ns) {
+    while (recorder->cut.index < last_cut) {
+        recorder_finalise_next(recorder);
+    }
+    struct cut cut = recorder->cut;
+    if (cut.index == 0) {
+        return;
+    }
+    take_over(recorder);
+    uint64_t second_begin_ns = recorder->timeline.start_ns + (cut.second - 1) * NS_PER_S;
+    if (recorder->second.statistics.count > 0 || end_ns > second_begin_ns) {
+        end_second(recorder, cut.second, true);
+    }
+    uint64_t batch_begin_ns = recorder->timeline.start_ns +
+                              recorder->timeline.duration_ns * (cut.batch - 1) / TIMELINE_BATCHES;
+    if (recorder->batch.statistics.count > 0 || end_ns > batch_begin_ns) {
+        end_batch(recorder, cut.batch, end_ns);
+    }
+    bool in_round = recorder->rounds_done < TIMELINE_ROUNDS && end_ns > round_begin_ns(recorder, recorder->rounds_done);
+    if (recorder->round.statistics.count > 0 || in_round) {
+        end_round(recorder, end_ns);
+    }
+}

@@ -1,0 +1,78 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// From single writes to seconds, batches and rounds, while writers go on.
+//
+// A step's time is cut into slots (timeline.h). Every writer counts its writes in a slot of its own and, when a write
+// completes past the slot's end, adds it to the pending slot that all writers share: relaxed atomic additions over the
+// occupied buckets, no lock, nothing to wait for. It then publishes how many cuts it has passed. The main thread takes
+// a pending slot over when every writer has passed it. So that rows come out during a stall, main passes a cut for a
+// writer that is away in a system call (writer.h).
+//
+// A write belongs to the slot in which it completes. There are RECORDER_PENDING pending slots; should main fall
+// that many slots behind, writers wait for it between two writes, outside the timed interval.
+#ifndef LOGDISK_RECORDER_H
+#define LOGDISK_RECORDER_H
+
+#include "figures/series.h"
+#include "figures/tally.h"
+#include "figures/timeline.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define RECORDER_PENDING 32
+
+// A slot lasts a second at most: 32-bit counts are enough for all writers together.
+struct pending_slot {
+    _Atomic uint64_t count, sum_ns, min_ns, max_ns;
+    _Atomic uint32_t counts[HISTOGRAM_BUCKETS];
+};
+
+struct round_figures {
+    uint64_t writes, elapsed_ns, latency_sum_ns, latency_p99_ns;
+    bool has_p99;
+    bool partial;                       // cut short: the last one of a step that did not go on to its end
+};
+
+struct recorder;
+
+// Where finished rows go; called by the main thread only.
+struct recorder_sink {
+    void *context;
+    void (*second)(void *context, uint32_t second, bool partial, const struct series *writes);
+    void (*batch)(void *context, uint32_t batch, const struct series *writes);
+};
+
+struct recorder {
+    struct timeline timeline;
+    struct pending_slot pending[RECORDER_PENDING];
+    _Atomic uint32_t finalised;         // cuts below this index are taken over; their pending slots are free again
+    // The main thread's own:
+    struct recorder_sink sink;
+    struct cut cut;                     // the next to take over
+    struct series second, batch, round, step;
+    struct round_figures rounds[TIMELINE_ROUNDS];
+    uint32_t rounds_done;
+    uint32_t whole_seconds;
+    uint64_t second_writes_min, second_writes_max;      // of whole seconds
+};
+
+void recorder_start_step(struct recorder *recorder, struct timeline timeline, struct recorder_sink sink);
+
+// True where the pending slot of that cut is free for additions.
+static inline bool recorder_has_room(const struct recorder *recorder, uint32_t cut) {
+    return cut < atomic_load_explicit(&recorder->finalised, memory_order_acquire) + RECORDER_PENDING;
+}
+
+// Adds a writer's slot to the pending slot of that cut. The slot keeps its content.
+void recorder_add(struct recorder *recorder, uint32_t cut, const struct tally *slot);
+
+// Takes over the next cut: the caller knows that every writer has passed it.
+void recorder_finalise_next(struct recorder *recorder);
+
+// Takes over what remains of a step that ended at that instant, and gives out the last part second, batch and round.
+void recorder_finish(struct recorder *recorder, uint32_t last_cut, uint64_t end_ns);
+
+#endif

@@ -1,0 +1,43 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// --verify: after a step, every block that the step wrote is read back and compared with what was last written there.
+// Each 512 bytes carry a stamp that only that write had (content.h), so a lost, torn, misdirected or corrupted write is
+// found. It cannot see what a volatile cache would lose in a power cut.
+#ifndef LOGDISK_VERIFY_H
+#define LOGDISK_VERIFY_H
+
+#include "base/failure.h"
+#include "measure/worker.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define VERIFY_MISMATCHES_KEPT 10
+
+struct mismatch {
+    uint32_t queue_manager, file;
+    uint64_t offset_bytes;              // of the first wrong 512 bytes of the block
+    uint64_t write;                     // the write that should stand there, from 1 in its step, warm-up included
+};
+
+struct verify {
+    struct writer *writers;             // whose threads have ended
+    uint32_t count;
+    uint64_t block_bytes;
+    bool direct;                        // else what the page cache has is written and dropped first: the disk is read
+    atomic_bool stop;
+    // The outcome:
+    uint64_t blocks, mismatches;
+    struct mismatch kept[VERIFY_MISMATCHES_KEPT];
+    bool read_failed;                   // error, and where
+    const char *call;                   // that failed
+    int error;
+    struct mismatch failed_at;
+};
+
+// Checks every writer's last pass; runs under supervisor_run.
+void verify_writers(void *verify);
+
+#endif

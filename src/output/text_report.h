@@ -1,0 +1,34 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// What people see: the options, a live line while it measures (plain lines where the output is no terminal), and after
+// each step mqldt's figures under mqldt's names, with the percentiles that it lacks.
+#ifndef LOGDISK_TEXT_REPORT_H
+#define LOGDISK_TEXT_REPORT_H
+
+#include "output/mqldt_csv.h"
+#include "base/options.h"
+#include "measure/result.h"
+#include "workload/test_files.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct screen {
+    bool terminal;
+    uint64_t duration_s;
+    uint64_t block_bytes;
+    uint32_t queue_managers;
+    uint64_t shown_s;
+};
+
+void screen_options(const struct screen *screen, const struct options *options);
+void screen_initial_write(const struct initial_write *initial_write);
+void screen_start_step(struct screen *screen, uint64_t block_bytes, uint32_t queue_managers, uint64_t duration_s);
+// At most once a second; on no terminal about ten lines a step.
+void screen_elapsed(struct screen *screen, uint64_t elapsed_s);
+void screen_end_step(struct screen *screen, uint64_t elapsed_s);
+void screen_result(const struct mqldt_row *row, const struct result *all);
+void screen_queue_manager(const struct result *one);
+
+#endif

@@ -1,0 +1,59 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// What is written: incompressible data that is never the same twice. Each queue manager has a pool of pseudo-random
+// bytes, of which every write takes the next window, so that nothing comes again within 32 KiB, or within a block; before each write every 512 bytes of the window get a new 64-bit
+// stamp. Stamps are a Weyl sequence (a counter times an odd constant), so no two are equal in 2^64, also across queue
+// managers; pools differ by seed and queue manager. Which bytes write number n of a step carried can be told again
+// afterwards (content_expect), which is what --verify compares with.
+#ifndef LOGDISK_PAYLOAD_H
+#define LOGDISK_PAYLOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CONTENT_SECTOR_BYTES 512
+#define CONTENT_STAMP_STEP UINT64_C(0x9E3779B97F4A7C15)
+
+struct content {
+    unsigned char *pool;
+    size_t pool_bytes;
+    size_t block_bytes;
+    size_t stride_bytes;        // from one window to the next
+    size_t windows;             // how many there are
+    size_t window;              // the next one
+    uint64_t stamp;             // the next one
+    uint64_t step_stamp;        // the first one of the step
+    size_t stamps_a_block;
+};
+
+// Bytes that a pool takes for blocks of that size: two of them, but at least 32 KiB, and at most one and 1 MiB; a
+// multiple of the alignment.
+size_t content_pool_bytes(uint64_t block_bytes, uint64_t alignment_bytes);
+
+// Fills the pool, which the caller owns, and which is large enough for the largest block; queue_manager 0 is for
+// preformatting.
+void content_open(struct content *content, void *pool, size_t pool_bytes, uint64_t seed, uint32_t queue_manager);
+
+void content_start_step(struct content *content, uint64_t block_bytes, uint64_t alignment_bytes);
+
+// The stamped block for the next write.
+static inline unsigned char *content_next(struct content *content) {
+    unsigned char *block = content->pool + content->window * content->stride_bytes;
+    uint64_t stamp = content->stamp;
+    for (size_t at = 0; at + sizeof stamp <= content->block_bytes; at += CONTENT_SECTOR_BYTES) {
+        __builtin_memcpy(block + at, &stamp, sizeof stamp);
+        stamp += CONTENT_STAMP_STEP;
+    }
+    content->stamp = stamp;
+    content->window = content->window + 1 < content->windows ? content->window + 1 : 0;
+    return block;
+}
+
+// The bytes that write number n (from 0) of the step carried; good until the next call.
+const unsigned char *content_expect(struct content *content, uint64_t n);
+
+uint64_t splitmix64(uint64_t *state);
+
+#endif

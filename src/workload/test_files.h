@@ -1,0 +1,85 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The files under test: one directory and one ring of preformatted files for each queue manager.
+//
+// The rule above all: a file that this run did not create is never written, truncated or removed. Files are created
+// exclusively and without following a link, relative to the open directory; before a name is removed it is checked to
+// be still that of the file created. Unless they are to be kept, files have no name at all, so nothing, not SIGKILL and
+// not a crash, leaves them behind; only where the file system has no such files (NFS) they lose it once they are open.
+//
+// workspace_prepare makes calls that may hang, so it runs under supervisor_run; `activity` tells main meanwhile what
+// it is at. Everything that can be refused is refused before the first byte is written.
+#ifndef LOGDISK_TEST_FILES_H
+#define LOGDISK_TEST_FILES_H
+
+#include "base/failure.h"
+#include "base/options.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct log_directory {
+    char *path;
+    int fd;
+    dev_t device;
+    ino_t inode;
+    bool made;                          // by --createDirs
+    int *files;                         // descriptors; -1: not open
+};
+
+// What the preparing thread is doing, for a report while it hangs.
+struct activity {
+    pthread_mutex_t lock;
+    const char *call;                   // NULL: nothing that could hang
+    char file[PATH_MAX];
+    uint64_t offset_bytes;
+    uint32_t queue_manager;
+    uint64_t start_ns;
+};
+
+struct initial_write {
+    uint64_t bytes, elapsed_ns;
+    uint64_t slowest_part_ns;           // of up to 1 MiB
+};
+
+struct workspace {
+    const struct options *options;
+    uint32_t queue_managers;
+    struct log_directory *directories;
+    uint64_t alignment_bytes;           // of memory: --alignment, or the file system's preferred block where that is 0
+    uint64_t free_bytes, size_bytes;    // of the first directory's file system, before the first byte
+    uint64_t footprint_bytes;           // of all test files
+    // Refuses what else may be, between the checks and the first file; NULL: nothing.
+    bool (*before_files)(void *context, struct failure *failure);
+    void *before_files_context;
+    atomic_bool stop;
+    _Atomic uint64_t formatted_bytes;
+    struct initial_write initial_write;
+    uint64_t seed;
+    struct activity activity;
+    struct failure failure;             // status EXIT_MEASURED: prepared, or stopped
+};
+
+// What all test files take; false where that is more than 64 bits count.
+bool workspace_footprint(const struct options *options, uint64_t *bytes);
+
+// workspace_init only sets the record up; workspace_prepare does everything, and leaves the outcome in failure.
+bool workspace_init(struct workspace *workspace, const struct options *options, uint64_t seed);
+void workspace_prepare(void *workspace);
+
+// Closes the files at the end of a run, and removes directories that --createDirs made and that could not go before.
+void workspace_close(void *workspace);
+// The first directory that --createDirs made and that is still there; NULL: none.
+const char *workspace_left_behind(const struct workspace *workspace);
+
+// The path of a test file, as the user would write it.
+void workspace_file_path(const struct workspace *workspace, uint32_t queue_manager, uint32_t file, char path[PATH_MAX]);
+
+// A copy of the activity; false where there is none.
+bool workspace_activity(struct workspace *workspace, struct activity *copy);
+
+#endif
