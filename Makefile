@@ -72,6 +72,7 @@ lint: packages .venv-dev/.finished link ## ansible-lint, yamllint, ruff, shellch
 	$(DEV)/ansible-lint --offline --nocolor
 	$(DEV)/yamllint --strict .
 	$(DEV)/ruff check --quiet
+	$(DEV)/ruff format --check --quiet
 	shellcheck $$(tools/shell-scripts)
 	$(DEV)/antsibull-changelog lint
 
@@ -92,12 +93,23 @@ importer: artifact ## the checks that Galaxy makes when the artifact is publishe
 integration: packages .venv-dev/.finished link ## real ansible-playbook over real SSH hosts; one file or test: ARGS="-k name"
 	@$(DEV)/python tools/controllers.py venv
 	@$(DEV)/python tools/controllers.py list
-	$(PYTEST) tests/integration -n $(JOBS) $(ARGS)
+	$(PYTEST) tests/integration -n $(JOBS) -m "not acceptance" $(ARGS)
 
 .PHONY: molecule
-molecule: packages .venv-dev/.finished link ## the Molecule scenarios, with a disk that breaks and more; one of them: SCENARIO=breach
+molecule: packages .venv-dev/.finished link ## the Molecule scenarios, one for each way of use; one of them: SCENARIO=together
 	PATH="$(CURDIR)/$(DEV):$$PATH" $(DEV)/molecule --base-config .config/molecule/config.yml test --no-command-borders \
 	    $(if $(SCENARIO),--scenario-name $(SCENARIO),--all)
+
+.PHONY: acceptance
+acceptance: packages .venv-dev/.finished link ## proofs that take longer than a test may: long runs and stalls, coverage, ten minutes of fuzzing
+	@$(DEV)/python tools/controllers.py venv
+	$(PYTEST) tests/integration -n $(JOBS) -m acceptance $(ARGS)
+	$(MAKE) -C src coverage
+	$(MAKE) -C src fuzz
+
+.PHONY: fixtures
+fixtures: ## record tests/fixtures/tables anew with the tester of this checkout
+	@tools/make-fixtures
 
 .PHONY: scale
 scale: packages .venv-dev/.finished link ## certify many SSH hosts on this machine, and say where the time goes: HOSTS=100 FORKS=20

@@ -22,7 +22,9 @@ import sys
 import tempfile
 import time
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils import _report, _run_directory, _verdict
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.verdict import judge_fleet
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import RENDERERS, render
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 LATENCIES_NS = (120_000, 200_000, 300_000, 500_000, 900_000)
@@ -33,45 +35,47 @@ LIMIT_HOSTS = 10_000
 
 def make(base: str, hosts: int, failing_share: float) -> str:
     """Make a run directory of so many hosts, of which a share misses every latency limit; returns its path."""
-    names = [f'db{number:05d}.example.com' for number in range(hosts)]
-    directory = _run_directory.RunDirectory.create(base, fabricate.run_data(names))
+    names = [f"db{number:05d}.example.com" for number in range(hosts)]
+    directory = RunDirectory.create(base, fabricate.run_data(names))
     kinds = [fabricate.tables(fabricate.sweep_rows(latency_ns=latency)) for latency in (*LATENCIES_NS, 15_000_000)]
-    records = [fabricate.judged(directory.run, 'host', files) for files in kinds]
+    records = [fabricate.judged(directory.run, "host", files) for files in kinds]
     for number, name in enumerate(names):
         kind = -1 if number < hosts * failing_share else number % len(LATENCIES_NS)
-        directory.write_record({**records[kind], 'host': name}, kinds[kind])
-    directory.write_verdict(_verdict.judge_fleet(directory.run, directory.iter_records()))
+        directory.write_record({**records[kind], "host": name}, kinds[kind])
+    directory.write_verdict(judge_fleet(directory.run, directory.iter_records()))
     return directory.path
 
 
 def measure(path: str, results: multiprocessing.Queue) -> None:
     """Render once and report processor seconds, elapsed seconds and MiB at the peak."""
     start, start_processor = time.monotonic(), time.process_time()
-    _report.render(path)
+    render(path)
     results.put((time.process_time() - start_processor, time.monotonic() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
 
 
 def main() -> int:
     """Run the benchmark; 1 where a limit is missed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument('--hosts', type=int, default=LIMIT_HOSTS)
-    parser.add_argument('--failing', type=float, default=0.02, help='share of hosts that fail')
+    parser.add_argument("--hosts", type=int, default=LIMIT_HOSTS)
+    parser.add_argument("--failing", type=float, default=0.02, help="share of hosts that fail")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as base:
         path = make(base, options.hosts, options.failing)
-        context = multiprocessing.get_context('spawn')
+        context = multiprocessing.get_context("spawn")
         results = context.Queue()
         process = context.Process(target=measure, args=(path, results))
         process.start()
         seconds, elapsed, mebibytes = results.get()
         process.join()
-        sizes = ', '.join(f'{name} {os.path.getsize(os.path.join(path, name)) / 1e6:.1f} MB' for name in _report.RENDERERS)
-    print(f'{options.hosts} hosts x {len(fabricate.BLOCK_SIZES)} block sizes: '
-          f'{seconds:.1f} s of processor, {elapsed:.1f} s elapsed, {mebibytes:.0f} MiB at the peak')
-    print(f'{1e3 * seconds / options.hosts:.2f} ms and {1024 * mebibytes / options.hosts:.0f} KiB a host; {sizes}')
+        sizes = ", ".join(f"{name} {os.path.getsize(os.path.join(path, name)) / 1e6:.1f} MB" for name in RENDERERS)
+    print(
+        f"{options.hosts} hosts x {len(fabricate.BLOCK_SIZES)} block sizes: "
+        f"{seconds:.1f} s of processor, {elapsed:.1f} s elapsed, {mebibytes:.0f} MiB at the peak"
+    )
+    print(f"{1e3 * seconds / options.hosts:.2f} ms and {1024 * mebibytes / options.hosts:.0f} KiB a host; {sizes}")
     share = options.hosts / LIMIT_HOSTS
     return 0 if seconds <= LIMIT_S * max(share, 1) and mebibytes <= LIMIT_MIB * max(share, 1) else 1
 
 
-if __name__ == '__main__':
+if __name__ == "__main__":
     sys.exit(main())

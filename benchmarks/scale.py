@@ -121,12 +121,23 @@ def certify(bed: Bed, directory: Path, forks: int, duration_s: float) -> Run:
     calls = directory / "calls"
     calls.write_text("")
     environment = {
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(Path.home()), "NO_COLOR": "1", "CALLS": str(calls),
-        "ANSIBLE_CONFIG": str(PROJECT / "ansible.cfg"), **bed.environment, **counting_programs(directory),
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "HOME": str(Path.home()),
+        "NO_COLOR": "1",
+        "CALLS": str(calls),
+        "ANSIBLE_CONFIG": str(PROJECT / "ansible.cfg"),
+        **bed.environment,
+        **counting_programs(directory),
     }
     variables = [
-        "workspace_path=/fut/logdisk", f"sweep_duration={duration_s:g}", "sweep_warmup=0", "sweep_file_size=1M", "sweep_files=4", "sweep_rate=100",
-        "tester_method=binary", f"gate_report_dir={directory}/reports",
+        "workspace_path=/fut/logdisk",
+        f"sweep_duration={duration_s:g}",
+        "sweep_warmup=0",
+        "sweep_file_size=1M",
+        "sweep_files=4",
+        "sweep_rate=100",
+        "tester_method=binary",
+        f"gate_report_dir={directory}/reports",
     ]
     structured = '{"sweep_block_sizes": ["%s"], "gate_profile": {"name": "scale", "version": 1, "limits": [{"metric": "latency_mean", "max": "1 s"}]}}'
     extra = [word for variable in (*variables, structured % '", "'.join(STEPS)) for word in ("-e", variable)]
@@ -211,8 +222,10 @@ def main() -> int:
             wrong += [*describe(run, bed, load), *complaints(run, bed)]
             runs.append(run)
         if options.repeat > 1:
-            print(f"median of {options.repeat}: wall {statistics.median(run.wall_s for run in runs):.1f} s, "
-                  f"beyond measuring {statistics.median(run.beyond_s for run in runs):.1f} s")
+            print(
+                f"median of {options.repeat}: wall {statistics.median(run.wall_s for run in runs):.1f} s, "
+                f"beyond measuring {statistics.median(run.beyond_s for run in runs):.1f} s"
+            )
     print("\n".join(f"FAILED: {complaint}" for complaint in wrong) or "every host is in the report, and nothing is left on any")
     return 1 if wrong else 0
 

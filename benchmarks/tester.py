@@ -14,6 +14,7 @@ Rounds are paired: each round runs the candidates one right after the other, in 
 machine does hits all alike; printed are medians and the median of the rounds' ratios. Needs a C compiler; fio
 (Debian's package) for the comparison with it, bpftrace for truth, valgrind for instructions.
 """
+
 import contextlib
 import csv
 import json
@@ -59,34 +60,74 @@ def used(command):
 
 
 def bare(work, directory, block, direct):
-    out, processor_s = used([work + "/bare_loop", directory, str(block), str(FILE_BYTES), str(FILES), str(SECONDS),
-                             "direct" if direct else "buffered"])
+    out, processor_s = used([work + "/bare_loop", directory, str(block), str(FILE_BYTES), str(FILES), str(SECONDS), "direct" if direct else "buffered"])
     return {"writes_per_s": float(out), "processor_ns": processor_s * 1e9 / (float(out) * SECONDS)}
 
 
 def logdisk(work, directory, block, direct, *more, **keywords):
     tables = work + "/tables"
     shutil.rmtree(tables, ignore_errors=True)
-    _, processor_s = used([keywords.get("program", LOGDISK), "--dir=" + directory, "--bsize=%d" % block, "--duration=%d" % SECONDS,
-                           "--direct=" + ("yes" if direct else "no"), "--tables=" + tables, "--reserve=0"] + list(more))
+    _, processor_s = used(
+        [
+            keywords.get("program", LOGDISK),
+            "--dir=" + directory,
+            "--bsize=%d" % block,
+            "--duration=%d" % SECONDS,
+            "--direct=" + ("yes" if direct else "no"),
+            "--tables=" + tables,
+            "--reserve=0",
+        ]
+        + list(more)
+    )
     with open(tables + "/results.csv") as file:
-        row = [row for row in csv.DictReader(file) if row["queue_manager"] == "all"][-1]
-    return {"writes_per_s": float(row["writes_per_s"]), "mean_ns": float(row["latency_mean_ns"]),
-            "p50_ns": int(row["latency_p50_ns"]), "p99_ns": int(row["latency_p99_ns"]), "writes": int(row["writes"]),
-            "processor_ns": processor_s * 1e9 / int(row["writes"])}
+        row = [row for row in csv.DictReader(file) if row["worker"] == "all"][-1]
+    return {
+        "writes_per_s": float(row["operations_per_s"]),
+        "mean_ns": float(row["latency_mean_ns"]),
+        "p50_ns": int(row["latency_p50_ns"]),
+        "p99_ns": int(row["latency_p99_ns"]),
+        "writes": int(row["operations"]),
+        "processor_ns": processor_s * 1e9 / int(row["operations"]),
+    }
 
 
 def fio(work, directory, block, direct, *more):
     # One job, psync, one outstanding write, over as many preformatted bytes, with the data refilled for each write.
     out = subprocess.check_output(
-        ["fio", "--name=log", "--directory=" + directory, "--rw=write", "--bs=%d" % block, "--size=%d" % (FILE_BYTES * FILES),
-         "--nrfiles=%d" % FILES, "--ioengine=psync", "--iodepth=1", "--sync=dsync", "--direct=%d" % direct, "--overwrite=1",
-         "--time_based", "--runtime=%d" % SECONDS, "--refill_buffers", "--output-format=json", "--thread", "--unlink=1",
-         "--file_service_type=sequential", "--clocksource=clock_gettime"] + list(more), universal_newlines=True, cwd=work)
-    write = json.loads(out[out.index("{"):])["jobs"][0]["write"]
+        [
+            "fio",
+            "--name=log",
+            "--directory=" + directory,
+            "--rw=write",
+            "--bs=%d" % block,
+            "--size=%d" % (FILE_BYTES * FILES),
+            "--nrfiles=%d" % FILES,
+            "--ioengine=psync",
+            "--iodepth=1",
+            "--sync=dsync",
+            "--direct=%d" % direct,
+            "--overwrite=1",
+            "--time_based",
+            "--runtime=%d" % SECONDS,
+            "--refill_buffers",
+            "--output-format=json",
+            "--thread",
+            "--unlink=1",
+            "--file_service_type=sequential",
+            "--clocksource=clock_gettime",
+        ]
+        + list(more),
+        universal_newlines=True,
+        cwd=work,
+    )
+    write = json.loads(out[out.index("{") :])["jobs"][0]["write"]
     latency = write["clat_ns"]
-    return {"writes_per_s": write["iops"], "mean_ns": latency["mean"], "p50_ns": latency["percentile"]["50.000000"],
-            "p99_ns": latency["percentile"]["99.000000"]}
+    return {
+        "writes_per_s": write["iops"],
+        "mean_ns": latency["mean"],
+        "p50_ns": latency["percentile"]["50.000000"],
+        "p99_ns": latency["percentile"]["99.000000"],
+    }
 
 
 def rounds(candidates):
@@ -94,7 +135,7 @@ def rounds(candidates):
     results = {name: [] for name in candidates}
     names = list(candidates)
     for number in range(ROUNDS):
-        for name in names[number % len(names):] + names[:number % len(names)]:
+        for name in names[number % len(names) :] + names[: number % len(names)]:
             results[name].append(candidates[name]())
     return results
 
@@ -110,8 +151,10 @@ def table(title, results, figures, base):
                 cells += ["", ""]
                 continue
             ratios = [row[figure] / other[figure] for row, other in zip(rows, results[base])]
-            cells += ["{:,.0f}".format(statistics.median(row[figure] for row in rows)),
-                      "%.3f (%.3f to %.3f)" % (statistics.median(ratios), min(ratios), max(ratios))]
+            cells += [
+                "{:,.0f}".format(statistics.median(row[figure] for row in rows)),
+                "%.3f (%.3f to %.3f)" % (statistics.median(ratios), min(ratios), max(ratios)),
+            ]
         print("| %s | %s |" % (name, " | ".join(cells)), flush=True)
 
 
@@ -139,24 +182,35 @@ def loop(work, kind):
 def run_tmpfs(work):
     direct = takes_direct(work)
     note = "O_DIRECT|O_DSYNC" if direct else "O_DSYNC only: this kernel's tmpfs takes no O_DIRECT"
-    candidates = {"bare loop": lambda: bare(work, work, 4096, direct), "logdisk": lambda: logdisk(work, work, 4096, direct),
-                  "logdisk pinned": lambda: logdisk(work, work, 4096, direct, "--cpu=0")}
+    candidates = {
+        "bare loop": lambda: bare(work, work, 4096, direct),
+        "logdisk": lambda: logdisk(work, work, 4096, direct),
+        "logdisk pinned": lambda: logdisk(work, work, 4096, direct, "--cpu=0"),
+    }
     if shutil.which("fio"):
         candidates["fio"] = lambda: fio(work, work, 4096, direct)
-    table("tmpfs, 4 KiB, %s, %d rounds of %d s" % (note, ROUNDS, SECONDS), rounds(candidates),
-          ["writes_per_s", "processor_ns"], "bare loop")
+    table("tmpfs, 4 KiB, %s, %d rounds of %d s" % (note, ROUNDS, SECONDS), rounds(candidates), ["writes_per_s", "processor_ns"], "bare loop")
 
 
 def run_loop(work):
     for kind in ("ext4", "xfs"):
         with loop(work, kind) as point:
-            results = rounds({"fio": lambda: fio(work, point, 4096, True), "logdisk": lambda: logdisk(work, point, 4096, True),
-                              "fio pinned": lambda: fio(work, point, 4096, True, "--cpus_allowed=0"),
-                              "logdisk pinned": lambda: logdisk(work, point, 4096, True, "--cpu=0")})
+            results = rounds(
+                {
+                    "fio": lambda: fio(work, point, 4096, True),
+                    "logdisk": lambda: logdisk(work, point, 4096, True),
+                    "fio pinned": lambda: fio(work, point, 4096, True, "--cpus_allowed=0"),
+                    "logdisk pinned": lambda: logdisk(work, point, 4096, True, "--cpu=0"),
+                }
+            )
         # Where the scheduler puts the loop device's worker decides what a write costs: pinned, both have it alike.
         for names in (("fio", "logdisk"), ("fio pinned", "logdisk pinned")):
-            table("%s on a loop device over memory, 4 KiB, %d rounds of %d s" % (kind, ROUNDS, SECONDS),
-                  {name: results[name] for name in names}, ["mean_ns", "p50_ns", "p99_ns", "writes_per_s"], names[0])
+            table(
+                "%s on a loop device over memory, 4 KiB, %d rounds of %d s" % (kind, ROUNDS, SECONDS),
+                {name: results[name] for name in names},
+                ["mean_ns", "p50_ns", "p99_ns", "writes_per_s"],
+                names[0],
+            )
 
 
 # Counts in the kernel, a map key for each tenth of a microsecond: printing every write would slow it down.
@@ -179,7 +233,7 @@ def end(tracer):
 
 
 def run_truth(work):
-    shutil.copy(LOGDISK, work + "/logdisk-truth")       # a name of its own: other testers may run on this machine
+    shutil.copy(LOGDISK, work + "/logdisk-truth")  # a name of its own: other testers may run on this machine
     # The tracer's two programs run within the timed interval and cost about 2 us there, so the writes have to be long.
     with contextlib.ExitStack() as stack:
         point = os.environ.get("DIR") or stack.enter_context(loop(work, "ext4"))
@@ -187,8 +241,9 @@ def run_truth(work):
         ratios = {"mean_ns": [], "p99_ns": []}
         for _ in range(max(3, ROUNDS // 3)):
             with open(work + "/trace", "w") as out:
-                tracer = subprocess.Popen(["bpftrace", "-e", TRACE], stdout=out, stderr=subprocess.DEVNULL,
-                                          env=dict(os.environ, BPFTRACE_MAP_KEYS_MAX="200000"))
+                tracer = subprocess.Popen(
+                    ["bpftrace", "-e", TRACE], stdout=out, stderr=subprocess.DEVNULL, env=dict(os.environ, BPFTRACE_MAP_KEYS_MAX="200000")
+                )
                 try:
                     subprocess.call(["sleep", "3"])
                     result = logdisk(work, point, block, True, "--delay=200", program=work + "/logdisk-truth")
@@ -206,12 +261,17 @@ def run_truth(work):
             exact = {"mean_ns": sums[writer] / len(traced), "p99_ns": traced[-(-len(traced) * 99 // 100) - 1]}
             for key in ratios if len(traced) == result["writes"] else ():
                 ratios[key].append(result[key] / exact[key])
-            print("writes: tester %d, tracer %d; mean %.0f / %.0f ns; p99 %d / %d ns" % (
-                result["writes"], len(traced), result["mean_ns"], exact["mean_ns"], result["p99_ns"], exact["p99_ns"]), flush=True)
+            print(
+                "writes: tester %d, tracer %d; mean %.0f / %.0f ns; p99 %d / %d ns"
+                % (result["writes"], len(traced), result["mean_ns"], exact["mean_ns"], result["p99_ns"], exact["p99_ns"]),
+                flush=True,
+            )
     if not ratios["mean_ns"]:
         raise SystemExit("the tracer lost writes in every round (its programs are skipped where one is preempted): try again")
-    print("tester / tracer, median of the %d rounds in which the tracer lost none: mean %.3f, p99 %.3f" % (
-        len(ratios["mean_ns"]), statistics.median(ratios["mean_ns"]), statistics.median(ratios["p99_ns"])))
+    print(
+        "tester / tracer, median of the %d rounds in which the tracer lost none: mean %.3f, p99 %.3f"
+        % (len(ratios["mean_ns"]), statistics.median(ratios["mean_ns"]), statistics.median(ratios["p99_ns"]))
+    )
 
 
 def peak_kib(command):
@@ -229,7 +289,7 @@ def peak_kib(command):
 
 
 def run_memory(work):
-    print("\n| queue managers | block sizes | resident, KiB | allowed: 4 MiB + (64 KiB + two blocks) each, KiB | KiB a queue manager |")
+    print("\n| queue managers | block sizes | resident, KiB | allowed: 4 MiB + (96 KiB + two blocks) each, KiB | KiB a queue manager |")
     print("|---|---|---|---|---|")
     base = None
     common = [LOGDISK, "--createDirs", "--numFiles=2", "--fileSize=256K", "--reserve=0", "--delay=1000"]
@@ -237,12 +297,11 @@ def run_memory(work):
         used = peak_kib(common + ["--dir=%s/qm" % work, "--qm=%d" % count, "--bsize=4K", "--duration=5"])
         base = base or used
         each = "%.1f" % ((used - base) / (count - 1)) if count > 1 else ""
-        print("| %d | 1 | %d | %d | %s |" % (count, used, 4096 + count * (64 + 8), each), flush=True)
+        print("| %d | 1 | %d | %d | %s |" % (count, used, 4096 + count * (96 + 8), each), flush=True)
     for sizes in (1, 10, 100):
-        used = peak_kib(common + ["--dir=%s/qm" % work, "--duration=1", "--bsize=" +
-                                  ",".join(str(4096 * (i % 16 + 1)) for i in range(sizes))])
+        used = peak_kib(common + ["--dir=%s/qm" % work, "--duration=1", "--bsize=" + ",".join(str(4096 * (i % 16 + 1)) for i in range(sizes))])
         largest = 4 * min(16, sizes)
-        print("| 1 | %d | %d | %d | |" % (sizes, used, 4096 + 64 + 2 * largest), flush=True)
+        print("| 1 | %d | %d | %d | |" % (sizes, used, 4096 + 96 + 2 * largest), flush=True)
 
 
 def run_instructions(work):
@@ -250,17 +309,29 @@ def run_instructions(work):
     for seconds in (2, 6):
         out = work + "/callgrind"
         shutil.rmtree(work + "/tables", ignore_errors=True)
-        subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=" + out, "--toggle-collect=writer_main", LOGDISK,
-                        "--dir=" + work, "--bsize=4K", "--duration=%d" % seconds, "--tables=" + work + "/tables"], check=True,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.run(
+            [
+                "valgrind",
+                "--tool=callgrind",
+                "--callgrind-out-file=" + out,
+                "--toggle-collect=worker_main",
+                LOGDISK,
+                "--dir=" + work,
+                "--bsize=4K",
+                "--duration=%d" % seconds,
+                "--tables=" + work + "/tables",
+            ],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         with open(work + "/tables/results.csv") as file:
-            writes = int(list(csv.DictReader(file))[-1]["writes"])
+            writes = int(list(csv.DictReader(file))[-1]["operations"])
         with open(out) as file:
             total = int(re.search(r"^(?:summary|totals): (\d+)", file.read(), re.M).group(1))
         counts.append((writes, total))
     print("user-mode instructions a 4 KiB write: %.1f" % ((counts[1][1] - counts[0][1]) / (counts[1][0] - counts[0][0])))
-    print("(callgrind counts libc's write wrapper, which the tester takes only under preloaded tools as this one, and does not"
-          " count inside the vDSO's clock)")
+    print("(callgrind counts libc's write wrapper, which the tester takes only under preloaded tools as this one, and does not count inside the vDSO's clock)")
 
 
 def main():

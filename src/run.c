@@ -18,7 +18,7 @@ void run_warn(struct run *run, const char *format, ...) {
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    output_complain("warning: %s", text);
+    console_complain("warning: %s", text);
     if (run->warnings_count < RUN_WARNINGS_MAX) {
         char *copy = strdup(text);
         if (copy != NULL) {
@@ -45,21 +45,29 @@ void run_note_stop(struct run *run) {
     }
 }
 
+// Tables must not wait for a progress file that hangs with the disk under test.
+void run_write_progress(struct run *run) {
+    bool may_hang = atomic_load(&run->places_known) && run->places.progress;
+    progress_write(&run->progress, may_hang ? &run->work : &run->files);
+}
+
 void run_progress(struct run *run, const char *state) {
     uint64_t step_s = run->options->warmup_s + run->options->duration_s;
     uint64_t now = now_ns();
-    uint64_t in_step_s = run->row.step > 0 && run->plan.begin_ns > 0 && now > run->plan.begin_ns
-                             ? (now - run->plan.begin_ns) / NS_PER_S : 0;
-    uint64_t done_s = (run->row.step > 0 ? run->row.step - 1 : 0) * step_s + (in_step_s < step_s ? in_step_s : step_s);
+    uint64_t in_step_s = run->key.step > 0 && run->workers.plan.begin_ns > 0 && now > run->workers.plan.begin_ns
+                             ? (now - run->workers.plan.begin_ns) / NS_PER_S : 0;
+    uint64_t done_s = (run->key.step > 0 ? run->key.step - 1 : 0) * step_s + (in_step_s < step_s ? in_step_s : step_s);
     uint64_t all_s = run->steps * step_s;
     run->progress.state = state;
-    run->progress.step = run->row.step;
+    run->progress.step = run->key.step;
     run->progress.steps = run->steps;
-    run->progress.block_bytes = run->row.block_bytes;
-    run->progress.queue_managers = run->row.queue_managers;
+    run->progress.block_bytes = run->key.block_bytes;
+    run->progress.queue_managers = run->key.load_point;
     run->progress.percent = 100.0 * (double)done_s / (double)all_s;
     run->progress.elapsed_s = (now - run->start_ns) / NS_PER_S;
     run->progress.remaining_s = all_s - done_s;
     run->progress.error = run->failure.status != EXIT_MEASURED;
-    progress_write(&run->progress);
+    run_write_progress(run);
+    tables_flush(&run->tables, &run->files);
+    console_flush();
 }

@@ -15,13 +15,13 @@
 #include "base/options.h"
 #include "output/places.h"
 #include "output/progress.h"
-#include "figures/recorder.h"
 #include "output/text_report.h"
+#include "base/job.h"
 #include "base/stop.h"
-#include "tables.h"
+#include "output/tables.h"
 #include "measure/verify.h"
 #include "workload/test_files.h"
-#include "measure/worker.h"
+#include "measure/workers.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,19 +29,19 @@
 #define RUN_WARNINGS_MAX 20
 
 struct run {
-    const struct options *options;
+    struct options *options;            // as given; main fills in what was chosen, such as the seed
     int argc;
     char **argv;
-    uint64_t seed;
-    uint64_t start_ns, start_epoch_ns;
+    uint64_t start_ns, start_epoch_ns, end_epoch_ns;
     uint64_t step_gap_s;                // between planned steps, with --startAt
     uint64_t planned_s;                 // of all steps, warm-up and gaps included
-    uint64_t deadline_s;
     uint64_t clock_read_ns;
     uint32_t steps, steps_measured;
     uint64_t oversleep_max_ns;          // how much later than it asked main woke while a step ran: the process was frozen
     uint32_t oversleep_max_step;        // 0: never
     struct supervisor supervisor;
+    struct worker_thread work;          // what may hang on the file system under test
+    struct worker_thread files;         // everything that writes tables, csvFile and progress
     struct workspace workspace;
     struct tables tables;
     struct csvfile csvfile;
@@ -54,22 +54,22 @@ struct run {
     struct disturbance disturbance;
     struct verify verify;               // of the step just ended
     uint64_t verified_blocks, verify_mismatches;
-    struct recorder recorder;
-    struct step_plan plan;
-    struct table_step row;              // of the step that runs
-    uint64_t first_begin_ns;            // of step 1, where --startAt planned it
-    struct writer *writers;
-    struct result_room all_room, one_room;
+    struct workload workload;
+    struct workers workers;
+    struct result_key key;              // of the step that runs; without stream, operation and worker
+    uint64_t first_begin_ns;            // of step 1, if --startAt planned it
     struct mqldt_row *rows;             // one a step
     struct failure failure;             // the outcome; status EXIT_MEASURED while all is well
     bool has_in_flight, thread_hangs;
-    struct stall in_flight;             // the oldest write in flight when the books were closed
-    char in_flight_call[16];            // where that is none of a writer's
+    struct stall in_flight;             // the oldest operation in flight when the books were closed
+    char in_flight_call[16];            // if that is not a worker's
     char in_flight_file[PATH_MAX];
     bool checked, results_written;      // by the threads that main waits for
     struct failure check_failure;
     struct failure tables_failure;      // status EXIT_MEASURED if all tables were written
-    char shared_places[PLACES_BYTES];
+    char tables_missing[TABLES_NAMES_BYTES];
+    struct places places;
+    atomic_bool places_known;
     char *warnings[RUN_WARNINGS_MAX];
     uint32_t warnings_count;
 };
@@ -80,7 +80,9 @@ void run_warn(struct run *run, const char *format, ...) __attribute__((format(pr
 // Fills outcome and failure from why the supervisor stopped the run.
 void run_note_stop(struct run *run);
 
-// Writes the progress file: where the run stands in its plan.
+// Writes the progress file.
+void run_write_progress(struct run *run);
+// The same, and whatever else is due once per second: where the run stands in its plan.
 void run_progress(struct run *run, const char *state);
 
 #endif

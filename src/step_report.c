@@ -9,12 +9,18 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static void note_error(struct run *run, uint32_t queue_managers) {
-    const struct writer *first = NULL;
-    for (uint32_t i = 0; i < queue_managers; i++) {
-        const struct writer *writer = &run->writers[i];
-        if (writer->error.occurred && (first == NULL || writer->error.at_ns < first->error.at_ns)) {
-            first = writer;
+static const char *call_name(const struct worker *worker) {
+    const struct worker_error *error = &worker->error;
+    return error->operation == OPERATION_READ ? "preadv" : !error->in_flush ? "pwritev"
+           : worker->stream->stream->sync == SYNC_FSYNC ? "fsync" : "fdatasync";
+}
+
+static void note_error(struct run *run) {
+    const struct worker *first = NULL;
+    for (uint32_t i = 0; i < workers_in_step(&run->workers); i++) {
+        const struct worker *worker = workers_at(&run->workers, i);
+        if (worker->error.occurred && (first == NULL || worker->error.at_ns < first->error.at_ns)) {
+            first = worker;
         }
     }
     if (first == NULL) {
@@ -22,116 +28,146 @@ static void note_error(struct run *run, uint32_t queue_managers) {
     }
     struct failure *failure = &run->failure;
     failure->error = first->error.error;
-    failure->offset_bytes = first->ring.offset_bytes;
-    failure->queue_manager = first->queue_manager;
-    failure->block_bytes = run->plan.block_bytes;
-    failure->write = first->error.write;
-    const char *call = !first->error.in_flush ? "pwritev" : run->plan.sync == SYNC_FSYNC ? "fsync" : "fdatasync";
-    (void)snprintf(failure->call, sizeof failure->call, "%s", call);
-    workspace_file_path(&run->workspace, first->queue_manager, first->ring.file, failure->file);
-    (void)failure_set(failure, EXIT_IO_ERROR, "%s failed at offset %" PRIu64 " of %s (block of %" PRIu64 " bytes, write %"
-                      PRIu64 "%s): %s", call, failure->offset_bytes, failure->file, failure->block_bytes, failure->write,
+    failure->offset_bytes = first->pattern.offset_bytes;
+    failure->queue_manager = first->number;
+    failure->block_bytes = first->pattern.block_bytes;
+    failure->write = first->error.ordinal;
+    (void)snprintf(failure->call, sizeof failure->call, "%s", call_name(first));
+    workspace_file_path(&run->workspace, first->place, first->pattern.file, failure->file);
+    (void)failure_set(failure, EXIT_IO_ERROR, "%s failed at offset %" PRIu64 " of %s (block of %" PRIu64 " bytes, %s %"
+                      PRIu64 "%s): %s", failure->call, failure->offset_bytes, failure->file, failure->block_bytes,
+                      operation_name(first->error.operation), failure->write,
                       first->error.in_warmup ? " of the warm-up" : "", failure_error_text(failure->error));
 }
 
-static void report_stalls(struct run *run) {
+static void report_stalls(struct run *run, const struct stream_step *stream, enum operation operation) {
     struct stalls all = {0};
-    for (uint32_t i = 0; i < run->plan.queue_managers; i++) {
-        for (size_t j = 0; j < run->writers[i].totals.stalls.count; j++) {
-            stalls_insert(&all, &run->writers[i].totals.stalls.longest[j]);
+    struct result_key key = result_key_of(stream, operation, &run->key);
+    for (uint32_t i = 0; i < stream->workers; i++) {
+        const struct stalls *stalls = &stream->first_worker[i].figures[operation]->stalls;
+        for (size_t j = 0; j < stalls->count; j++) {
+            stalls_insert(&all, &stalls->longest[j]);
         }
     }
     for (size_t i = 0; i < all.count; i++) {
         char path[PATH_MAX];
-        workspace_file_path(&run->workspace, all.longest[i].queue_manager, all.longest[i].file, path);
-        tables_stall(&run->tables, &run->row, (uint32_t)i + 1, &all.longest[i], run->plan.timeline.start_ns, path);
+        const struct stall *stall = &all.longest[i];
+        workspace_file_path(&run->workspace, stream->first_worker[stall->worker - 1].place, stall->file, path);
+        tables_stall(&run->tables, &key, (uint32_t)i + 1, stall, stream->plan->timeline.start_ns, path);
     }
 }
 
-static const struct stall *in_flight_of(const struct writer *writer) {
-    return writer->totals.in_flight.in_flight ? &writer->totals.in_flight : NULL;
-}
-
-static void check_books(struct run *run, const struct result *all) {
+static void warn_of_waits(struct run *run, const struct stream_step *stream, const struct result *all) {
     uint64_t waits = 0;
-    for (uint32_t i = 0; i < run->plan.queue_managers; i++) {
-        waits += run->writers[i].totals.waits_for_recorder;
+    for (uint32_t i = 0; i < stream->workers; i++) {
+        waits += stream->first_worker[i].waits_for_recorder;
     }
     if (waits > 0) {
-        run_warn(run, "step %" PRIu32 ": writers waited %" PRIu64 " times for the recorder, outside the timed interval",
-                 run->row.step, waits);
+        run_warn(run, "step %" PRIu32 ": workers waited %" PRIu64 " times for the main thread, outside the timed interval",
+                 run->key.step, waits);
     }
-    if (all->writes_not_started > 0) {
+    if (all->operations_not_started > 0) {
         run_warn(run, "step %" PRIu32 ": %" PRIu64 " writes were due by --rate and not started when the measured time "
-                 "ended; the response figures have what they had waited by then", run->row.step, all->writes_not_started);
-    }
-    if (all->latency->statistics.count != run->recorder.step.statistics.count ||
-        all->latency->statistics.sum_ns != run->recorder.step.statistics.sum_ns) {
-        run_warn(run, "step %" PRIu32 ": seconds and totals differ; please report this as a bug", run->row.step);
+                 "ended; the response figures include how long they had waited by then", run->key.step,
+                 all->operations_not_started);
     }
 }
 
-static void report_figures(struct run *run, uint64_t start_epoch_ns) {
-    uint32_t count = run->plan.queue_managers;
-    struct result all = result_of_all(run->writers, count, run->row.step, start_epoch_ns, &run->recorder,
-                                      &run->all_room);
-    for (uint32_t i = 0; i < count; i++) {
-        struct result one = result_of_writer(&run->writers[i], run->row.step, start_epoch_ns, &run->one_room);
-        const struct stall *in_flight = in_flight_of(&run->writers[i]);
-        if (in_flight != NULL) {
+// The screen and mqldt's table know only the workload's first stream, and what it writes.
+static bool is_on_screen(const struct run *run, const struct stream_step *stream, enum operation operation) {
+    return stream == run->workers.streams && operation == OPERATION_WRITE;
+}
+
+static void report_workers(struct run *run, const struct stream_step *stream, enum operation operation,
+                           struct result *all, struct mqldt_row *row, uint64_t start_epoch_ns) {
+    for (uint32_t i = 0; i < stream->workers; i++) {
+        const struct worker *worker = &stream->first_worker[i];
+        const struct stall *in_flight = &worker->figures[operation]->in_flight;
+        struct result one = result_of_worker(worker, operation, &run->key, start_epoch_ns);
+        if (in_flight->in_flight) {
             result_note_in_flight(&one, in_flight);
-            result_note_in_flight(&all, in_flight);
+            result_note_in_flight(all, in_flight);
         }
         tables_result(&run->tables, &one);
-        if (count > 1) {
+        mqldt_row_add(row, &one);
+        if (is_on_screen(run, stream, operation) && stream->workers > 1) {
             screen_queue_manager(&one);
         }
     }
-    tables_result(&run->tables, &all);
-    for (uint32_t i = 0; i < run->recorder.rounds_done; i++) {
-        tables_round(&run->tables, &run->row, i + 1, &run->recorder.rounds[i]);
-    }
-    report_stalls(run);
-    check_books(run, &all);
-    run->rows[run->row.step - 1] = mqldt_row_of(&all, run->writers, &run->one_room);
-    screen_result(&run->rows[run->row.step - 1], &all);
 }
 
-static void close_books(struct run *run, uint32_t queue_managers) {
+static void report_operation(struct run *run, const struct stream_step *stream, enum operation operation,
+                             uint64_t start_epoch_ns) {
+    struct recorder *recorder = stream->recorders[operation];
+    struct result all = result_of_all(stream, operation, &run->key, start_epoch_ns);
+    struct mqldt_row row = mqldt_row_start();
+    report_workers(run, stream, operation, &all, &row, start_epoch_ns);
+    tables_result(&run->tables, &all);
+    for (uint32_t i = 0; i < recorder->rounds_done; i++) {
+        tables_round(&run->tables, &all.key, i + 1, &recorder->rounds[i]);
+    }
+    report_stalls(run, stream, operation);
+    warn_of_waits(run, stream, &all);
+    if (is_on_screen(run, stream, operation)) {
+        mqldt_row_finish(&row, &all);
+        run->rows[run->key.step - 1] = row;
+        screen_result(&row, &all);
+    }
+}
+
+// Ends the recorders of the stream; when its last worker ended.
+static uint64_t finish_stream(const struct stream_step *stream) {
     uint32_t last_cut = 0;
     uint64_t end_ns = 0;
-    for (uint32_t i = 0; i < queue_managers; i++) {
-        const struct writer *writer = &run->writers[i];
-        last_cut = writer->cut.index > last_cut ? writer->cut.index : last_cut;
-        end_ns = writer->totals.end_ns > end_ns ? writer->totals.end_ns : end_ns;
+    for (uint32_t i = 0; i < stream->workers; i++) {
+        const struct worker *worker = &stream->first_worker[i];
+        last_cut = worker->cut.index > last_cut ? worker->cut.index : last_cut;
+        end_ns = worker->finish_ns > end_ns ? worker->finish_ns : end_ns;
     }
-    recorder_finish(&run->recorder, last_cut, end_ns);
-    uint64_t measured_s = end_ns > run->plan.timeline.start_ns ? (end_ns - run->plan.timeline.start_ns) / NS_PER_S : 0;
-    screen_end_step(&run->screen, measured_s < run->options->duration_s ? measured_s : run->options->duration_s);
+    for (int operation = 0; operation < OPERATIONS; operation++) {
+        if (stream->recorders[operation] != NULL) {
+            recorder_finish(stream->recorders[operation], last_cut, end_ns);
+        }
+    }
+    return end_ns;
 }
 
-// What the writers know of their own share in the disturbance.
+// What the workers know of their own share in the disturbance.
 static void add_threads(struct run *run) {
     struct disturbance *disturbance = &run->disturbance;
-    for (uint32_t i = 0; i < run->plan.queue_managers; i++) {
-        const struct writer_totals *totals = &run->writers[i].totals;
-        uint64_t bytes = run->writers[i].writes * run->plan.block_bytes;
+    const struct directory *directories = run->workspace.directories;
+    uint64_t begin_ns = run->workers.plan.begin_ns;
+    for (uint32_t i = 0; i < workers_in_step(&run->workers); i++) {
+        const struct worker *worker = workers_at(&run->workers, i);
+        uint64_t bytes = worker->operations * worker->pattern.block_bytes;
         disturbance->own_bytes += bytes;
-        disturbance->own_device_bytes += run->workspace.directories[i].device == run->workspace.directories[0].device ? bytes : 0;
-        disturbance->threads_known = disturbance->threads_known && totals->thread.known;
-        disturbance->run_queue_wait_ns += totals->thread.run_queue_wait_ns;
-        disturbance->involuntary_switches += totals->thread.involuntary_switches;
-        disturbance->writers_elapsed_ns += totals->end_ns > run->plan.begin_ns ? totals->end_ns - run->plan.begin_ns : 0;
+        disturbance->own_device_bytes += directories[worker->place - 1].device == directories[0].device ? bytes : 0;
+        disturbance->threads_known = disturbance->threads_known && worker->thread_figures.known;
+        disturbance->run_queue_wait_ns += worker->thread_figures.run_queue_wait_ns;
+        disturbance->involuntary_switches += worker->thread_figures.involuntary_switches;
+        disturbance->writers_elapsed_ns += worker->finish_ns > begin_ns ? worker->finish_ns - begin_ns : 0;
     }
 }
 
 void step_report(struct run *run, uint64_t start_epoch_ns) {
+    uint64_t start_ns = run->workers.plan.timeline.start_ns, end_ns = 0;
     add_threads(run);
-    close_books(run, run->plan.queue_managers);
-    note_error(run, run->plan.queue_managers);
+    for (uint32_t i = 0; i < run->workload.streams_count; i++) {
+        uint64_t stream_end_ns = finish_stream(&run->workers.streams[i]);
+        end_ns = stream_end_ns > end_ns ? stream_end_ns : end_ns;
+    }
+    uint64_t measured_s = end_ns > start_ns ? (end_ns - start_ns) / NS_PER_S : 0;
+    screen_end_step(&run->screen, measured_s < run->options->duration_s ? measured_s : run->options->duration_s);
+    note_error(run);
     if (run->failure.status == EXIT_MEASURED && run->supervisor.reason != STOP_NONE) {
         run_note_stop(run);
     }
     run->steps_measured++;
-    report_figures(run, start_epoch_ns);
+    for (uint32_t i = 0; i < run->workload.streams_count; i++) {
+        for (int operation = 0; operation < OPERATIONS; operation++) {
+            if (run->workers.streams[i].recorders[operation] != NULL) {
+                report_operation(run, &run->workers.streams[i], (enum operation)operation, start_epoch_ns);
+            }
+        }
+    }
 }

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-// All writers have ended or are closed. An error of theirs becomes run->failure.
+// All workers have finished or are abandoned. An error of theirs becomes run->failure.
 void step_report(struct run *run, uint64_t start_epoch_ns);
 
 #endif

@@ -30,7 +30,7 @@ NOT_COVERED = re.compile(r"could not be found|due to missing|required program|no
 
 # ansible-test fetches the script that brings pip into a new environment from a place of its own, and takes one that lies in
 # its cache. This one starts pip from pip's own wheel, and lets it install what the original would.
-GET_PIP = '''\
+GET_PIP = """\
 import sys
 
 sys.path.insert(0, {wheel!r})
@@ -38,7 +38,7 @@ from pip._internal.cli.main import main
 
 arguments = [word for word in sys.argv[1:] if word not in ("--no-setuptools", "--no-wheel")]
 sys.exit(main(["install", "--upgrade", "--force-reinstall"] + arguments))
-'''
+"""
 
 
 def main() -> int:

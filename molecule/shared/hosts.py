@@ -1,12 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The hosts of a scenario: starts them from its molecule.yml, hurts them, looks for what is left on them, and is their inventory.
+"""The hosts of a scenario: starts them from its molecule.yml, looks for what is left on them, and is their inventory.
 
-hosts.py --list          the inventory, as Ansible asks for it; without hosts where none were started
+hosts.py --list          the inventory, as Ansible asks for it; without hosts if none were started
 hosts.py up MOLECULE_YML start the scenario's platforms; each one's `bed` has the fields of testbed.HostSpec
-hosts.py hurt NAME WORDS do that to a host: an action and perhaps its argument, such as link_down, or set_delay_ms 30
-hosts.py hurt-measuring NAME WORDS   the same, as soon as the tester on it measures
-hosts.py left            undo all that was done to the hosts; status 1, with what it is, if a certification left anything on one
+hosts.py left            status 1, with what it is, if a certification left anything on a host
 hosts.py down            end them
 
 LOGDISK_MOLECULE_IMAGE in the environment names a container image that all hosts run from, instead of their Debian release.
@@ -22,12 +20,11 @@ PROJECT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(PROJECT / "tests"), str(PROJECT / "tests/integration")]
 
 import yaml
-from leftovers import left_on, measuring
+from leftovers import left_on
 from testbed import Bed, Host, HostSpec, Settings
 from testbed.settings import default_prefix
 from testbed.shell import TestbedError, wait_for
 
-ACTIONS = ("link_down", "set_delay_ms", "set_eio", "freeze", "kill", "reboot")
 SETTINGS = Settings(prefix=default_prefix("m"))
 STARTED = SETTINGS.state / "started.json"
 
@@ -58,23 +55,8 @@ def inventory() -> None:
     print(json.dumps({"_meta": {"hostvars": variables}, "targets": group}))
 
 
-def hurt(name: str, action: str, *arguments: str) -> None:
-    if action not in ACTIONS:
-        raise TestbedError(f"{action} is none of {', '.join(ACTIONS)}")
-    getattr(attach()[name], action)(*(int(word) if word.isdigit() else word for word in arguments))
-
-
-def hurt_measuring(name: str, *words: str) -> None:
-    host = attach()[name]
-    wait_for(lambda: measuring(host), f"{name} measures", timeout_s=180)
-    hurt(name, *words)
-
-
 def left() -> None:
     bed = attach()
-    for host in bed:
-        host.let_go()
-        host.link_up()
     try:
         wait_for(lambda: not any(left_on(host) for host in bed), "nothing is left on the hosts")
     except TestbedError:
@@ -88,10 +70,6 @@ def main(arguments: list[str]) -> int:
                 inventory()
             case ["up", molecule_yml]:
                 up(molecule_yml)
-            case ["hurt", name, *words]:
-                hurt(name, *words)
-            case ["hurt-measuring", name, *words]:
-                hurt_measuring(name, *words)
             case ["left"]:
                 left()
             case ["down"]:

@@ -7,10 +7,10 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 name: logdisk_report
 type: aggregate
-short_description: Loads the report callback of mqops.logdisk wherever its playbooks run
+short_description: Loads the report callback for the playbooks of mqops.logdisk
 description:
-  - Ansible loads what lies in this folder for every playbook beside it, whatever the configuration enables.
-  - Where the configuration enables the callback too, one of the two stays silent.
+  - Ansible loads the plugins in this directory for all playbooks beside it, whether or not the configuration enables them.
+  - If the configuration also enables the report callback, the summary is printed only once.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:

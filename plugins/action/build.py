@@ -1,6 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
+
 """Sends the tester's sources, or a static binary, to the host that builds or places it."""
 
 from __future__ import annotations
@@ -8,25 +9,27 @@ from __future__ import annotations
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible_collections.mqops.logdisk.plugins.plugin_utils import _sources, _static_binary
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._remote import RemoteAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.sources import SourcesError, compiler_flags, pack, read_sources
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.static_binary import BinaryError, read_binary, static_binary
 
 
 class ActionModule(RemoteAction):
     """Calls ``build`` on the host."""
 
     module_name = "mqops.logdisk.build"
+    stage = "tester"
 
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         architecture = arguments.pop("architecture", "")
         try:
-            sources = _sources.read_sources(arguments["source_dir"])
+            sources = read_sources(arguments["source_dir"])
             files = sources if arguments.get("method", "compile") == "compile" else {"logdisk": self._binary(arguments, sources, architecture)}
-        except (_sources.SourcesError, _static_binary.BinaryError) as error:
+        except (SourcesError, BinaryError) as error:
             raise AnsibleActionFail(str(error)) from error
-        return {**arguments, "flags": _sources.flags(sources, arguments.get("cflags", "")), "archive": _sources.pack(files)}
+        return {**arguments, "flags": compiler_flags(sources, arguments.get("cflags", "")), "archive": pack(files)}
 
     def _binary(self, arguments: dict[str, Any], sources: dict[str, bytes], architecture: str) -> bytes:
         if arguments.get("binary"):
-            return _static_binary.read_binary(arguments["binary"])
-        return _static_binary.static_binary(sources, arguments.get("cflags", ""), architecture)
+            return read_binary(arguments["binary"])
+        return static_binary(sources, arguments.get("cflags", ""), architecture)

@@ -1,20 +1,22 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
+
 """Has the host leave nothing of a run, and notes in the host's record what stays."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils import _run_directory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._remote import RemoteAction, one_line
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, one_line
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 
 
 class ActionModule(RemoteAction):
     """Calls ``cleanup`` on the host. It never fails: the gate decides what a leftover means."""
 
     module_name = "mqops.logdisk.cleanup"
+    stage = "cleanup"
 
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         arguments.pop("run_path", None)
@@ -34,4 +36,4 @@ class ActionModule(RemoteAction):
     def _note(self, host: str, volume: str, left: list[str]) -> None:
         run_path = self._task.args.get("run_path")
         if run_path:
-            _run_directory.RunDirectory.open(run_path).note_leftovers(host, volume, left)
+            RunDirectory.open(run_path).note_leftovers(host, volume, left)

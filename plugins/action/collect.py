@@ -1,6 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
+
 """Brings a host's tables home, compares them with what was ordered, files them, and judges the host."""
 
 from __future__ import annotations
@@ -12,8 +13,11 @@ import datetime
 import zlib
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils import _order, _records, _run_directory, _tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._remote import SCHEMA, RemoteAction, error_key
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, RemoteAction, failure
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import machine_differences, table_differences
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import measurement
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import TABLE_NAMES, TablesError, parse_tables
 
 TABLE_MAX_BYTES = 64 << 20
 
@@ -22,61 +26,55 @@ class ActionModule(RemoteAction):
     """Calls ``collect`` on the host and works in the run directory on the controller."""
 
     module_name = "mqops.logdisk.collect"
+    stage = "collect"
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         arguments = self._task.args
         host, volume = task_vars["inventory_hostname"], arguments.get("volume", "log")
-        directory = _run_directory.RunDirectory.open(arguments["run_path"])
+        directory = RunDirectory.open(arguments["run_path"])
         try:
             tables = unpack_tables(answer.get("tables"))
         except ValueError as error:
-            return failure(f"what the host sent as its tables cannot be read: {error}")
+            return failure(self.stage, "error", f"what the host sent as its tables cannot be read: {error}")
         try:
             order = directory.read_order(host, volume)
-        except _run_directory.RunDirectoryError as error:
-            return failure(f"it is not known what this host was ordered to measure, so its tables are not taken: {error} Measure this host again")
+        except RunDirectoryError as error:
+            return failure(self.stage, "error", f"the order of this host is not known, so its tables are not taken: {error} Measure this host again")
         reason = why_not_ordered(order, answer, tables)
         if reason:
-            return failure(reason)
-        record = _records.measurement(directory.run, host, volume, as_dict(order.get("facts")), as_dict(order.get("workspace")), tables,
-                                      datetime.date.today())
+            return failure(self.stage, "error", reason)
+        record = measurement(directory.run, host, volume, as_dict(order.get("facts")), as_dict(order.get("workspace")), tables, datetime.date.today())
         try:
             directory.write_record(record, tables)
-        except _run_directory.RunDirectoryError as error:
-            reason = (f"{error} The tables stay on the host: once they can be written, bring them home by playbooks/collect.yml "
-                      f"-e collect_run={directory.path}")
-            return {"failed": True, "msg": reason, "logdisk": error_key("error", reason)}
-        key = {"schema": SCHEMA, "kind": record["kind"], "host": host, "volume": volume, "verdict": record["verdict"], "run_id": record["run_id"]}
+        except RunDirectoryError as error:
+            reason = f"{error} The tables stay on the host: once they can be written, bring them home by playbooks/collect.yml -e collect_run={directory.path}"
+            return failure(self.stage, "error", reason)
+        key = {"schema": SCHEMA, "kind": record.kind, "host": host, "volume": volume, "verdict": record.verdict, "run_id": record.run_id}
         return {"changed": False, "logdisk": key}
 
 
 def why_not_ordered(order: dict[str, Any], answer: dict[str, Any], tables: dict[str, bytes]) -> str:
     """Return in what the answer of a host is not what was ordered of it, empty if it is. Tables that cannot be read are for the record to report."""
-    differences = _order.machine_differences(order, as_dict(answer.get("start")), as_dict(answer.get("machine")))
+    differences = machine_differences(order, as_dict(answer.get("start")), as_dict(answer.get("machine")))
     if differences:
         return f"the machine that answers is not the one that was asked: {'; '.join(differences)}. Correct the inventory and run playbooks/collect.yml"
-    with contextlib.suppress(_tables.TablesError):
-        differences = _order.table_differences(order, _tables.parse_tables(tables))
+    with contextlib.suppress(TablesError):
+        differences = table_differences(order, parse_tables(tables))
     if not differences:
         return ""
     return f"these tables are not what was ordered: {'; '.join(differences)}. Find out which tester wrote them, and measure this host again"
 
 
-def failure(reason: str) -> dict[str, Any]:
-    """Return a result that fails; the tables stay on the host."""
-    return {"failed": True, "msg": reason, "logdisk": error_key("error", reason)}
-
-
 def as_dict(value: Any) -> dict[str, Any]:
-    """Return ``value`` where it is a dict, else an empty one: a host can send anything."""
+    """Return ``value`` if it is a dict, else an empty one: a host can send anything."""
     return value if isinstance(value, dict) else {}
 
 
 def unpack_tables(packed: Any) -> dict[str, bytes]:
-    """Return the tables that a host sent, by name. Raises ValueError where they are no such thing or too large."""
+    """Return the tables that a host sent, by name. Raises ValueError if they are no such thing or too large."""
     if not isinstance(packed, dict):
         raise ValueError("no tables")
-    return {name: unpack(name, content) for name, content in packed.items() if name in _records.TABLE_NAMES}
+    return {name: unpack(name, content) for name, content in packed.items() if name in TABLE_NAMES}
 
 
 def unpack(name: str, content: Any) -> bytes:

@@ -1,6 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
+
 """Judges the fleet, writes the verdict, renders the report, and says which hosts are to fail."""
 
 from __future__ import annotations
@@ -10,8 +11,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from ansible.plugins.action import ActionBase
-from ansible_collections.mqops.logdisk.plugins.plugin_utils import _outcome, _records, _report, _run_directory, _verdict
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._remote import SCHEMA
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import FILE_NAME, INTERNAL, VERDICT, make_outcome, write_outcome
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, host_reasons, judge_fleet, judge_run, missing_hosts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
 
 SHOWN_REASONS = 20
 
@@ -23,48 +28,65 @@ class ActionModule(ActionBase):
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
-        directory = _run_directory.RunDirectory.open(self._task.args["run_path"])
+        directory = RunDirectory.open(self._task.args["run_path"])
         verdict, problem = judge(directory)
         outcome = outcome_of(directory, verdict, problem)
         try:
-            _outcome.write(os.path.dirname(directory.path), outcome)
+            write_outcome(os.path.dirname(directory.path), outcome)
         except OSError as error:
-            problem = problem or f"{_outcome.FILE_NAME} cannot be written: {error}"
+            problem = problem or f"{FILE_NAME} cannot be written: {error}"
         failures = failing_hosts(verdict)
         fleet_problems = [*([problem] if problem else []), *elsewhere(failures, self._task.args["judged_hosts"])]
         if verdict["gate_failed"]:
             fleet_problems += verdict["fleet_problems"]
-        key = {"schema": SCHEMA, "kind": "gate", "run_id": verdict["run_id"], "path": directory.path, "verdict": verdict["verdict"],
-               "certified": verdict["certified"], "gate_failed": verdict["gate_failed"]}
-        return {**result, "changed": False, "logdisk": key, "outcome": outcome, "counts": verdict["counts"], "reasons": verdict["reasons"][:100],
-                "failures": failures, "fleet_problems": fleet_problems, "hosts": {host["host"]: host["verdict"] for host in verdict["hosts"]}}
+        key = {
+            "schema": SCHEMA,
+            "kind": "gate",
+            "run_id": verdict["run_id"],
+            "path": directory.path,
+            "verdict": verdict["verdict"],
+            "certified": verdict["certified"],
+            "gate_failed": verdict["gate_failed"],
+        }
+        return {
+            **result,
+            "changed": False,
+            "logdisk": key,
+            "outcome": outcome,
+            "counts": verdict["counts"],
+            "reasons": verdict["reasons"][:100],
+            "failures": failures,
+            "fleet_problems": fleet_problems,
+            "hosts": {host["host"]: host["verdict"] for host in verdict["hosts"]},
+        }
 
 
-def judge(directory: _run_directory.RunDirectory) -> tuple[dict[str, Any], str]:
-    """Give every host without a record its own, judge the fleet, write the verdict and the report.
+def judge(directory: RunDirectory) -> tuple[dict[str, Any], str]:
+    """Judge the fleet, and write the verdict and the report.
 
     Returns the verdict, and what kept it or the report from being written (empty if nothing did).
     """
     try:
-        if not directory.run["controller"].get("check_mode"):
-            for host in directory.expected_missing():
-                directory.write_record(_records.missing(directory.run, host), None)
-        verdict = _verdict.judge_fleet(directory.run, directory.records())
-        directory.write_verdict(verdict)
-        _report.render(directory)
+        verdict = judge_run(directory, GATE)
+        render(directory)
     except OSError as error:
         problem = f"the report cannot be written to {directory.path}: {error}; once it can be, playbooks/report.yml renders it"
-        return _verdict.judge_fleet(directory.run, directory.records()), problem
+        return judge_fleet(directory.run, [*directory.iter_records(), *missing_hosts(directory)]), problem
     return verdict, ""
 
 
-def outcome_of(directory: _run_directory.RunDirectory, verdict: dict[str, Any], problem: str) -> dict[str, Any]:
+def outcome_of(directory: RunDirectory, verdict: dict[str, Any], problem: str) -> dict[str, Any]:
     """Return what outcome.json says of the run."""
-    facts = {"run_id": verdict["run_id"], "path": directory.path, "verdict": verdict["verdict"], "certified": verdict["certified"],
-             "gate_failed": verdict["gate_failed"]}
+    facts = {
+        "run_id": verdict["run_id"],
+        "path": directory.path,
+        "verdict": verdict["verdict"],
+        "certified": verdict["certified"],
+        "gate_failed": verdict["gate_failed"],
+    }
     if problem:
-        return _outcome.outcome(_outcome.INTERNAL, problem, **facts)
-    return _outcome.outcome(_outcome.VERDICT, " | ".join(shortened(verdict["reasons"])), **facts)
+        return make_outcome(INTERNAL, problem, **facts)
+    return make_outcome(VERDICT, " | ".join(shortened(verdict["reasons"])), **facts)
 
 
 def failing_hosts(verdict: dict[str, Any]) -> dict[str, str]:
@@ -72,8 +94,8 @@ def failing_hosts(verdict: dict[str, Any]) -> dict[str, str]:
     failures: dict[str, list[str]] = {}
     for host in verdict["hosts"]:
         if host["stops_gate"]:
-            label = _verdict.host_label(host["host"], host["volume"])
-            failures.setdefault(host["host"], []).append(f"{label}: {' | '.join(shortened(_verdict.host_reasons(host)))}")
+            label = host_label(host["host"], host["volume"])
+            failures.setdefault(host["host"], []).append(f"{label}: {' | '.join(shortened(host_reasons(host)))}")
     return {host: " || ".join(messages) for host, messages in failures.items()}
 
 

@@ -1,6 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
+
 """Opens a run: resolves the profiles, checks that the hosts under test agree on what concerns all of them, makes the run directory."""
 
 from __future__ import annotations
@@ -15,20 +16,19 @@ from typing import Any
 
 from ansible.plugins.action import ActionBase
 from ansible.release import __version__ as ansible_version
-from ansible_collections.mqops.logdisk.plugins.plugin_utils import (
-    _expectation,
-    _outcome,
-    _profile,
-    _records,
-    _role_options,
-    _run_directory,
-    _settings,
-    _verdict,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._remote import SCHEMA
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, ExpectationError, check_count, expectation
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import INTERNAL, USAGE, make_outcome, write_outcome
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.role_options import option_problem, option_specs, role_defaults
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import RUN_WIDE, SettingsError, agreed, same_problem_once
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import PolicyError, check_policy
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import collection_version
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import ProfileError, load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, new_run_id
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 
 VARIES = "differs between hosts"
-USAGE_ERRORS = (_expectation.ExpectationError, _settings.SettingsError, _profile.ProfileError, _verdict.PolicyError, _run_directory.RunDirectoryError)
+USAGE_ERRORS = (ExpectationError, SettingsError, ProfileError, PolicyError, RunDirectoryError)
 
 
 class ActionModule(ActionBase):
@@ -38,52 +38,59 @@ class ActionModule(ActionBase):
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
-        dummy, options = self.validate_argument_spec(argument_spec={
-            "hosts": {"type": "raw", "required": True},
-            "report_dir": {"type": "str", "required": True},
-            "profile_dir": {"type": "str", "required": True},
-            "roles_dir": {"type": "str", "required": True},
-        })
+        dummy, options = self.validate_argument_spec(
+            argument_spec={
+                "hosts": {"type": "raw", "required": True},
+                "report_dir": {"type": "str", "required": True},
+                "profile_dir": {"type": "str", "required": True},
+                "roles_dir": {"type": "str", "required": True},
+            }
+        )
         variables = task_vars or {}
         try:
-            expected = _expectation.expectation(variables["groups"], self._loader, options["hosts"], variables.get("ansible_limit"))
+            expected = expectation(variables["groups"], self._loader, options["hosts"], variables.get("ansible_limit"))
             hostvars = {host: variables["hostvars"][host] for host in expected.hosts}
-            _check_options(hostvars, _role_options.specs(options["roles_dir"]))
-            settings = {name: _settings.agreed(name, _asked(name, hostvars)) for name in _settings.RUN_WIDE}
-            _expectation.check_count(expected.hosts, settings["gate_expected_count"])
+            _check_options(hostvars, option_specs(options["roles_dir"]))
+            settings = {name: agreed(name, _asked(name, hostvars)) for name in RUN_WIDE}
+            check_count(expected.hosts, settings["gate_expected_count"])
             run = self._run(options, expected, settings, hostvars)
-            directory = _run_directory.RunDirectory.create(_absolute(settings["gate_report_dir"]), run)
+            directory = RunDirectory.create(_absolute(settings["gate_report_dir"]), run)
             opened = {"run_id": run["run_id"], "path": directory.path, "expected_hosts": run["expected_hosts"]}
-            _outcome.write(os.path.dirname(directory.path), _outcome.outcome(_outcome.INTERNAL, "the run has not come to its verdict", **opened))
+            write_outcome(os.path.dirname(directory.path), make_outcome(INTERNAL, "the run has not come to its verdict", **opened))
         except (OSError, *USAGE_ERRORS) as error:
             return {**result, **_refusal(str(error), _absolute(options["report_dir"]))}
         key = {"schema": SCHEMA, "kind": "run", "run_id": run["run_id"], "path": directory.path}
         return {**result, "changed": False, "problems": [], "run": opened, "logdisk": key}
 
-    def _run(self, options: Mapping[str, Any], expected: _expectation.Expectation, settings: Mapping[str, Any], hostvars: Mapping[str, Any]) -> dict[str, Any]:
+    def _run(self, options: Mapping[str, Any], expected: Expectation, settings: Mapping[str, Any], hostvars: Mapping[str, Any]) -> dict[str, Any]:
         asked = _asked("gate_profile", hostvars)
-        profiles = {host: _profile.load_profile(profile, options["profile_dir"]).as_dict() for host, profile in asked.items()}
+        profiles = {host: load_profile(profile, options["profile_dir"]).as_dict() for host, profile in asked.items()}
         common = _most_common(profiles)
         return {
             "schema": SCHEMA,
-            "run_id": _run_directory.new_run_id(),
-            "created_at": _verdict.utc_now(),
-            "collection_version": _records.collection_version(),
-            "controller": {"hostname": socket.gethostname(), "user": os.environ.get("USER", ""), "ansible_version": ansible_version,
-                           "python_version": platform.python_version(), "check_mode": bool(self._task.check_mode)},
+            "run_id": new_run_id(),
+            "created_at": utc_now(),
+            "collection_version": collection_version(),
+            "controller": {
+                "hostname": socket.gethostname(),
+                "user": os.environ.get("USER", ""),
+                "ansible_version": ansible_version,
+                "python_version": platform.python_version(),
+                "check_mode": bool(self._task.check_mode),
+            },
             "expected_hosts": expected.hosts,
             "left_out_hosts": expected.left_out,
-            "parameters": _parameters(_role_options.defaults(options["roles_dir"]), hostvars),
+            "parameters": _parameters(role_defaults(options["roles_dir"]), hostvars),
             "profile": common,
             "host_profiles": {host: profile for host, profile in profiles.items() if profile != common},
-            "policy": {"fail_on": _verdict.check_policy(settings["gate_fail_on"]), "report_only": settings["gate_report_only"]},
+            "policy": {"fail_on": check_policy(settings["gate_fail_on"]), "report_only": settings["gate_report_only"]},
         }
 
 
 def _refusal(problem: str, report_dir: str) -> dict[str, Any]:
-    content = _outcome.outcome(_outcome.USAGE, problem)
-    with contextlib.suppress(OSError):      # it may be the very problem
-        _outcome.write(report_dir, content)
+    content = make_outcome(USAGE, problem)
+    with contextlib.suppress(OSError):  # it may be the very problem
+        write_outcome(report_dir, content)
     return {"changed": False, "problems": [problem], "outcome": content, "logdisk": {"schema": SCHEMA, "kind": "refused", "reason": problem}}
 
 
@@ -95,29 +102,10 @@ def _asked(name: str, hostvars: Mapping[str, Any]) -> dict[str, Any]:
 
 def _check_options(hostvars: Mapping[str, Any], specs: Mapping[str, Any]) -> None:
     """Raise SettingsError if a role would refuse an option of a host later, on the host."""
-    problems = {host: str(own["sweep_plan"].get("problem") or _role_options.problem(own, specs)) for host, own in hostvars.items()}
-    found = _settings.same_problem_once({host: problem for host, problem in problems.items() if problem})
+    problems = {host: str(own["sweep_plan"].get("problem") or option_problem(own, specs)) for host, own in hostvars.items()}
+    found = same_problem_once({host: problem for host, problem in problems.items() if problem})
     if found:
-        raise _settings.SettingsError("; ".join(found))
-
-
-def _refusal(problem: str, report_dir: str) -> dict[str, Any]:
-    content = _outcome.outcome(_outcome.USAGE, problem)
-    with contextlib.suppress(OSError):      # it may be the very problem
-        _outcome.write(report_dir, content)
-    return {"changed": False, "problems": [problem], "outcome": content, "logdisk": {"schema": SCHEMA, "kind": "refused", "reason": problem}}
-
-
-def _asked(name: str, hostvars: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what each host asks for. The roles handed it on, because their defaults are not among a host's variables."""
-    handed_on = {host: {**(own.get("gate_settings") or {}), **(own.get("sweep_plan") or {})} for host, own in hostvars.items()}
-    return {host: asked[name] for host, asked in handed_on.items() if name in asked}
-
-
-def _check_plans(hostvars: Mapping[str, Any]) -> None:
-    problems = {host: str(own["sweep_plan"]["problem"]) for host, own in hostvars.items() if "problem" in own["sweep_plan"]}
-    if problems:
-        raise _settings.SettingsError("; ".join(_settings.same_problem_once(problems)))
+        raise SettingsError("; ".join(found))
 
 
 def _absolute(path: str) -> str:

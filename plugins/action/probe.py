@@ -1,6 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
+
 """Names the place of the tester on the host and measures the offset of the host's clock."""
 
 from __future__ import annotations
@@ -10,35 +11,41 @@ import time
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible_collections.mqops.logdisk.plugins.plugin_utils import _sources, _static_binary
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._remote import RemoteAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.sources import SourcesError, build_name, compiler_flags, read_sources, source_hash
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.static_binary import BinaryError, cached_binaries, read_binary
 
 
 class ActionModule(RemoteAction):
     """Calls ``probe`` on the host."""
 
     module_name = "mqops.logdisk.probe"
+    stage = "tester"
 
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         try:
-            sources = _sources.read_sources(arguments["source_dir"])
+            sources = read_sources(arguments["source_dir"])
             binaries = self._binaries(arguments, sources)
-        except (_sources.SourcesError, _static_binary.BinaryError) as error:
+        except (SourcesError, BinaryError) as error:
             raise AnsibleActionFail(str(error)) from error
         # A ready-made binary may be of other sources: then it says of which.
-        self._source_hash = "" if arguments.get("binary") and arguments.get("method") == "binary" else _sources.source_hash(sources)
-        parts = [*_sources.flags(sources, arguments.get("cflags", "")), arguments.get("compiler", ""), arguments.get("method", "compile"),
-                 arguments.get("binary", "")]
+        self._source_hash = "" if arguments.get("binary") and arguments.get("method") == "binary" else source_hash(sources)
+        parts = [
+            *compiler_flags(sources, arguments.get("cflags", "")),
+            arguments.get("compiler", ""),
+            arguments.get("method", "compile"),
+            arguments.get("binary", ""),
+        ]
         self._sent_epoch_s = time.time()
-        return {**arguments, "name": _sources.build_name(parts), "sha256": [hashlib.sha256(binary).hexdigest() for binary in binaries]}
+        return {**arguments, "name": build_name(parts), "sha256": [hashlib.sha256(binary).hexdigest() for binary in binaries]}
 
     def _binaries(self, arguments: dict[str, Any], sources: dict[str, bytes]) -> list[bytes]:
         """Return the binaries of the controller, one of which the host's must be."""
         if arguments.get("method", "compile") == "compile":
             return []
         if arguments.get("binary"):
-            return [_static_binary.read_binary(arguments["binary"])]
-        return _static_binary.cached_binaries(sources, arguments.get("cflags", ""))
+            return [read_binary(arguments["binary"])]
+        return cached_binaries(sources, arguments.get("cflags", ""))
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         received_epoch_s = time.time()

@@ -1,6 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
+
 """Renders a run directory again, or several as one."""
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from typing import Any
 
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
-from ansible_collections.mqops.logdisk.plugins.plugin_utils import _report, _run_directory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._remote import SCHEMA
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import REPORT, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 
 
 class ActionModule(ActionBase):
@@ -21,22 +24,26 @@ class ActionModule(ActionBase):
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
-        dummy, options = self.validate_argument_spec(argument_spec={
-            "runs": {"type": "list", "elements": "str", "required": True},
-            "report_dir": {"type": "str", "required": True},
-        })
+        dummy, options = self.validate_argument_spec(
+            argument_spec={
+                "runs": {"type": "list", "elements": "str", "required": True},
+                "report_dir": {"type": "str", "required": True},
+            }
+        )
         paths = [os.path.abspath(os.path.expanduser(path)) for path in options["runs"] if path]
         if not paths:
             raise AnsibleActionFail("name at least one run directory")
         try:
             directory = self._directory(paths, options["report_dir"])
-            _report.render(directory, force=True)
-        except (OSError, _run_directory.RunDirectoryError) as error:
+            if directory.verdict() is None:
+                judge_run(directory, REPORT)
+            render(directory)
+        except (OSError, RunDirectoryError) as error:
             raise AnsibleActionFail(f"cannot render {', '.join(paths)}: {error}") from error
         key = {"schema": SCHEMA, "kind": "run", "run_id": directory.run["run_id"], "path": directory.path}
         return {**result, "changed": True, "logdisk": key, "path": directory.path}
 
-    def _directory(self, paths: list[str], base: str) -> _run_directory.RunDirectory:
+    def _directory(self, paths: list[str], base: str) -> RunDirectory:
         if len(paths) == 1:
-            return _run_directory.RunDirectory.open(paths[0])
-        return _run_directory.RunDirectory.merge(paths, os.path.abspath(os.path.expanduser(base)))
+            return RunDirectory.open(paths[0])
+        return RunDirectory.merge(paths, os.path.abspath(os.path.expanduser(base)))

@@ -1,6 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
+
 """Finds the directory of an earlier run, from the user's working directory."""
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from typing import Any
 
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
-from ansible_collections.mqops.logdisk.plugins.plugin_utils import _run_directory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._remote import SCHEMA
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 
 
 class ActionModule(ActionBase):
@@ -23,8 +24,8 @@ class ActionModule(ActionBase):
         result = super().run(tmp, task_vars)
         dummy, options = self.validate_argument_spec(argument_spec={"path": {"type": "str", "required": True}})
         try:
-            directory = _run_directory.RunDirectory.open(os.path.expanduser(options["path"]))
-        except _run_directory.RunDirectoryError as error:
+            directory = RunDirectory.open(os.path.expanduser(options["path"]))
+        except RunDirectoryError as error:
             raise AnsibleActionFail(f"{error} Name a run directory by -e collect_run=reports/<run id>.") from error
         run = {"run_id": directory.run["run_id"], "path": directory.path, "expected_hosts": directory.expected_hosts}
         result.update(changed=False, run=run)

@@ -1,6 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
+
 """Records what is ordered, and starts the tester on the host, at the common instant in the host's own clock."""
 
 from __future__ import annotations
@@ -9,14 +10,16 @@ import time
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible_collections.mqops.logdisk.plugins.plugin_utils import _order, _run_directory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._remote import RemoteAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import make_order, names
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 
 
 class ActionModule(RemoteAction):
     """Calls ``start`` on the host."""
 
     module_name = "mqops.logdisk.start"
+    stage = "sweep"
 
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         start_at = float(arguments.pop("start_at_epoch_s", 0) or 0)
@@ -30,18 +33,26 @@ class ActionModule(RemoteAction):
         tester = [f"--deadline={int(deadline_s + lead_s)}"]
         if start_at:
             tester.append(f"--startAt={start_at + correction_s:.3f}")
-        started = {**arguments, "arguments": [*arguments.get("arguments", []), *tester],
-                   "deadline_epoch_s": now + correction_s + lead_s + deadline_s}
+        started = {**arguments, "arguments": [*arguments.get("arguments", []), *tester], "deadline_epoch_s": now + correction_s + lead_s + deadline_s}
         return self._ordered(started, task_vars["inventory_hostname"], now + offset_s)
 
     def _ordered(self, arguments: dict[str, Any], host: str, ordered_epoch_s: float) -> dict[str, Any]:
-        """Record the order on the controller, where a later collection finds it, and return the arguments with the host's copy of it."""
+        """Record the order on the controller, if a later collection finds it, and return the arguments with the host's copy of it."""
         run_path, source_hash, notes = arguments.pop("run_path"), arguments.pop("source_hash"), arguments.pop("notes", None) or {}
-        order = _order.make_order(arguments["run_id"], host, arguments.get("volume", "log"), notes.get("facts") or {}, source_hash,
-                                  arguments["arguments"], arguments["directories"], ordered_epoch_s, arguments["deadline_epoch_s"])
+        order = make_order(
+            arguments["run_id"],
+            host,
+            arguments.get("volume", "log"),
+            notes.get("facts") or {},
+            source_hash,
+            arguments["arguments"],
+            arguments["directories"],
+            ordered_epoch_s,
+            arguments["deadline_epoch_s"],
+        )
         if not self._task.check_mode:
             try:
-                _run_directory.RunDirectory.open(run_path).write_order({**order, **notes})
-            except _run_directory.RunDirectoryError as error:
+                RunDirectory.open(run_path).write_order({**order, **notes})
+            except RunDirectoryError as error:
                 raise AnsibleActionFail(f"the tester was not started, since what is ordered cannot be recorded: {error}") from error
-        return {**arguments, "order": _order.names(order)}
+        return {**arguments, "order": names(order)}

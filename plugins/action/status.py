@@ -1,19 +1,21 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
+
 """Follows a run. A host that has ended is not asked again; a look that the connection swallowed costs nothing but itself."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._remote import RemoteAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction
 
 
 class ActionModule(RemoteAction):
     """Calls ``status`` on the host."""
 
     module_name = "mqops.logdisk.status"
+    stage = "sweep"
 
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         self._wanted = arguments.pop("wanted", True)

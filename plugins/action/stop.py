@@ -1,14 +1,16 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
+
 """Ends a running certification on a host."""
 
 from __future__ import annotations
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._remote import RemoteAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction
 
 
 class ActionModule(RemoteAction):
     """Calls ``stop`` on the host."""
 
     module_name = "mqops.logdisk.stop"
+    stage = "stop"

@@ -10,15 +10,15 @@ type: aggregate
 short_description: Prints the verdict after the play recap and renders the report
 description:
   - Prints a short summary of each certification after the play recap.
-  - Renders the report of a run that did not come to its gate, from what was filed until then.
-  - Says what was wrong if a run was refused, and how to go on if a run was interrupted.
-  - The exit status of a run never depends on this callback.
+  - If a run ended before its gate, renders the report from the records that exist.
+  - If a run was refused, prints the reason. If a run was interrupted, prints the commands to end it and to collect its results.
+  - The callback never changes the exit status of a run.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
   - mqops.logdisk.report
 requirements:
-  - enable in configuration, or run the playbooks of this collection, beside which a shim loads it
+  - Enable it in the configuration. The playbooks of this collection load it without further configuration.
 """
 
 import atexit
@@ -27,7 +27,11 @@ from typing import Any
 
 from ansible import constants
 from ansible.plugins.callback import CallbackBase
-from ansible_collections.mqops.logdisk.plugins.plugin_utils import _claim, _follow_up, _progress, _report, _run_directory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import progress
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.follow_up import commands
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import is_json, say
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import finish, summary
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 
 ON_CONTROLLER = frozenset(f"mqops.logdisk.{name}" for name in ("open_run", "reopen_run", "gate", "render"))
 """The actions that name run directories: no host has a say in their results."""
@@ -50,7 +54,7 @@ class CallbackModule(CallbackBase):
     def v2_playbook_on_start(self, playbook: Any) -> None:
         """Forget the runs of an earlier playbook of the same command line."""
         self._paths, self._refusals = [], []
-        _progress.on_terminal = sys.stdout.isatty() and not _progress.is_json(constants.DEFAULT_STDOUT_CALLBACK)
+        progress.on_terminal = sys.stdout.isatty() and not is_json(constants.DEFAULT_STDOUT_CALLBACK)
 
     def v2_runner_on_ok(self, result: Any, **kwargs: Any) -> None:
         """Take note of what a task on the controller says of a run; in any other result it is a host's word."""
@@ -68,18 +72,18 @@ class CallbackModule(CallbackBase):
         """Render what the gate did not come to, and print the summary."""
         paths, self._paths = self._paths, []
         for reason in self._refusals:
-            if _claim.claim(reason) and self.get_option("summary"):
-                _progress.say(self._display, f"\nUSAGE: {reason}\n  Nothing was measured.")
+            if progress.first_to_say(reason) and self.get_option("summary"):
+                say(self._display, f"\nUSAGE: {reason}\n  Nothing was measured.")
         for path in paths:
-            if not _claim.claim(path):
+            if not progress.first_to_say(path):
                 continue
-            directory = _run_directory.RunDirectory.open(path)
-            _report.render(directory)
+            directory = RunDirectory.open(path)
+            finish(directory)
             if self.get_option("summary"):
-                _progress.say(self._display, "\n" + _report.summary(directory))
+                say(self._display, "\n" + summary(directory))
 
     def _interrupted(self) -> None:
         """Say at the end of the process how to go on with runs whose playbook did not come to its end."""
         for path in self._paths:
-            if _claim.claim(path):
-                _progress.say(self._display, "\n" + _follow_up.commands(path))
+            if progress.first_to_say(path):
+                say(self._display, "\n" + commands(path))

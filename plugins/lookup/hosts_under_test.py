@@ -8,10 +8,10 @@ DOCUMENTATION = r"""
 name: hosts_under_test
 short_description: The hosts that a run is expected to certify
 description:
-  - Returns the hosts that a pattern matches within the limit of the command line. Every term of both must match a host of the inventory.
-  - Fails if none is left, and if only a part of the playbook is to run (tags, C(--start-at-task), C(--step)), because a gate that
-    is skipped would end in success.
-  - As the C(hosts) of a play it ends the whole command before anything runs, with an exit status other than 0 and 2.
+  - Returns the hosts that match a pattern and the C(--limit) of the command line. Each term of both must match a host of the inventory.
+  - Fails if no host is left. Also fails if only a part of the playbook is to be run (tags, C(--start-at-task), C(--step)), because
+    the command would succeed if the gate were skipped.
+  - If it fails in the C(hosts) of a play, the command ends before anything runs, with an exit status other than 0 and 2.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 options:
@@ -40,7 +40,7 @@ from typing import Any
 from ansible import context
 from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._expectation import ExpectationError, expectation
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import ExpectationError, expectation
 
 
 class LookupModule(LookupBase):

@@ -6,15 +6,16 @@
 Private to this collection; it may change at any time.
 """
 
-from __future__ import (absolute_import, division, print_function)
+from __future__ import absolute_import, division, print_function
+
 __metaclass__ = type
 
 import os
 import re
 
-MACHINE_ID_PATHS = ('/etc/machine-id', '/var/lib/dbus/machine-id')
-BOOT_ID_PATH = '/proc/sys/kernel/random/boot_id'
-_MACHINE_ID = re.compile(r'\A[0-9a-f]{32}\Z')
+MACHINE_ID_PATHS = ("/etc/machine-id", "/var/lib/dbus/machine-id")
+BOOT_ID_PATH = "/proc/sys/kernel/random/boot_id"
+_MACHINE_ID = re.compile(r"\A[0-9a-f]{32}\Z")
 
 
 def identity():
@@ -23,12 +24,12 @@ def identity():
     None of them is enough by itself: clones share a machine-id, and containers share their host's boot_id.
     """
     ids = [text for text in map(_read, MACHINE_ID_PATHS) if _MACHINE_ID.match(text)]
-    return dict(machine_id=ids[0] if ids else '', boot_id=_read(BOOT_ID_PATH), hostname=os.uname()[1])
+    return dict(machine_id=ids[0] if ids else "", boot_id=_read(BOOT_ID_PATH), hostname=os.uname()[1])
 
 
 def _read(path):
     try:
-        with open(path, 'rb') as stream:
-            return stream.read(256).decode('utf-8', 'replace').strip()
+        with open(path, "rb") as stream:
+            return stream.read(256).decode("utf-8", "replace").strip()
     except (IOError, OSError):
-        return ''
+        return ""

@@ -6,7 +6,8 @@
 Private to this collection; it may change at any time.
 """
 
-from __future__ import (absolute_import, division, print_function)
+from __future__ import absolute_import, division, print_function
+
 __metaclass__ = type
 
 import contextlib
@@ -15,8 +16,8 @@ import json
 import os
 import stat
 
-MARK_NAME = '.mqops-logdisk.json'
-MARK_KIND = 'mqops.logdisk'
+MARK_NAME = ".mqops-logdisk.json"
+MARK_KIND = "mqops.logdisk"
 MARK_MAX_BYTES = 65536
 
 
@@ -34,13 +35,13 @@ def closing(descriptor):
 
 
 def open_directory(name, parent, flags=os.O_RDONLY):
-    """Open the directory ``name`` of the directory open as ``parent``. Raises MarkError where it is a symlink."""
+    """Open the directory ``name`` of the directory open as ``parent``. Raises MarkError if it is a symlink."""
     try:
         return os.open(name, flags | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
     except OSError as error:
         if error.errno not in (errno.ELOOP, errno.ENOTDIR):
             raise
-        raise MarkError('%s is a symlink or no directory: left alone' % name)
+        raise MarkError("%s is a symlink or no directory: left alone" % name)
 
 
 def _open_mark(directory, flags):
@@ -53,16 +54,16 @@ def _open_mark(directory, flags):
 def write_mark(directory, content):
     """Mark ``directory`` (its path, or its descriptor) as ours. ``content`` (a dict) is kept in the mark.
 
-    The file is created exclusively; raises OSError where it exists or cannot be made.
+    The file is created exclusively; raises OSError if it exists or cannot be made.
     """
     record = dict(content, kind=MARK_KIND)
     descriptor = _open_mark(directory, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-    with os.fdopen(descriptor, 'w') as stream:
+    with os.fdopen(descriptor, "w") as stream:
         json.dump(record, stream, sort_keys=True)
 
 
 def read_mark(directory):
-    """Return the mark of ``directory`` (its path, or its descriptor), or None where there is none of ours.
+    """Return the mark of ``directory`` (its path, or its descriptor), or None if there is none of ours.
 
     A symlink, a foreign or an oversized file is no mark.
     """
@@ -70,15 +71,15 @@ def read_mark(directory):
         descriptor = _open_mark(directory, os.O_RDONLY | os.O_NONBLOCK)
     except OSError:
         return None
-    with os.fdopen(descriptor, 'rb') as stream:
+    with os.fdopen(descriptor, "rb") as stream:
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             return None
         text = stream.read(MARK_MAX_BYTES + 1)
     try:
-        mark = json.loads(text.decode('utf-8'))
+        mark = json.loads(text.decode("utf-8"))
     except ValueError:
         return None
-    if len(text) > MARK_MAX_BYTES or not isinstance(mark, dict) or mark.get('kind') != MARK_KIND:
+    if len(text) > MARK_MAX_BYTES or not isinstance(mark, dict) or mark.get("kind") != MARK_KIND:
         return None
     return mark
 
@@ -88,18 +89,19 @@ def remove_marked(directory, removable):
 
     ``removable(name, descriptor)`` says of each other entry of the directory, open as ``descriptor``, whether it is
     ours to remove (files and empty directories only). Returns the entries left, in which case the directory and its
-    mark stay. Raises MarkError where the directory is a symlink or carries no mark, and where this user may not take
+    mark stay. Raises MarkError if the directory is a symlink or carries no mark, and if this user may not take
     it out of its parent: then its mark stays too.
     """
-    above, name = os.path.split(directory.rstrip('/'))
+    above, name = os.path.split(directory.rstrip("/"))
     # A path may come to name something else at any time: the directory is opened once, and all else happens in what was
     # opened.
-    with closing(os.open(above or '.', os.O_PATH | os.O_DIRECTORY)) as parent, closing(open_directory(name, parent)) as descriptor:
+    with closing(os.open(above or ".", os.O_PATH | os.O_DIRECTORY)) as parent, closing(open_directory(name, parent)) as descriptor:
         mark = read_mark(descriptor)
         if mark is None:
-            raise MarkError('%s carries no mark of ours: left alone' % directory)
-        left = [entry for entry in sorted(os.listdir(descriptor)) if entry != MARK_NAME
-                and not (removable(entry, descriptor) and _remove_entry(entry, descriptor))]
+            raise MarkError("%s carries no mark of ours: left alone" % directory)
+        left = [
+            entry for entry in sorted(os.listdir(descriptor)) if entry != MARK_NAME and not (removable(entry, descriptor) and _remove_entry(entry, descriptor))
+        ]
         if not left:
             _remove_itself(directory, parent, descriptor, mark)
     return [os.path.join(directory, entry) for entry in left]
@@ -107,13 +109,13 @@ def remove_marked(directory, removable):
 
 def _remove_itself(directory, parent, descriptor, mark):
     """Remove the open ``directory``, which holds its mark alone. Without its mark it could never be removed again:
-    the mark goes only where the directory can, and comes back where it stays after all."""
-    refusal = '%s cannot be removed by this user: run playbooks/cleanup.yml with privilege (-e workspace_owner=root)' % directory
+    the mark goes only if the directory can, and comes back if it stays after all."""
+    refusal = "%s cannot be removed by this user: run playbooks/cleanup.yml with privilege (-e workspace_owner=root)" % directory
     if not _may_remove(parent, descriptor):
         raise MarkError(refusal)
     os.unlink(MARK_NAME, dir_fd=descriptor)
     try:
-        os.rmdir(os.path.basename(directory.rstrip('/')), dir_fd=parent)
+        os.rmdir(os.path.basename(directory.rstrip("/")), dir_fd=parent)
     except OSError as error:
         write_mark(descriptor, mark)
         if error.errno in (errno.EACCES, errno.EPERM):
@@ -122,15 +124,15 @@ def _remove_itself(directory, parent, descriptor, mark):
 
 
 def _may_remove(parent, descriptor):
-    """True where this user may take the directory open as ``descriptor`` out of ``parent``."""
-    if not os.access('.', os.W_OK | os.X_OK, dir_fd=parent):
+    """True if this user may take the directory open as ``descriptor`` out of ``parent``."""
+    if not os.access(".", os.W_OK | os.X_OK, dir_fd=parent):
         return False
     above = os.fstat(parent)
     return not above.st_mode & stat.S_ISVTX or os.geteuid() in (0, above.st_uid, os.fstat(descriptor).st_uid)
 
 
 def _remove_entry(name, parent):
-    """Remove one file or empty directory of the directory open as ``parent``; a symlink is removed as such. False where
+    """Remove one file or empty directory of the directory open as ``parent``; a symlink is removed as such. False if
     it stays."""
     try:
         if stat.S_ISDIR(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode):

@@ -6,15 +6,31 @@
 Private to this collection; it may change at any time.
 """
 
-from __future__ import (absolute_import, division, print_function)
+from __future__ import absolute_import, division, print_function
+
 __metaclass__ = type
 
 import os
 
-LOCAL_FILE_SYSTEMS = frozenset((
-    'ext2', 'ext3', 'ext4', 'xfs', 'btrfs', 'f2fs', 'jfs', 'reiserfs', 'zfs', 'bcachefs',
-    'vfat', 'overlay', 'tmpfs', 'ramfs', 'fuseblk',
-))
+LOCAL_FILE_SYSTEMS = frozenset(
+    (
+        "ext2",
+        "ext3",
+        "ext4",
+        "xfs",
+        "btrfs",
+        "f2fs",
+        "jfs",
+        "reiserfs",
+        "zfs",
+        "bcachefs",
+        "vfat",
+        "overlay",
+        "tmpfs",
+        "ramfs",
+        "fuseblk",
+    )
+)
 """File systems of one host alone; every other type counts as shared with other hosts."""
 
 
@@ -23,14 +39,14 @@ def unescape(field):
     out = []
     index = 0
     while index < len(field):
-        octal = field[index + 1:index + 4]
-        if field[index] == '\\' and len(octal) == 3 and all(c in '01234567' for c in octal):
+        octal = field[index + 1 : index + 4]
+        if field[index] == "\\" and len(octal) == 3 and all(c in "01234567" for c in octal):
             out.append(chr(int(octal, 8)))
             index += 4
         else:
             out.append(field[index])
             index += 1
-    return ''.join(out)
+    return "".join(out)
 
 
 def parse_mountinfo(text):
@@ -41,51 +57,53 @@ def parse_mountinfo(text):
     """
     mounts = []
     for line in text.splitlines():
-        left, separator, right = line.partition(' - ')
-        before, after = left.split(' '), right.split(' ')
+        left, separator, right = line.partition(" - ")
+        before, after = left.split(" "), right.split(" ")
         if not separator or len(before) < 6 or len(after) < 2:
             continue
         options = before[5]
         if len(after) > 2 and after[2]:
-            options = ','.join(dict.fromkeys((options + ',' + after[2]).split(',')))
-        mounts.append(dict(
-            mount_point=unescape(before[4]),
-            device_number=before[2],
-            mount_options=options,
-            filesystem_type=after[0],
-            mount_source=unescape(after[1]),
-        ))
+            options = ",".join(dict.fromkeys((options + "," + after[2]).split(",")))
+        mounts.append(
+            dict(
+                mount_point=unescape(before[4]),
+                device_number=before[2],
+                mount_options=options,
+                filesystem_type=after[0],
+                mount_source=unescape(after[1]),
+            )
+        )
     return mounts
 
 
 def mount_of(path, mounts):
     """Return the mount of the absolute, resolved ``path``: the longest mount point above it, the last
-    one mounted where several share it; None where no mount fits."""
+    one mounted if several share it; None if no mount fits."""
     best = None
     for mount in mounts:
-        point = mount['mount_point']
-        inside = point == '/' or path == point or path.startswith(point + '/')
-        if inside and (best is None or len(point) >= len(best['mount_point'])):
+        point = mount["mount_point"]
+        inside = point == "/" or path == point or path.startswith(point + "/")
+        if inside and (best is None or len(point) >= len(best["mount_point"])):
             best = mount
     return best
 
 
 def read_mounts():
-    """Return the mounts that this process sees; an empty list where /proc is not to be had."""
+    """Return the mounts that this process sees; an empty list if /proc is not to be had."""
     try:
-        with open('/proc/self/mountinfo', 'rb') as stream:
-            return parse_mountinfo(stream.read().decode('utf-8', 'surrogateescape'))
+        with open("/proc/self/mountinfo", "rb") as stream:
+            return parse_mountinfo(stream.read().decode("utf-8", "surrogateescape"))
     except OSError:
         return []
 
 
-def logical_block_size(device_number, sys_block='/sys/dev/block'):
+def logical_block_size(device_number, sys_block="/sys/dev/block"):
     """Return the logical block size in bytes of the block device "major:minor", or None if it tells none."""
-    device = os.path.join(sys_block, device_number or 'none')
+    device = os.path.join(sys_block, device_number or "none")
     # A partition has no queue of its own; the kernel resolves the link before the dots.
-    for queue in (os.path.join(device, 'queue'), os.path.join(device, '..', 'queue')):
+    for queue in (os.path.join(device, "queue"), os.path.join(device, "..", "queue")):
         try:
-            with open(os.path.join(queue, 'logical_block_size')) as stream:
+            with open(os.path.join(queue, "logical_block_size")) as stream:
                 return int(stream.read())
         except (IOError, OSError, ValueError):
             continue
@@ -93,7 +111,7 @@ def logical_block_size(device_number, sys_block='/sys/dev/block'):
 
 
 def is_local(filesystem_type):
-    """True where the file system belongs to this host alone."""
+    """True if the file system belongs to this host alone."""
     return filesystem_type in LOCAL_FILE_SYSTEMS
 
 
@@ -102,8 +120,8 @@ def symlink_in(path):
 
     A component that does not exist ends the search.
     """
-    current = '/'
-    for part in path.strip('/').split('/'):
+    current = "/"
+    for part in path.strip("/").split("/"):
         current = os.path.join(current, part)
         if os.path.islink(current):
             return current

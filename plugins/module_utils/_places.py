@@ -6,7 +6,8 @@
 Private to this collection; it may change at any time.
 """
 
-from __future__ import (absolute_import, division, print_function)
+from __future__ import absolute_import, division, print_function
+
 __metaclass__ = type
 
 import os
@@ -16,7 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _mounts, _use
 
 def nearest_existing(path):
     """Return ``path``, or the first directory above it that exists."""
-    while not os.path.isdir(path) and path != '/':
+    while not os.path.isdir(path) and path != "/":
         path = os.path.dirname(path)
     return path
 
@@ -25,19 +26,21 @@ def why_unwritable(directory, options):
     """Return why this user cannot make or fill ``directory``, with the ``options`` that name another one; empty if it can."""
     existing = nearest_existing(directory)
     if os.access(existing, os.W_OK | os.X_OK):
-        return ''
-    home = os.path.expanduser('~')
-    if not os.path.isdir(home) and (directory + '/').startswith(home + '/'):
-        problem = 'the home directory %s of %s does not exist' % (home, _user.name())
+        return ""
+    home = os.path.expanduser("~")
+    if not os.path.isdir(home) and (directory + "/").startswith(home + "/"):
+        problem = "the home directory %s of %s does not exist" % (home, _user.name())
     else:
-        problem = '%s cannot be made: %s may not write to %s' % (directory, _user.name(), existing)
-    return '%s; set %s to a directory that this user may write to' % (problem, options)
+        problem = "%s cannot be made: %s may not write to %s" % (directory, _user.name(), existing)
+    return "%s; set %s to a directory that this user may write to" % (problem, options)
 
 
 def why_not_executable(directory):
     """Return why nothing can be executed in ``directory``, as far as its mount tells; empty if it can."""
     mount = _mounts.mount_of(os.path.realpath(nearest_existing(directory)), _mounts.read_mounts()) or {}
-    if 'noexec' not in mount.get('mount_options', '').split(','):
-        return ''
-    return ('%s lies on %s, which is mounted noexec: set tester_dir to a directory on a file system that programs may be run from, which this user '
-            'may write to' % (directory, mount['mount_point']))
+    if "noexec" not in mount.get("mount_options", "").split(","):
+        return ""
+    return (
+        "%s lies on %s, which is mounted noexec: set tester_dir to a directory on a file system that programs may be run from, which this user "
+        "may write to" % (directory, mount["mount_point"])
+    )

@@ -6,7 +6,8 @@
 Private to this collection; it may change at any time.
 """
 
-from __future__ import (absolute_import, division, print_function)
+from __future__ import absolute_import, division, print_function
+
 __metaclass__ = type
 
 import errno
@@ -14,10 +15,10 @@ import os
 import re
 import stat
 
-MQS_INI = '/var/mqm/mqs.ini'
+MQS_INI = "/var/mqm/mqs.ini"
 INI_MAX_BYTES = 1 << 20
-QUEUE_MANAGER_FILES = re.compile(r'\A(S[0-9]{7}\.LOG|amqhlctl\.lfh|amqhlctl\.[0-9]+|qm\.ini|mqs\.ini|qmanager|QMQMOBJCAT)\Z')
-QUEUE_MANAGER_PROCESSES = frozenset(('amqzmuc0', 'amqzxma0'))
+QUEUE_MANAGER_FILES = re.compile(r"\A(S[0-9]{7}\.LOG|amqhlctl\.lfh|amqhlctl\.[0-9]+|qm\.ini|mqs\.ini|qmanager|QMQMOBJCAT)\Z")
+QUEUE_MANAGER_PROCESSES = frozenset(("amqzmuc0", "amqzxma0"))
 
 
 def parse_stanzas(text):
@@ -30,30 +31,30 @@ def parse_stanzas(text):
     stanzas = []
     for line in text.splitlines():
         bare = line.strip()
-        if not bare or bare[0] in '#;':
+        if not bare or bare[0] in "#;":
             continue
-        if not line[0].isspace() and bare.endswith(':'):
+        if not line[0].isspace() and bare.endswith(":"):
             stanzas.append((bare[:-1].strip(), {}))
-        elif stanzas and '=' in bare:
-            key, dummy, value = bare.partition('=')
+        elif stanzas and "=" in bare:
+            key, dummy, value = bare.partition("=")
             stanzas[-1][1][key.strip()] = value.strip()
     return stanzas
 
 
 def qm_ini_path(stanza):
     """Return the path of the qm.ini that a QueueManager stanza of mqs.ini points to, or None."""
-    if stanza.get('DataPath'):
-        return os.path.join(stanza['DataPath'], 'qm.ini')
-    if stanza.get('Prefix') and stanza.get('Directory'):
-        return os.path.join(stanza['Prefix'], 'qmgrs', stanza['Directory'], 'qm.ini')
+    if stanza.get("DataPath"):
+        return os.path.join(stanza["DataPath"], "qm.ini")
+    if stanza.get("Prefix") and stanza.get("Directory"):
+        return os.path.join(stanza["Prefix"], "qmgrs", stanza["Directory"], "qm.ini")
     return None
 
 
 def log_path(qm_ini_text):
     """Return LogPath of the Log stanza, or None."""
     for name, keys in parse_stanzas(qm_ini_text):
-        if name == 'Log' and keys.get('LogPath'):
-            return keys['LogPath']
+        if name == "Log" and keys.get("LogPath"):
+            return keys["LogPath"]
     return None
 
 
@@ -62,48 +63,48 @@ def configured_log_paths(mqs_ini=MQS_INI):
     one sentence for each thing that could not be known."""
     text = _read(mqs_ini)
     if text is None:
-        return {}, ['%s exists and cannot be read' % mqs_ini] if _may_exist(mqs_ini) else []
+        return {}, ["%s exists and cannot be read" % mqs_ini] if _may_exist(mqs_ini) else []
     paths, unknown = {}, []
     for name, keys in parse_stanzas(text):
-        if name != 'QueueManager':
+        if name != "QueueManager":
             continue
-        queue_manager = keys.get('Name', '?')
+        queue_manager = keys.get("Name", "?")
         ini = qm_ini_path(keys)
         ini_text = _read(ini) if ini else None
         found = log_path(ini_text) if ini_text is not None else None
         if found:
             paths[queue_manager] = found
         else:
-            unknown.append('the log path of queue manager %s (%s)' % (queue_manager, ini or 'no path in %s' % mqs_ini))
+            unknown.append("the log path of queue manager %s (%s)" % (queue_manager, ini or "no path in %s" % mqs_ini))
     return paths, unknown
 
 
 def configured_queue_managers(mqs_ini=MQS_INI):
-    """Return the names of the queue managers of this host, running or not; one sentence in their place where there is
+    """Return the names of the queue managers of this host, running or not; one sentence in their place if there is
     an mqs.ini that cannot be read."""
     text = _read(mqs_ini)
     if text is None:
-        return ['those of %s, which cannot be read' % mqs_ini] if _may_exist(mqs_ini) else []
-    return sorted({keys.get('Name', '?') for name, keys in parse_stanzas(text) if name == 'QueueManager'})
+        return ["those of %s, which cannot be read" % mqs_ini] if _may_exist(mqs_ini) else []
+    return sorted({keys.get("Name", "?") for name, keys in parse_stanzas(text) if name == "QueueManager"})
 
 
-def sees_processes(proc='/proc'):
-    """True where this user sees the processes of others: with the mount option hidepid it cannot read so much as
+def sees_processes(proc="/proc"):
+    """True if this user sees the processes of others: with the mount option hidepid it cannot read so much as
     the name of the first one, or does not see it at all."""
-    return _read(os.path.join(proc, '1', 'comm')) is not None
+    return _read(os.path.join(proc, "1", "comm")) is not None
 
 
 def running_queue_managers():
     """Return the names of running queue managers, as their processes' arguments tell (``-m NAME``);
-    ``?`` where they tell none."""
+    ``?`` if they tell none."""
     found = set()
-    for pid in os.listdir('/proc'):
-        if not pid.isdigit() or _read('/proc/%s/comm' % pid, '').strip() not in QUEUE_MANAGER_PROCESSES:
+    for pid in os.listdir("/proc"):
+        if not pid.isdigit() or _read("/proc/%s/comm" % pid, "").strip() not in QUEUE_MANAGER_PROCESSES:
             continue
-        arguments = _read('/proc/%s/cmdline' % pid, '').split('\0')
-        name = next((arguments[i + 1] for i, argument in enumerate(arguments[:-1]) if argument == '-m'), None)
+        arguments = _read("/proc/%s/cmdline" % pid, "").split("\0")
+        name = next((arguments[i + 1] for i, argument in enumerate(arguments[:-1]) if argument == "-m"), None)
         if name is None:
-            name = next((argument[2:] for argument in arguments if argument.startswith('-m') and len(argument) > 2), '?')
+            name = next((argument[2:] for argument in arguments if argument.startswith("-m") and len(argument) > 2), "?")
         found.add(name)
     return sorted(found)
 
@@ -112,8 +113,8 @@ def open_log_devices():
     """Return the devices (st_dev) that hold a recovery log extent which some process has open, as far
     as this user's privilege lets it see."""
     devices = set()
-    for pid in os.listdir('/proc'):
-        directory = '/proc/%s/fd' % pid
+    for pid in os.listdir("/proc"):
+        directory = "/proc/%s/fd" % pid
         try:
             descriptors = os.listdir(directory) if pid.isdigit() else []
         except OSError:
@@ -121,7 +122,7 @@ def open_log_devices():
         for descriptor in descriptors:
             link = os.path.join(directory, descriptor)
             try:
-                if re.search(r'/active/S[0-9]{7}\.LOG\Z', os.readlink(link)):
+                if re.search(r"/active/S[0-9]{7}\.LOG\Z", os.readlink(link)):
                     devices.add(os.stat(link).st_dev)
             except OSError:
                 continue
@@ -131,7 +132,7 @@ def open_log_devices():
 def queue_manager_files(directory):
     """Return the entries of ``directory``, and of an ``active`` below it, that a queue manager owns."""
     found = []
-    for path in (directory, os.path.join(directory, 'active')):
+    for path in (directory, os.path.join(directory, "active")):
         try:
             names = os.listdir(path)
         except OSError:
@@ -141,18 +142,18 @@ def queue_manager_files(directory):
 
 
 def _read(path, default=None):
-    """Return the text of a regular file; ``default`` where it is none, or cannot be read. Never waits for a writer."""
+    """Return the text of a regular file; ``default`` if it is none, or cannot be read. Never waits for a writer."""
     try:
-        with open(path, 'rb', opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK | os.O_NOCTTY)) as stream:
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK | os.O_NOCTTY)) as stream:
             if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
                 return default
-            return stream.read(INI_MAX_BYTES).decode('utf-8', 'replace')
+            return stream.read(INI_MAX_BYTES).decode("utf-8", "replace")
     except (IOError, OSError):
         return default
 
 
 def _may_exist(path):
-    """False where ``path`` does not exist for certain; true also where this user may not look."""
+    """False if ``path`` does not exist for certain; true also if this user may not look."""
     try:
         os.lstat(path)
     except OSError as error:

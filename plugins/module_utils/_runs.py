@@ -11,7 +11,8 @@ Layout below the state directory (``~/.mqops-logdisk`` unless told otherwise)::
 Private to this collection; it may change at any time.
 """
 
-from __future__ import (absolute_import, division, print_function)
+from __future__ import absolute_import, division, print_function
+
 __metaclass__ = type
 
 import errno
@@ -26,14 +27,15 @@ import time
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _marks
 
-TABLE_NAMES = ('run.csv', 'results.csv', 'intervals.csv', 'histogram.csv', 'stalls.csv', 'rounds.csv')
+TABLE_NAMES = ("run.csv", "results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv")
 """Every table that the tester may write; nothing else is ever carried home."""
 
 SMALL_FILE_MAX_BYTES = 65536
-RUN_NAME = re.compile(r'\A[0-9A-Za-z][0-9A-Za-z._-]{0,120}\Z')
+RUN_NAME = re.compile(r"\A[0-9A-Za-z][0-9A-Za-z._-]{0,120}\Z")
 
-MEASURES_ALREADY = ('this run already measures on this host, under another name or another volume: take one of them out of the inventory, and '
-                    'certify it in a run of its own')
+MEASURES_ALREADY = (
+    "this run already measures on this host, under another name or another volume: take one of them out of the inventory, and certify it in a run of its own"
+)
 
 
 class RunError(Exception):
@@ -41,23 +43,23 @@ class RunError(Exception):
 
 
 def own_directory(path):
-    """Make ``path`` (mode 0700) where it is missing; refuse one that others could write to.
+    """Make ``path`` (mode 0700) if it is missing; refuse one that others could write to.
 
-    Raises RunError where it is a symlink, no directory, not owned by this user, or writable by group
+    Raises RunError if it is a symlink, no directory, not owned by this user, or writable by group
     or others.
     """
     try:
         os.makedirs(path, 0o700)
     except OSError as error:
         if error.errno != errno.EEXIST:
-            raise RunError('cannot make the directory %s: %s' % (path, os.strerror(error.errno)))
+            raise RunError("cannot make the directory %s: %s" % (path, os.strerror(error.errno)))
     status = os.lstat(path)
     if not stat.S_ISDIR(status.st_mode):
-        raise RunError('%s is no directory' % path)
+        raise RunError("%s is no directory" % path)
     if status.st_uid != os.geteuid():
-        raise RunError('%s belongs to another user (uid %d): choose another directory' % (path, status.st_uid))
+        raise RunError("%s belongs to another user (uid %d): choose another directory" % (path, status.st_uid))
     if status.st_mode & 0o022:
-        raise RunError('%s is writable by group or others: chmod go-w it, or choose another directory' % path)
+        raise RunError("%s is writable by group or others: chmod go-w it, or choose another directory" % path)
     return path
 
 
@@ -65,14 +67,14 @@ class Run(object):
     """The state of one run on this host, by run id and volume."""
 
     def __init__(self, state_dir, run_id, volume):
-        name = '%s-%s' % (run_id, volume)
+        name = "%s-%s" % (run_id, volume)
         if not RUN_NAME.match(name):
-            raise RunError('not a run id and volume: %r' % name)
+            raise RunError("not a run id and volume: %r" % name)
         self.state_dir = os.path.abspath(os.path.expanduser(state_dir))
         self.run_id = run_id
-        self.path = os.path.join(self.state_dir, 'runs', name)
-        self.tables_path = os.path.join(self.path, 'tables')
-        self.progress_path = os.path.join(self.path, 'progress')
+        self.path = os.path.join(self.state_dir, "runs", name)
+        self.tables_path = os.path.join(self.path, "tables")
+        self.progress_path = os.path.join(self.path, "progress")
 
     def create(self):
         """Make the state directory of this run, exclusively."""
@@ -81,7 +83,7 @@ class Run(object):
         try:
             os.mkdir(self.path, 0o700)
         except OSError as error:
-            raise RunError(MEASURES_ALREADY if error.errno == errno.EEXIST else 'cannot make %s: %s' % (self.path, os.strerror(error.errno)))
+            raise RunError(MEASURES_ALREADY if error.errno == errno.EEXIST else "cannot make %s: %s" % (self.path, os.strerror(error.errno)))
         _marks.write_mark(self.path, dict(run_id=self.run_id))
         os.mkdir(self.tables_path, 0o700)
 
@@ -91,71 +93,70 @@ class Run(object):
         Whoever inherits it keeps the lock. Raises RunError, naming the run that holds it. It is not what keeps two runs from one
         disk: the tester does that, since another user, or this one elsewhere, has a state directory of their own.
         """
-        path = os.path.join(self.state_dir, 'lock')
+        path = os.path.join(self.state_dir, "lock")
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            holder = os.read(descriptor, 200).decode('utf-8', 'replace').strip()
+            holder = os.read(descriptor, 200).decode("utf-8", "replace").strip()
             os.close(descriptor)
             if holder == self.run_id:
                 raise RunError(MEASURES_ALREADY)
-            raise RunError('another certification is running on this host: %s. Wait for it, or end it with '
-                           'playbooks/stop.yml' % (holder or 'unknown run'))
+            raise RunError("another certification is running on this host: %s. Wait for it, or end it with playbooks/stop.yml" % (holder or "unknown run"))
         os.ftruncate(descriptor, 0)
-        os.write(descriptor, self.run_id.encode('ascii'))
+        os.write(descriptor, self.run_id.encode("ascii"))
         return descriptor
 
     def write_start(self, content):
         """Keep what was started (a dict) in start.json."""
-        _write_aside(os.path.join(self.path, 'start.json'), json.dumps(content, sort_keys=True))
+        _write_aside(os.path.join(self.path, "start.json"), json.dumps(content, sort_keys=True))
 
     def read_start(self):
         """Return what :meth:`write_start` kept, or an empty dict."""
         try:
-            content = json.loads(self.read_text('start.json') or '{}')
+            content = json.loads(self.read_text("start.json") or "{}")
         except ValueError:
             return {}
         return content if isinstance(content, dict) else {}
 
     def read_text(self, name, limit=SMALL_FILE_MAX_BYTES):
-        """Return the last ``limit`` bytes of a small file as text; empty where there is none."""
+        """Return the last ``limit`` bytes of a small file as text; empty if there is none."""
         try:
-            with open(os.path.join(self.path, name), 'rb') as stream:
+            with open(os.path.join(self.path, name), "rb") as stream:
                 stream.seek(0, os.SEEK_END)
                 stream.seek(max(0, stream.tell() - limit))
-                return stream.read().decode('utf-8', 'replace')
+                return stream.read().decode("utf-8", "replace")
         except (IOError, OSError):
-            return ''
+            return ""
 
     def exists(self):
-        """True where this run has a state directory that carries our mark."""
+        """True if this run has a state directory that carries our mark."""
         return not os.path.islink(self.path) and _marks.read_mark(self.path) is not None
 
     def finished(self):
         """True once the tables are complete: run.csv is renamed into place last."""
-        return os.path.isfile(os.path.join(self.tables_path, 'run.csv'))
+        return os.path.isfile(os.path.join(self.tables_path, "run.csv"))
 
     def exit_status(self):
         """Return the tester's exit status as the supervisor noted it, or None."""
-        text = self.read_text('exit').strip()
-        return int(text) if re.match(r'\A[0-9]{1,3}\Z', text) else None
+        text = self.read_text("exit").strip()
+        return int(text) if re.match(r"\A[0-9]{1,3}\Z", text) else None
 
     def processes(self):
         """Return the pids of this run's processes: its supervisor and its tester."""
-        return processes_with((self.path, '--tables=' + self.tables_path))
+        return processes_with((self.path, "--tables=" + self.tables_path))
 
     def state(self):
         """Return ``absent``, ``running``, ``finished`` (tables complete) or ``dead`` (ended without)."""
         if not self.exists():
-            return 'absent'
+            return "absent"
         if self.finished():
-            return 'finished'
+            return "finished"
         alive = self.processes()
         # The tables may have become complete between the two looks.
         if self.finished():
-            return 'finished'
-        return 'running' if alive else 'dead'
+            return "finished"
+        return "running" if alive else "dead"
 
     def ask_to_end(self, number=signal.SIGTERM):
         """Send the tester a signal; on SIGTERM it writes the tables of what it measured, and ends.
@@ -163,7 +164,7 @@ class Run(object):
         Its supervisor, which has the tester's arguments among its own, must outlive it.
         """
         supervisors = processes_with((self.path,))
-        for pid in processes_with(('--tables=' + self.tables_path,)):
+        for pid in processes_with(("--tables=" + self.tables_path,)):
             if pid not in supervisors:
                 _kill(pid, number)
 
@@ -185,7 +186,7 @@ class Run(object):
         return pids
 
     def remove(self):
-        """Remove this run's state directory; only where it carries our mark."""
+        """Remove this run's state directory; only if it carries our mark."""
         if not self.exists():
             return False
         shutil.rmtree(self.path)
@@ -201,7 +202,7 @@ def detach(arguments, lock):
     if pid == 0:
         try:
             os.setsid()
-            os.chdir('/')
+            os.chdir("/")
             _keep_only(lock)
             os.execv(arguments[0], arguments)
         finally:
@@ -215,7 +216,7 @@ def _keep_only(descriptor):
     nothing = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(nothing, standard)
-    for name in os.listdir('/proc/self/fd'):
+    for name in os.listdir("/proc/self/fd"):
         if int(name) > 2:
             _set_inheritable(int(name), int(name) == descriptor)
 
@@ -229,32 +230,31 @@ def _set_inheritable(descriptor, inheritable):
 
 def processes_with(arguments):
     """Return the pids of the processes, this one aside, that have one of ``arguments`` among theirs."""
-    wanted = frozenset(argument.encode('utf-8', 'surrogateescape') for argument in arguments)
-    return [int(name) for name in os.listdir('/proc')
-            if name.isdigit() and int(name) != os.getpid() and wanted.intersection(_arguments(name))]
+    wanted = frozenset(argument.encode("utf-8", "surrogateescape") for argument in arguments)
+    return [int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid() and wanted.intersection(_arguments(name))]
 
 
 def _arguments(pid):
     """Return a process's arguments. A killed process whose thread still hangs in the kernel has lost those
     of its first thread, so every thread is asked until one answers."""
-    names = ['/proc/%s/cmdline' % pid]
+    names = ["/proc/%s/cmdline" % pid]
     try:
-        names.extend('/proc/%s/task/%s/cmdline' % (pid, task) for task in os.listdir('/proc/%s/task' % pid))
+        names.extend("/proc/%s/task/%s/cmdline" % (pid, task) for task in os.listdir("/proc/%s/task" % pid))
     except OSError:
         return ()
     for name in names:
         try:
-            with open(name, 'rb') as stream:
+            with open(name, "rb") as stream:
                 text = stream.read()
         except (IOError, OSError):
             continue
         if text:
-            return text.split(b'\0')
+            return text.split(b"\0")
     return ()
 
 
 def _runs_directory(state_dir):
-    return os.path.join(os.path.abspath(os.path.expanduser(state_dir)), 'runs')
+    return os.path.join(os.path.abspath(os.path.expanduser(state_dir)), "runs")
 
 
 def names_below(state_dir):
@@ -268,14 +268,14 @@ def runs_below(state_dir):
     parent = _runs_directory(state_dir)
     found = []
     for name in names_below(state_dir):
-        run_id, separator, volume = name.rpartition('-')
+        run_id, separator, volume = name.rpartition("-")
         mark = _marks.read_mark(os.path.join(parent, name))
         if mark is None or not separator:
             continue
         # A volume's name may hold the separator too: the mark knows the run id.
-        run_id = mark.get('run_id') or run_id
-        if name.startswith('%s-' % run_id):
-            found.append(Run(state_dir, run_id, name[len(run_id) + 1:]))
+        run_id = mark.get("run_id") or run_id
+        if name.startswith("%s-" % run_id):
+            found.append(Run(state_dir, run_id, name[len(run_id) + 1 :]))
     return found
 
 
@@ -287,7 +287,7 @@ def _kill(pid, number):
 
 
 def _write_aside(path, text):
-    aside = path + '.tmp'
-    with open(aside, 'w') as stream:
+    aside = path + ".tmp"
+    with open(aside, "w") as stream:
         stream.write(text)
     os.rename(aside, path)

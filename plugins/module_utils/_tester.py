@@ -6,42 +6,43 @@
 Private to this collection; it may change at any time.
 """
 
-from __future__ import (absolute_import, division, print_function)
+from __future__ import absolute_import, division, print_function
+
 __metaclass__ = type
 
 import hashlib
 import os
 import re
 
-_HASH_NAME = 'logdisk.sha256'
-_VERSION = re.compile(r'\Alogdisk \S+ (\S+)\Z')
+_HASH_NAME = "logdisk.sha256"
+_VERSION = re.compile(r"\Alogdisk \S+ (\S+)\Z")
 
 
 def file_sha256(path):
     """Return the SHA-256 of a file in hexadecimal digits. Raises OSError."""
     digest = hashlib.sha256()
-    with open(path, 'rb') as stream:
-        for part in iter(lambda: stream.read(1 << 20), b''):
+    with open(path, "rb") as stream:
+        for part in iter(lambda: stream.read(1 << 20), b""):
             digest.update(part)
     return digest.hexdigest()
 
 
 def write_hash(path):
     """Keep the SHA-256 of a binary beside it. Raises OSError."""
-    with open(os.path.join(os.path.dirname(path), _HASH_NAME), 'w') as stream:
-        stream.write(file_sha256(path) + '\n')
+    with open(os.path.join(os.path.dirname(path), _HASH_NAME), "w") as stream:
+        stream.write(file_sha256(path) + "\n")
 
 
 def read_hash(path):
     """Return what :func:`write_hash` kept beside the binary at ``path``; empty if nothing is there."""
     try:
-        with open(os.path.join(os.path.dirname(path), _HASH_NAME), 'rb') as stream:
-            return stream.read(100).decode('ascii', 'replace').strip()
+        with open(os.path.join(os.path.dirname(path), _HASH_NAME), "rb") as stream:
+            return stream.read(100).decode("ascii", "replace").strip()
     except (IOError, OSError):
-        return ''
+        return ""
 
 
 def source_hash(version):
     """Return the hash of its sources that the tester prints with its version; empty if this is not the tester's version line."""
     match = _VERSION.match(version.strip())
-    return match.group(1) if match else ''
+    return match.group(1) if match else ""

@@ -6,7 +6,8 @@
 Private to this collection; it may change at any time.
 """
 
-from __future__ import (absolute_import, division, print_function)
+from __future__ import absolute_import, division, print_function
+
 __metaclass__ = type
 
 import os
@@ -23,19 +24,21 @@ def name():
 
 def why_other(promised):
     """Return why this process is not to go on as the user it runs as; empty if that is ``promised``, or if nobody is."""
-    if promised in ('', name()):
-        return ''
+    if promised in ("", name()):
+        return ""
     try:
         if pwd.getpwnam(promised).pw_uid == os.geteuid():
-            return ''
+            return ""
     except KeyError:
-        return 'workspace_owner: there is no user %s on this host' % promised
-    return ('this would run as %s, not as %s: remove ansible_become, ansible_become_user and the like (ansible_sudo_user) from the extra '
-            'variables and the inventory; workspace_owner alone names the user' % (name(), promised))
+        return "workspace_owner: there is no user %s on this host" % promised
+    return (
+        "this would run as %s, not as %s: remove ansible_become, ansible_become_user and the like (ansible_sudo_user) from the extra "
+        "variables and the inventory; workspace_owner alone names the user" % (name(), promised)
+    )
 
 
 def refuse_other(module):
     """Fail the module if it does not run as the user of its option ``user``."""
-    other = why_other(module.params['user'])
+    other = why_other(module.params["user"])
     if other:
         module.fail_json(msg=other)

@@ -9,7 +9,8 @@ made it, ``<path>`` carry our mark; whatever carries none is never removed.
 Private to this collection; it may change at any time.
 """
 
-from __future__ import (absolute_import, division, print_function)
+from __future__ import absolute_import, division, print_function
+
 __metaclass__ = type
 
 import os
@@ -19,9 +20,9 @@ import stat
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _mounts, _places, _queue_managers, _runs, _units
 
-QUEUE_MANAGER_NAME = re.compile(r'\A[A-Za-z0-9._/%]{1,48}\Z')
-TEST_FILE_PREFIX = 'logdisk'
-LEFTOVER_FILE = re.compile(r'\A(\.nfs[0-9A-Fa-f]+|%s\.[0-9]{4,6})\Z' % TEST_FILE_PREFIX)
+QUEUE_MANAGER_NAME = re.compile(r"\A[A-Za-z0-9._/%]{1,48}\Z")
+TEST_FILE_PREFIX = "logdisk"
+LEFTOVER_FILE = re.compile(r"\A(\.nfs[0-9A-Fa-f]+|%s\.[0-9]{4,6})\Z" % TEST_FILE_PREFIX)
 """What a crash may leave in a queue manager's directory: NFS's silly-renamed files, and a test file
 between its creation and its unlinking."""
 
@@ -33,34 +34,33 @@ class WorkspaceError(Exception):
 def directory_name(queue_manager):
     """Return the folder of a queue manager's name, changed as MQ itself changes it (/ and .)."""
     if not QUEUE_MANAGER_NAME.match(queue_manager):
-        raise WorkspaceError('%r is no queue manager name: 1 to 48 of letters, digits and . _ / %%' % queue_manager)
-    return queue_manager.replace('/', '&').replace('.', '!')
+        raise WorkspaceError("%r is no queue manager name: 1 to 48 of letters, digits and . _ / %%" % queue_manager)
+    return queue_manager.replace("/", "&").replace(".", "!")
 
 
 def layout(path, run_id, volume, queue_managers):
     """Return the paths of a run's workspace: ``path``, ``run_directory`` and ``directories``."""
-    if not path.startswith('/') or os.path.normpath(path) != path or path == '/':
-        raise WorkspaceError('workspace_path must be an absolute, plain path below the root, not %r' % path)
-    if re.search(r'[,\x00-\x1f\x7f]', path):
-        raise WorkspaceError('workspace_path must hold no comma and no control character: %r' % path)
-    if not _runs.RUN_NAME.match('%s-%s' % (run_id, volume)):
-        raise WorkspaceError('workspace_volume must be a short name of letters, digits and . _ -, not %r' % volume)
+    if not path.startswith("/") or os.path.normpath(path) != path or path == "/":
+        raise WorkspaceError("workspace_path must be an absolute, plain path below the root, not %r" % path)
+    if re.search(r"[,\x00-\x1f\x7f]", path):
+        raise WorkspaceError("workspace_path must hold no comma and no control character: %r" % path)
+    if not _runs.RUN_NAME.match("%s-%s" % (run_id, volume)):
+        raise WorkspaceError("workspace_volume must be a short name of letters, digits and . _ -, not %r" % volume)
     names = [directory_name(name) for name in queue_managers]
     if len(set(names)) != len(names) or not names:
-        raise WorkspaceError('workspace_queue_managers must name at least one queue manager, each once')
-    run_directory = os.path.join(path, 'logdisk-%s-%s' % (run_id, volume))
-    return dict(path=path, run_directory=run_directory,
-                directories=[os.path.join(run_directory, name) for name in names])
+        raise WorkspaceError("workspace_queue_managers must name at least one queue manager, each once")
+    run_directory = os.path.join(path, "logdisk-%s-%s" % (run_id, volume))
+    return dict(path=path, run_directory=run_directory, directories=[os.path.join(run_directory, name) for name in names])
 
 
 class Preflight(object):
     """Everything that speaks against a test at ``path``, found without writing a byte.
 
-    ``refusals`` is a list of sentences, each naming the variable that overrides it where one does;
+    ``refusals`` is a list of sentences, each naming the variable that overrides it if one does;
     ``unknown`` of what could not be known; ``facts`` says what the path lies on.
     """
 
-    def __init__(self, path, footprint_bytes, reserve, allow, expect_mount='', owner_uid=None, direct_sizes=()):
+    def __init__(self, path, footprint_bytes, reserve, allow, expect_mount="", owner_uid=None, direct_sizes=()):
         self.path = path
         self.allow = frozenset(allow)
         self.owner_uid = os.geteuid() if owner_uid is None else owner_uid
@@ -68,10 +68,8 @@ class Preflight(object):
         self.unknown = []
         self.existing = _places.nearest_existing(path)
         self.mount = _mounts.mount_of(os.path.realpath(self.existing), _mounts.read_mounts()) or {}
-        self.facts = dict((key, self.mount.get(key)) for key in (
-            'mount_point', 'mount_source', 'mount_options', 'filesystem_type', 'device_number'))
-        for check in (self._symlinks, self._directory, self._mount, self._queue_manager_files,
-                      self._running_queue_managers, self._hidden_processes):
+        self.facts = dict((key, self.mount.get(key)) for key in ("mount_point", "mount_source", "mount_options", "filesystem_type", "device_number"))
+        for check in (self._symlinks, self._directory, self._mount, self._queue_manager_files, self._running_queue_managers, self._hidden_processes):
             check(expect_mount) if check == self._mount else check()
         self._space(footprint_bytes, reserve)
         self._block_sizes(direct_sizes)
@@ -80,45 +78,47 @@ class Preflight(object):
         if override is None:
             self.refusals.append(sentence)
         elif override not in self.allow:
-            self.refusals.append('%s; to override: workspace_allow: [%s]' % (sentence, override))
+            self.refusals.append("%s; to override: workspace_allow: [%s]" % (sentence, override))
 
     def _symlinks(self):
         link = _mounts.symlink_in(self.path)
         if link:
-            self._refuse('%s is a symlink: name the directory itself' % link, 'symlink')
+            self._refuse("%s is a symlink: name the directory itself" % link, "symlink")
 
     def _directory(self):
         parent = os.path.dirname(self.path)
         if not os.path.isdir(parent):
-            self._refuse('%s does not exist: is its file system mounted?' % parent)
+            self._refuse("%s does not exist: is its file system mounted?" % parent)
             return
         if not os.path.lexists(self.path):
             return
         status = os.stat(self.path)
         if not stat.S_ISDIR(status.st_mode):
-            self._refuse('%s is no directory' % self.path)
+            self._refuse("%s is no directory" % self.path)
             return
         shared = why_shared(self.path, status, self.owner_uid)
         if shared:
-            self._refuse(shared, 'shared_directory')
+            self._refuse(shared, "shared_directory")
 
     def _mount(self, expected):
-        point, kind = self.facts['mount_point'], self.facts['filesystem_type']
+        point, kind = self.facts["mount_point"], self.facts["filesystem_type"]
         if expected and point != os.path.normpath(expected):
-            self._refuse('%s lies on the mount %s, not on %s as workspace_expect_mount says' % (self.path, point, expected))
+            self._refuse("%s lies on the mount %s, not on %s as workspace_expect_mount says" % (self.path, point, expected))
         if kind is None:
-            self.unknown.append('the mount of %s' % self.path)
+            self.unknown.append("the mount of %s" % self.path)
         elif not _mounts.is_local(kind):
-            self._refuse('%s lies on %s, which other hosts may share' % (self.path, kind), 'remote_file_system')
-        if 'ro' in (self.facts['mount_options'] or '').split(','):
-            self._refuse('%s is mounted read-only' % point)
+            self._refuse("%s lies on %s, which other hosts may share" % (self.path, kind), "remote_file_system")
+        if "ro" in (self.facts["mount_options"] or "").split(","):
+            self._refuse("%s is mounted read-only" % point)
 
     def _queue_manager_files(self):
         for directory in (self.path, os.path.dirname(self.path)):
             found = _queue_managers.queue_manager_files(directory)
             if found:
-                self._refuse('%s holds a queue manager\'s files (%s): name a new directory on the same file system'
-                             % (directory, os.path.basename(found[0])), 'queue_manager_files')
+                self._refuse(
+                    "%s holds a queue manager's files (%s): name a new directory on the same file system" % (directory, os.path.basename(found[0])),
+                    "queue_manager_files",
+                )
 
     def _running_queue_managers(self):
         device = os.stat(self.existing).st_dev
@@ -129,23 +129,26 @@ class Preflight(object):
             self.unknown.extend(unknown)
         for name, path in sorted(paths.items()):
             if name in running and devices[name] == device:
-                self._refuse('the running queue manager %s logs to this file system (%s)' % (name, path), 'active_log')
+                self._refuse("the running queue manager %s logs to this file system (%s)" % (name, path), "active_log")
         if device in _queue_managers.open_log_devices():
-            self._refuse('a process has recovery log extents open on this file system', 'active_log')
+            self._refuse("a process has recovery log extents open on this file system", "active_log")
         # A log path below a directory that this user may not search is as unknown as one that nobody could read.
         unplaced = sorted(name for name in set(running) if devices.get(name) is None)
         if unplaced:
-            self._refuse('queue managers run here whose log path cannot be known (%s)' % ', '.join(unplaced), 'unknown_log')
+            self._refuse("queue managers run here whose log path cannot be known (%s)" % ", ".join(unplaced), "unknown_log")
 
     def _hidden_processes(self):
         if _queue_managers.sees_processes():
             return
         names = _queue_managers.configured_queue_managers()
         if names:
-            self._refuse('this user does not see the processes of others (hidepid), so queue managers may run here unseen (%s): '
-                         'workspace_become: always looks as root' % ', '.join(names), 'unknown_log')
+            self._refuse(
+                "this user does not see the processes of others (hidepid), so queue managers may run here unseen (%s): "
+                "workspace_become: always looks as root" % ", ".join(names),
+                "unknown_log",
+            )
         else:
-            self.unknown.append('whether queue managers run: this user does not see the processes of others (hidepid)')
+            self.unknown.append("whether queue managers run: this user does not see the processes of others (hidepid)")
 
     def _space(self, footprint_bytes, reserve):
         status = os.statvfs(self.existing)
@@ -153,22 +156,26 @@ class Preflight(object):
         self.facts.update(filesystem_size_bytes=size, filesystem_free_bytes=free)
         reserve_bytes = reserve_in_bytes(reserve, size)
         if footprint_bytes + reserve_bytes > free:
-            self._refuse('%s has %d MiB free; the test needs %d MiB and leaves a reserve of %d MiB: free space, take '
-                         'fewer or smaller files (sweep_files, sweep_file_size) or set workspace_reserve'
-                         % (self.facts['mount_point'], free >> 20, footprint_bytes >> 20, reserve_bytes >> 20))
+            self._refuse(
+                "%s has %d MiB free; the test needs %d MiB and leaves a reserve of %d MiB: free space, take "
+                "fewer or smaller files (sweep_files, sweep_file_size) or set workspace_reserve"
+                % (self.facts["mount_point"], free >> 20, footprint_bytes >> 20, reserve_bytes >> 20)
+            )
         if status.f_files and status.f_favail < 64:
-            self._refuse('%s has no free inodes left' % self.facts['mount_point'])
+            self._refuse("%s has no free inodes left" % self.facts["mount_point"])
 
     def _block_sizes(self, sizes):
         """What is not known here the tester finds out by itself, before its first byte, too."""
-        unit = _mounts.logical_block_size(self.facts['device_number'])
+        unit = _mounts.logical_block_size(self.facts["device_number"])
         refused = [_units.format_size(size) for size in sizes if unit and size % unit]
         if refused:
-            self._refuse('%s takes no direct writes of %s, only multiples of %d bytes: change sweep_block_sizes, or set sweep_direct: false'
-                         % (self.facts['mount_source'], ', '.join(refused), unit))
+            self._refuse(
+                "%s takes no direct writes of %s, only multiples of %d bytes: change sweep_block_sizes, or set sweep_direct: false"
+                % (self.facts["mount_source"], ", ".join(refused), unit)
+            )
 
     def needs_privilege(self):
-        """True where this user may not make directories there."""
+        """True if this user may not make directories there."""
         return not os.access(self.existing, os.W_OK | os.X_OK)
 
 
@@ -178,35 +185,35 @@ def reserve_in_bytes(reserve, filesystem_size_bytes):
 
 
 def why_shared(path, status, owner_uid):
-    """Return why others than root, this user and the owner of the test could change the directory; empty where they
+    """Return why others than root, this user and the owner of the test could change the directory; empty if they
     cannot."""
     if status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX:
-        return '%s is writable by group or others' % path
+        return "%s is writable by group or others" % path
     if status.st_uid not in (0, os.geteuid(), owner_uid):
-        return '%s belongs to another user (uid %d)' % (path, status.st_uid)
-    return ''
+        return "%s belongs to another user (uid %d)" % (path, status.st_uid)
+    return ""
 
 
 def make(plan, run_id, owner, allow=()):
     """Make the directories of ``plan`` (from :func:`layout`), marked as ours, for the user ``owner``
-    (empty: this user). What was made is undone where a step fails. Raises WorkspaceError.
+    (empty: this user). What was made is undone if a step fails. Raises WorkspaceError.
 
     ``allow`` are the overrides of the preflight, which holds no longer than its look: it is looked again.
     """
     making = None
     try:
         making = _Making(pwd.getpwnam(owner) if owner else None, allow)
-        base = making.base(plan['path'], run_id)
-        run = making.directory(base, plan['run_directory'], 0o700)
-        _marks.write_mark(run, dict(run_id=run_id, role='run'))
-        for directory in plan['directories']:
+        base = making.base(plan["path"], run_id)
+        run = making.directory(base, plan["run_directory"], 0o700)
+        _marks.write_mark(run, dict(run_id=run_id, role="run"))
+        for directory in plan["directories"]:
             making.leaf(run, directory, 0o700)
         making.give()
-        return dict(plan, made_path=plan['path'] in making.paths())
+        return dict(plan, made_path=plan["path"] in making.paths())
     except (OSError, KeyError, _marks.MarkError, WorkspaceError) as error:
         if making:
             making.undo()
-        raise WorkspaceError('cannot make the workspace %s: %s' % (plan['path'], error))
+        raise WorkspaceError("cannot make the workspace %s: %s" % (plan["path"], error))
     finally:
         if making:
             making.close()
@@ -223,14 +230,14 @@ class _Making(object):
         self.owner_uid = user.pw_uid if user else os.geteuid()
         self.allow = frozenset(allow)
         self.held = []
-        self.made = []  # of each directory: its path, its parent's descriptor, and its own where it is held
+        self.made = []  # of each directory: its path, its parent's descriptor, and its own if it is held
 
     def paths(self):
         return [path for path, dummy, dummy in self.made]
 
     def base(self, path, run_id):
-        """Return a descriptor of ``path``, which is made and marked where it is missing."""
-        parent = self._hold(_open_path(os.path.dirname(path), 'symlink' in self.allow))
+        """Return a descriptor of ``path``, which is made and marked if it is missing."""
+        parent = self._hold(_open_path(os.path.dirname(path), "symlink" in self.allow))
         try:
             return self._existing(parent, path)
         except FileNotFoundError:
@@ -239,17 +246,17 @@ class _Making(object):
             descriptor = self.directory(parent, path, 0o755)
         except FileExistsError:  # since our look
             return self._existing(parent, path)
-        _marks.write_mark(descriptor, dict(run_id=run_id, role='base'))
+        _marks.write_mark(descriptor, dict(run_id=run_id, role="base"))
         return descriptor
 
     def _existing(self, parent, path):
         name = os.path.basename(path)
-        if 'symlink' in self.allow:
+        if "symlink" in self.allow:
             descriptor = self._hold(os.open(name, os.O_PATH | os.O_DIRECTORY, dir_fd=parent))
         else:
             descriptor = self._hold(_marks.open_directory(name, parent, os.O_PATH))
         shared = why_shared(path, os.fstat(descriptor), self.owner_uid)
-        if shared and 'shared_directory' not in self.allow:
+        if shared and "shared_directory" not in self.allow:
             raise WorkspaceError(shared)
         return descriptor
 
@@ -272,7 +279,7 @@ class _Making(object):
         descriptor = _marks.open_directory(name, parent)
         try:
             if os.fstat(descriptor).st_uid not in (0, os.geteuid(), self.owner_uid) or os.listdir(descriptor):
-                raise WorkspaceError('%s was exchanged while it was made' % path)
+                raise WorkspaceError("%s was exchanged while it was made" % path)
             os.fchmod(descriptor, mode)
         except BaseException:
             os.close(descriptor)
@@ -308,11 +315,11 @@ class _Making(object):
 
 
 def _open_path(path, follow):
-    """Open the directory ``path``, to name what is in it; through symlinks only where ``follow``."""
+    """Open the directory ``path``, to name what is in it; through symlinks only if ``follow``."""
     if follow:
         return os.open(path, os.O_PATH | os.O_DIRECTORY)
-    descriptor = os.open('/', os.O_PATH | os.O_DIRECTORY)
-    for name in path.split('/'):
+    descriptor = os.open("/", os.O_PATH | os.O_DIRECTORY)
+    for name in path.split("/"):
         if name:
             with _marks.closing(descriptor) as parent:
                 descriptor = _marks.open_directory(name, parent, os.O_PATH)
@@ -326,7 +333,7 @@ def remove(path, run_directory):
     if os.path.isdir(run_directory):
         _remove_marked(run_directory, _empty_queue_manager_directory, removed, left)
     mark = _marks.read_mark(path) if os.path.isdir(path) else None
-    if mark and mark.get('role') == 'base' and os.listdir(path) == [_marks.MARK_NAME]:
+    if mark and mark.get("role") == "base" and os.listdir(path) == [_marks.MARK_NAME]:
         _remove_marked(path, lambda name, entry: False, removed, left)
     return removed, left
 
@@ -335,7 +342,7 @@ def _remove_marked(directory, removable, removed, left):
     try:
         stays = _marks.remove_marked(directory, removable)
     except (OSError, _marks.MarkError) as error:
-        left.append('%s (%s)' % (directory, error))
+        left.append("%s (%s)" % (directory, error))
         return
     left.extend(stays)
     if not stays:
@@ -344,7 +351,7 @@ def _remove_marked(directory, removable, removed, left):
 
 def _empty_queue_manager_directory(name, parent):
     """Empty a queue manager's directory, an entry of the one open as ``parent``, of what a crash may have left there;
-    true where it is ours."""
+    true if it is ours."""
     try:
         descriptor = _marks.open_directory(name, parent)
     except _marks.MarkError:

@@ -4,23 +4,25 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import (absolute_import, division, print_function)
+from __future__ import absolute_import, division, print_function
+
 __metaclass__ = type
 
-DOCUMENTATION = r'''
+DOCUMENTATION = r"""
 ---
 module: build
-short_description: Put the tester on a host
+short_description: Install the tester on a host
 description:
-  - Compiles the tester with one compiler call from sources sent as one archive, or places a ready-made binary.
-  - The binary goes into a directory named by the hash of sources and flags, so that a build is done once. Its SHA-256 is kept beside it,
-    so that M(mqops.logdisk.probe) finds a binary that was damaged or exchanged, and has it built or placed anew.
-  - The new binary must run before it is put in its place.
+  - Compiles the tester with a single compiler call, from sources that are sent as one archive, or copies a ready-made binary to the host.
+  - The name of the target directory contains a hash of the sources and flags, so that each version is built only once.
+  - The SHA-256 of the binary is stored beside it. If the binary is damaged or replaced, M(mqops.logdisk.probe) notices,
+    and the tester is built or copied again.
+  - A new binary is installed only if it runs on the host.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 options:
   path:
-    description: Where the binary belongs, as M(mqops.logdisk.probe) returned it.
+    description: Path to install the binary to, as returned by M(mqops.logdisk.probe).
     type: str
     required: true
   compiler:
@@ -28,61 +30,61 @@ options:
     type: str
     default: cc
   flags:
-    description: Compiler flags. The action plugin sets the needed ones and adds the user's.
+    description: Compiler flags. The action plugin sets this option to the required flags followed by O(cflags).
     type: list
     elements: str
     default: []
   cflags:
-    description: Additional compiler flags of the user.
+    description: Additional compiler flags.
     type: str
     default: ""
   source_dir:
-    description: Directory of the tester's sources on the controller.
+    description: Directory on the controller that contains the sources of the tester.
     type: path
   method:
-    description: How the tester comes to the host.
+    description: Whether to compile the tester on the host or to copy a static binary to it.
     type: str
     choices: [compile, binary]
     default: compile
   binary:
-    description: With O(method=binary), the binary on the controller; empty to have one built there.
+    description: Path of the static binary on the controller, for O(method=binary). If empty, one is built on the controller.
     type: path
     default: ""
   architecture:
-    description: The host's architecture, as uname names it; with O(method=binary) and no O(binary) one is built for it on the controller.
+    description: Architecture of the host, as reported by uname. A binary is built for it if O(method=binary) and O(binary) is empty.
     type: str
     default: ""
   archive:
-    description: Sources or binary, compressed and in base64. The action plugin sets it.
+    description: The sources or the binary, compressed and encoded in base64. The action plugin sets this option.
     type: str
     default: ""
 attributes:
   check_mode:
-    description: Says in check mode that it would build, without doing it.
+    description: In check mode the module reports a change without building anything.
     support: full
-'''
+"""
 
-EXAMPLES = r'''
+EXAMPLES = r"""
 - name: Build the tester
   mqops.logdisk.build:
     path: "{{ tester_probe.tester.path }}"
     compiler: "{{ tester_probe.compiler }}"
-'''
+"""
 
-RETURN = r'''
+RETURN = r"""
 path:
-  description: The binary.
+  description: Path of the binary.
   returned: success
   type: str
 version:
-  description: What the binary says of its version.
-  returned: when it was built or placed
+  description: The output of the binary's C(--version) option.
+  returned: when the tester was installed
   type: str
 source_hash:
-  description: The SHA-256 of the sources that the binary says it is of.
-  returned: when it was built or placed
+  description: The hash of the sources that the binary was built from, as the binary reports it.
+  returned: when the tester was installed
   type: str
-'''
+"""
 
 import base64
 import json
@@ -97,55 +99,57 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _runs, _teste
 
 def unpack(archive, directory):
     """Write the files of ``archive`` (zlib, JSON of path to base64) below ``directory``."""
-    files = json.loads(zlib.decompress(base64.b64decode(archive)).decode('utf-8'))
+    files = json.loads(zlib.decompress(base64.b64decode(archive)).decode("utf-8"))
     for name, content in files.items():
         path = os.path.join(directory, name)
         if not os.path.isdir(os.path.dirname(path)):
             os.mkdir(os.path.dirname(path))
-        with open(path, 'wb') as stream:
+        with open(path, "wb") as stream:
             stream.write(base64.b64decode(content))
     return sorted(files)
 
 
 def compile_tester(module, directory, names):
     """Compile the C files of ``directory`` into ``logdisk`` there."""
-    sources = [name for name in names if name.endswith('.c')]
-    command = [module.params['compiler']] + module.params['flags'] + ['-o', 'logdisk'] + sources + ['-lm']
+    sources = [name for name in names if name.endswith(".c")]
+    command = [module.params["compiler"]] + module.params["flags"] + ["-o", "logdisk"] + sources + ["-lm"]
     status, output, errors = module.run_command(command, cwd=directory)
     if status != 0:
-        module.fail_json(msg='the tester does not compile with %s (status %d): %s'
-                         % (module.params['compiler'], status, (errors or output).strip()[-2000:]))
+        module.fail_json(msg="the tester does not compile with %s (status %d): %s" % (module.params["compiler"], status, (errors or output).strip()[-2000:]))
 
 
 def check_runs(module, binary):
-    status, output, errors = module.run_command([binary, '--version'])
+    status, output, errors = module.run_command([binary, "--version"])
     if status != 0:
-        module.fail_json(msg='%s cannot be executed (status %d: %s). Where its file system is mounted noexec, set '
-                             'tester_dir to another directory' % (binary, status, (errors or output).strip()[-300:]))
+        module.fail_json(
+            msg="%s cannot be executed (status %d: %s). If its file system is mounted noexec, set "
+            "tester_dir to another directory" % (binary, status, (errors or output).strip()[-300:])
+        )
     if not _tester.source_hash(output):
-        module.fail_json(msg='%s is not the tester: --version printed %r. Set tester_binary to a binary of this collection\'s sources'
-                         % (binary, output.strip()[:100]))
+        module.fail_json(
+            msg="%s is not the tester: --version printed %r. Set tester_binary to a binary of this collection's sources" % (binary, output.strip()[:100])
+        )
     return output.strip()
 
 
 def place(module):
     """Build in a directory beside the final one and rename it into place. Returns the version line."""
-    target = os.path.dirname(module.params['path'])
+    target = os.path.dirname(module.params["path"])
     parent = os.path.dirname(target)
     root = _runs.own_directory(os.path.dirname(parent))
-    _runs.own_directory(os.path.join(root, 'bin'))
-    aside = tempfile.mkdtemp(prefix='.build-', dir=parent)
+    _runs.own_directory(os.path.join(root, "bin"))
+    aside = tempfile.mkdtemp(prefix=".build-", dir=parent)
     try:
-        unpacked = os.path.join(aside, 'unpacked')
+        unpacked = os.path.join(aside, "unpacked")
         os.mkdir(unpacked)
-        names = unpack(module.params['archive'], unpacked)
-        if module.params['method'] == 'compile':
+        names = unpack(module.params["archive"], unpacked)
+        if module.params["method"] == "compile":
             compile_tester(module, unpacked, names)
-        os.rename(os.path.join(unpacked, 'logdisk'), os.path.join(aside, 'logdisk'))
+        os.rename(os.path.join(unpacked, "logdisk"), os.path.join(aside, "logdisk"))
         shutil.rmtree(unpacked)
-        os.chmod(os.path.join(aside, 'logdisk'), 0o755)
-        version = check_runs(module, os.path.join(aside, 'logdisk'))
-        _tester.write_hash(os.path.join(aside, 'logdisk'))
+        os.chmod(os.path.join(aside, "logdisk"), 0o755)
+        version = check_runs(module, os.path.join(aside, "logdisk"))
+        _tester.write_hash(os.path.join(aside, "logdisk"))
         if os.path.isdir(target):
             shutil.rmtree(target)
         os.rename(aside, target)
@@ -158,26 +162,26 @@ def place(module):
 def main():
     module = AnsibleModule(
         argument_spec=dict(
-            path=dict(type='str', required=True),
-            compiler=dict(type='str', default='cc'),
-            flags=dict(type='list', elements='str', default=[]),
-            cflags=dict(type='str', default=''),
-            source_dir=dict(type='path'),
-            method=dict(type='str', choices=['compile', 'binary'], default='compile'),
-            binary=dict(type='path', default=''),
-            architecture=dict(type='str', default=''),
-            archive=dict(type='str', default=''),
+            path=dict(type="str", required=True),
+            compiler=dict(type="str", default="cc"),
+            flags=dict(type="list", elements="str", default=[]),
+            cflags=dict(type="str", default=""),
+            source_dir=dict(type="path"),
+            method=dict(type="str", choices=["compile", "binary"], default="compile"),
+            binary=dict(type="path", default=""),
+            architecture=dict(type="str", default=""),
+            archive=dict(type="str", default=""),
         ),
         supports_check_mode=True,
     )
     if module.check_mode:
-        module.exit_json(changed=True, path=module.params['path'])
+        module.exit_json(changed=True, path=module.params["path"])
     try:
         version = place(module)
     except (OSError, _runs.RunError) as error:
-        module.fail_json(msg='cannot install the tester at %s: %s' % (module.params['path'], error))
-    module.exit_json(changed=True, path=module.params['path'], version=version, source_hash=_tester.source_hash(version))
+        module.fail_json(msg="cannot install the tester at %s: %s" % (module.params["path"], error))
+    module.exit_json(changed=True, path=module.params["path"], version=version, source_hash=_tester.source_hash(version))
 
 
-if __name__ == '__main__':
+if __name__ == "__main__":
     main()

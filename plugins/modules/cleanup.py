@@ -4,22 +4,24 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import (absolute_import, division, print_function)
+from __future__ import absolute_import, division, print_function
+
 __metaclass__ = type
 
-DOCUMENTATION = r'''
+DOCUMENTATION = r"""
 ---
 module: cleanup
-short_description: Leave nothing of a run on a host
+short_description: Remove what a run left on a host
 description:
-  - Ends the processes of a run, and removes its state and its directories on the file system under test.
-  - Removes only what carries our mark. What cannot be removed is named, never passed over.
-  - Without O(run_id) it does so for every run that has no process, is not just about to start, and whose tables are not waiting to be collected.
+  - Ends the processes of a run and removes its state and its directories on the file system under test.
+  - Removes only directories that contain the mark of this collection. Anything that cannot be removed is returned in RV(left).
+  - If O(run_id) is empty, cleans up after every run that has ended. Runs whose tables are still to be collected, and directories of a run
+    that may be about to start, are kept and returned in RV(kept).
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 options:
   run_id:
-    description: The run; empty for every run found that has ended.
+    description: ID of the run. If empty, all runs that have ended are removed.
     type: str
     default: ""
   volume:
@@ -27,59 +29,60 @@ options:
     type: str
     default: log
   state_dir:
-    description: The state directory, as given to M(mqops.logdisk.start).
+    description: The state directory that was passed to M(mqops.logdisk.start).
     type: str
-    default: ~/.mqops-logdisk
+    required: true
   path:
-    description: The workspace; empty where none was made.
+    description: Path of the workspace. Leave it empty if none was created.
     type: str
     default: ""
   keep_state:
-    description: Leave the run's state and tables, which nobody has collected yet.
+    description: Keep the state and the tables of the run, for example because the tables have not been collected yet.
     type: bool
     default: false
   uncollected_days:
-    description: Without O(run_id), finished runs that nobody has collected stay for so many days; C(0) removes them at once.
+    description: Number of days for which tables that have not been collected are kept if O(run_id) is empty. V(0) removes them at once.
     type: int
     default: 7
   patience_s:
-    description: How long a process has to end by itself before it is killed.
+    description: Number of seconds that a process gets to end by itself before it is killed.
     type: float
     default: 10
   user:
-    description: User that this has to run as; empty for the connecting user. Refused if it is another one.
+    description: The user that this module must run as. The module fails if it runs as another user. If empty, any user is accepted.
     type: str
     default: ""
 attributes:
   check_mode:
-    description: Names in check mode what it would remove.
+    description: In check mode the module returns what it would remove.
     support: full
-'''
+"""
 
-EXAMPLES = r'''
-- name: Leave nothing of this run
+EXAMPLES = r"""
+- name: Remove what this run left
   mqops.logdisk.cleanup:
+    state_dir: ~/.mqops-logdisk
     run_id: 20261121T104935Z-1f0c2a
     path: /var/tmp/logdisk
-'''
+"""
 
-RETURN = r'''
+RETURN = r"""
 removed:
-  description: Directories removed, or in check mode to be removed.
+  description: Directories that were removed, or that would be removed in check mode.
   returned: always
   type: list
   elements: str
 left:
-  description: What stays, and why.
+  description: What could not be removed, and the reason.
   returned: always
   type: list
   elements: str
 kept:
-  description: What stays on purpose, since a run may still need it, and why.
+  description: What was kept because a run may still need it, and the reason.
   returned: always
   type: list
   elements: str
-'''
+"""
 
 import os
 import time
@@ -98,31 +101,31 @@ def age_s(path):
 
 
 def awaits_collection(run, days):
-    """True where the run's tables are complete and nobody has collected them for less than ``days`` days."""
-    return run.finished() and age_s(os.path.join(run.tables_path, 'run.csv')) < days * 86400
+    """True if the run's tables are complete and nobody has collected them for less than ``days`` days."""
+    return run.finished() and age_s(os.path.join(run.tables_path, "run.csv")) < days * 86400
 
 
 def run_directories(path, run_id, volume):
-    """Return the marked run directories below ``path``: this run's, or all where ``run_id`` is empty."""
+    """Return the marked run directories below ``path``: this run's, or all if ``run_id`` is empty."""
     if not path or not os.path.isdir(path):
         return []
     found = []
     for name in sorted(os.listdir(path)):
         directory = os.path.join(path, name)
         mark = None if os.path.islink(directory) else _marks.read_mark(directory)
-        wanted = not run_id or name == 'logdisk-%s-%s' % (run_id, volume)
-        if wanted and mark and mark.get('role') == 'run':
+        wanted = not run_id or name == "logdisk-%s-%s" % (run_id, volume)
+        if wanted and mark and mark.get("role") == "run":
             found.append(directory)
     return found
 
 
 def in_use(directory):
-    """True where a process has a directory below ``directory`` in its arguments."""
-    needle = directory.encode() + b'/'
-    for pid in os.listdir('/proc'):
+    """True if a process has a directory below ``directory`` in its arguments."""
+    needle = directory.encode() + b"/"
+    for pid in os.listdir("/proc"):
         try:
             if pid.isdigit() and int(pid) != os.getpid():
-                with open('/proc/%s/cmdline' % pid, 'rb') as stream:
+                with open("/proc/%s/cmdline" % pid, "rb") as stream:
                     if needle in stream.read():
                         return True
         except (IOError, OSError):
@@ -133,28 +136,30 @@ def in_use(directory):
 def ended_runs(p, kept):
     """Return the runs without a process that nobody needs any more."""
     ended = []
-    for run in _runs.runs_below(p['state_dir']):
+    for run in _runs.runs_below(p["state_dir"]):
         if run.processes():
             continue
-        if awaits_collection(run, p['uncollected_days']):
-            kept.append('%s: its tables wait to be collected (playbooks/collect.yml)' % run.path)
+        if awaits_collection(run, p["uncollected_days"]):
+            kept.append("%s: its tables wait to be collected (playbooks/collect.yml)" % run.path)
         else:
             ended.append(run)
     return ended
 
 
 def clean_state(p, check, removed, left, kept):
-    """End the run's processes and remove its state. Returns False where a process stays."""
-    runs = [_runs.Run(p['state_dir'], p['run_id'], p['volume'])] if p['run_id'] else ended_runs(p, kept)
+    """End the run's processes and remove its state. Returns False if a process stays."""
+    runs = [_runs.Run(p["state_dir"], p["run_id"], p["volume"])] if p["run_id"] else ended_runs(p, kept)
     ended = True
     for run in runs:
         if not check:
-            stuck = run.terminate(p['patience_s'])
+            stuck = run.terminate(p["patience_s"])
             if stuck:
                 ended = False
-                left.append('the tester still hangs in a write (pid %s); it ends and takes its directories away when '
-                            'the disk answers' % ', '.join(str(pid) for pid in stuck))
-        if run.exists() and not p['keep_state']:
+                left.append(
+                    "the tester still hangs in a write (pid %s); it ends and takes its directories away when "
+                    "the disk answers" % ", ".join(str(pid) for pid in stuck)
+                )
+        if run.exists() and not p["keep_state"]:
             removed.append(run.path)
             if not check:
                 run.remove()
@@ -162,34 +167,36 @@ def clean_state(p, check, removed, left, kept):
 
 
 def about_to_start(directory, known):
-    """True where no run in ``known`` (names of state directories) owns ``directory``, and it is young."""
-    return os.path.basename(directory)[len('logdisk-'):] not in known and age_s(directory) < STARTING_S
+    """True if no run in ``known`` (names of state directories) owns ``directory``, and it is young."""
+    return os.path.basename(directory)[len("logdisk-") :] not in known and age_s(directory) < STARTING_S
 
 
 def run_id_of(directory):
     """Return the run id in the mark of ``directory``, for people to copy: nothing that is not shaped like one."""
-    run_id = str((_marks.read_mark(directory) or {}).get('run_id'))
-    return run_id if _runs.RUN_NAME.match(run_id) else '<run id>'
+    run_id = str((_marks.read_mark(directory) or {}).get("run_id"))
+    return run_id if _runs.RUN_NAME.match(run_id) else "<run id>"
 
 
 def clean_workspace(p, check, removed, left, kept, known):
-    for directory in run_directories(p['path'], p['run_id'], p['volume']):
+    for directory in run_directories(p["path"], p["run_id"], p["volume"]):
         if in_use(directory):
-            if p['run_id']:
-                left.append('%s is in use' % directory)
+            if p["run_id"]:
+                left.append("%s is in use" % directory)
             continue
-        if not p['run_id'] and about_to_start(directory, known):
-            kept.append('%s: made within the last hour, by a run that may be about to start. If its controller is gone, remove it by '
-                        'playbooks/cleanup.yml -e cleanup_run_id=%s' % (directory, run_id_of(directory)))
+        if not p["run_id"] and about_to_start(directory, known):
+            kept.append(
+                "%s: made within the last hour, by a run that may be about to start. If its controller is gone, remove it by "
+                "playbooks/cleanup.yml -e cleanup_run_id=%s" % (directory, run_id_of(directory))
+            )
             continue
         if check:
             removed.append(directory)
         else:
-            gone, stays = _workspace.remove(p['path'], directory)
+            gone, stays = _workspace.remove(p["path"], directory)
             removed.extend(gone)
             left.extend(stays)
-    if not check and p['path']:
-        gone, stays = _workspace.remove(p['path'], os.path.join(p['path'], 'none'))
+    if not check and p["path"]:
+        gone, stays = _workspace.remove(p["path"], os.path.join(p["path"], "none"))
         removed.extend(gone)
         left.extend(stays)
 
@@ -197,14 +204,14 @@ def clean_workspace(p, check, removed, left, kept, known):
 def main():
     module = AnsibleModule(
         argument_spec=dict(
-            run_id=dict(type='str', default=''),
-            volume=dict(type='str', default='log'),
-            state_dir=dict(type='str', default='~/.mqops-logdisk'),
-            path=dict(type='str', default=''),
-            keep_state=dict(type='bool', default=False),
-            uncollected_days=dict(type='int', default=7),
-            patience_s=dict(type='float', default=10),
-            user=dict(type='str', default=''),
+            run_id=dict(type="str", default=""),
+            volume=dict(type="str", default="log"),
+            state_dir=dict(type="str", required=True),
+            path=dict(type="str", default=""),
+            keep_state=dict(type="bool", default=False),
+            uncollected_days=dict(type="int", default=7),
+            patience_s=dict(type="float", default=10),
+            user=dict(type="str", default=""),
         ),
         supports_check_mode=True,
     )
@@ -212,7 +219,7 @@ def main():
     removed, left, kept = [], [], []
     ended = True
     try:
-        known = _runs.names_below(module.params['state_dir'])
+        known = _runs.names_below(module.params["state_dir"])
         ended = clean_state(module.params, module.check_mode, removed, left, kept)
     except (OSError, _runs.RunError) as error:
         known = []
@@ -223,9 +230,9 @@ def main():
     except OSError as error:
         left.append(str(error))
     for text in kept:
-        module.warn('kept: %s' % text)
+        module.warn("kept: %s" % text)
     module.exit_json(changed=bool(removed), removed=removed, left=left, kept=kept)
 
 
-if __name__ == '__main__':
+if __name__ == "__main__":
     main()

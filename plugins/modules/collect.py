@@ -4,25 +4,26 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import (absolute_import, division, print_function)
+from __future__ import absolute_import, division, print_function
+
 __metaclass__ = type
 
-DOCUMENTATION = r'''
+DOCUMENTATION = r"""
 ---
 module: collect
-short_description: Bring a run's tables home and judge the host
+short_description: Collect the tables of a run and judge the host
 description:
   - Reads the finished tables of a run that M(mqops.logdisk.start) started.
-  - Its action plugin compares them, and the machine that answers, with the order that M(mqops.logdisk.start) recorded. It fails, and the tables
-    stay on the host, if they are not what was ordered or if they come from another machine.
-  - Then it files them in the run directory on the controller with a record of the host and its verdict; the tables themselves
-    never enter Ansible's results.
-  - The tables stay on the host until M(mqops.logdisk.cleanup) takes them away.
+  - The action plugin compares the tables, and the machine that answers, with the order that M(mqops.logdisk.start) recorded.
+    If the tables differ from the order, or if they come from another machine, the module fails and the tables are kept on the host.
+  - Otherwise the action plugin stores the tables in the run directory on the controller, judges the host and writes its record.
+    The tables themselves are not part of the task's result.
+  - The tables are kept on the host until M(mqops.logdisk.cleanup) removes them.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 options:
   run_id:
-    description: The run.
+    description: ID of the run.
     type: str
     required: true
   volume:
@@ -30,11 +31,11 @@ options:
     type: str
     default: log
   state_dir:
-    description: The run's state directory, as given to M(mqops.logdisk.start).
+    description: The state directory that was passed to M(mqops.logdisk.start).
     type: str
-    default: ~/.mqops-logdisk
+    required: true
   user:
-    description: User that this has to run as; empty for the connecting user. Refused if it is another one.
+    description: The user that this module must run as. The module fails if it runs as another user. If empty, any user is accepted.
     type: str
     default: ""
   run_path:
@@ -43,24 +44,25 @@ options:
     required: true
 attributes:
   check_mode:
-    description: Not useful in check mode, in which nothing was measured.
+    description: Nothing is measured in check mode, so there is nothing to collect.
     support: none
-'''
+"""
 
-EXAMPLES = r'''
+EXAMPLES = r"""
 - name: Bring the tables home
   mqops.logdisk.collect:
+    state_dir: ~/.mqops-logdisk
     run_id: 20261121T104935Z-1f0c2a
     run_path: reports/20261121T104935Z-1f0c2a
-'''
+"""
 
-RETURN = r'''
+RETURN = r"""
 logdisk:
-  description: Schema number, host, volume, and the host's verdict.
+  description: The host, the volume and the verdict, with the number of the schema.
   returned: always
   type: dict
   sample: {schema: 1, kind: measurement, host: db01, volume: log, verdict: pass}
-'''
+"""
 
 import base64
 import os
@@ -73,58 +75,62 @@ TABLE_MAX_BYTES = 64 << 20
 
 
 def read_table(path):
-    """Return a table, compressed and in base64; None where there is none. Raises RunError where it is too large."""
+    """Return a table, compressed and in base64; None if there is none. Raises RunError if it is too large."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     except OSError:
         return None
-    with os.fdopen(descriptor, 'rb') as stream:
+    with os.fdopen(descriptor, "rb") as stream:
         content = stream.read(TABLE_MAX_BYTES + 1)
     if len(content) > TABLE_MAX_BYTES:
-        raise _runs.RunError('%s is larger than %d MiB' % (path, TABLE_MAX_BYTES >> 20))
-    return base64.b64encode(zlib.compress(content)).decode('ascii')
+        raise _runs.RunError("%s is larger than %d MiB" % (path, TABLE_MAX_BYTES >> 20))
+    return base64.b64encode(zlib.compress(content)).decode("ascii")
 
 
 def why_dead(run):
     """Return a sentence on a tester that ended without tables."""
     status = run.exit_status()
-    message = run.read_text('stderr', 2000).strip()
+    message = run.read_text("stderr", 2000).strip()
     if status is None:
-        return 'the tester vanished before it wrote its tables (was the host restarted, or its supervisor killed?)'
+        return "the tester vanished before it wrote its tables (was the host restarted, or its supervisor killed?)"
     if status > 128:
-        return 'the tester was killed by signal %d before it wrote its tables' % (status - 128)
-    message = message.replace('--shareDevice', 'workspace_allow: [device_in_use]')
-    return message or 'the tester ended with status %d and without tables' % status
+        return "the tester was killed by signal %d before it wrote its tables" % (status - 128)
+    message = message.replace("--shareDevice", "workspace_allow: [device_in_use]")
+    return message or "the tester ended with status %d and without tables" % status
 
 
 def main():
     module = AnsibleModule(
         argument_spec=dict(
-            run_id=dict(type='str', required=True),
-            volume=dict(type='str', default='log'),
-            user=dict(type='str', default=''),
-            state_dir=dict(type='str', default='~/.mqops-logdisk'),
-            run_path=dict(type='path', required=True),
+            run_id=dict(type="str", required=True),
+            volume=dict(type="str", default="log"),
+            user=dict(type="str", default=""),
+            state_dir=dict(type="str", required=True),
+            run_path=dict(type="path", required=True),
         ),
     )
     p = module.params
     _user.refuse_other(module)
     try:
-        run = _runs.Run(p['state_dir'], p['run_id'], p['volume'])
+        run = _runs.Run(p["state_dir"], p["run_id"], p["volume"])
         state = run.state()
-        if state == 'absent':
-            module.fail_json(msg='this host has no state of the run %s' % p['run_id'], state=state)
-        if state == 'running':
-            module.fail_json(msg='the tester still runs past its deadline and has no tables', state=state)
-        if state == 'dead':
+        if state == "absent":
+            module.fail_json(msg="this host has no state of the run %s" % p["run_id"], state=state)
+        if state == "running":
+            module.fail_json(msg="the tester still runs past its deadline and has no tables", state=state)
+        if state == "dead":
             module.fail_json(msg=why_dead(run), state=state, exit_status=run.exit_status())
         tables = dict((name, read_table(os.path.join(run.tables_path, name))) for name in _runs.TABLE_NAMES)
     except (OSError, _runs.RunError) as error:
         module.fail_json(msg=str(error))
     module.exit_json(
-        changed=False, state=state, start=run.read_start(), machine=_machine.identity(),
-        tables=dict((name, content) for name, content in tables.items() if content is not None))
+        changed=False,
+        state=state,
+        start=run.read_start(),
+        machine=_machine.identity(),
+        tables=dict((name, content) for name, content in tables.items() if content is not None),
+    )
 
 
-if __name__ == '__main__':
+if __name__ == "__main__":
     main()

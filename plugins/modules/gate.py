@@ -4,17 +4,19 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import (absolute_import, division, print_function)
+from __future__ import absolute_import, division, print_function
+
 __metaclass__ = type
 
-DOCUMENTATION = r'''
+DOCUMENTATION = r"""
 ---
 module: gate
-short_description: Judge a fleet and write its report
+short_description: Judge the fleet and write the report
 description:
-  - Gives missing hosts their records, judges the fleet by its records, writes the verdict and renders the report.
-  - Writes C(outcome.json) beside the run directories, by which a pipeline tells a verdict from wrong usage and from an internal error.
-  - Does not fail for a verdict. The result says which hosts are to fail, and what is to stop the fleet besides.
+  - Writes a record for each expected host that has none, judges the fleet, writes the verdict and renders the report.
+  - Writes C(outcome.json) to the directory that contains the run directories. A pipeline can use it to distinguish a verdict
+    from incorrect usage and from an internal error.
+  - Does not fail because of a verdict. RV(failures) and RV(fleet_problems) contain the reasons to fail.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 options:
@@ -23,49 +25,49 @@ options:
     type: path
     required: true
   judged_hosts:
-    description: The hosts of the play, which can fail by their own verdicts.
+    description: The hosts of the play. The verdict of any other host is returned in RV(fleet_problems).
     type: list
     elements: str
     required: true
 attributes:
   action:
-    description: Has a corresponding action plugin, which does the work on the controller.
+    description: This module has a corresponding action plugin, which does all of the work on the controller.
     support: full
   check_mode:
-    description: Reports the refusals to be expected; there is no verdict in check mode.
+    description: In check mode the report contains what a certification would refuse. There is no verdict.
     support: full
-'''
+"""
 
-EXAMPLES = r'''
+EXAMPLES = r"""
 - name: Judge the fleet and write the report
   mqops.logdisk.gate:
     run_path: "{{ gate_run.path }}"
     judged_hosts: "{{ ansible_play_hosts_all }}"
   run_once: true
   register: gate_judged
-'''
+"""
 
-RETURN = r'''
+RETURN = r"""
 logdisk:
-  description: The verdict, and whether the policy stops the play.
+  description: The verdict, and whether the policy fails the run.
   returned: success
   type: dict
   sample: {schema: 1, kind: gate, verdict: fail, certified: false, gate_failed: true}
 failures:
-  description: The message of each host that the policy stops at; empty if the gate only reports.
+  description: The failure message of each host that the policy does not accept. Empty if the gate only reports.
   returned: success
   type: dict
 fleet_problems:
-  description: What stops the gate and is no verdict of a host in the play, a sentence each.
+  description: Reasons to fail the run that are not the verdict of a host in the play.
   returned: success
   type: list
   elements: str
 outcome:
-  description: What C(outcome.json) says of the run.
+  description: The content of C(outcome.json).
   returned: success
   type: dict
 hosts:
   description: The verdict of each host.
   returned: success
   type: dict
-'''
+"""

@@ -4,46 +4,48 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import (absolute_import, division, print_function)
+from __future__ import absolute_import, division, print_function
+
 __metaclass__ = type
 
-DOCUMENTATION = r'''
+DOCUMENTATION = r"""
 ---
 module: open_run
 short_description: Open a run
 description:
-  - Resolves each host's profile, checks that all hosts under test ask the same of the run, and makes the run directory on the controller. No host is touched.
-  - Reads what each host asks for from the facts C(gate_settings) and C(sweep_plan) that the roles handed on.
-  - What is wrong is returned in RV(problems) and noted in C(outcome.json); the role fails the play with it.
+  - Loads the profile of each host, checks that the hosts under test agree on the settings that apply to the whole run, and creates
+    the run directory on the controller. No host is contacted.
+  - Reads the settings of each host from the facts C(gate_settings) and C(sweep_plan), which the roles set.
+  - If something is wrong, it is returned in RV(problems) and written to C(outcome.json). The role then fails.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 options:
   hosts:
-    description: The hosts to expect, as a host pattern or a list of them. Every term, and every term of the limit, must match a host of the inventory.
+    description: The expected hosts, as a host pattern or a list of host patterns. Each term of the pattern and of the limit must match a host of the inventory.
     type: raw
     required: true
   report_dir:
-    description: Directory on the controller in which a refusal is noted. The run directory is made in the one that all hosts agree on.
+    description: Directory on the controller for C(outcome.json) if the run is refused. The run directory is created in the directory that all hosts agree on.
     type: str
     required: true
   profile_dir:
-    description: Directory of the shipped profiles.
+    description: Directory that contains the profiles of this collection.
     type: str
     required: true
   roles_dir:
-    description: Directory of this collection's roles, whose defaults are the report's parameters if no variable says otherwise.
+    description: Directory that contains the roles of this collection. The report shows their defaults for variables that are not set.
     type: str
     required: true
 attributes:
   action:
-    description: Has a corresponding action plugin, which does the work on the controller.
+    description: This module has a corresponding action plugin, which does all of the work on the controller.
     support: full
   check_mode:
-    description: Makes the run directory in check mode too, for the report of the preflight.
+    description: The run directory is also created in check mode, because the report of the preflight is written to it.
     support: full
-'''
+"""
 
-EXAMPLES = r'''
+EXAMPLES = r"""
 - name: Open the run
   mqops.logdisk.open_run:
     hosts: all:!localhost
@@ -51,21 +53,21 @@ EXAMPLES = r'''
     profile_dir: roles/gate/files/profiles
     roles_dir: roles
   run_once: true
-'''
+"""
 
-RETURN = r'''
+RETURN = r"""
 problems:
-  description: Why the run is refused, a sentence each; empty if it is open.
+  description: The reasons why the run is refused. Empty if the run is open.
   returned: success
   type: list
   elements: str
 outcome:
-  description: What C(outcome.json) says of a refused run.
-  returned: if the run is refused
+  description: The content of C(outcome.json).
+  returned: when the run is refused
   type: dict
 run:
-  description: Run id, path and expected hosts.
-  returned: if the run is open
+  description: The run ID, the absolute path of the run directory and the expected hosts.
+  returned: when the run is open
   type: dict
   sample: {run_id: 20261121T104935Z-1f0c2a, path: /srv/reports/20261121T104935Z-1f0c2a, expected_hosts: [db01, db02]}
-'''
+"""

@@ -4,96 +4,74 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import (absolute_import, division, print_function)
+from __future__ import absolute_import, division, print_function
+
 __metaclass__ = type
 
-DOCUMENTATION = r'''
+DOCUMENTATION = r"""
 ---
 module: plan
 short_description: Work out what a sweep will do on a host
 description:
-  - Checks the options of a sweep and works out the tester's arguments, the space and the time it takes. Nothing is sent to the host.
+  - Checks the options of a sweep and works out the arguments of the tester, the space and the time that the sweep needs. The host is not contacted.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 options:
-  block_sizes:
-    description: Sizes of the writes, in bytes or with K or M.
-    type: list
-    elements: str
+  variables:
+    description: The C(sweep_*) variables of the role by name, as far as they set options of the tester.
+    type: dict
     required: true
-  load_points:
-    description: Numbers of queue managers that write at once; empty for all together.
-    type: list
-    elements: str
-    default: []
   queue_managers:
-    description: How many queue managers have a directory.
+    description: Number of queue managers in the workspace.
     type: int
     required: true
-  duration_s:
-    description: Seconds measured a block size and load point.
-    type: int
-    required: true
-  warmup_s:
-    description: Seconds written before, not counted.
-    type: int
-    default: 0
-  file_size:
-    description: Size of a test file.
-    type: str
-    required: true
-  files:
-    description: Number of test files a queue manager.
-    type: int
-    required: true
-  sync:
-    description: How a write is made durable; empty for the tester's default.
-    type: str
-    default: ''
-  direct:
-    description: C(yes) or C(no); empty for the tester's default.
-    type: str
-    default: ''
-  rate_per_s:
-    description: Writes a second for each queue manager; 0 for as fast as the disk takes them.
-    type: float
-    default: 0
-  delay_us:
-    description: Pause after each write in microseconds.
-    type: int
-    default: 0
-  verify:
-    description: Read every block back after each step and check it.
-    type: bool
-    default: false
-  deadline_s:
-    description: Seconds after its start at which the tester ends; 0 for twice the planned time and a minute.
-    type: int
-    default: 0
+  options:
+    description: Other options of the tester by name, such as C(alignment). The options that the collection sets itself are refused.
+    type: dict
+    default: {}
+  run_wide:
+    description: Settings that concern the whole run. They are returned as they are.
+    type: dict
+    default: {}
 attributes:
   action:
-    description: Has a corresponding action plugin, which does the work on the controller.
+    description: This module has a corresponding action plugin, which does all of the work on the controller.
     support: full
   check_mode:
-    description: Changes nothing.
+    description: This module does not change anything.
     support: full
-'''
+"""
 
-EXAMPLES = r'''
-- name: Work out what the sweep will do
+EXAMPLES = r"""
+- name: Plan the sweep
   mqops.logdisk.plan:
-    block_sizes: [4K, 64K]
+    variables:
+      sweep_block_sizes: [4K, 64K]
+      sweep_duration: 60
+      sweep_file_size: 64M
+      sweep_files: 16
     queue_managers: 2
-    duration_s: 60
-    file_size: 64M
-    files: 16
-  register: sweep_planned
-'''
+    options: {alignment: 512}
+  register: sweep_plan
+"""
 
-RETURN = r'''
-plan:
-  description: The plan.
+RETURN = r"""
+arguments:
+  description: Arguments of the tester, without its directories.
   returned: success
-  type: dict
-  sample: {arguments: ['--bsize=4096,65536'], steps: 2, footprint_bytes: 2147483648, planned_s: 122.0, format_s: 21.5, deadline_s: 390}
-'''
+  type: list
+  elements: str
+  sample: ['--bsize=4096,65536']
+footprint_bytes:
+  description: Size of all test files together.
+  returned: success
+  type: int
+planned_s:
+  description: Seconds that the steps take.
+  returned: success
+  type: float
+deadline_s:
+  description: Seconds after which the tester ends in any case.
+  returned: success
+  type: float
+"""

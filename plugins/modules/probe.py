@@ -4,112 +4,112 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import (absolute_import, division, print_function)
+from __future__ import absolute_import, division, print_function
+
 __metaclass__ = type
 
-DOCUMENTATION = r'''
+DOCUMENTATION = r"""
 ---
 module: probe
-short_description: Look at a host before the tester comes to it
+short_description: Inspect a host before the tester is installed
 description:
-  - Reports what the other roles need to know of a host in one call, without changing anything.
-  - Fails, and does not run the tester that it finds, where another user could have put it there or could change it.
-  - Does not run a tester whose SHA-256 is not the expected one either, and reports it as not installed, so that it is built or placed anew.
-    This finds an old, damaged or mixed up binary. It cannot find what somebody forged who has the rights of the tester's user on the host.
-  - Its action plugin adds the place where the tester of this collection's sources belongs on the host, and the
-    offset of the host's clock.
+  - Returns everything that the roles need to know about a host, in one call and without changing anything.
+  - Fails if another user could have installed or could change the tester that it finds. It does not run such a tester.
+  - Does not run a tester with an unexpected SHA-256 either, and reports it as not installed, so that it is built or copied again.
+    This detects old, damaged and mixed-up binaries. It does not protect against somebody who has the rights of the tester's user on the host.
+  - The action plugin adds the path where this version of the tester belongs, and the offset of the host's clock.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 options:
   directory:
-    description: Directory for the tester's binaries; C(~) is the connecting user's home.
+    description: Directory for the binaries of the tester. C(~) is the home directory of the connecting user.
     type: path
     default: ~/.mqops-logdisk
   name:
-    description: Folder below O(directory)'s C(bin) that holds this version. The action plugin sets it.
+    description: Name of the directory for this version of the tester, below C(bin) in O(directory). The action plugin sets this option.
     type: str
     default: unknown
   source_dir:
-    description: Directory of the tester's sources on the controller.
+    description: Directory on the controller that contains the sources of the tester.
     type: path
   cflags:
-    description: Additional compiler flags; part of the identity of a build.
+    description: Additional compiler flags. Other flags result in another build.
     type: str
     default: ""
   method:
-    description: How the tester comes to the host.
+    description: Whether to compile the tester on the host or to copy a static binary to it.
     type: str
     choices: [compile, binary]
     default: compile
   binary:
-    description: With O(method=binary), a ready-made static binary on the controller; empty to have one built there.
+    description: Path of the static binary on the controller, for O(method=binary). If empty, one is built on the controller.
     type: path
     default: ""
   sha256:
     description:
-      - With O(method=binary), the SHA-256 of the controller's binaries, of which the one on the host must be one. The action plugin sets it.
-      - With O(method=compile) it must be what M(mqops.logdisk.build) kept beside the binary.
+      - The SHA-256 of each binary on the controller, for O(method=binary). The one on the host must match one of them. The action plugin sets this option.
+      - With O(method=compile) the SHA-256 must be the one that M(mqops.logdisk.build) stored beside the binary.
     type: list
     elements: str
     default: []
   compiler:
-    description: The compiler to use; empty for the first of C(cc), C(gcc), C(clang).
+    description: The compiler to use. If empty, the first of C(cc), C(gcc) and C(clang) that exists is used.
     type: str
     default: ""
   state_dir:
-    description: Directory for the state of runs; refused if this user cannot write there. Empty if there is none.
+    description: Directory for the state of runs. The module fails if this user cannot write to it. If empty, it is not checked.
     type: path
     default: ""
   user:
-    description: User that this has to run as; empty for the connecting user. Refused if it is another one.
+    description: The user that this module must run as. The module fails if it runs as another user. If empty, any user is accepted.
     type: str
     default: ""
 attributes:
   check_mode:
-    description: Can run in check mode and return what it would return otherwise.
+    description: In check mode the module returns the same information as otherwise.
     support: full
-'''
+"""
 
-EXAMPLES = r'''
+EXAMPLES = r"""
 - name: Look at the host
   mqops.logdisk.probe:
     directory: ~/.mqops-logdisk
   register: tester_probe
-'''
+"""
 
-RETURN = r'''
+RETURN = r"""
 facts:
-  description: Flat facts of the host, as they go into its record.
+  description: Facts about the host, as they are stored in its record.
   returned: success
   type: dict
   sample: {os: Debian GNU/Linux 12 (bookworm), kernel: 6.1.0-18-amd64, hostname: db01, machine_id: 0f3c9a2b6e1d4c5f8a7b0c1d2e3f4a5b}
 os_family:
-  description: C(Debian), C(RedHat), C(Suse), or empty where it is none of them.
+  description: C(Debian), C(RedHat) or C(Suse). Empty for any other family.
   returned: success
   type: str
 compiler:
-  description: Path of the compiler found; empty where there is none.
+  description: Path of the compiler. Empty if there is none.
   returned: success
   type: str
 headers:
-  description: Whether the C library's headers are there.
+  description: Whether the headers of the C library are installed.
   returned: success
   type: bool
 tester:
-  description: Path of the tester on the host, whether it is installed, is the expected one and runs, and the hash of its sources.
+  description: Path of the tester on the host, whether the expected tester is installed and runs, and the hash of its sources.
   returned: success
   type: dict
   sample: {path: /home/ansible/.mqops-logdisk/bin/0f3c/logdisk, installed: true, source_hash: 56a799f573cf1e70}
 called_s:
-  description: When the call began and ended, by the controller's clock. The action plugin adds it.
+  description: The times at which the call began and ended, by the controller's clock. The action plugin adds them.
   returned: success
   type: list
   elements: float
 time_epoch_s:
-  description: The host's clock when the module ended.
+  description: The time on the host when the module ended.
   returned: success
   type: float
-'''
+"""
 
 import os
 import platform
@@ -121,71 +121,71 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _places, _tester, _user
 
 FAMILIES = (
-    ('Debian', ('debian', 'ubuntu')),
-    ('RedHat', ('rhel', 'fedora', 'centos', 'rocky', 'almalinux', 'ol', 'amzn')),
-    ('Suse', ('suse', 'sles', 'opensuse', 'sled')),
+    ("Debian", ("debian", "ubuntu")),
+    ("RedHat", ("rhel", "fedora", "centos", "rocky", "almalinux", "ol", "amzn")),
+    ("Suse", ("suse", "sles", "opensuse", "sled")),
 )
 
 
 def read_lines(path):
     try:
-        with open(path, 'rb') as stream:
-            return stream.read(65536).decode('utf-8', 'replace').splitlines()
+        with open(path, "rb") as stream:
+            return stream.read(65536).decode("utf-8", "replace").splitlines()
     except (IOError, OSError):
         return []
 
 
 def os_release():
     """Return /etc/os-release as a dict."""
-    pairs = (line.partition('=') for line in read_lines('/etc/os-release') if '=' in line)
-    return dict((key.strip(), value.strip().strip('"\'')) for key, dummy, value in pairs)
+    pairs = (line.partition("=") for line in read_lines("/etc/os-release") if "=" in line)
+    return dict((key.strip(), value.strip().strip("\"'")) for key, dummy, value in pairs)
 
 
 def family_of(release):
     """Return the package family of an os-release dict, or an empty string."""
-    names = [release.get('ID', '')] + release.get('ID_LIKE', '').split()
+    names = [release.get("ID", "")] + release.get("ID_LIKE", "").split()
     for family, members in FAMILIES:
         if any(name in members or name.startswith(members) for name in names if name):
             return family
-    return ''
+    return ""
 
 
 def memory_bytes():
-    for line in read_lines('/proc/meminfo'):
-        if line.startswith('MemTotal:'):
+    for line in read_lines("/proc/meminfo"):
+        if line.startswith("MemTotal:"):
             return int(line.split()[1]) * 1024
     return None
 
 
 def find_compiler(module, wanted):
-    for name in [wanted] if wanted else ['cc', 'gcc', 'clang']:
+    for name in [wanted] if wanted else ["cc", "gcc", "clang"]:
         path = name if os.path.isabs(name) and os.access(name, os.X_OK) else module.get_bin_path(name)
         if path:
             return path
-    return ''
+    return ""
 
 
 def has_headers(module, compiler):
     if not compiler:
         return False
-    code = '#define _GNU_SOURCE\n#include <stdio.h>\n#include <pthread.h>\n#include <sys/uio.h>\n'
-    return module.run_command([compiler, '-E', '-x', 'c', '-'], data=code)[0] == 0
+    code = "#define _GNU_SOURCE\n#include <stdio.h>\n#include <pthread.h>\n#include <sys/uio.h>\n"
+    return module.run_command([compiler, "-E", "-x", "c", "-"], data=code)[0] == 0
 
 
 def why_unsafe(path):
     """Return why somebody else than this user and root could have put the binary at ``path`` there, or could change it
-    or a directory above it, up to the tester's own; empty where nobody could."""
+    or a directory above it, up to the tester's own; empty if nobody could."""
     folder = os.path.dirname(path)
     parent = os.path.dirname(folder)
     for component in (os.path.dirname(parent), parent, folder, path):
         status = os.lstat(component)
         if stat.S_ISLNK(status.st_mode):
-            return '%s is a symlink' % component
+            return "%s is a symlink" % component
         if status.st_uid not in (0, os.geteuid()):
-            return '%s belongs to another user (uid %d)' % (component, status.st_uid)
+            return "%s belongs to another user (uid %d)" % (component, status.st_uid)
         if status.st_mode & 0o022:
-            return '%s is writable by group or others' % component
-    return ''
+            return "%s is writable by group or others" % component
+    return ""
 
 
 def installed_source_hash(module, path, expected):
@@ -193,35 +193,42 @@ def installed_source_hash(module, path, expected):
     ``expected``, or if it cannot be executed (noexec mount, wrong machine). Fails if others could have put it there: it is
     not run."""
     if not os.path.isfile(path):
-        return ''
+        return ""
     try:
         unsafe = why_unsafe(path)
         if not unsafe and _tester.file_sha256(path) not in expected:
-            return ''
+            return ""
     except (IOError, OSError):
-        return ''  # it went away meanwhile
+        return ""  # it went away meanwhile
     if unsafe:
-        module.fail_json(msg='the tester %s is not run: %s. Remove it where it is none of yours, chmod go-w it where it is, '
-                         'or set tester_dir to another directory' % (path, unsafe))
+        module.fail_json(
+            msg="the tester %s is not run: %s. Remove it if it is not yours, chmod go-w it where it is, or set tester_dir to another directory" % (path, unsafe)
+        )
     try:
-        status, output, dummy = module.run_command([path, '--version'], handle_exceptions=False)
+        status, output, dummy = module.run_command([path, "--version"], handle_exceptions=False)
     except OSError:
-        return ''
-    return _tester.source_hash(output) if status == 0 else ''
+        return ""
+    return _tester.source_hash(output) if status == 0 else ""
 
 
 def home():
     """Return what ~ stands for."""
-    return os.environ.get('HOME') or pwd.getpwuid(os.geteuid()).pw_dir
+    return os.environ.get("HOME") or pwd.getpwuid(os.geteuid()).pw_dir
 
 
 def refuse_places(module, installed):
     """Fail if this user cannot keep the tester or its results where they are to be kept."""
-    directory, state = (os.path.abspath(module.params[name]) if module.params[name] else '' for name in ('directory', 'state_dir'))
-    problems = [] if installed else [
-        _places.why_unwritable(directory, 'tester_dir and sweep_state_dir' if state == directory else 'tester_dir'), _places.why_not_executable(directory)]
+    directory, state = (os.path.abspath(module.params[name]) if module.params[name] else "" for name in ("directory", "state_dir"))
+    problems = (
+        []
+        if installed
+        else [
+            _places.why_unwritable(directory, "tester_dir and sweep_state_dir" if state == directory else "tester_dir"),
+            _places.why_not_executable(directory),
+        ]
+    )
     if state:
-        problems.append(_places.why_unwritable(state, 'sweep_state_dir'))
+        problems.append(_places.why_unwritable(state, "sweep_state_dir"))
     for problem in problems:
         if problem:
             module.fail_json(msg=problem)
@@ -230,36 +237,36 @@ def refuse_places(module, installed):
 def main():
     module = AnsibleModule(
         argument_spec=dict(
-            directory=dict(type='path', default='~/.mqops-logdisk'),
-            name=dict(type='str', default='unknown'),
-            source_dir=dict(type='path'),
-            cflags=dict(type='str', default=''),
-            method=dict(type='str', choices=['compile', 'binary'], default='compile'),
-            binary=dict(type='path', default=''),
-            sha256=dict(type='list', elements='str', default=[]),
-            compiler=dict(type='str', default=''),
-            user=dict(type='str', default=''),
-            state_dir=dict(type='path', default=''),
+            directory=dict(type="path", default="~/.mqops-logdisk"),
+            name=dict(type="str", default="unknown"),
+            source_dir=dict(type="path"),
+            cflags=dict(type="str", default=""),
+            method=dict(type="str", choices=["compile", "binary"], default="compile"),
+            binary=dict(type="path", default=""),
+            sha256=dict(type="list", elements="str", default=[]),
+            compiler=dict(type="str", default=""),
+            user=dict(type="str", default=""),
+            state_dir=dict(type="path", default=""),
         ),
         supports_check_mode=True,
     )
     _user.refuse_other(module)
     release = os_release()
-    path = os.path.join(os.path.abspath(module.params['directory']), 'bin', module.params['name'], 'logdisk')
-    expected = module.params['sha256'] if module.params['method'] == 'binary' else [_tester.read_hash(path)]
+    path = os.path.join(os.path.abspath(module.params["directory"]), "bin", module.params["name"], "logdisk")
+    expected = module.params["sha256"] if module.params["method"] == "binary" else [_tester.read_hash(path)]
     source_hash = installed_source_hash(module, path, expected)
     refuse_places(module, bool(source_hash))
-    compiler = '' if source_hash else find_compiler(module, module.params['compiler'])
+    compiler = "" if source_hash else find_compiler(module, module.params["compiler"])
     facts = dict(
-        os=release.get('PRETTY_NAME') or platform.platform(),
+        os=release.get("PRETTY_NAME") or platform.platform(),
         kernel=platform.release(),
         architecture=platform.machine(),
         user=_user.name(),
         home=home(),
         python_version=platform.python_version(),
-        cpus=os.sysconf('SC_NPROCESSORS_ONLN'),
+        cpus=os.sysconf("SC_NPROCESSORS_ONLN"),
         memory_bytes=memory_bytes(),
-        **_machine.identity()
+        **_machine.identity(),
     )
     module.exit_json(
         changed=False,
@@ -272,5 +279,5 @@ def main():
     )
 
 
-if __name__ == '__main__':
+if __name__ == "__main__":
     main()

@@ -4,15 +4,17 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import (absolute_import, division, print_function)
+from __future__ import absolute_import, division, print_function
+
 __metaclass__ = type
 
-DOCUMENTATION = r'''
+DOCUMENTATION = r"""
 ---
 module: render
-short_description: Render a run directory
+short_description: Render the report of a run
 description:
-  - Writes the report of a run directory again, from its files alone. Several run directories become one new one.
+  - Writes the report of a run again, using only the files in its run directory.
+  - Several run directories are merged into a new one.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 options:
@@ -22,28 +24,28 @@ options:
     elements: str
     required: true
   report_dir:
-    description: Directory that a merged run directory is made in.
+    description: Directory in which a merged run directory is created.
     type: str
     required: true
 attributes:
   action:
-    description: Has a corresponding action plugin, which does the work on the controller.
+    description: This module has a corresponding action plugin, which does all of the work on the controller.
     support: full
   check_mode:
-    description: Renders in check mode too.
+    description: The report is also rendered in check mode.
     support: full
-'''
+"""
 
-EXAMPLES = r'''
+EXAMPLES = r"""
 - name: Render the report again
   mqops.logdisk.render:
     runs: [reports/latest]
     report_dir: reports
-'''
+"""
 
-RETURN = r'''
+RETURN = r"""
 path:
-  description: The run directory that was rendered.
+  description: The run directory that contains the report.
   returned: success
   type: str
-'''
+"""

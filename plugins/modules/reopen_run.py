@@ -4,42 +4,43 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import (absolute_import, division, print_function)
+from __future__ import absolute_import, division, print_function
+
 __metaclass__ = type
 
-DOCUMENTATION = r'''
+DOCUMENTATION = r"""
 ---
 module: reopen_run
 short_description: Reopen a run
 description:
-  - Finds the run directory of an earlier run on the controller and says what that run was, as M(mqops.logdisk.open_run) did.
+  - Reads the run directory of an earlier run on the controller and returns the same information as M(mqops.logdisk.open_run).
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 options:
   path:
-    description: The run directory, or a link to it; relative to the working directory.
+    description: Path of the run directory, or of a link to it. A relative path is relative to the working directory.
     type: str
     required: true
 attributes:
   action:
-    description: Has a corresponding action plugin, which does the work on the controller.
+    description: This module has a corresponding action plugin, which does all of the work on the controller.
     support: full
   check_mode:
-    description: Changes nothing.
+    description: This module does not change anything.
     support: full
-'''
+"""
 
-EXAMPLES = r'''
+EXAMPLES = r"""
 - name: Reopen the newest run
   mqops.logdisk.reopen_run:
     path: reports/latest
   run_once: true
-'''
+"""
 
-RETURN = r'''
+RETURN = r"""
 run:
-  description: Run id, absolute path and expected hosts.
+  description: The run ID, the absolute path of the run directory and the expected hosts.
   returned: success
   type: dict
   sample: {run_id: 20261121T104935Z-1f0c2a, path: /srv/reports/20261121T104935Z-1f0c2a, expected_hosts: [db01, db02]}
-'''
+"""

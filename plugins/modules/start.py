@@ -4,25 +4,26 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import (absolute_import, division, print_function)
+from __future__ import absolute_import, division, print_function
+
 __metaclass__ = type
 
-DOCUMENTATION = r'''
+DOCUMENTATION = r"""
 ---
 module: start
-short_description: Start the tester, detached
+short_description: Start the tester in the background
 description:
-  - Starts the tester in a session of its own that survives the connection, under a small shell that notes its exit
-    status and takes away the test directories when it has ended.
-  - Its action plugin first records in the run directory on the controller what is ordered from which machine.
-  - Returns at once; M(mqops.logdisk.status) follows the run, M(mqops.logdisk.collect) brings its tables home.
-  - Two runs at once in one state directory are refused; the message names the first. Runs with state directories of their own
-    meet at the disk, where the second one's tester refuses.
+  - Starts the tester in its own session, so that it keeps running if the connection is closed. A supervising shell stores the
+    exit status of the tester and removes the test directories when the tester has ended.
+  - The action plugin first records in the run directory on the controller what is ordered from which machine.
+  - Returns at once. Use M(mqops.logdisk.status) to follow the run and M(mqops.logdisk.collect) to collect its tables.
+  - Fails if another run uses the same state directory, and names that run. If a run with another state directory measures the same
+    disk, the tester itself refuses to start.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 options:
   run_id:
-    description: The run.
+    description: ID of the run.
     type: str
     required: true
   volume:
@@ -30,41 +31,43 @@ options:
     type: str
     default: log
   state_dir:
-    description: Directory for the run's state and tables; on another file system than the one under test where there is one.
+    description: Directory for the state and the tables of the run. If possible, choose a file system other than the one under test.
     type: str
-    default: ~/.mqops-logdisk
+    required: true
   tester:
     description: Path of the tester on the host.
     type: str
     required: true
   arguments:
-    description: The tester's arguments, without C(--tables), C(--progress) and C(--dir).
+    description: Arguments for the tester, without C(--runId), C(--dir), C(--tables) and C(--progress).
     type: list
     elements: str
     default: []
   directories:
-    description: The directories under test, one a queue manager.
+    description: The directories under test, one per queue manager.
     type: list
     elements: str
     required: true
   run_directory:
-    description: The directory of this run that holds O(directories).
+    description: The directory of this run, which contains O(directories).
     type: str
     required: true
   path:
-    description: The workspace that O(run_directory) lies in.
+    description: Path of the workspace, which contains O(run_directory).
     type: str
     required: true
   made_path:
-    description: Whether this run made O(path), so that it goes when the run has ended.
+    description: Whether this run created O(path). If so, O(path) is removed when the run has ended.
     type: bool
     default: false
   deadline_epoch_s:
-    description: When the tester ends by itself whatever happens, by the host's clock.
+    description: Time at which the tester ends in any case, in seconds since the epoch by the host's clock.
     type: float
     required: true
   order:
-    description: For which host, volume and run the tester is started, kept beside the tables for M(mqops.logdisk.collect). The action plugin sets it.
+    description:
+      - The host, volume and run that the tester is started for, which are stored beside the tables for M(mqops.logdisk.collect).
+      - The action plugin sets this option.
     type: dict
     default: {}
   nice:
@@ -72,26 +75,27 @@ options:
     type: int
     default: 0
   ionice:
-    description: I/O scheduling of the tester, as ionice(1) takes it (C(-c 2 -n 7)); empty for the default.
+    description: I/O scheduling class and priority of the tester, as options of ionice(1), for example C(-c 2 -n 7). If empty, the default applies.
     type: str
     default: ""
   keep_days:
-    description: State of runs older than this, which nobody collected, is removed.
+    description: Number of days after which the state of a run that was not collected is removed.
     type: int
     default: 7
   user:
-    description: User that the tester has to run as; empty for any. Refused if it is another one.
+    description: The user that the tester must run as. The module fails if it runs as another user. If empty, any user is accepted.
     type: str
     default: ""
 attributes:
   check_mode:
-    description: Says in check mode that it would start the tester, without doing it.
+    description: In check mode the module reports a change without starting the tester.
     support: full
-'''
+"""
 
-EXAMPLES = r'''
+EXAMPLES = r"""
 - name: Start the tester
   mqops.logdisk.start:
+    state_dir: ~/.mqops-logdisk
     run_id: 20261121T104935Z-1f0c2a
     tester: /home/ansible/.mqops-logdisk/bin/0f3c/logdisk
     arguments: [--bsize=4K, --duration=60]
@@ -99,18 +103,18 @@ EXAMPLES = r'''
     run_directory: /var/tmp/logdisk/logdisk-R-log
     path: /var/tmp/logdisk
     deadline_epoch_s: 1795258175.0
-'''
+"""
 
-RETURN = r'''
+RETURN = r"""
 pid:
-  description: Process id of the supervising shell, which leads the session.
+  description: Process ID of the supervising shell, which is the leader of the session.
   returned: success
   type: int
 state_path:
-  description: The run's state directory.
+  description: State directory of the run.
   returned: success
   type: str
-'''
+"""
 
 import os
 import shlex
@@ -119,10 +123,10 @@ import time
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _marks, _runs, _user
 
-# Arguments: the state directory, the workspace's path, 1 where this run made it, the run's directory, and the tester's
+# Arguments: the state directory, the workspace's path, 1 if this run made it, the run's directory, and the tester's
 # command. The tester's own end decides when the directories go: a tester whose thread hangs in a write keeps them until
 # the disk answers. Relative file names only below directories that carry our mark.
-SUPERVISOR = r'''
+SUPERVISOR = r"""
 umask 077
 state=$1 path=$2 made=$3 run=$4
 shift 4
@@ -142,7 +146,7 @@ if [ -f "$run/MARK" ] && [ ! -L "$run" ]; then
   leave "$run"
 fi
 if [ "$made" = 1 ]; then leave "$path"; fi
-'''.replace('MARK', _marks.MARK_NAME)
+""".replace("MARK", _marks.MARK_NAME)
 
 
 def remove_old_runs(state_dir, keep_days):
@@ -155,37 +159,42 @@ def remove_old_runs(state_dir, keep_days):
 
 def command(p, run):
     """Return the tester's command line."""
-    prefix = ['nice', '-n', str(p['nice'])] if p['nice'] else []
-    if p['ionice']:
-        prefix += ['ionice'] + shlex.split(p['ionice'])
-    return prefix + [p['tester']] + p['arguments'] + [
-        '--runId=' + p['run_id'], '--dir=' + ','.join(p['directories']), '--tables=' + run.tables_path, '--progress=' + run.progress_path]
+    prefix = ["nice", "-n", str(p["nice"])] if p["nice"] else []
+    if p["ionice"]:
+        prefix += ["ionice"] + shlex.split(p["ionice"])
+    return (
+        prefix
+        + [p["tester"]]
+        + p["arguments"]
+        + ["--runId=" + p["run_id"], "--dir=" + ",".join(p["directories"]), "--tables=" + run.tables_path, "--progress=" + run.progress_path]
+    )
 
 
 def launch(p, run):
     """Start the supervising shell in a session of its own. Returns its pid."""
-    return _runs.detach(['/bin/sh', '-c', SUPERVISOR, 'mqops-logdisk', run.path, p['path'], '1' if p['made_path'] else '0',
-                         p['run_directory']] + command(p, run), run.lock())
+    return _runs.detach(
+        ["/bin/sh", "-c", SUPERVISOR, "mqops-logdisk", run.path, p["path"], "1" if p["made_path"] else "0", p["run_directory"]] + command(p, run), run.lock()
+    )
 
 
 def main():
     module = AnsibleModule(
         argument_spec=dict(
-            run_id=dict(type='str', required=True),
-            volume=dict(type='str', default='log'),
-            state_dir=dict(type='str', default='~/.mqops-logdisk'),
-            tester=dict(type='str', required=True),
-            arguments=dict(type='list', elements='str', default=[]),
-            directories=dict(type='list', elements='str', required=True),
-            run_directory=dict(type='str', required=True),
-            path=dict(type='str', required=True),
-            made_path=dict(type='bool', default=False),
-            deadline_epoch_s=dict(type='float', required=True),
-            order=dict(type='dict', default={}),
-            nice=dict(type='int', default=0),
-            ionice=dict(type='str', default=''),
-            keep_days=dict(type='int', default=7),
-            user=dict(type='str', default=''),
+            run_id=dict(type="str", required=True),
+            volume=dict(type="str", default="log"),
+            state_dir=dict(type="str", required=True),
+            tester=dict(type="str", required=True),
+            arguments=dict(type="list", elements="str", default=[]),
+            directories=dict(type="list", elements="str", required=True),
+            run_directory=dict(type="str", required=True),
+            path=dict(type="str", required=True),
+            made_path=dict(type="bool", default=False),
+            deadline_epoch_s=dict(type="float", required=True),
+            order=dict(type="dict", default={}),
+            nice=dict(type="int", default=0),
+            ionice=dict(type="str", default=""),
+            keep_days=dict(type="int", default=7),
+            user=dict(type="str", default=""),
         ),
         supports_check_mode=True,
     )
@@ -194,16 +203,25 @@ def main():
     if module.check_mode:
         module.exit_json(changed=True)
     try:
-        run = _runs.Run(p['state_dir'], p['run_id'], p['volume'])
+        run = _runs.Run(p["state_dir"], p["run_id"], p["volume"])
         run.create()
-        remove_old_runs(p['state_dir'], p['keep_days'])
+        remove_old_runs(p["state_dir"], p["keep_days"])
         pid = launch(p, run)
-        run.write_start(dict(pid=pid, started_epoch_s=time.time(), deadline_epoch_s=p['deadline_epoch_s'],
-                             path=p['path'], run_directory=p['run_directory'], order=p['order'], machine=_machine.identity()))
+        run.write_start(
+            dict(
+                pid=pid,
+                started_epoch_s=time.time(),
+                deadline_epoch_s=p["deadline_epoch_s"],
+                path=p["path"],
+                run_directory=p["run_directory"],
+                order=p["order"],
+                machine=_machine.identity(),
+            )
+        )
     except (OSError, _runs.RunError) as error:
         module.fail_json(msg=str(error))
     module.exit_json(changed=True, pid=pid, state_path=run.path)
 
 
-if __name__ == '__main__':
+if __name__ == "__main__":
     main()

@@ -4,20 +4,21 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import (absolute_import, division, print_function)
+from __future__ import absolute_import, division, print_function
+
 __metaclass__ = type
 
-DOCUMENTATION = r'''
+DOCUMENTATION = r"""
 ---
 module: status
-short_description: Follow a detached run of the tester
+short_description: Get the state of a run
 description:
-  - Reports the state and the progress line of a run that M(mqops.logdisk.start) started.
+  - Returns the state and the progress of a run that M(mqops.logdisk.start) started.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 options:
   run_id:
-    description: The run.
+    description: ID of the run.
     type: str
     required: true
   volume:
@@ -25,47 +26,49 @@ options:
     type: str
     default: log
   state_dir:
-    description: The run's state directory, as given to M(mqops.logdisk.start).
+    description: The state directory that was passed to M(mqops.logdisk.start).
     type: str
-    default: ~/.mqops-logdisk
+    required: true
   wanted:
-    description: Whether to ask the host at all; the action plugin answers with O(known) where not.
+    description: Whether to contact the host. If V(false), the action plugin returns O(known).
     type: bool
     default: true
   known:
-    description: What the host said last.
+    description: The last answer of the host.
     type: dict
     default: {}
 attributes:
   check_mode:
-    description: Can run in check mode and return what it would return otherwise.
+    description: In check mode the module returns the same information as otherwise.
     support: full
-'''
+"""
 
-EXAMPLES = r'''
-- name: Look at the run
+EXAMPLES = r"""
+- name: Get the state of the run
   mqops.logdisk.status:
+    state_dir: ~/.mqops-logdisk
     run_id: 20261121T104935Z-1f0c2a
   register: sweep_status
-'''
+"""
 
-RETURN = r'''
+RETURN = r"""
 state:
   description:
-    - C(running), C(finished) (its tables are complete, whether or not its process could end), C(dead) (it ended
-      without tables) or C(absent).
+    - C(running), C(finished), C(dead) or C(absent).
+    - C(finished) means that the tables are complete, even if the process has not ended. C(dead) means that the tester ended without tables.
+    - C(unknown) if the host did not answer.
   returned: success
   type: str
 progress:
-  description: The tester's progress, as text by key.
+  description: The progress that the tester reports. All values are strings.
   returned: success
   type: dict
   sample: {state: measuring, percent: "42.9", latency_p99_ns: "1204000"}
 exit_status:
-  description: The tester's exit status once it has ended.
-  returned: when it has ended
+  description: Exit status of the tester.
+  returned: when the tester has ended
   type: int
-'''
+"""
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.mqops.logdisk.plugins.module_utils import _runs
@@ -74,25 +77,25 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _runs
 def main():
     module = AnsibleModule(
         argument_spec=dict(
-            run_id=dict(type='str', required=True),
-            volume=dict(type='str', default='log'),
-            state_dir=dict(type='str', default='~/.mqops-logdisk'),
-            wanted=dict(type='bool', default=True),
-            known=dict(type='dict', default={}),
+            run_id=dict(type="str", required=True),
+            volume=dict(type="str", default="log"),
+            state_dir=dict(type="str", required=True),
+            wanted=dict(type="bool", default=True),
+            known=dict(type="dict", default={}),
         ),
         supports_check_mode=True,
     )
     p = module.params
     try:
-        run = _runs.Run(p['state_dir'], p['run_id'], p['volume'])
-        pairs = (item.partition('=') for item in run.read_text('progress', 4096).split() if '=' in item)
+        run = _runs.Run(p["state_dir"], p["run_id"], p["volume"])
+        pairs = (item.partition("=") for item in run.read_text("progress", 4096).split() if "=" in item)
         result = dict(state=run.state(), progress=dict((key, value) for key, dummy, value in pairs))
     except (OSError, _runs.RunError) as error:
         module.fail_json(msg=str(error))
     if run.exit_status() is not None:
-        result['exit_status'] = run.exit_status()
+        result["exit_status"] = run.exit_status()
     module.exit_json(changed=False, **result)
 
 
-if __name__ == '__main__':
+if __name__ == "__main__":
     main()

@@ -4,16 +4,17 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import (absolute_import, division, print_function)
+from __future__ import absolute_import, division, print_function
+
 __metaclass__ = type
 
-DOCUMENTATION = r'''
+DOCUMENTATION = r"""
 ---
 module: wait
 short_description: Wait on the controller for a sweep
 description:
-  - Sleeps until it is time to look at the hosts again, and shows how far the fleet is. It holds no connection and no fork.
-  - Without a host to wait for it returns at once.
+  - Sleeps until it is time to poll the hosts again, and shows the progress of the fleet. No connection or fork is held meanwhile.
+  - Returns at once if there is no host to wait for.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 options:
@@ -23,31 +24,31 @@ options:
     elements: str
     required: true
   run_id:
-    description: The run.
+    description: ID of the run.
     type: str
     required: true
   starts:
-    description: Start by host, as M(mqops.logdisk.schedule) returned it.
+    description: Start time of each host, as returned by M(mqops.logdisk.schedule).
     type: dict
     required: true
   interval_s:
-    description: Seconds between two looks; more where a long sweep, or a host that is long overdue, would else need too many.
+    description: Number of seconds between two polls. The interval grows if a long sweep or an overdue host would need too many polls.
     type: float
     default: 30
   previous:
-    description: What the wait before this one returned, which tells how many looks are left.
+    description: The result of the previous call. It is used to limit the number of polls.
     type: dict
     default: {}
 attributes:
   action:
-    description: Has a corresponding action plugin, which does the work on the controller.
+    description: This module has a corresponding action plugin, which does all of the work on the controller.
     support: full
   check_mode:
-    description: Changes nothing.
+    description: This module does not change anything.
     support: full
-'''
+"""
 
-EXAMPLES = r'''
+EXAMPLES = r"""
 - name: Wait on the controller
   mqops.logdisk.wait:
     hosts: "{{ ansible_play_hosts }}"
@@ -55,24 +56,24 @@ EXAMPLES = r'''
     starts: "{{ sweep_schedule.starts }}"
   run_once: true
   register: sweep_wait
-'''
+"""
 
-RETURN = r'''
+RETURN = r"""
 pending:
-  description: Whether a host is to be looked at again.
+  description: Whether at least one host is to be polled again.
   returned: success
   type: bool
 pending_hosts:
-  description: The hosts to look at.
+  description: The hosts to poll.
   returned: success
   type: list
   elements: str
 polls:
-  description: How often the hosts were looked at, this time included.
+  description: Number of polls, including this one.
   returned: success
   type: int
 starts:
-  description: O(starts), by which the next wait knows that it goes on with this one.
+  description: The value of O(starts), by which the next call recognizes the same sweep.
   returned: success
   type: dict
-'''
+"""

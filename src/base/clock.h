@@ -31,7 +31,7 @@ static inline uint64_t epoch_ns(void) {
     return timespec_ns(time);
 }
 
-// Sleeps until that instant of CLOCK_MONOTONIC; returns at once where it has passed.
+// Sleeps until that instant of CLOCK_MONOTONIC; returns at once if it has passed.
 static inline void sleep_until_ns(uint64_t instant_ns) {
     struct timespec time = ns_timespec(instant_ns);
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) != 0) {

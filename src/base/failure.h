@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Exit statuses, and what went wrong where. A failure is a plain record that its owner fills once; status 0 means none.
+// Exit statuses, and what went wrong. A failure is a plain record that its owner fills once; status 0 means none.
 #ifndef LOGDISK_FAILURE_H
 #define LOGDISK_FAILURE_H
 
@@ -12,22 +12,22 @@
 enum exit_status { EXIT_MEASURED, EXIT_USAGE, EXIT_REFUSED, EXIT_IO_ERROR, EXIT_INTERRUPTED };
 
 #define FAILURE_SHORT_WRITE (-1)    // as error: a write or read that did less than asked
-#define FAILURE_CORRUPT (-2)        // as error: --verify read something else than was written
+#define FAILURE_CORRUPT (-2)        // as error: --verify read something other than what was written
 
 struct failure {
     enum exit_status status;
     char message[PATH_MAX + 512];   // one sentence for people: what, where, and what to do
-    char call[16];                  // the system call, empty where the failure is none of a call's
+    char call[16];                  // the system call; empty if no call failed
     int error;                      // errno, or one of the above
     char file[PATH_MAX];
     uint64_t offset_bytes;
     uint32_t queue_manager;         // from 1; 0: none
     uint64_t block_bytes;
-    uint64_t write;                 // ordinal in its step, from 1; 0: none
+    uint64_t write;                 // its number in the step, from 1; 0: none
 };
 
-const char *failure_error_name(int error);     // "EIO", "SHORT_WRITE"; "other" where it has no name here
-const char *failure_error_text(int error);     // strerror's, or the like for our own
+const char *failure_error_name(int error);     // "EIO", "SHORT_WRITE"; "other" if it has no name here
+const char *failure_error_text(int error);     // as strerror, also for our own
 
 // Set status and message; always false, so that a caller can return it.
 bool failure_set(struct failure *failure, enum exit_status status, const char *format, ...)

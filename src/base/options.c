@@ -6,87 +6,108 @@
 
 #include "base/units.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
-enum kind { KIND_TEXT, KIND_FLAG, KIND_INTEGER, KIND_SIZE, KIND_DECIMAL, KIND_SIZES, KIND_INTEGERS, KIND_CHOICE,
-            KIND_CPUS, KIND_HELP, KIND_VERSION };
+enum kind { KIND_TEXT, KIND_FLAG, KIND_SIZES, KIND_INTEGERS, KIND_INTEGER, KIND_SIZE, KIND_DECIMAL, KIND_CHOICE,
+            KIND_CPUS, KIND_HELP, KIND_VERSION, KIND_COLUMNS };
 
+// An option in full. What is not named is 0 or NULL: no letter, no default, no row in run.csv.
 struct rule {
     const char *name;
-    char letter;                // 0: none
+    char letter;
     enum kind kind;
     size_t field;               // offset in struct options
+    const char *initial;        // the default, as the user would write it
     uint64_t min, max;          // in the field's own unit
-    uint64_t unit;              // KIND_DECIMAL: billionths in one of the field's units
-    const char *allowed;        // the range or the choices, for people
-    const char *try;            // an example that works
+    uint64_t divisor;           // KIND_DECIMAL: billionths in one of the field's units
+    const char *range_unit;     // of min and max, for people, with a space before it
+    const char *allowed;        // the choices, or what cannot be said by min and max
+    const char *example;        // a value that works
     const char *argument, *help;
+    const char *key, *unit;     // in run.csv
 };
 
-#define FIELD(name) offsetof(struct options, name)
+#define FIELD(name) .field = offsetof(struct options, name)
 #define YEAR_2100_NS (UINT64_C(4102444800) * 1000000000)
 
 static const struct rule rules[] = {
-    {"dir", 'd', KIND_TEXT, FIELD(dir), 0, 0, 0, "a directory, or a comma list of one for each queue manager",
-     "--dir=/mnt/log/test", "DIR[,DIR...]", "where to write (.); several queue managers: DIR1..DIRn, or the list"},
-    {"filePrefix", 'f', KIND_TEXT, FIELD(file_prefix), 0, 0, 0, "a file name without a slash, up to 200 bytes",
-     "--filePrefix=mqldt_testfile", "NAME", "test files are NAME.0000, NAME.0001 ... (mqldt_testfile)"},
-    {"bsize", 'b', KIND_SIZES, FIELD(block_sizes), 512, 67108864, 0, "sizes from 512 to 64M, as 4096, 4K or 1M",
-     "--bsize=4K,16K,64K", "SIZE[,SIZE...]", "block sizes to write, one step each (mandatory)"},
-    {"fileSize", 's', KIND_SIZE, FIELD(file_bytes), 4096, UINT64_C(1) << 44, 0, "4096 to 16384G bytes",
-     "--fileSize=64M", "SIZE", "size of each test file (1638400)"},
-    {"numFiles", 'n', KIND_INTEGER, FIELD(files), 1, 10000, 0, "1 to 10000", "--numFiles=16", "N",
-     "test files for each queue manager (8)"},
-    {"duration", 't', KIND_INTEGER, FIELD(duration_s), 1, 604800, 0, "1 to 604800 seconds", "--duration=60", "S",
-     "seconds to measure in each step (10)"},
-    {"qm", 'q', KIND_INTEGERS, FIELD(load_points), 1, OPTIONS_QUEUE_MANAGERS_MAX, 0, "numbers from 1 to 1000",
-     "--qm=1,2,4", "N[,N...]", "queue managers writing at once; each load point is run for every block size (1)"},
-    {"delay", 'z', KIND_INTEGER, FIELD(delay_us), 0, 60000000, 0, "0 to 60000000 microseconds", "--delay=100", "US",
-     "think time after each write, outside the timed interval (0)"},
-    {"csvFile", 'c', KIND_TEXT, FIELD(csv_file), 0, 0, 0, "a file name", "--csvFile=result.csv", "FILE",
-     "mqldt's table, written in place: replaced for one queue manager, appended to for several"},
-    {"alignment", 'a', KIND_INTEGER, FIELD(alignment_bytes), 0, 1048576, 0, "0, or a power of two from 512 to 1048576",
-     "--alignment=4096", "BYTES", "of the memory written from; 0 is the file system's preferred block (4096)"},
-    {"backgroundThreads", 'p', KIND_INTEGER, FIELD(background_threads), 0, 100, 0, "0 to 100",
-     "--backgroundThreads=2", "N", "threads that keep processors busy all the while (0)"},
-    {"createDirs", 0, KIND_FLAG, FIELD(create_dirs), 0, 0, 0, "", "", "",
-     "make directories that do not exist, and remove them again"},
-    {"keepFiles", 0, KIND_FLAG, FIELD(keep_files), 0, 0, 0, "", "", "",
-     "leave the test files (else they have no name from the first moment on)"},
-    {"tables", 0, KIND_TEXT, FIELD(tables_dir), 0, 0, 0, "a directory", "--tables=./result", "DIR",
-     "write the full result as CSV tables; run.csv comes last and says that all are complete"},
-    {"progress", 0, KIND_TEXT, FIELD(progress_file), 0, 0, 0, "a file name", "--progress=./progress", "FILE",
-     "one line, replaced once a second"},
-    {"warmup", 0, KIND_INTEGER, FIELD(warmup_s), 0, 86400, 0, "0 to 86400 seconds", "--warmup=5", "S",
-     "write that long before each step's measured time (0)"},
-    {"sync", 0, KIND_CHOICE, FIELD(sync), 0, 0, 0, "dsync sync fdatasync fsync none", "--sync=dsync", "MODE",
-     "dsync (as MQ), sync, fdatasync, fsync (timed apart as well) or none (dsync)"},
-    {"direct", 0, KIND_CHOICE, FIELD(direct), 0, 0, 0, "no yes", "--direct=yes", "yes|no", "O_DIRECT (yes, as MQ)"},
-    {"rate", 0, KIND_DECIMAL, FIELD(rate_micro_per_s), 1000, UINT64_C(1000000000000), 1000,
-     "0.001 to 1000000 writes a second", "--rate=500", "WRITES_PER_S",
-     "open loop for each queue manager: response_* counts from the intended start"},
-    {"startAt", 0, KIND_DECIMAL, FIELD(start_at_ns), 1, YEAR_2100_NS, 1, "seconds since the epoch, up to nine decimals",
-     "--startAt=1790000000.5", "EPOCH", "start the first step at that instant; later steps keep to their plan"},
-    {"deadline", 0, KIND_INTEGER, FIELD(deadline_s), 1, 31536000, 0, "1 to 31536000 seconds", "--deadline=600", "S",
-     "report what there is and end, that long after the start (twice the planned time + 60)"},
-    {"reserve", 0, KIND_SIZE, FIELD(reserve_bytes), 0, UINT64_C(1) << 44, 0, "0 to 16384G bytes", "--reserve=1G", "SIZE",
-     "must stay free beside the test files (1 % of the file system, 16M to 1G)"},
-    {"seed", 0, KIND_INTEGER, FIELD(seed), 0, UINT64_MAX, 0, "0 to 18446744073709551615", "--seed=1", "N",
-     "of the data written (random)"},
-    {"verify", 0, KIND_FLAG, FIELD(verify), 0, 0, 0, "", "", "", "read everything back after each step and compare"},
-    {"cpu", 0, KIND_CPUS, FIELD(cpu_list), 0, 0, 0, "processors, as 0-3,8", "--cpu=0-3", "LIST",
-     "pin the writers to these processors, in turn"},
-    {"runId", 0, KIND_TEXT, FIELD(run_id), 0, 0, 0, "up to 64 letters, digits, '.', '_' and '-'", "--runId=2026-11-21",
-     "ID", "testers of one run may share a disk (none: of no run)"},
-    {"shareDevice", 0, KIND_FLAG, FIELD(share_device), 0, 0, 0, "", "", "",
-     "test although a tester of another run is at the disk"},
-    {"mlock", 0, KIND_FLAG, FIELD(mlock), 0, 0, 0, "", "", "", "keep all pages of the process in memory"},
-    {"help", 'h', KIND_HELP, 0, 0, 0, 0, "", "", "", "this text"},
-    {"version", 0, KIND_VERSION, 0, 0, 0, 0, "", "", "", "the version and the hash of its sources"},
+    {"dir", 'd', KIND_TEXT, FIELD(dir), .initial = ".", .allowed = "a directory, or a comma list of one for each queue manager",
+     .example = "/mnt/log/test", .argument = "DIR[,DIR...]", .help = "where to write; several queue managers: DIR1..DIRn, or the list"},
+    {"filePrefix", 'f', KIND_TEXT, FIELD(file_prefix), .initial = "mqldt_testfile",
+     .allowed = "a file name without a slash, up to 200 bytes", .example = "mqldt_testfile", .argument = "NAME",
+     .help = "test files are NAME.0000, NAME.0001 ...", .key = "option_file_prefix", .unit = "text"},
+    {"bsize", 'b', KIND_SIZES, FIELD(block_sizes), .min = 512, .max = 67108864, .example = "4K,16K,64K",
+     .argument = "SIZE[,SIZE...]", .help = "block sizes to write, one step each (required)", .key = "option_block_sizes_bytes",
+     .unit = "bytes"},
+    {"fileSize", 's', KIND_SIZE, FIELD(file_bytes), .initial = "1638400", .min = 4096, .max = UINT64_C(1) << 44,
+     .range_unit = " bytes", .example = "64M", .argument = "SIZE", .help = "size of each test file",
+     .key = "option_file_size_bytes", .unit = "bytes"},
+    {"numFiles", 'n', KIND_INTEGER, FIELD(files), .initial = "8", .min = 1, .max = 10000, .example = "16", .argument = "N",
+     .help = "test files for each queue manager", .key = "option_files", .unit = "count"},
+    {"duration", 't', KIND_INTEGER, FIELD(duration_s), .initial = "10", .min = 1, .max = 604800, .range_unit = " seconds",
+     .example = "60", .argument = "S", .help = "seconds to measure in each step", .key = "option_duration_s", .unit = "s"},
+    {"qm", 'q', KIND_INTEGERS, FIELD(load_points), .initial = "1", .min = 1, .max = OPTIONS_QUEUE_MANAGERS_MAX,
+     .example = "1,2,4", .argument = "N[,N...]", .help = "load points: queue managers that write at once, for every block size",
+     .key = "option_load_points", .unit = "number"},
+    {"delay", 'z', KIND_INTEGER, FIELD(delay_us), .initial = "0", .max = 60000000, .range_unit = " microseconds",
+     .example = "100", .argument = "US", .help = "think time after each write, outside the timed interval",
+     .key = "option_delay_us", .unit = "us"},
+    {"csvFile", 'c', KIND_TEXT, FIELD(csv_file), .allowed = "a file name", .example = "result.csv", .argument = "FILE",
+     .help = "mqldt's table, written in place: replaced for one queue manager, appended to for several"},
+    {"alignment", 'a', KIND_INTEGER, FIELD(alignment_bytes), .initial = "4096", .max = 1048576,
+     .allowed = "0, or a power of two from 512 to 1048576", .example = "4096", .argument = "BYTES",
+     .help = "of the memory written from; 0 is the file system's preferred block", .key = "option_alignment_bytes",
+     .unit = "bytes"},
+    {"backgroundThreads", 'p', KIND_INTEGER, FIELD(background_threads), .initial = "0", .max = 100, .example = "2",
+     .argument = "N", .help = "threads that keep processors busy for the whole run", .key = "option_background_threads",
+     .unit = "count"},
+    {"createDirs", 0, KIND_FLAG, FIELD(create_dirs), .help = "make directories that do not exist, and remove them again",
+     .key = "option_create_dirs", .unit = "0/1"},
+    {"keepFiles", 0, KIND_FLAG, FIELD(keep_files), .help = "leave the test files (otherwise they never have a name)",
+     .key = "option_keep_files", .unit = "0/1"},
+    {"tables", 0, KIND_TEXT, FIELD(tables_dir), .allowed = "a directory", .example = "./result", .argument = "DIR",
+     .help = "write the full result as CSV tables; once run.csv exists, all are complete"},
+    {"progress", 0, KIND_TEXT, FIELD(progress_file), .allowed = "a file name", .example = "./progress", .argument = "FILE",
+     .help = "one line, replaced once per second"},
+    {"warmup", 0, KIND_INTEGER, FIELD(warmup_s), .initial = "0", .max = 86400, .range_unit = " seconds", .example = "5",
+     .argument = "S", .help = "seconds to write before each step's measured time", .key = "option_warmup_s", .unit = "s"},
+    {"sync", 0, KIND_CHOICE, FIELD(sync), .initial = "dsync", .allowed = "dsync sync fdatasync fsync none", .example = "dsync",
+     .argument = "MODE", .help = "dsync (as MQ), sync, fdatasync, fsync (also timed separately) or none", .key = "option_sync",
+     .unit = "text"},
+    {"direct", 0, KIND_CHOICE, FIELD(direct), .initial = "yes", .allowed = "no yes", .example = "yes", .argument = "yes|no",
+     .help = "O_DIRECT, as MQ", .key = "option_direct", .unit = "text"},
+    {"rate", 0, KIND_DECIMAL, FIELD(rate_micro_per_s), .min = 1000, .max = UINT64_C(1000000000000), .divisor = 1000,
+     .allowed = "0.001 to 1000000 writes per second", .example = "500", .argument = "WRITES_PER_S",
+     .help = "open loop for each queue manager: response_* counts from the intended start", .key = "option_rate_per_s",
+     .unit = "1/s"},
+    {"startAt", 0, KIND_DECIMAL, FIELD(start_at_ns), .min = 1, .max = YEAR_2100_NS, .divisor = 1,
+     .allowed = "seconds since the epoch, up to nine decimals", .example = "1790000000.5", .argument = "EPOCH",
+     .help = "start the first step at that instant; later steps keep to their plan", .key = "option_start_at_epoch_s",
+     .unit = "s"},
+    {"deadline", 0, KIND_INTEGER, FIELD(deadline_s), .min = 1, .max = 31536000, .range_unit = " seconds", .example = "600",
+     .argument = "S", .help = "seconds from the start to report what there is and end (twice the planned time + 60)",
+     .key = "option_deadline_s", .unit = "s"},
+    {"reserve", 0, KIND_SIZE, FIELD(reserve_bytes), .max = UINT64_C(1) << 44, .range_unit = " bytes", .example = "1G",
+     .argument = "SIZE", .help = "must stay free beside the test files (1 % of the file system, 16M to 1G)"},
+    {"seed", 0, KIND_INTEGER, FIELD(seed), .max = UINT64_MAX, .example = "1", .argument = "N",
+     .help = "of the data written (random)", .key = "option_seed", .unit = "number"},
+    {"verify", 0, KIND_FLAG, FIELD(verify), .help = "read everything back after each step and compare", .key = "option_verify",
+     .unit = "0/1"},
+    {"cpu", 0, KIND_CPUS, FIELD(cpu_list), .allowed = "processors, as 0-3,8", .example = "0-3", .argument = "LIST",
+     .help = "pin the writers to these processors, in turn", .key = "option_cpus", .unit = "text"},
+    {"runId", 0, KIND_TEXT, FIELD(run_id), .allowed = "up to 64 letters, digits, '.', '_' and '-'", .example = "2026-11-21",
+     .argument = "ID", .help = "testers of one run may share a disk (none: a run of its own)", .key = "option_run_id",
+     .unit = "text"},
+    {"shareDevice", 0, KIND_FLAG, FIELD(share_device), .help = "test although a tester of another run is at the disk",
+     .key = "option_share_device", .unit = "0/1"},
+    {"mlock", 0, KIND_FLAG, FIELD(mlock), .help = "keep all pages of the process in memory", .key = "option_mlock", .unit = "0/1"},
+    {"columns", 0, KIND_COLUMNS, .help = "every column of the CSV tables and every key of run.csv, as table,name,unit"},
+    {"help", 'h', KIND_HELP, .help = "this text"},
+    {"version", 0, KIND_VERSION, .help = "the version and the hash of its sources"},
 };
 
 #define RULES (sizeof rules / sizeof rules[0])
@@ -107,9 +128,25 @@ static bool complain(const struct complaint *complaint, const char *format, ...)
     return false;
 }
 
+#define ALLOWED_BYTES 100
+
+static const char *allowed(const struct rule *rule, char text[ALLOWED_BYTES]) {
+    char low[SIZE_NAME_BYTES], high[SIZE_NAME_BYTES];
+    bool sizes = rule->kind == KIND_SIZE || rule->kind == KIND_SIZES;
+    if (rule->allowed != NULL) {
+        return rule->allowed;
+    }
+    (void)snprintf(low, sizeof low, "%" PRIu64, rule->min);
+    (void)snprintf(high, sizeof high, "%" PRIu64, rule->max);
+    (void)snprintf(text, ALLOWED_BYTES, "%s to %s%s", sizes ? format_size(low, rule->min) : low,
+                   sizes ? format_size(high, rule->max) : high, rule->range_unit != NULL ? rule->range_unit : "");
+    return text;
+}
+
 static bool complain_value(const struct complaint *complaint, const struct rule *rule, const char *value) {
-    return complain(complaint, "--%s: '%.200s' is not allowed; allowed: %s; try %s", rule->name, value, rule->allowed,
-                    rule->try);
+    char range[ALLOWED_BYTES];
+    return complain(complaint, "--%s: '%.200s' is not allowed; allowed: %s; try --%s=%s", rule->name, value,
+                    allowed(rule, range), rule->name, rule->example);
 }
 
 static bool parse_number(const struct rule *rule, const char *text, uint64_t *value) {
@@ -117,7 +154,7 @@ static bool parse_number(const struct rule *rule, const char *text, uint64_t *va
     bool good;
     switch (rule->kind) {
     case KIND_SIZE: case KIND_SIZES: good = parse_size(text, &number); break;
-    case KIND_DECIMAL: good = parse_decimal(text, &number); number /= rule->unit; break;
+    case KIND_DECIMAL: good = parse_decimal(text, &number); number /= rule->divisor; break;
     default: good = parse_integer(text, &number); break;
     }
     if (!good || number < rule->min || number > rule->max) {
@@ -240,14 +277,15 @@ static bool apply_rule(struct options *options, const struct rule *rule, const c
         break;
     }
     if (!good && (rule->kind == KIND_SIZES || rule->kind == KIND_INTEGERS) && elements(value) > OPTIONS_LIST_MAX) {
-        return complain(complaint, "--%s: a list of %zu is not allowed; allowed: up to %d elements, %s; try %s", rule->name,
-                        elements(value), OPTIONS_LIST_MAX, rule->allowed, rule->try);
+        char range[ALLOWED_BYTES];
+        return complain(complaint, "--%s: a list of %zu is not allowed; allowed: up to %d elements, %s; try --%s=%s", rule->name,
+                        elements(value), OPTIONS_LIST_MAX, allowed(rule, range), rule->name, rule->example);
     }
     if (!good) {
         return complain_value(complaint, rule, value);
     }
-    options->seed_given |= rule->field == FIELD(seed);
-    options->reserve_given |= rule->field == FIELD(reserve_bytes);
+    options->seed_given |= field == &options->seed;
+    options->reserve_given |= field == &options->reserve_bytes;
     return true;
 }
 
@@ -268,12 +306,12 @@ static uint64_t list_max(const struct number_list *list) {
     return max;
 }
 
-// What options have to say to each other.
+// What the options must agree on.
 static bool check_together(struct options *options, const struct complaint *complaint) {
     options->queue_managers = list_max(&options->load_points);
     size_t directories = elements(options->dir);
     if (options->block_sizes.count == 0) {
-        return complain(complaint, "--bsize is missing: it has to name the block sizes; try --bsize=4K,16K,64K");
+        return complain(complaint, "missing required option --bsize, for example --bsize=4K,16K,64K");
     }
     if (options->file_bytes % 4096 != 0) {
         return complain(complaint, "--fileSize: %" PRIu64 " is not allowed; allowed: a multiple of 4096, MQ's log page; "
@@ -321,123 +359,108 @@ static bool check_together(struct options *options, const struct complaint *comp
 
 static void set_defaults(struct options *options) {
     memset(options, 0, sizeof *options);
-    options->dir = ".";
-    options->file_prefix = "mqldt_testfile";
     options->run_id = "";
-    options->file_bytes = 1638400;
-    options->files = 8;
-    options->duration_s = 10;
-    options->alignment_bytes = 4096;
-    options->load_points = (struct number_list){.count = 1, .values = {1}};
-    options->direct = 1;
+    for (size_t i = 0; i < RULES; i++) {
+        if (rules[i].initial != NULL) {
+            (void)apply_rule(options, &rules[i], rules[i].initial, NULL);
+        }
+    }
 }
 
-static void build_getopt(struct option longs[RULES + 1], char letters[2 * RULES + 2]) {
-    char *letter = letters;
-    *letter++ = ':';
+// The option of that name, of which it is the only abbreviation, or the only one among mqldt's options, which are those
+// with a letter; NULL: none.
+static const struct rule *find_long(const char *name, size_t length) {
+    const struct rule *any = NULL, *mqldt = NULL;
+    size_t count = 0, mqldt_count = 0;
     for (size_t i = 0; i < RULES; i++) {
-        bool bare = rules[i].kind == KIND_FLAG || rules[i].kind == KIND_HELP || rules[i].kind == KIND_VERSION;
-        longs[i] = (struct option){rules[i].name, bare ? no_argument : required_argument, NULL, 256 + (int)i};
-        if (rules[i].letter != 0) {
-            *letter++ = rules[i].letter;
-            if (!bare) {
-                *letter++ = ':';
+        if (strncmp(rules[i].name, name, length) == 0) {
+            if (rules[i].name[length] == '\0') {
+                return &rules[i];
             }
+            any = &rules[i];
+            mqldt = rules[i].letter != 0 ? &rules[i] : mqldt;
+            count++;
+            mqldt_count += rules[i].letter != 0;
         }
     }
-    *letter = '\0';
-    longs[RULES] = (struct option){NULL, 0, NULL, 0};
+    return count == 1 ? any : mqldt_count == 1 ? mqldt : NULL;
 }
 
-static const struct rule *rule_of(int found) {
-    if (found >= 256 && found < 256 + (int)RULES) {
-        return &rules[found - 256];
+struct words {
+    struct options *options;
+    int argc, next;
+    char **argv;
+    struct complaint complaint;
+};
+
+// value: what was attached to the option; NULL: nothing, so that it is the next argument.
+static enum options_outcome apply(struct words *words, const struct rule *rule, const char *value, const char *shown) {
+    if (rule->argument != NULL && value == NULL && words->next < words->argc) {
+        value = words->argv[words->next++];
     }
-    for (size_t i = 0; i < RULES; i++) {
-        if (rules[i].letter != 0 && rules[i].letter == found) {
-            return &rules[i];
+    if ((rule->argument != NULL) != (value != NULL)) {
+        (void)complain(&words->complaint, "'%.200s' %s; try logdisk --help", shown,
+                       value == NULL ? "wants a value" : "takes no value");
+        return OPTIONS_WRONG;
+    }
+    switch (rule->kind) {
+    case KIND_HELP: return OPTIONS_HELP;
+    case KIND_VERSION: return OPTIONS_VERSION;
+    case KIND_COLUMNS: return OPTIONS_COLUMNS;
+    default: return apply_rule(words->options, rule, value, &words->complaint) ? OPTIONS_RUN : OPTIONS_WRONG;
+    }
+}
+
+static enum options_outcome apply_letters(struct words *words, const char *letters) {
+    enum options_outcome outcome = OPTIONS_RUN;
+    for (; *letters != '\0' && outcome == OPTIONS_RUN; letters++) {
+        const struct rule *rule = NULL;
+        char shown[8];
+        bool printed = *letters > ' ' && *letters < 127;
+        (void)snprintf(shown, sizeof shown, printed ? "-%c" : "-\\x%02x", (unsigned)*letters & 0xff);
+        for (size_t i = 0; i < RULES; i++) {
+            rule = rules[i].letter == *letters ? &rules[i] : rule;
         }
-    }
-    return NULL;
-}
-
-// What an abbreviation means that is ambiguous only because of what we added to mqldt's options, which are those with a
-// letter; NULL: nothing.
-static const struct rule *mqldt_abbreviation(const char *argument) {
-    const struct rule *meant = NULL;
-    if (argument == NULL || strncmp(argument, "--", 2) != 0) {
-        return NULL;
-    }
-    for (size_t i = 0; i < RULES; i++) {
-        if (rules[i].letter != 0 && strncmp(rules[i].name, argument + 2, strcspn(argument + 2, "=")) == 0) {
-            if (meant != NULL) {
-                return NULL;
-            }
-            meant = &rules[i];
+        if (rule == NULL) {
+            (void)complain(&words->complaint, "'%s' is unknown; try logdisk --help", shown);
+            return OPTIONS_WRONG;
         }
+        if (rule->argument != NULL) {
+            return apply(words, rule, letters[1] != '\0' ? letters + 1 : NULL, shown);
+        }
+        outcome = apply(words, rule, NULL, shown);
     }
-    return meant;
+    return outcome;
 }
 
-// The value of a long option that getopt gave up on: behind its =, or the next argument, which is then done with.
-static char *take_value(int argc, char **argv, char *argument) {
-    char *equals = strchr(argument, '=');
-    return equals != NULL ? equals + 1 : optind < argc ? argv[optind++] : NULL;
-}
-
-// Of a letter getopt tells which it was; it may stand in the middle of an argument that is not behind optind yet.
-static void complain_option(const struct complaint *complaint, int found, const char *argument) {
-    const char *why = found == ':' ? "wants a value" : "is unknown, ambiguous or takes no value";
-    if (optopt > ' ' && optopt < 127) {
-        (void)complain(complaint, "'-%c' %s; try logdisk --help", optopt, found == ':' ? why : "is unknown");
-    } else if (optopt != 0 && optopt < 256) {
-        (void)complain(complaint, "'-\\x%02x' is unknown; try logdisk --help", (unsigned)optopt & 0xff);
-    } else {
-        (void)complain(complaint, "'%.200s' %s; try logdisk --help", argument != NULL ? argument : "", why);
+static enum options_outcome apply_word(struct words *words, const char *word) {
+    size_t length = strcspn(word, "=");
+    if (word[0] != '-' || word[1] == '\0') {
+        (void)complain(&words->complaint, "'%.200s' is not an option; values follow their option, as --bsize=4K; try "
+                       "logdisk --help", word);
+        return OPTIONS_WRONG;
     }
+    if (word[1] != '-') {
+        return apply_letters(words, word + 1);
+    }
+    const struct rule *rule = find_long(word + 2, length - 2);
+    if (rule == NULL) {
+        (void)complain(&words->complaint, "'%.200s' is unknown or ambiguous; try logdisk --help", word);
+        return OPTIONS_WRONG;
+    }
+    return apply(words, rule, word[length] == '=' ? word + length + 1 : NULL, word);
 }
 
 enum options_outcome options_parse(struct options *options, int argc, char **argv,
                                    char message[OPTIONS_MESSAGE_BYTES]) {
-    struct complaint complaint = {message};
-    struct option longs[RULES + 1];
-    char letters[2 * RULES + 2];
-    build_getopt(longs, letters);
+    struct words words = {.options = options, .argc = argc, .next = 1, .argv = argv, .complaint = {message}};
+    enum options_outcome outcome = OPTIONS_RUN;
     set_defaults(options);
     message[0] = '\0';
-    optind = 0;
-    opterr = 0;
-    for (;;) {
-        int found = getopt_long(argc, argv, letters, longs, NULL);
-        if (found == -1) {
-            break;
-        }
-        const struct rule *rule = rule_of(found);
-        char *argument = optind > 0 && optind <= argc ? argv[optind - 1] : NULL;
-        if (rule == NULL && found == '?' && optopt == 0 && (rule = mqldt_abbreviation(argument)) != NULL) {
-            optarg = take_value(argc, argv, argument);
-            found = ':';                // should the value be missing
-        }
-        if (rule == NULL || (found == ':' && optarg == NULL)) {
-            complain_option(&complaint, found, argument);
-            return OPTIONS_WRONG;
-        }
-        if (rule->kind == KIND_HELP) {
-            return OPTIONS_HELP;
-        }
-        if (rule->kind == KIND_VERSION) {
-            return OPTIONS_VERSION;
-        }
-        if (!apply_rule(options, rule, optarg, &complaint)) {
-            return OPTIONS_WRONG;
-        }
+    while (words.next < argc && outcome == OPTIONS_RUN) {
+        outcome = apply_word(&words, argv[words.next++]);
     }
-    if (optind < argc) {
-        (void)complain(&complaint, "'%.200s' is no option; values follow their option, as --bsize=4K; try logdisk --help",
-                       argv[optind]);
-        return OPTIONS_WRONG;
-    }
-    return check_together(options, &complaint) ? OPTIONS_RUN : OPTIONS_WRONG;
+    return outcome != OPTIONS_RUN || check_together(options, &words.complaint) ? outcome : OPTIONS_WRONG;
 }
 
 void options_help(FILE *out) {
@@ -450,12 +473,62 @@ void options_help(FILE *out) {
         if (rules[i].letter != 0) {
             (void)snprintf(letter, sizeof letter, "-%c, ", rules[i].letter);
         }
-        (void)snprintf(left, sizeof left, "%s--%s%s%s", letter, rules[i].name, rules[i].argument[0] ? "=" : "",
-                       rules[i].argument);
-        (void)fprintf(out, "  %-34s %s\n", left, rules[i].help);
+        (void)snprintf(left, sizeof left, "%s--%s%s%s", letter, rules[i].name, rules[i].argument != NULL ? "=" : "",
+                       rules[i].argument != NULL ? rules[i].argument : "");
+        const char *initial = rules[i].initial;
+        (void)fprintf(out, "  %-34s %s%s%s%s\n", left, rules[i].help, initial != NULL ? " (" : "",
+                      initial != NULL ? initial : "", initial != NULL ? ")" : "");
     }
     (void)fprintf(out, "\nExit status: 0 measured; 1 usage; 2 refused or could not set up; 3 an I/O error, short write or\n"
                   "corrupt block; 4 interrupted or past the deadline. See logdisk(1).\n");
+}
+
+static void put_choice(const char *choices, uint64_t index, struct text *text) {
+    for (; index > 0; index--) {
+        choices = strchr(choices, ' ') + 1;
+    }
+    text_add(text, choices, strcspn(choices, " "));
+}
+
+size_t options_count(void) {
+    return RULES;
+}
+
+const char *option_key(size_t number) {
+    return rules[number].key;
+}
+
+const char *option_unit(size_t number) {
+    return rules[number].unit;
+}
+
+void option_value(const struct options *options, size_t number, struct text *text) {
+    const struct rule *rule = &rules[number];
+    const void *field = (const char *)options + rule->field;
+    uint64_t value = rule->kind >= KIND_INTEGER && rule->kind <= KIND_CHOICE ? *(const uint64_t *)field : 0;
+    switch (rule->kind) {
+    case KIND_TEXT: case KIND_CPUS: {
+        const char *string = *(const char *const *)field;
+        text_printf(text, "%s", string != NULL ? string : "");
+        break;
+    }
+    case KIND_FLAG: text_printf(text, "%d", *(const bool *)field); break;
+    case KIND_CHOICE: put_choice(rule->allowed, value, text); break;
+    case KIND_DECIMAL:
+        if (value > 0) {
+            uint64_t one = 1000000000 / rule->divisor;
+            text_printf(text, "%" PRIu64 ".%0*" PRIu64, value / one, rule->divisor == 1 ? 9 : 6, value % one);
+        }
+        break;
+    case KIND_SIZES: case KIND_INTEGERS: {
+        const struct number_list *list = field;
+        for (size_t i = 0; i < list->count; i++) {
+            text_printf(text, "%s%" PRIu64, i > 0 ? " " : "", list->values[i]);
+        }
+        break;
+    }
+    default: text_printf(text, "%" PRIu64, value); break;
+    }
 }
 
 const char *sync_name(uint64_t sync) {

@@ -1,10 +1,12 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What the user asked for. options_parse reads a command line into a complete, checked set of options, or says in one
-// message what is wrong: the option, its value, what is allowed, and what to try. It looks at no file and no clock.
+// What the user asked for. Each option is declared once, in options.c. options_parse reads a command line into a complete,
+// checked set of options, or says in one message what is wrong: the option, its value, what is allowed, and what to try.
 #ifndef LOGDISK_OPTIONS_H
 #define LOGDISK_OPTIONS_H
+
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,14 +30,14 @@ struct number_list {
 struct options {
     const char *dir;                    // as given: one directory, or a comma list of one for each queue manager
     const char *file_prefix;
-    const char *csv_file, *tables_dir, *progress_file;      // NULL where not asked for
+    const char *csv_file, *tables_dir, *progress_file;      // NULL if not asked for
     struct number_list block_sizes;     // bytes
     struct number_list load_points;     // queue managers
     uint64_t queue_managers;            // the greatest load point
     uint64_t file_bytes, files;
     uint64_t duration_s, warmup_s;
     uint64_t delay_us;
-    uint64_t rate_micro_per_s;          // writes a second in millionths; 0: closed loop
+    uint64_t rate_micro_per_s;          // writes per second in millionths; 0: closed loop
     uint64_t alignment_bytes;           // of the memory buffer; 0: the file system's preferred block
     uint64_t background_threads;
     uint64_t start_at_ns;               // since the epoch; 0: at once
@@ -51,7 +53,7 @@ struct options {
     const char *cpu_list;               // NULL: not pinned
 };
 
-enum options_outcome { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_VERSION, OPTIONS_WRONG };
+enum options_outcome { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_VERSION, OPTIONS_COLUMNS, OPTIONS_WRONG };
 
 // argv's strings must outlive the options. message is filled for OPTIONS_WRONG.
 enum options_outcome options_parse(struct options *options, int argc, char **argv,
@@ -60,13 +62,19 @@ enum options_outcome options_parse(struct options *options, int argc, char **arg
 void options_help(FILE *out);
 const char *sync_name(uint64_t sync);
 
-// The directory of queue manager number (from 1): the element of the list; the directory itself where no load point
-// reaches above one; else the name with the number behind it. Returns false where it does not fit.
+// The options in the order of --help; those that run.csv has under a key, with the key's unit, and their values as used.
+size_t options_count(void);
+const char *option_key(size_t number);          // NULL: none
+const char *option_unit(size_t number);
+void option_value(const struct options *options, size_t number, struct text *text);
+
+// The directory of queue manager number (from 1): the element of the list; the directory itself if no load
+// point is above one; otherwise its name followed by the number. False if that does not fit.
 bool options_directory(const struct options *options, uint32_t number, char *path, size_t path_bytes);
 bool options_directory_list(const struct options *options);
 
 bool cpu_in_list(const struct options *options, unsigned cpu);
-// Parses "0-3,8" into bits; false where it is no such list or a number is out of range.
+// Parses "0-3,8" into bits; false if it is not such a list or a number is out of range.
 bool parse_cpu_list(const char *text, uint8_t bits[OPTIONS_CPUS_MAX / 8]);
 
 #endif

@@ -6,14 +6,12 @@
 
 #include "base/clock.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
 
-#define POLL_NS UINT64_C(2000000)
+#define LONGEST_POLL_NS UINT64_C(10000000)
 #define SAME_REQUEST_NS UINT64_C(1000000000)    // timeout(1), systemd and supervising shells send a signal twice
 
-// A signal that whoever started us had ignored (nohup; a shell script's background jobs) stays ignored.
+// A signal that our parent ignored (nohup, background jobs of a shell script) stays ignored.
 static void take_signal(struct supervisor *supervisor, int signal) {
     struct sigaction old;
     if (sigaction(signal, NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
@@ -69,7 +67,12 @@ bool supervisor_patience_over(const struct supervisor *supervisor) {
            now_ns() >= supervisor->stopped_at_ns + SUPERVISOR_PATIENCE_NS;
 }
 
-// What was sent before was meant for what went on then.
+// The first polls are short, so that quick work costs no time.
+uint64_t supervisor_next_poll_ns(uint64_t poll_ns) {
+    return poll_ns < LONGEST_POLL_NS / 2 ? poll_ns * 2 : LONGEST_POLL_NS;
+}
+
+// A signal that was sent earlier was meant for what was going on then.
 static void forget_pending(struct supervisor *supervisor) {
     const struct timespec at_once = {0};
     for (int signal; (signal = sigtimedwait(&supervisor->signals, NULL, &at_once)) > 0;) {
@@ -81,7 +84,7 @@ static void forget_pending(struct supervisor *supervisor) {
 bool supervisor_await(struct supervisor *supervisor, bool (*done)(void *), void *argument, uint64_t patience_ns) {
     uint64_t begin_ns = now_ns();
     forget_pending(supervisor);
-    for (uint64_t poll_ns = 50000; !done(argument); poll_ns = poll_ns < POLL_NS ? poll_ns * 2 : POLL_NS * 5) {
+    for (uint64_t poll_ns = SUPERVISOR_FIRST_POLL_NS; !done(argument); poll_ns = supervisor_next_poll_ns(poll_ns)) {
         if (supervisor_wait(supervisor, now_ns() + poll_ns)) {
             uint64_t from_ns = begin_ns > supervisor->stopped_at_ns ? begin_ns : supervisor->stopped_at_ns;
             if (supervisor->hurried || now_ns() >= from_ns + patience_ns) {
@@ -90,79 +93,4 @@ bool supervisor_await(struct supervisor *supervisor, bool (*done)(void *), void 
         }
     }
     return true;
-}
-
-struct job {
-    void (*work)(void *);
-    void *argument;
-    atomic_bool done;
-    pthread_t thread;
-};
-
-static void *run_job(void *argument) {
-    struct job *job = argument;
-    job->work(job->argument);
-    atomic_store(&job->done, true);
-    return NULL;
-}
-
-// NULL where no thread could be made, and the work is done already.
-static struct job *start_job(void (*work)(void *), void *argument) {
-    struct job *job = calloc(1, sizeof *job);
-    if (job != NULL) {
-        job->work = work;
-        job->argument = argument;
-        if (pthread_create(&job->thread, NULL, run_job, job) == 0) {
-            return job;
-        }
-        free(job);
-    }
-    work(argument);
-    return NULL;
-}
-
-// The thread of a job that hangs outlives this, and so does the job's record.
-static bool end_job(struct job *job, bool done) {
-    if (!done) {
-        (void)pthread_detach(job->thread);
-        return false;
-    }
-    (void)pthread_join(job->thread, NULL);
-    free(job);
-    return true;
-}
-
-// Waits for the job; false where it hangs. The first polls are short, so that quick work costs no time.
-static bool wait_for_job(struct supervisor *supervisor, struct job *job, atomic_bool *stop_flag, void (*tick)(void *),
-                         void *tick_argument, uint64_t tick_ns) {
-    uint64_t next_tick_ns = now_ns() + tick_ns;
-    for (uint64_t poll_ns = 50000; !atomic_load(&job->done);) {
-        if (supervisor_wait(supervisor, now_ns() + poll_ns)) {
-            atomic_store(stop_flag, true);
-            if (supervisor_patience_over(supervisor)) {
-                return atomic_load(&job->done);
-            }
-        }
-        poll_ns = poll_ns < POLL_NS ? poll_ns * 2 : POLL_NS * 5;
-        if (tick != NULL && now_ns() >= next_tick_ns) {
-            tick(tick_argument);
-            next_tick_ns = now_ns() + tick_ns;
-        }
-    }
-    return true;
-}
-
-bool supervisor_run(struct supervisor *supervisor, void (*work)(void *), void *argument, atomic_bool *stop_flag,
-                    void (*tick)(void *), void *tick_argument, uint64_t tick_ns) {
-    struct job *job = start_job(work, argument);
-    return job == NULL || end_job(job, wait_for_job(supervisor, job, stop_flag, tick, tick_argument, tick_ns));
-}
-
-static bool job_done(void *job) {
-    return atomic_load(&((struct job *)job)->done);
-}
-
-bool supervisor_finish(struct supervisor *supervisor, void (*work)(void *), void *argument, uint64_t patience_ns) {
-    struct job *job = start_job(work, argument);
-    return job == NULL || end_job(job, supervisor_await(supervisor, job_done, job, patience_ns));
 }

@@ -1,19 +1,18 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What ends a run before its time: SIGINT, SIGTERM, SIGHUP and the deadline. No handlers: the signals are blocked in
-// every thread, and the main thread takes them while it waits. Main itself makes no call on the file system under test,
-// and none on standard output, standard error, --progress and --csvFile, so it stays able to report whatever hangs
-// there. (Rows of --tables are its own; a warning tells where they lie on the file system under test.)
+// What ends a run early: SIGINT, SIGTERM, SIGHUP and the deadline. There are no handlers: every thread blocks these
+// signals, and the main thread takes them while it waits. It makes no call that can hang: threads of their own touch
+// files (job.h), and writes to a pipe or terminal cannot block (console.h).
 #ifndef LOGDISK_STOP_H
 #define LOGDISK_STOP_H
 
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SUPERVISOR_PATIENCE_NS UINT64_C(1000000000)     // for a call in flight to end, once the run is to end
+#define SUPERVISOR_PATIENCE_NS UINT64_C(1000000000)     // time for calls in flight to return when a run is stopped
+#define SUPERVISOR_FIRST_POLL_NS UINT64_C(50000)
 
 enum stop_reason { STOP_NONE, STOP_SIGNAL, STOP_DEADLINE };
 
@@ -26,27 +25,22 @@ struct supervisor {
     bool hurried;                       // a later signal, more than a second after the first: do not wait for results
 };
 
-// Blocks the signals, but for those that were ignored before, and ignores those that would end the process in silence
+// Blocks the signals, except those that were ignored before, and ignores those that would end the process silently
 // (SIGPIPE, SIGXFSZ).
 bool supervisor_start(struct supervisor *supervisor);
 
-// Waits until that instant or the first event; true where the run is to end.
+// Waits until that instant or the first event; true if the run is to end.
 bool supervisor_wait(struct supervisor *supervisor, uint64_t until_ns);
 
-// True where calls in flight had their time to end.
+// True if calls in flight have had their time to return.
 bool supervisor_patience_over(const struct supervisor *supervisor);
 
-// Runs work(argument) in a thread of its own and waits for it. When the run is to end it sets *stop; returns false
-// where the thread was then still at it after SUPERVISOR_PATIENCE_NS: it hangs in a call and must be left alone.
-// tick (may be NULL) is called about every tick_ns meanwhile. On failure to start a thread, runs it here.
-bool supervisor_run(struct supervisor *supervisor, void (*work)(void *), void *argument, atomic_bool *stop,
-                    void (*tick)(void *), void *tick_argument, uint64_t tick_ns);
-
-// For what is done at the end, also of a run that was stopped. Waits until done(argument); false if the run is to end
-// and patience_ns have passed since then (and since this began), or if another signal came meanwhile (hurried). Signals
-// within a second of the first are the same request.
+// Waits until done(argument); used at the end, also of a run that was stopped. Returns false if the run is to end and
+// patience_ns have passed since then (and since this call), or if another signal has arrived (hurried). Signals within
+// a second of the first are the same request.
 bool supervisor_await(struct supervisor *supervisor, bool (*done)(void *), void *argument, uint64_t patience_ns);
-// The same for work(argument) in a thread of its own.
-bool supervisor_finish(struct supervisor *supervisor, void (*work)(void *), void *argument, uint64_t patience_ns);
+
+// How long to wait before the next look at something that is polled.
+uint64_t supervisor_next_poll_ns(uint64_t poll_ns);
 
 #endif

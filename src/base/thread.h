@@ -11,7 +11,7 @@
 
 #define THREAD_STACK_BYTES ((size_t)256 << 10)
 
-// False where the kernel gives no more threads, or no memory for the stack.
+// False if the kernel gives no more threads, or no memory for the stack.
 bool thread_start(pthread_t *thread, void *(*work)(void *), void *argument);
 
 #endif

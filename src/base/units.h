@@ -16,7 +16,7 @@ bool parse_size(const char *text, uint64_t *bytes);
 bool parse_decimal(const char *text, uint64_t *billionths);
 
 #define THOUSANDS_BYTES 100
-// How format_thousands groups digits, as localeconv() tells it; to begin with not at all. A separator of more than four
+// How format_thousands groups digits, as in localeconv(); at first not at all. A separator of more than four
 // bytes counts as none.
 void group_digits(const char *separator, const char *grouping);
 // As the user's locale does. The locale of the process is "C" again afterwards, so that nothing else depends on it.

@@ -14,7 +14,7 @@ static void clear_pending(struct pending_slot *pending, struct bucket_range rang
     atomic_store_explicit(&pending->min_ns, UINT64_MAX, memory_order_relaxed);
     atomic_store_explicit(&pending->max_ns, 0, memory_order_relaxed);
     for (unsigned bucket = range.first; bucket <= range.last; bucket++) {
-        atomic_store_explicit(&pending->counts[bucket], 0, memory_order_relaxed);
+        atomic_store_explicit(&pending->buckets[bucket], 0, memory_order_relaxed);
     }
 }
 
@@ -22,15 +22,15 @@ void recorder_start_step(struct recorder *recorder, struct timeline timeline, st
     recorder->timeline = timeline;
     recorder->sink = sink;
     recorder->cut = timeline_first(&timeline);
-    series_clear(&recorder->second);
-    series_clear(&recorder->batch);
-    series_clear(&recorder->round);
-    series_clear(&recorder->step);
+    distribution_clear(&recorder->second);
+    distribution_clear(&recorder->batch);
+    distribution_clear(&recorder->round);
+    distribution_clear(&recorder->step);
     memset(recorder->rounds, 0, sizeof recorder->rounds);
     recorder->rounds_done = 0;
     recorder->whole_seconds = 0;
-    recorder->second_writes_min = UINT64_MAX;
-    recorder->second_writes_max = 0;
+    recorder->second_operations_min = UINT64_MAX;
+    recorder->second_operations_max = 0;
     for (unsigned i = 0; i < RECORDER_PENDING; i++) {
         clear_pending(&recorder->pending[i], (struct bucket_range){0, 0});
     }
@@ -51,33 +51,20 @@ static void raise_to(_Atomic uint64_t *value, uint64_t candidate) {
     }
 }
 
-void recorder_add(struct recorder *recorder, uint32_t cut, const struct tally *slot) {
-    if (slot->statistics.count == 0) {
+void recorder_add(struct recorder *recorder, uint32_t cut, const struct distribution *slot) {
+    if (slot->count == 0) {
         return;
     }
     struct pending_slot *pending = &recorder->pending[cut % RECORDER_PENDING];
-    struct bucket_range range = statistics_range(&slot->statistics);
-    atomic_fetch_add_explicit(&pending->count, slot->statistics.count, memory_order_relaxed);
-    atomic_fetch_add_explicit(&pending->sum_ns, slot->statistics.sum_ns, memory_order_relaxed);
-    lower_to(&pending->min_ns, slot->statistics.min_ns);
-    raise_to(&pending->max_ns, slot->statistics.max_ns);
+    struct bucket_range range = distribution_range(slot);
+    atomic_fetch_add_explicit(&pending->count, slot->count, memory_order_relaxed);
+    atomic_fetch_add_explicit(&pending->sum_ns, slot->sum_ns, memory_order_relaxed);
+    lower_to(&pending->min_ns, slot->min_ns);
+    raise_to(&pending->max_ns, slot->max_ns);
     for (unsigned bucket = range.first; bucket <= range.last; bucket++) {
-        if (slot->counts[bucket] > 0) {
-            atomic_fetch_add_explicit(&pending->counts[bucket], slot->counts[bucket], memory_order_relaxed);
+        if (slot->buckets[bucket] > 0) {
+            atomic_fetch_add_explicit(&pending->buckets[bucket], slot->buckets[bucket], memory_order_relaxed);
         }
-    }
-}
-
-static void merge_pending(const struct pending_slot *pending, struct bucket_range range, struct series *into) {
-    struct statistics statistics = {
-        .count = atomic_load_explicit(&pending->count, memory_order_relaxed),
-        .sum_ns = atomic_load_explicit(&pending->sum_ns, memory_order_relaxed),
-        .min_ns = atomic_load_explicit(&pending->min_ns, memory_order_relaxed),
-        .max_ns = atomic_load_explicit(&pending->max_ns, memory_order_relaxed),
-    };
-    statistics_merge(&into->statistics, &statistics);
-    for (unsigned bucket = range.first; bucket <= range.last; bucket++) {
-        into->histogram.counts[bucket] += atomic_load_explicit(&pending->counts[bucket], memory_order_relaxed);
     }
 }
 
@@ -88,46 +75,61 @@ static uint64_t round_begin_ns(const struct recorder *recorder, uint32_t rounds_
 static void end_round(struct recorder *recorder, uint64_t end_ns) {
     uint64_t begin_ns = round_begin_ns(recorder, recorder->rounds_done);
     struct round_figures *figures = &recorder->rounds[recorder->rounds_done++];
-    figures->writes = recorder->round.statistics.count;
-    figures->latency_sum_ns = recorder->round.statistics.sum_ns;
+    figures->operations = recorder->round.count;
+    figures->latency_sum_ns = recorder->round.sum_ns;
     figures->elapsed_ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
     figures->partial = end_ns < round_begin_ns(recorder, recorder->rounds_done);
-    figures->has_p99 = series_percentile_ns(&recorder->round, 990000, &figures->latency_p99_ns);
-    series_clear(&recorder->round);
+    figures->has_p99 = distribution_percentile_ns(&recorder->round, 990000, &figures->latency_p99_ns);
+    distribution_clear(&recorder->round);
 }
 
 static void end_batch(struct recorder *recorder, uint32_t batch, uint64_t end_ns) {
-    recorder->sink.batch(recorder->sink.context, batch, &recorder->batch);
-    series_merge(&recorder->round, &recorder->batch);
-    series_clear(&recorder->batch);
+    recorder->sink.batch(&recorder->sink, batch, &recorder->batch);
+    distribution_merge(&recorder->round, &recorder->batch);
+    distribution_clear(&recorder->batch);
     if (batch % TIMELINE_BATCHES_A_ROUND == 0) {
         end_round(recorder, end_ns);
     }
 }
 
 static void end_second(struct recorder *recorder, uint32_t second, bool partial) {
-    uint64_t writes = recorder->second.statistics.count;
-    recorder->sink.second(recorder->sink.context, second, partial, &recorder->second);
+    uint64_t operations = recorder->second.count;
+    recorder->sink.second(&recorder->sink, second, partial, &recorder->second);
     if (!partial) {
         recorder->whole_seconds++;
-        recorder->second_writes_min = writes < recorder->second_writes_min ? writes : recorder->second_writes_min;
-        recorder->second_writes_max = writes > recorder->second_writes_max ? writes : recorder->second_writes_max;
+        if (operations < recorder->second_operations_min) {
+            recorder->second_operations_min = operations;
+        }
+        if (operations > recorder->second_operations_max) {
+            recorder->second_operations_max = operations;
+        }
     }
-    series_clear(&recorder->second);
+    distribution_clear(&recorder->second);
 }
 
-// Moves the pending slot of the current cut into the seconds, batches and the step, and frees it.
+// Empties a pending slot that is not empty into recorder->slot.
+static void empty_pending(struct recorder *recorder, struct pending_slot *pending) {
+    struct distribution *slot = &recorder->slot;
+    distribution_clear(slot);
+    slot->count = atomic_load_explicit(&pending->count, memory_order_relaxed);
+    slot->sum_ns = atomic_load_explicit(&pending->sum_ns, memory_order_relaxed);
+    slot->min_ns = atomic_load_explicit(&pending->min_ns, memory_order_relaxed);
+    slot->max_ns = atomic_load_explicit(&pending->max_ns, memory_order_relaxed);
+    struct bucket_range range = distribution_range(slot);
+    for (unsigned bucket = range.first; bucket <= range.last; bucket++) {
+        slot->buckets[bucket] = atomic_load_explicit(&pending->buckets[bucket], memory_order_relaxed);
+    }
+    clear_pending(pending, range);
+}
+
+// Moves the pending slot of the current cut into the second, the batch and the step, and frees it.
 static void take_over(struct recorder *recorder) {
     struct pending_slot *pending = &recorder->pending[recorder->cut.index % RECORDER_PENDING];
     if (atomic_load_explicit(&pending->count, memory_order_relaxed) > 0) {
-        struct bucket_range range = {
-            histogram_bucket(atomic_load_explicit(&pending->min_ns, memory_order_relaxed)),
-            histogram_bucket(atomic_load_explicit(&pending->max_ns, memory_order_relaxed)),
-        };
-        merge_pending(pending, range, &recorder->second);
-        merge_pending(pending, range, &recorder->batch);
-        merge_pending(pending, range, &recorder->step);
-        clear_pending(pending, range);
+        empty_pending(recorder, pending);
+        distribution_merge(&recorder->second, &recorder->slot);
+        distribution_merge(&recorder->batch, &recorder->slot);
+        distribution_merge(&recorder->step, &recorder->slot);
     }
 }
 
@@ -156,16 +158,16 @@ void recorder_finish(struct recorder *recorder, uint32_t last_cut, uint64_t end_
     }
     take_over(recorder);
     uint64_t second_begin_ns = recorder->timeline.start_ns + (cut.second - 1) * NS_PER_S;
-    if (recorder->second.statistics.count > 0 || end_ns > second_begin_ns) {
+    if (recorder->second.count > 0 || end_ns > second_begin_ns) {
         end_second(recorder, cut.second, true);
     }
     uint64_t batch_begin_ns = recorder->timeline.start_ns +
                               recorder->timeline.duration_ns * (cut.batch - 1) / TIMELINE_BATCHES;
-    if (recorder->batch.statistics.count > 0 || end_ns > batch_begin_ns) {
+    if (recorder->batch.count > 0 || end_ns > batch_begin_ns) {
         end_batch(recorder, cut.batch, end_ns);
     }
     bool in_round = recorder->rounds_done < TIMELINE_ROUNDS && end_ns > round_begin_ns(recorder, recorder->rounds_done);
-    if (recorder->round.statistics.count > 0 || in_round) {
+    if (recorder->round.count > 0 || in_round) {
         end_round(recorder, end_ns);
     }
 }

@@ -1,21 +1,21 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// From single writes to seconds, batches and rounds, while writers go on.
+// From single operations to seconds, batches and rounds, while workers go on. One recorder serves all workers of a
+// stream and one operation.
 //
-// A step's time is cut into slots (timeline.h). Every writer counts its writes in a slot of its own and, when a write
-// completes past the slot's end, adds it to the pending slot that all writers share: relaxed atomic additions over the
-// occupied buckets, no lock, nothing to wait for. It then publishes how many cuts it has passed. The main thread takes
-// a pending slot over when every writer has passed it. So that rows come out during a stall, main passes a cut for a
-// writer that is away in a system call (writer.h).
+// A step's time is cut into slots (timeline.h). Every worker counts its operations in a slot of its own. When one
+// completes past the slot's end, the worker adds the slot to the pending slot that all workers share: relaxed atomic
+// additions over the occupied buckets, no lock, nothing to wait for. It then publishes how many cuts it has passed. The
+// main thread takes a pending slot over when every worker has passed it. So that rows appear during a stall, main passes
+// a cut for a worker that is in a system call (measure/worker.h).
 //
-// A write belongs to the slot in which it completes. There are RECORDER_PENDING pending slots; should main fall
-// that many slots behind, writers wait for it between two writes, outside the timed interval.
+// An operation belongs to the slot in which it completes. There are RECORDER_PENDING pending slots; should main fall
+// that many slots behind, workers wait for it between two operations, outside the timed interval.
 #ifndef LOGDISK_RECORDER_H
 #define LOGDISK_RECORDER_H
 
-#include "figures/series.h"
-#include "figures/tally.h"
+#include "figures/distribution.h"
 #include "figures/timeline.h"
 
 #include <stdatomic.h>
@@ -24,25 +24,27 @@
 
 #define RECORDER_PENDING 32
 
-// A slot lasts a second at most: 32-bit counts are enough for all writers together.
+// A slot lasts a second at most: 32-bit counts are enough for all workers together.
 struct pending_slot {
     _Atomic uint64_t count, sum_ns, min_ns, max_ns;
-    _Atomic uint32_t counts[HISTOGRAM_BUCKETS];
+    _Atomic uint32_t buckets[DISTRIBUTION_BUCKETS];
 };
 
+struct stream_step;
+
 struct round_figures {
-    uint64_t writes, elapsed_ns, latency_sum_ns, latency_p99_ns;
+    uint64_t operations, elapsed_ns, latency_sum_ns, latency_p99_ns;
     bool has_p99;
     bool partial;                       // cut short: the last one of a step that did not go on to its end
 };
 
-struct recorder;
-
 // Where finished rows go; called by the main thread only.
 struct recorder_sink {
     void *context;
-    void (*second)(void *context, uint32_t second, bool partial, const struct series *writes);
-    void (*batch)(void *context, uint32_t batch, const struct series *writes);
+    const struct stream_step *stream;   // whose recorder it is: measure/worker.h
+    int operation;
+    void (*second)(const struct recorder_sink *sink, uint32_t second, bool partial, const struct distribution *latency);
+    void (*batch)(const struct recorder_sink *sink, uint32_t batch, const struct distribution *latency);
 };
 
 struct recorder {
@@ -52,24 +54,25 @@ struct recorder {
     // The main thread's own:
     struct recorder_sink sink;
     struct cut cut;                     // the next to take over
-    struct series second, batch, round, step;
+    struct distribution slot;           // just taken over
+    struct distribution second, batch, round, step;
     struct round_figures rounds[TIMELINE_ROUNDS];
     uint32_t rounds_done;
     uint32_t whole_seconds;
-    uint64_t second_writes_min, second_writes_max;      // of whole seconds
+    uint64_t second_operations_min, second_operations_max;      // of whole seconds
 };
 
 void recorder_start_step(struct recorder *recorder, struct timeline timeline, struct recorder_sink sink);
 
-// True where the pending slot of that cut is free for additions.
-static inline bool recorder_has_room(const struct recorder *recorder, uint32_t cut) {
+// True if the pending slot of that cut is free for additions.
+static inline bool recorder_is_free(const struct recorder *recorder, uint32_t cut) {
     return cut < atomic_load_explicit(&recorder->finalised, memory_order_acquire) + RECORDER_PENDING;
 }
 
-// Adds a writer's slot to the pending slot of that cut. The slot keeps its content.
-void recorder_add(struct recorder *recorder, uint32_t cut, const struct tally *slot);
+// Adds a worker's slot to the pending slot of that cut. The slot keeps its content.
+void recorder_add(struct recorder *recorder, uint32_t cut, const struct distribution *slot);
 
-// Takes over the next cut: the caller knows that every writer has passed it.
+// Takes over the next cut: the caller knows that every worker has passed it.
 void recorder_finalise_next(struct recorder *recorder);
 
 // Takes over what remains of a step that ended at that instant, and gives out the last part second, batch and round.

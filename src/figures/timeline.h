@@ -3,7 +3,7 @@
 //
 // The cuts of a step. Whole seconds and the 30 equal batches of the measured time are cut out of one time line, so
 // that every stretch between two cuts (a "slot") belongs to exactly one second and one batch. Cut 0 is the warm-up,
-// which ends where the measured time begins; after the measured time only seconds cut, and batch 30 goes on.
+// which ends when the measured time begins; after the measured time only seconds cut, and batch 30 continues.
 // Pure arithmetic; all instants are nanoseconds of CLOCK_MONOTONIC.
 #ifndef LOGDISK_TIMELINE_H
 #define LOGDISK_TIMELINE_H
@@ -16,7 +16,7 @@
 #define TIMELINE_BATCHES_A_ROUND (TIMELINE_BATCHES / TIMELINE_ROUNDS)
 
 struct timeline {
-    uint64_t start_ns;          // of the measured time: where the warm-up ends
+    uint64_t start_ns;          // of the measured time: the end of the warm-up
     uint64_t duration_ns;
 };
 

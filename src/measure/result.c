@@ -16,75 +16,52 @@ static uint64_t since(uint64_t later_ns, uint64_t earlier_ns) {
     return later_ns > earlier_ns ? later_ns - earlier_ns : 0;
 }
 
-static void clear_room(struct result_room *room) {
-    series_clear(&room->latency);
-    if (room->flush != NULL) {
-        series_clear(room->flush);
-    }
-    if (room->response != NULL) {
-        series_clear(room->response);
+static void merge(struct distribution *into, const struct distribution *from) {
+    if (into != NULL) {
+        distribution_merge(into, from);
     }
 }
 
-static void add_writer(const struct writer *writer, struct result_room *room) {
-    tally_add_to(&writer->totals.latency, &room->latency);
-    if (room->flush != NULL) {
-        tally_add_to(writer->flush, room->flush);
-    }
-    if (room->response != NULL) {
-        struct schedule schedule = writer_schedule(writer);
-        tally_add_to(writer->response, room->response);
-        schedule_add_waits(&schedule, writer->totals.first_not_started, writer->totals.not_started,
-                           writer->totals.end_ns, room->response);
-    }
+struct result_key result_key_of(const struct stream_step *stream, enum operation operation,
+                                const struct result_key *step) {
+    return (struct result_key){.step = step->step, .block_bytes = stream->block_bytes, .load_point = step->load_point,
+                               .stream = stream->stream->name, .operation = operation_name(operation)};
 }
 
-// In an open loop the queue managers' first writes are shifted against each other on purpose.
-static uint64_t planned_start_ns(const struct writer *writer) {
-    return writer->plan->rate_micro_per_s > 0 ? writer_schedule(writer).origin_ns : writer->plan->begin_ns;
+// In an open loop the workers' first operations are shifted against each other on purpose.
+static uint64_t planned_start_ns(const struct worker *worker) {
+    return worker->stream->stream->arrival.rate_micro_per_s > 0 ? worker_schedule(worker).origin_ns
+                                                                : worker->stream->plan->begin_ns;
 }
 
-// Everything but the series.
-static struct result figures_of(const struct writer *writer, uint32_t step, uint64_t start_epoch_ns) {
-    const struct step_plan *plan = writer->plan;
-    const struct writer_totals *totals = &writer->totals;
-    uint64_t writes = totals->latency.statistics.count;
-    bool passed = totals->first_pass_ended && totals->first_pass_writes > 0;
-    return (struct result){
-        .step = step,
-        .block_bytes = plan->block_bytes,
-        .queue_managers = plan->queue_managers,
-        .queue_manager = writer->queue_manager,
+struct result result_of_worker(const struct worker *worker, enum operation operation, const struct result_key *step,
+                               uint64_t start_epoch_ns) {
+    const struct stream_step *stream = worker->stream;
+    const struct figures *figures = worker->figures[operation];
+    uint64_t operations = figures->latency.count;
+    bool passed = worker->first_pass_ended && figures->first_pass_operations > 0;
+    struct result result = {
+        .key = result_key_of(stream, operation, step),
         .start_epoch_ns = start_epoch_ns,
-        .elapsed_ns = since(totals->end_ns, plan->timeline.start_ns),
-        .bytes = writes * plan->block_bytes,
-        .has_intervals = totals->whole_seconds > 0,
-        .interval_bytes_max = totals->second_writes_max * plan->block_bytes,
-        .interval_bytes_min = totals->whole_seconds > 0 ? totals->second_writes_min * plan->block_bytes : 0,
-        .min_queue_manager = writer->queue_manager,
-        .max_queue_manager = writer->queue_manager,
-        .ring_passes = (double)writes / (double)writer->pass_writes,
-        .first_pass_writes = passed ? totals->first_pass_writes : 0,
-        .first_pass_sum_ns = passed ? totals->first_pass_sum_ns : 0,
-        .later_writes = passed ? writes - totals->first_pass_writes : 0,
-        .later_sum_ns = passed ? totals->latency.statistics.sum_ns - totals->first_pass_sum_ns : 0,
-        .writes_not_started = totals->not_started,
-        .start_skew_ns = since(totals->first_start_ns, planned_start_ns(writer)),
+        .elapsed_ns = since(worker->finish_ns, stream->plan->timeline.start_ns),
+        .bytes = operations * stream->block_bytes,
+        .has_intervals = worker->whole_seconds > 0,
+        .interval_bytes_max = figures->second_operations_max * stream->block_bytes,
+        .interval_bytes_min = worker->whole_seconds > 0 ? figures->second_operations_min * stream->block_bytes : 0,
+        .latency = &figures->latency,
+        .flush = figures->flush,
+        .response = figures->response,
+        .min_worker = worker->number,
+        .max_worker = worker->number,
+        .ring_passes = worker->pass_operations > 0 ? (double)operations / (double)worker->pass_operations : NAN,
+        .first_pass_operations = passed ? figures->first_pass_operations : 0,
+        .first_pass_sum_ns = passed ? figures->first_pass_sum_ns : 0,
+        .later_operations = passed ? operations - figures->first_pass_operations : 0,
+        .later_sum_ns = passed ? figures->latency.sum_ns - figures->first_pass_sum_ns : 0,
+        .operations_not_started = figures->not_started,
+        .start_skew_ns = since(worker->first_start_ns, planned_start_ns(worker)),
     };
-}
-
-static void point_at(struct result *result, const struct result_room *room) {
-    result->latency = &room->latency;
-    result->flush = room->flush;
-    result->response = room->response;
-}
-
-struct result result_of_writer(const struct writer *writer, uint32_t step, uint64_t start_epoch_ns,
-                               struct result_room *room) {
-    struct result result = figures_of(writer, step, start_epoch_ns);
-    clear_room(room);
-    add_writer(writer, room);
-    point_at(&result, room);
+    result.key.worker = worker->number;
     return result;
 }
 
@@ -97,10 +74,10 @@ static void judge_rounds(struct result *result, const struct recorder *recorder)
     }
     double mean[TIMELINE_ROUNDS], sum = 0, moment = 0, min = INFINITY, max = 0;
     for (int i = 0; i < TIMELINE_ROUNDS; i++) {
-        if (recorder->rounds[i].writes == 0) {
+        if (recorder->rounds[i].operations == 0) {
             return;
         }
-        mean[i] = (double)recorder->rounds[i].latency_sum_ns / (double)recorder->rounds[i].writes;
+        mean[i] = (double)recorder->rounds[i].latency_sum_ns / (double)recorder->rounds[i].operations;
         sum += mean[i];
         moment += mean[i] * (i - (TIMELINE_ROUNDS - 1) / 2);
         min = fmin(min, mean[i]);
@@ -116,47 +93,54 @@ static void judge_rounds(struct result *result, const struct recorder *recorder)
                      fabs(result->round_slope_share) <= STEADY_SLOPE_SHARE;
 }
 
-// Whose minimum and maximum the row all has: the first of equals, as in statistics_merge.
-static void note_extremes(struct result *all, const struct writer *writer, const struct statistics *before) {
-    const struct statistics *figures = &writer->totals.latency.statistics;
-    if (figures->count > 0 && (before->count == 0 || figures->min_ns < before->min_ns)) {
-        all->min_queue_manager = writer->queue_manager;
+// Whose minimum and maximum the row of all has: the first of equals, as in distribution_merge.
+static void note_extremes(struct result *all, const struct result *one) {
+    if (one->latency->count > 0 && (all->latency->count == 0 || one->latency->min_ns < all->latency->min_ns)) {
+        all->min_worker = one->key.worker;
     }
-    if (figures->count > 0 && (before->count == 0 || figures->max_ns > before->max_ns)) {
-        all->max_queue_manager = writer->queue_manager;
+    if (one->latency->count > 0 && (all->latency->count == 0 || one->latency->max_ns > all->latency->max_ns)) {
+        all->max_worker = one->key.worker;
     }
 }
 
-struct result result_of_all(const struct writer *writers, uint32_t count, uint32_t step, uint64_t start_epoch_ns,
-                            const struct recorder *recorder, struct result_room *room) {
-    struct result all = figures_of(&writers[0], step, start_epoch_ns);
-    all.queue_manager = 0;
-    all.bytes = 0;
-    all.ring_passes = 0;
-    all.first_pass_writes = 0;
-    all.first_pass_sum_ns = 0;
-    all.later_writes = 0;
-    all.later_sum_ns = 0;
-    all.writes_not_started = 0;
-    clear_room(room);
-    for (uint32_t i = 0; i < count; i++) {
-        struct result one = figures_of(&writers[i], step, start_epoch_ns);
-        note_extremes(&all, &writers[i], &room->latency.statistics);
-        add_writer(&writers[i], room);
-        all.elapsed_ns = one.elapsed_ns > all.elapsed_ns ? one.elapsed_ns : all.elapsed_ns;
-        all.bytes += one.bytes;
-        all.ring_passes += one.ring_passes / count;
-        all.first_pass_writes += one.first_pass_writes;
-        all.first_pass_sum_ns += one.first_pass_sum_ns;
-        all.later_writes += one.later_writes;
-        all.later_sum_ns += one.later_sum_ns;
-        all.writes_not_started += one.writes_not_started;
-        all.start_skew_ns = one.start_skew_ns > all.start_skew_ns ? one.start_skew_ns : all.start_skew_ns;
+static void add_worker(struct result *all, struct figures *figures, const struct result *one, uint32_t workers) {
+    note_extremes(all, one);
+    merge(&figures->latency, one->latency);
+    merge(figures->flush, one->flush);
+    merge(figures->response, one->response);
+    all->elapsed_ns = one->elapsed_ns > all->elapsed_ns ? one->elapsed_ns : all->elapsed_ns;
+    all->bytes += one->bytes;
+    all->ring_passes += one->ring_passes / workers;
+    all->first_pass_operations += one->first_pass_operations;
+    all->first_pass_sum_ns += one->first_pass_sum_ns;
+    all->later_operations += one->later_operations;
+    all->later_sum_ns += one->later_sum_ns;
+    all->operations_not_started += one->operations_not_started;
+    all->start_skew_ns = one->start_skew_ns > all->start_skew_ns ? one->start_skew_ns : all->start_skew_ns;
+}
+
+struct result result_of_all(const struct stream_step *stream, enum operation operation, const struct result_key *step,
+                            uint64_t start_epoch_ns) {
+    const struct recorder *recorder = stream->recorders[operation];
+    struct figures *figures = stream->all[operation];
+    bool has_intervals = recorder->whole_seconds > 0;
+    struct result all = {
+        .key = result_key_of(stream, operation, step),
+        .start_epoch_ns = start_epoch_ns,
+        .latency = &figures->latency,
+        .flush = figures->flush,
+        .response = figures->response,
+        .min_worker = 1,
+        .max_worker = 1,
+        .has_intervals = has_intervals,
+        .interval_bytes_max = recorder->second_operations_max * stream->block_bytes,
+        .interval_bytes_min = has_intervals ? recorder->second_operations_min * stream->block_bytes : 0,
+    };
+    figures_clear(figures);
+    for (uint32_t i = 0; i < stream->workers; i++) {
+        struct result one = result_of_worker(&stream->first_worker[i], operation, step, start_epoch_ns);
+        add_worker(&all, figures, &one, stream->workers);
     }
-    point_at(&all, room);
-    all.has_intervals = recorder->whole_seconds > 0;
-    all.interval_bytes_max = recorder->second_writes_max * all.block_bytes;
-    all.interval_bytes_min = all.has_intervals ? recorder->second_writes_min * all.block_bytes : 0;
     judge_rounds(&all, recorder);
     return all;
 }
@@ -165,19 +149,19 @@ void result_note_in_flight(struct result *result, const struct stall *stall) {
     if (stall->latency_ns > result_max_ns(result)) {
         result->max_in_flight = true;
         result->in_flight_max_ns = stall->latency_ns;
-        result->in_flight_write = stall->write;
-        result->max_queue_manager = stall->queue_manager;
+        result->in_flight_ordinal = stall->ordinal;
+        result->max_worker = stall->worker;
     }
 }
 
 uint64_t result_max_ns(const struct result *result) {
-    return result->max_in_flight ? result->in_flight_max_ns : result->latency->statistics.max_ns;
+    return result->max_in_flight ? result->in_flight_max_ns : result->latency->max_ns;
 }
 
 double result_bytes_per_s(const struct result *result) {
     return result->elapsed_ns > 0 ? (double)result->bytes * (double)NS_PER_S / (double)result->elapsed_ns : 0;
 }
 
-double result_writes_per_s(const struct result *result) {
-    return result_bytes_per_s(result) / (double)result->block_bytes;
+double result_operations_per_s(const struct result *result) {
+    return result_bytes_per_s(result) / (double)result->key.block_bytes;
 }

@@ -26,7 +26,7 @@ static size_t first_difference(const unsigned char *left, const unsigned char *r
     while (at < bytes && left[at] == right[at]) {
         at++;
     }
-    return at / CONTENT_SECTOR_BYTES * CONTENT_SECTOR_BYTES;
+    return at / PAYLOAD_SECTOR_BYTES * PAYLOAD_SECTOR_BYTES;
 }
 
 static void note_mismatch(struct verify *verify, const struct mismatch *mismatch) {
@@ -45,77 +45,81 @@ static bool note_failure(struct verify *verify, const char *call, int error, con
 }
 
 // Makes the next reads come from the disk. The kernel drops clean pages only, and without a sync all may be dirty.
-static bool drop_cache(struct verify *verify, const struct writer *writer, uint32_t file) {
+static bool drop_cache(struct verify *verify, const struct worker *worker, uint32_t file) {
     int result;
     do {
-        result = fdatasync(writer->fds[file]);
+        result = fdatasync(worker->fds[file]);
     } while (result != 0 && errno == EINTR);
     if (result != 0) {
-        struct mismatch place = {.queue_manager = writer->queue_manager, .file = file};
+        struct mismatch place = {.worker = worker->number, .file = file};
         return note_failure(verify, "fdatasync", errno, &place);
     }
-    (void)posix_fadvise(writer->fds[file], 0, 0, POSIX_FADV_DONTNEED);
+    (void)posix_fadvise(worker->fds[file], 0, 0, POSIX_FADV_DONTNEED);
     return true;
 }
 
 // Writes n (from 0) and up to count - 1 after it, which lie one behind the other in one file.
-static bool check_blocks(struct verify *verify, struct writer *writer, uint64_t n, uint64_t count, unsigned char *memory) {
-    struct mismatch place = {.queue_manager = writer->queue_manager};
-    ring_position(&writer->ring, writer->first_file, n, &place.file, &place.offset_bytes);
-    size_t bytes = (size_t)(count * verify->block_bytes);
-    ssize_t done = read_fully(writer->fds[place.file], memory, bytes, place.offset_bytes);
+static bool check_blocks(struct verify *verify, struct worker *worker, uint64_t n, uint64_t count,
+                         unsigned char *memory) {
+    uint64_t block_bytes = verify->stream->block_bytes;
+    struct mismatch place = {.worker = worker->number};
+    pattern_position(&worker->pattern, n, &place.file, &place.offset_bytes);
+    size_t bytes = (size_t)(count * block_bytes);
+    ssize_t done = read_fully(worker->fds[place.file], memory, bytes, place.offset_bytes);
     if (done != (ssize_t)bytes) {
-        place.write = n + 1;
+        place.ordinal = n + 1;
         return note_failure(verify, "pread", done < 0 ? errno : FAILURE_SHORT_WRITE, &place);
     }
     for (uint64_t i = 0; i < count; i++) {
-        const unsigned char *found = memory + i * verify->block_bytes;
-        const unsigned char *wanted = content_expect(&writer->content, n + i);
+        const unsigned char *found = memory + i * block_bytes;
+        const unsigned char *wanted = payload_expect(&worker->payload, n + i);
         verify->blocks++;
-        if (memcmp(found, wanted, verify->block_bytes) != 0) {
+        if (memcmp(found, wanted, block_bytes) != 0) {
             struct mismatch mismatch = place;
-            mismatch.offset_bytes += i * verify->block_bytes + first_difference(found, wanted, verify->block_bytes);
-            mismatch.write = n + i + 1;
+            mismatch.offset_bytes += i * block_bytes + first_difference(found, wanted, block_bytes);
+            mismatch.ordinal = n + i + 1;
             note_mismatch(verify, &mismatch);
         }
     }
     return true;
 }
 
-static bool check_writer(struct verify *verify, struct writer *writer, unsigned char *memory) {
-    uint64_t in_file = writer->ring.file_bytes / verify->block_bytes;
-    uint64_t n = writer->writes > writer->pass_writes ? writer->writes - writer->pass_writes : 0;
-    uint64_t at_once = READ_BYTES > verify->block_bytes ? READ_BYTES / verify->block_bytes : 1;
-    // Where the step went on after this, its next writes will continue the sequence of stamps, not repeat it.
-    uint64_t next_stamp = writer->content.stamp;
-    size_t next_window = writer->content.window;
+static bool check_worker(struct verify *verify, struct worker *worker, unsigned char *memory) {
+    uint64_t block_bytes = verify->stream->block_bytes;
+    uint64_t in_file = worker->pattern.file_bytes / block_bytes;
+    uint64_t n = worker->operations > worker->pass_operations ? worker->operations - worker->pass_operations : 0;
+    uint64_t at_once = READ_BYTES > block_bytes ? READ_BYTES / block_bytes : 1;
+    // If the step went on after this, its next writes will continue the sequence of stamps, not repeat it.
+    uint64_t next_stamp = worker->payload.stamp;
+    size_t next_window = worker->payload.window;
     bool good = true;
-    for (uint32_t file = 0; good && !verify->direct && file < writer->ring.files && !atomic_load(&verify->stop); file++) {
-        good = drop_cache(verify, writer, file);
+    for (uint32_t file = 0; good && !verify->direct && file < worker->pattern.files && !atomic_load(&verify->stop); file++) {
+        good = drop_cache(verify, worker, file);
     }
-    while (good && n < writer->writes && !atomic_load(&verify->stop)) {
+    while (good && n < worker->operations && !atomic_load(&verify->stop)) {
         uint64_t count = in_file - n % in_file;
         count = count < at_once ? count : at_once;
-        count = count < writer->writes - n ? count : writer->writes - n;
-        good = check_blocks(verify, writer, n, count, memory);
+        count = count < worker->operations - n ? count : worker->operations - n;
+        good = check_blocks(verify, worker, n, count, memory);
         n += count;
     }
-    writer->content.stamp = next_stamp;
-    writer->content.window = next_window;
+    worker->payload.stamp = next_stamp;
+    worker->payload.window = next_window;
     return good;
 }
 
-void verify_writers(void *argument) {
+void verify_stream(void *argument) {
     struct verify *verify = argument;
     void *memory;
-    size_t bytes = (size_t)(READ_BYTES > verify->block_bytes ? READ_BYTES : verify->block_bytes);
+    uint64_t block_bytes = verify->stream->block_bytes;
+    size_t bytes = (size_t)(READ_BYTES > block_bytes ? READ_BYTES : block_bytes);
     if (posix_memalign(&memory, MEMORY_ALIGNMENT, bytes) != 0) {
         (void)note_failure(verify, "pread", ENOMEM, &(struct mismatch){0});
         return;
     }
     bool good = true;
-    for (uint32_t i = 0; good && i < verify->count; i++) {
-        good = check_writer(verify, &verify->writers[i], memory);
+    for (uint32_t i = 0; good && i < verify->stream->workers; i++) {
+        good = check_worker(verify, &verify->stream->first_worker[i], memory);
     }
     free(memory);
 }

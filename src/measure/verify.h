@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // --verify: after a step, every block that the step wrote is read back and compared with what was last written there.
-// Each 512 bytes carry a stamp that only that write had (content.h), so a lost, torn, misdirected or corrupted write is
+// Each 512 bytes carry a stamp that only that write had (payload.h), so a lost, torn, misdirected or corrupted write is
 // found. It cannot see what a volatile cache would lose in a power cut.
 #ifndef LOGDISK_VERIFY_H
 #define LOGDISK_VERIFY_H
@@ -17,15 +17,13 @@
 #define VERIFY_MISMATCHES_KEPT 10
 
 struct mismatch {
-    uint32_t queue_manager, file;
+    uint32_t worker, file;
     uint64_t offset_bytes;              // of the first wrong 512 bytes of the block
-    uint64_t write;                     // the write that should stand there, from 1 in its step, warm-up included
+    uint64_t ordinal;                   // the write that should stand there, from 1 in its step, warm-up included
 };
 
 struct verify {
-    struct writer *writers;             // whose threads have ended
-    uint32_t count;
-    uint64_t block_bytes;
+    struct stream_step *stream;         // whose workers wait; it only writes, in a pattern with passes
     bool direct;                        // else what the page cache has is written and dropped first: the disk is read
     atomic_bool stop;
     // The outcome:
@@ -37,7 +35,7 @@ struct verify {
     struct mismatch failed_at;
 };
 
-// Checks every writer's last pass; runs under supervisor_run.
-void verify_writers(void *verify);
+// Checks every worker's last pass; runs under supervisor_run.
+void verify_stream(void *verify);
 
 #endif

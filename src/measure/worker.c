@@ -18,197 +18,225 @@
 #define RECORDER_WAIT_NS 200000
 #define RETURN_WAIT_NS 20000
 
-void writer_start_step(struct writer *writer, struct step_plan *plan) {
-    writer->plan = plan;
-    ring_start_step(&writer->ring, plan->block_bytes);
-    writer->first_file = writer->ring.file;
-    writer->pass_writes = ring_pass_writes(&writer->ring);
-    writer->writes = 0;
-    writer->warmup_writes = 0;
-    writer->error = (struct writer_error){0};
-    tally_clear(&writer->slot);
-    tally_clear(&writer->totals.latency);
-    writer->totals.stalls = (struct stalls){0};
-    writer->totals.second_writes = 0;
-    writer->totals.second_writes_min = UINT64_MAX;
-    writer->totals.second_writes_max = 0;
-    writer->totals.whole_seconds = 0;
-    writer->totals.first_pass_writes = 0;
-    writer->totals.first_pass_sum_ns = 0;
-    writer->totals.first_pass_ended = false;
-    writer->totals.first_start_ns = 0;
-    writer->totals.end_ns = 0;
-    writer->totals.first_not_started = 0;
-    writer->totals.not_started = 0;
-    writer->totals.in_flight = (struct stall){0};
-    writer->totals.waits_for_recorder = 0;
-    writer->totals.thread = (struct thread_figures){0};
-    if (writer->flush != NULL) {
-        tally_clear(writer->flush);
+void figures_clear(struct figures *figures) {
+    distribution_clear(&figures->slot);
+    distribution_clear(&figures->latency);
+    if (figures->flush != NULL) {
+        distribution_clear(figures->flush);
     }
-    if (writer->response != NULL) {
-        tally_clear(writer->response);
+    if (figures->response != NULL) {
+        distribution_clear(figures->response);
     }
-    atomic_store(&writer->passed, 0);
-    atomic_store(&writer->write_start_ns, 0);
-    atomic_store(&writer->state, WRITER_OWNED);
+    figures->stalls = (struct stalls){0};
+    figures->second_operations = 0;
+    figures->second_operations_min = UINT64_MAX;
+    figures->second_operations_max = 0;
+    figures->first_pass_operations = 0;
+    figures->first_pass_sum_ns = 0;
+    figures->first_not_started = 0;
+    figures->not_started = 0;
+    figures->in_flight = (struct stall){0};
 }
 
-bool writer_take(struct writer *writer) {
-    int away = WRITER_AWAY;
-    return atomic_compare_exchange_strong_explicit(&writer->state, &away, WRITER_TAKEN, memory_order_acq_rel,
+void worker_prepare_step(struct worker *worker, uint64_t alignment_bytes) {
+    payload_start_step(&worker->payload, worker->stream->block_bytes, alignment_bytes);
+    pattern_start_step(&worker->pattern, worker->stream->block_bytes);
+    worker->pass_operations = pattern_pass_operations(&worker->pattern);
+    worker->operations = 0;
+    worker->warmup_operations = 0;
+    worker->first_pass_ended = false;
+    worker->whole_seconds = 0;
+    worker->first_start_ns = 0;
+    worker->finish_ns = 0;
+    worker->waits_for_recorder = 0;
+    worker->error = (struct worker_error){0};
+    worker->thread_figures = (struct thread_figures){0};
+    for (int i = 0; i < OPERATIONS; i++) {
+        if (worker->figures[i] != NULL) {
+            figures_clear(worker->figures[i]);
+        }
+    }
+    atomic_store(&worker->passed, 0);
+    atomic_store(&worker->call_start_ns, 0);
+    atomic_store(&worker->state, WORKER_RUNNING);
+}
+
+static bool move_from_call(struct worker *worker, enum worker_state state) {
+    int in_call = WORKER_IN_CALL;
+    return atomic_compare_exchange_strong_explicit(&worker->state, &in_call, state, memory_order_acq_rel,
                                                    memory_order_relaxed);
 }
 
-void writer_give_back(struct writer *writer) {
-    atomic_store_explicit(&writer->state, WRITER_AWAY, memory_order_release);
+bool worker_borrow(struct worker *worker) {
+    return move_from_call(worker, WORKER_BORROWED);
 }
 
-bool writer_close(struct writer *writer) {
-    int away = WRITER_AWAY;
-    return atomic_compare_exchange_strong_explicit(&writer->state, &away, WRITER_CLOSED, memory_order_acq_rel,
-                                                   memory_order_relaxed);
+void worker_give_back(struct worker *worker) {
+    atomic_store_explicit(&worker->state, WORKER_IN_CALL, memory_order_release);
 }
 
-static void leave(struct writer *writer) {
-    atomic_store_explicit(&writer->write_start_ns, 0, memory_order_relaxed);
-    atomic_store_explicit(&writer->state, WRITER_AWAY, memory_order_release);
+bool worker_abandon(struct worker *worker) {
+    return move_from_call(worker, WORKER_ABANDONED);
 }
 
-// Back home; false where main has closed the books.
-static inline bool come_home(struct writer *writer) {
+static void enter_call(struct worker *worker) {
+    atomic_store_explicit(&worker->call_start_ns, 0, memory_order_relaxed);
+    atomic_store_explicit(&worker->state, WORKER_IN_CALL, memory_order_release);
+}
+
+// False if main has abandoned the worker.
+static inline bool leave_call(struct worker *worker) {
     for (;;) {
-        int away = WRITER_AWAY;
-        if (__builtin_expect(atomic_compare_exchange_strong_explicit(&writer->state, &away, WRITER_OWNED,
+        int state = WORKER_IN_CALL;
+        if (__builtin_expect(atomic_compare_exchange_strong_explicit(&worker->state, &state, WORKER_RUNNING,
                                                                      memory_order_acquire, memory_order_relaxed), 1)) {
             return true;
         }
-        if (away == WRITER_CLOSED) {
+        if (state == WORKER_ABANDONED) {
             return false;
         }
         (void)nanosleep(&(struct timespec){.tv_nsec = RETURN_WAIT_NS}, NULL);
     }
 }
 
-static void count_second(struct writer_totals *totals) {
-    totals->whole_seconds++;
-    if (totals->second_writes < totals->second_writes_min) {
-        totals->second_writes_min = totals->second_writes;
+static void count_second(struct figures *figures) {
+    if (figures->second_operations < figures->second_operations_min) {
+        figures->second_operations_min = figures->second_operations;
     }
-    if (totals->second_writes > totals->second_writes_max) {
-        totals->second_writes_max = totals->second_writes;
+    if (figures->second_operations > figures->second_operations_max) {
+        figures->second_operations_max = figures->second_operations;
     }
-    totals->second_writes = 0;
+    figures->second_operations = 0;
 }
 
-// Adds the slot to the step, or drops it where it was the warm-up.
-static void empty_slot(struct writer *writer) {
-    if (writer->cut.index > 0) {
-        recorder_add(writer->plan->recorder, writer->cut.index, &writer->slot);
-        tally_merge(&writer->totals.latency, &writer->slot);
-        writer->totals.second_writes += writer->slot.statistics.count;
-    } else {
-        writer->totals.stalls = (struct stalls){0};
-        writer->warmup_writes = writer->writes;
+// Adds the slot to the step, or drops it if it was the warm-up.
+static void empty_slot(struct worker *worker, bool ends_second) {
+    bool measured = worker->cut.index > 0;
+    for (int i = 0; i < OPERATIONS; i++) {
+        struct figures *figures = worker->figures[i];
+        if (figures != NULL && measured) {
+            recorder_add(worker->stream->recorders[i], worker->cut.index, &figures->slot);
+            distribution_merge(&figures->latency, &figures->slot);
+            figures->second_operations += figures->slot.count;
+        } else if (figures != NULL) {
+            figures->stalls = (struct stalls){0};
+        }
+        if (figures != NULL) {
+            distribution_clear(&figures->slot);
+        }
+        if (figures != NULL && ends_second) {
+            count_second(figures);
+        }
     }
-    tally_clear(&writer->slot);
+    worker->whole_seconds += ends_second;
+    if (!measured) {
+        worker->warmup_operations = worker->operations;
+    }
 }
 
-void writer_pass_cut(struct writer *writer) {
-    bool ends_second = writer->cut.ends_second;
-    empty_slot(writer);
-    if (ends_second) {
-        count_second(&writer->totals);
-    }
-    writer->cut = timeline_next(&writer->plan->timeline, &writer->cut);
-    atomic_store_explicit(&writer->passed, writer->cut.index, memory_order_release);
+void worker_pass_cut(struct worker *worker) {
+    empty_slot(worker, worker->cut.ends_second);
+    worker->cut = timeline_next(&worker->stream->plan->timeline, &worker->cut);
+    atomic_store_explicit(&worker->passed, worker->cut.index, memory_order_release);
 }
 
-// Before the writer's own way over a cut: waits where main is far behind.
-static void wait_for_room(struct writer *writer) {
-    if (!recorder_has_room(writer->plan->recorder, writer->cut.index)) {
-        writer->totals.waits_for_recorder++;
+static bool recorders_are_free(const struct worker *worker) {
+    bool all_free = true;
+    for (int i = 0; i < OPERATIONS; i++) {
+        const struct recorder *recorder = worker->stream->recorders[i];
+        all_free = all_free && (recorder == NULL || recorder_is_free(recorder, worker->cut.index));
+    }
+    return all_free;
+}
+
+// Before the worker itself passes a cut: waits if main is far behind.
+static void wait_for_recorders(struct worker *worker) {
+    if (!recorders_are_free(worker)) {
+        worker->waits_for_recorder++;
         do {
             (void)nanosleep(&(struct timespec){.tv_nsec = RECORDER_WAIT_NS}, NULL);
-        } while (!recorder_has_room(writer->plan->recorder, writer->cut.index));
+        } while (!recorders_are_free(worker));
     }
 }
 
-struct schedule writer_schedule(const struct writer *writer) {
-    const struct step_plan *plan = writer->plan;
-    uint64_t shift_ns = schedule_shift_ns(plan->rate_micro_per_s, plan->queue_managers, writer->queue_manager);
-    return (struct schedule){.origin_ns = plan->begin_ns + shift_ns, .rate_micro_per_s = plan->rate_micro_per_s};
+struct schedule worker_schedule(const struct worker *worker) {
+    uint64_t rate_micro_per_s = worker->stream->stream->arrival.rate_micro_per_s;
+    uint64_t shift_ns = schedule_shift_ns(rate_micro_per_s, worker->stream->workers, worker->number);
+    return (struct schedule){.origin_ns = worker->stream->plan->begin_ns + shift_ns,
+                             .rate_micro_per_s = rate_micro_per_s};
 }
 
-// In an open loop, where a stall or a slow disk lasts to the end, writes are left that were due and could not start.
-// Without them the figures would show none of the waiting that the stall caused.
-static void count_not_started(struct writer *writer, uint64_t end_ns) {
-    const struct step_plan *plan = writer->plan;
-    struct writer_totals *totals = &writer->totals;
-    if (plan->rate_micro_per_s == 0) {
+// In an open loop, if a stall or a slow disk lasts to the end, operations are left that were due and could not start.
+// Without them the figures would show none of the waiting that the stall caused. They count as what was to come next.
+static void count_not_started(struct worker *worker, uint64_t end_ns) {
+    const struct step_plan *plan = worker->stream->plan;
+    struct figures *figures = worker->figures[worker->operation];
+    if (worker->stream->stream->arrival.rate_micro_per_s == 0) {
         return;
     }
-    struct schedule schedule = writer_schedule(writer);
-    uint64_t started = writer->writes + (writer->error.occurred || totals->in_flight.in_flight);
+    struct schedule schedule = worker_schedule(worker);
+    uint64_t started = worker->operations + (worker->error.occurred || figures->in_flight.in_flight);
     uint64_t before = schedule_due_before(&schedule, plan->timeline.start_ns);
     uint64_t due = schedule_due_before(&schedule, end_ns < plan->end_ns ? end_ns : plan->end_ns);
-    totals->first_not_started = started > before ? started : before;
-    totals->not_started = due > totals->first_not_started ? due - totals->first_not_started : 0;
+    figures->first_not_started = started > before ? started : before;
+    figures->not_started = due > figures->first_not_started ? due - figures->first_not_started : 0;
+    schedule_add_waits(&schedule, figures->first_not_started, figures->not_started, end_ns, figures->response);
 }
 
-void writer_finish(struct writer *writer, uint64_t end_ns) {
-    empty_slot(writer);
-    count_not_started(writer, end_ns);
-    if (writer->totals.in_flight.in_flight) {
-        writer->totals.in_flight.write = writer->writes - writer->warmup_writes + 1;
-        stalls_insert(&writer->totals.stalls, &writer->totals.in_flight);
+void worker_finish(struct worker *worker, uint64_t end_ns) {
+    struct figures *figures = worker->figures[worker->operation];
+    empty_slot(worker, false);
+    count_not_started(worker, end_ns);
+    if (figures->in_flight.in_flight) {
+        figures->in_flight.ordinal = worker->operations - worker->warmup_operations + 1;
+        stalls_insert(&figures->stalls, &figures->in_flight);
     }
-    writer->totals.end_ns = end_ns;
-    atomic_store_explicit(&writer->passed, UINT32_MAX, memory_order_release);
-    (void)atomic_fetch_add(&writer->plan->finished, 1);
+    worker->finish_ns = end_ns;
+    atomic_store_explicit(&worker->passed, UINT32_MAX, memory_order_release);
 }
 
-static void pass_cuts_until(struct writer *writer, uint64_t instant_ns) {
-    while (__builtin_expect(instant_ns >= writer->cut.end_ns, 0)) {
-        wait_for_room(writer);
-        writer_pass_cut(writer);
+static void pass_cuts_until(struct worker *worker, uint64_t instant_ns) {
+    while (__builtin_expect(instant_ns >= worker->cut.end_ns, 0)) {
+        wait_for_recorders(worker);
+        worker_pass_cut(worker);
     }
 }
 
-static void finish_at(struct writer *writer, uint64_t end_ns) {
-    pass_cuts_until(writer, end_ns);
-    wait_for_room(writer);
-    writer_finish(writer, end_ns);
+static void finish_at(struct worker *worker, uint64_t end_ns) {
+    pass_cuts_until(worker, end_ns);
+    wait_for_recorders(worker);
+    worker_finish(worker, end_ns);
 }
 
 // Sleeps until that instant, but wakes for plan->stop.
-static void sleep_for_turn(const struct step_plan *plan, uint64_t instant_ns) {
+static void sleep_until_due(const struct step_plan *plan, uint64_t instant_ns) {
     uint64_t now = now_ns();
     while (now < instant_ns && !atomic_load_explicit(&plan->stop, memory_order_relaxed)) {
-        uint64_t step_ns = now + STOP_CHECK_NS;
-        sleep_until_ns(step_ns < instant_ns ? step_ns : instant_ns);
+        uint64_t check_ns = now + STOP_CHECK_NS;
+        sleep_until_ns(check_ns < instant_ns ? check_ns : instant_ns);
         now = now_ns();
     }
 }
 
-// libc's pwritev is a cancellation point, and pays for that twice a write with an atomic operation inside the timed
-// interval; so the kernel is called directly. The offset goes as two longs, of which the kernel takes what it needs.
-// Where libraries are preloaded, libc is called, so that one that watches, delays or fails writes is not passed by.
-static inline ssize_t call_pwritev(const struct step_plan *plan, int fd, const struct iovec *vector,
-                                   uint64_t offset_bytes) {
-    if (__builtin_expect(plan->through_libc, 0)) {
-        return pwritev(fd, vector, 1, (off_t)offset_bytes);
+// The functions of libc are cancellation points, and pay for that twice per call with an atomic operation inside the
+// timed interval; so the kernel is called directly. The offset is passed as two longs, of which the kernel takes what it
+// needs. If libraries are preloaded, libc is called, so that one that watches, delays or fails calls sees them.
+static inline ssize_t call_kernel(const struct worker *worker, int fd, const struct iovec *vector,
+                                  uint64_t offset_bytes) {
+    bool reads = worker->operation == OPERATION_READ;
+    if (__builtin_expect(worker->through_libc, 0)) {
+        return reads ? preadv(fd, vector, 1, (off_t)offset_bytes) : pwritev(fd, vector, 1, (off_t)offset_bytes);
     }
-    return syscall(SYS_pwritev, fd, vector, 1L, (long)offset_bytes, (long)(offset_bytes >> 32));
+    return syscall(reads ? SYS_preadv : SYS_pwritev, fd, vector, 1L, (long)offset_bytes, (long)(offset_bytes >> 32));
 }
 
-static inline ssize_t write_block(const struct step_plan *plan, int fd, void *block, uint64_t offset_bytes) {
-    struct iovec vector = {.iov_base = block, .iov_len = plan->block_bytes};
-    ssize_t written;
+static inline ssize_t transfer(const struct worker *worker, int fd, void *block) {
+    struct iovec vector = {.iov_base = block, .iov_len = worker->pattern.block_bytes};
+    ssize_t done;
     do {
-        written = call_pwritev(plan, fd, &vector, offset_bytes);
-    } while (__builtin_expect(written < 0 && errno == EINTR, 0));
-    return written;
+        done = call_kernel(worker, fd, &vector, worker->pattern.offset_bytes);
+    } while (__builtin_expect(done < 0 && errno == EINTR, 0));
+    return done;
 }
 
 static int flush(int fd, enum sync_mode sync) {
@@ -219,160 +247,135 @@ static int flush(int fd, enum sync_mode sync) {
     return result;
 }
 
-// When the next write is due: in an open loop the intended starts lie 1/rate apart, and the queue managers' evenly
-// shifted against each other; in a closed loop with think time, that long after the last write.
-struct pace {
-    uint64_t due_ns;                    // 0: at once
-    uint64_t interval_ns, interval_rest, rest;          // the rest in 1/rate_micro_per_s of a nanosecond
-};
-
-static struct pace pace_start(const struct writer *writer) {
-    const struct step_plan *plan = writer->plan;
-    struct pace pace = {0};
-    if (plan->rate_micro_per_s > 0) {
-        pace.interval_ns = NS_A_SECOND_IN_MICRO / plan->rate_micro_per_s;
-        pace.interval_rest = NS_A_SECOND_IN_MICRO % plan->rate_micro_per_s;
-        pace.due_ns = writer_schedule(writer).origin_ns;
-    }
-    return pace;
-}
-
-static inline void pace_advance(struct pace *pace, const struct step_plan *plan, uint64_t write_end_ns) {
-    if (plan->rate_micro_per_s > 0) {
-        pace->due_ns += pace->interval_ns;
-        pace->rest += pace->interval_rest;
-        if (pace->rest >= plan->rate_micro_per_s) {
-            pace->rest -= plan->rate_micro_per_s;
-            pace->due_ns++;
+static void note_first_pass(struct worker *worker) {
+    for (int i = 0; i < OPERATIONS; i++) {
+        struct figures *figures = worker->figures[i];
+        if (figures != NULL && worker->cut.index > 0) {
+            figures->first_pass_operations = figures->latency.count + figures->slot.count;
+            figures->first_pass_sum_ns = figures->latency.sum_ns + figures->slot.sum_ns;
         }
-    } else if (plan->delay_ns > 0) {
-        pace->due_ns = write_end_ns + plan->delay_ns;
     }
+    worker->first_pass_ended = true;
 }
 
-static void note_first_pass(struct writer *writer) {
-    struct writer_totals *totals = &writer->totals;
-    if (writer->cut.index > 0) {
-        totals->first_pass_writes = totals->latency.statistics.count + writer->slot.statistics.count;
-        totals->first_pass_sum_ns = totals->latency.statistics.sum_ns + writer->slot.statistics.sum_ns;
-    }
-    totals->first_pass_ended = true;
-}
-
-static inline void record(struct writer *writer, uint64_t start_ns, uint64_t end_ns) {
+static inline void record(struct worker *worker, struct figures *figures, uint64_t start_ns, uint64_t end_ns) {
     uint64_t latency_ns = end_ns - start_ns;
-    uint64_t ordinal = ++writer->writes - writer->warmup_writes;
-    tally_add(&writer->slot, latency_ns, ordinal);
-    if (__builtin_expect(latency_ns > writer->totals.stalls.threshold_ns, 0)) {
-        struct stall stall = {.latency_ns = latency_ns, .start_ns = start_ns, .write = ordinal,
-                              .offset_bytes = writer->ring.offset_bytes, .file = writer->ring.file,
-                              .queue_manager = writer->queue_manager};
-        stalls_insert(&writer->totals.stalls, &stall);
+    uint64_t ordinal = ++worker->operations - worker->warmup_operations;
+    distribution_add(&figures->slot, latency_ns, ordinal);
+    if (__builtin_expect(latency_ns > figures->stalls.threshold_ns, 0)) {
+        struct stall stall = {.latency_ns = latency_ns, .start_ns = start_ns, .ordinal = ordinal,
+                              .offset_bytes = worker->pattern.offset_bytes, .file = worker->pattern.file,
+                              .worker = worker->number};
+        stalls_insert(&figures->stalls, &stall);
     }
-    if (__builtin_expect(writer->writes == writer->pass_writes, 0)) {
-        note_first_pass(writer);
-    }
-}
-
-static void record_extra(struct writer *writer, uint64_t flush_ns, uint64_t response_ns) {
-    if (writer->cut.index > 0) {
-        uint64_t ordinal = writer->writes - writer->warmup_writes;
-        if (writer->flush != NULL) {
-            tally_add(writer->flush, flush_ns, ordinal);
-        }
-        if (writer->response != NULL) {
-            tally_add(writer->response, response_ns, ordinal);
-        }
+    if (__builtin_expect(worker->operations == worker->pass_operations, 0)) {
+        note_first_pass(worker);
     }
 }
 
-static void fail(struct writer *writer, ssize_t written, bool in_flush, int error, uint64_t end_ns) {
-    bool in_warmup = writer->cut.index == 0 && end_ns < writer->cut.end_ns;
-    uint64_t before = in_warmup ? 0 : writer->cut.index == 0 ? writer->writes : writer->warmup_writes;
-    writer->error = (struct writer_error){.occurred = true, .in_flush = in_flush, .at_ns = end_ns,
-                                          .in_warmup = in_warmup, .write = writer->writes - before + 1,
-                                          .error = written < 0 || in_flush ? error : FAILURE_SHORT_WRITE};
-    atomic_store_explicit(&writer->plan->stop, true, memory_order_relaxed);
+static void record_flush_and_response(struct worker *worker, struct figures *figures, uint64_t flush_ns,
+                                      uint64_t response_ns) {
+    uint64_t ordinal = worker->operations - worker->warmup_operations;
+    if (worker->cut.index > 0 && figures->flush != NULL) {
+        distribution_add(figures->flush, flush_ns, ordinal);
+    }
+    if (worker->cut.index > 0 && figures->response != NULL) {
+        distribution_add(figures->response, response_ns, ordinal);
+    }
 }
 
-// The measuring loop. False where main has closed the books: nothing of the writer may be touched any more.
-static bool write_until_end(struct writer *writer) {
-    struct step_plan *plan = writer->plan;
-    const bool flushes = plan->sync == SYNC_FDATASYNC || plan->sync == SYNC_FSYNC;
-    const bool extra = flushes || plan->rate_micro_per_s > 0;
-    struct pace pace = pace_start(writer);
+static void fail(struct worker *worker, bool in_flush, int error, uint64_t end_ns) {
+    bool in_warmup = worker->cut.index == 0 && end_ns < worker->cut.end_ns;
+    uint64_t before = in_warmup ? 0 : worker->cut.index == 0 ? worker->operations : worker->warmup_operations;
+    worker->error = (struct worker_error){.occurred = true, .in_flush = in_flush, .operation = worker->operation,
+                                          .at_ns = end_ns, .in_warmup = in_warmup,
+                                          .ordinal = worker->operations - before + 1, .error = error};
+    atomic_store_explicit(&worker->stream->plan->stop, true, memory_order_relaxed);
+}
+
+static inline void *next_block(struct worker *worker) {
+    worker->operation = operation_next(worker->stream->stream->read_ppm, &worker->random);
+    return worker->operation == OPERATION_READ ? worker->read_block : payload_next(&worker->payload);
+}
+
+// The measuring loop. False if main has abandoned the worker: nothing of it may be touched any more.
+static bool work_until_end(struct worker *worker) {
+    const struct step_plan *plan = worker->stream->plan;
+    const struct stream *stream = worker->stream->stream;
+    const bool flushes = stream->sync == SYNC_FDATASYNC || stream->sync == SYNC_FSYNC;
+    const bool open_loop = stream->arrival.rate_micro_per_s > 0;
+    struct next_arrival next = arrival_start(&stream->arrival, open_loop ? worker_schedule(worker).origin_ns : 0);
     uint64_t end_ns = 0;
     for (;;) {
-        unsigned char *block = content_next(&writer->content);
-        int fd = writer->fds[writer->ring.file];
-        leave(writer);
-        if (pace.due_ns > 0) {
-            sleep_for_turn(plan, pace.due_ns < plan->end_ns ? pace.due_ns : plan->end_ns);
+        void *block = next_block(worker);
+        int fd = worker->fds[worker->pattern.file];
+        enter_call(worker);
+        if (next.due_ns > 0) {
+            sleep_until_due(plan, next.due_ns < plan->end_ns ? next.due_ns : plan->end_ns);
         }
         uint64_t start_ns = now_ns();
         if (start_ns >= plan->end_ns || atomic_load_explicit(&plan->stop, memory_order_relaxed)) {
-            if (!come_home(writer)) {
+            if (!leave_call(worker)) {
                 return false;
             }
             uint64_t planned_ns = start_ns < plan->end_ns ? start_ns : plan->end_ns;
-            finish_at(writer, end_ns > planned_ns ? end_ns : planned_ns);
+            finish_at(worker, end_ns > planned_ns ? end_ns : planned_ns);
             return true;
         }
-        atomic_store_explicit(&writer->write_start_ns, start_ns, memory_order_relaxed);
-        ssize_t written = write_block(plan, fd, block, writer->ring.offset_bytes);
-        int error = __builtin_expect(written < 0, 0) ? errno : 0;
+        atomic_store_explicit(&worker->call_start_ns, start_ns, memory_order_relaxed);
+        ssize_t done = transfer(worker, fd, block);
+        int error = __builtin_expect(done < 0, 0) ? errno : 0;
         bool flush_failed = false;
         uint64_t written_ns = 0;
-        if (flushes && written == (ssize_t)plan->block_bytes) {
+        if (flushes && worker->operation == OPERATION_WRITE && done == (ssize_t)worker->pattern.block_bytes) {
             written_ns = now_ns();
-            flush_failed = flush(fd, plan->sync) != 0;
+            flush_failed = flush(fd, stream->sync) != 0;
             error = errno;
         }
         end_ns = now_ns();
-        if (!come_home(writer)) {
+        if (!leave_call(worker)) {
             return false;
         }
-        if (__builtin_expect(written != (ssize_t)plan->block_bytes || flush_failed, 0)) {
-            fail(writer, written, flush_failed, error, end_ns);
-            finish_at(writer, end_ns);
+        if (__builtin_expect(done != (ssize_t)worker->pattern.block_bytes || flush_failed, 0)) {
+            fail(worker, flush_failed, done < 0 || flush_failed ? error : FAILURE_SHORT_WRITE, end_ns);
+            finish_at(worker, end_ns);
             return true;
         }
-        if (writer->totals.first_start_ns == 0) {
-            writer->totals.first_start_ns = start_ns;
+        if (worker->first_start_ns == 0) {
+            worker->first_start_ns = start_ns;
         }
-        pass_cuts_until(writer, end_ns);
-        record(writer, start_ns, end_ns);
-        if (extra) {
-            record_extra(writer, end_ns - written_ns, end_ns - pace.due_ns);
+        pass_cuts_until(worker, end_ns);
+        struct figures *figures = worker->figures[worker->operation];
+        record(worker, figures, start_ns, end_ns);
+        if (flushes || open_loop) {
+            record_flush_and_response(worker, figures, end_ns - written_ns, end_ns - next.due_ns);
         }
-        ring_advance(&writer->ring);
-        pace_advance(&pace, plan, end_ns);
+        pattern_advance(&worker->pattern, &worker->random);
+        arrival_advance(&next, end_ns);
     }
 }
 
-int step_plan_init(struct step_plan *plan) {
-    int error = pthread_mutex_init(&plan->start_lock, NULL);
-    return error != 0 ? error : pthread_cond_init(&plan->start_signal, NULL);
-}
-
-void step_plan_release(struct step_plan *plan, bool go) {
-    (void)pthread_mutex_lock(&plan->start_lock);
-    plan->go = go;
-    plan->called_off = !go;
-    (void)pthread_cond_broadcast(&plan->start_signal);
-    (void)pthread_mutex_unlock(&plan->start_lock);
-}
-
-// False where the step was called off.
-static bool wait_for_start(struct step_plan *plan) {
-    (void)pthread_mutex_lock(&plan->start_lock);
-    (void)atomic_fetch_add(&plan->waiting, 1);
-    while (!plan->go && !plan->called_off) {
-        (void)pthread_cond_wait(&plan->start_signal, &plan->start_lock);
+// False if main has abandoned the worker.
+static bool work_step(struct worker *worker) {
+    struct step_plan *plan = worker->stream->plan;
+    // A descriptor table of its own saves the kernel two atomic operations per call, as in a single-threaded process.
+    if (worker->own_fd_table) {
+        (void)unshare(CLONE_FILES);
     }
-    bool go = plan->go;
-    (void)pthread_mutex_unlock(&plan->start_lock);
-    return go;
+    struct thread_figures before = thread_figures_now();
+    sleep_until_due(plan, plan->begin_ns);
+    worker->cut = timeline_first(&plan->timeline);
+    if (!work_until_end(worker)) {
+        return false;
+    }
+    struct thread_figures after = thread_figures_now();
+    worker->thread_figures = (struct thread_figures){
+        .known = before.known && after.known,
+        .run_queue_wait_ns = after.run_queue_wait_ns - before.run_queue_wait_ns,
+        .involuntary_switches = after.involuntary_switches - before.involuntary_switches,
+    };
+    (void)atomic_fetch_add(&plan->finished, 1);
+    return true;
 }
 
 static int pin_to_cpu(int cpu) {
@@ -382,30 +385,15 @@ static int pin_to_cpu(int cpu) {
     return pthread_setaffinity_np(pthread_self(), sizeof set, &set);
 }
 
-void *writer_main(void *argument) {
-    struct writer *writer = argument;
-    struct step_plan *plan = writer->plan;
-    // A descriptor table of its own saves the kernel two atomic operations a write, as in a single-threaded process.
-    // Where it is not allowed the writes only cost a few nanoseconds more.
-    if (writer->own_fd_table) {
-        (void)unshare(CLONE_FILES);
-    }
+void *worker_main(void *argument) {
+    struct worker *worker = argument;
     (void)prctl(PR_SET_TIMERSLACK, 1L, 0L, 0L, 0L);
-    writer->pin_error = writer->cpu >= 0 ? pin_to_cpu(writer->cpu) : 0;
-    if (!wait_for_start(plan)) {
-        atomic_store(&writer->passed, UINT32_MAX);
-        return NULL;
+    atomic_store(&worker->pin_error, worker->cpu >= 0 ? pin_to_cpu(worker->cpu) : 0);
+    for (;;) {
+        while (sem_wait(&worker->start) != 0) {
+        }
+        if (worker->ends || !work_step(worker)) {
+            return NULL;
+        }
     }
-    struct thread_figures before = thread_figures_now();
-    sleep_for_turn(plan, plan->begin_ns);
-    writer->cut = timeline_first(&plan->timeline);
-    if (write_until_end(writer)) {
-        struct thread_figures after = thread_figures_now();
-        writer->totals.thread = (struct thread_figures){
-            .known = before.known && after.known,
-            .run_queue_wait_ns = after.run_queue_wait_ns - before.run_queue_wait_ns,
-            .involuntary_switches = after.involuntary_switches - before.involuntary_switches,
-        };
-    }
-    return NULL;
 }

@@ -1,129 +1,138 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// One queue manager's logger: a thread that makes one write after another as MQ does, clocks each with two reads of
-// CLOCK_MONOTONIC right around the system call, and records every one in memory of its own. Nothing is allocated,
-// locked, printed or formatted between the first and the last write of a step.
+// A worker: a thread that makes one operation of its stream after another, times each with two reads of CLOCK_MONOTONIC
+// right around the system call, and records every one in memory of its own. Nothing is allocated, locked, printed or
+// formatted between the first and the last operation of a step.
 //
-// Who owns the writer's figures: the writer while it is WRITER_OWNED; whoever asks first while it is WRITER_AWAY (in
-// the system call, or sleeping for its next turn). Main may take them then (WRITER_TAKEN) and give them back, and a
-// writer that comes home in that moment waits, outside the timed interval. WRITER_CLOSED is for good: main has closed
-// the books while the write hung, and the thread must not touch them any more.
+// Who owns a worker's figures: the worker while it is WORKER_RUNNING. While it is WORKER_IN_CALL (in the system call, or
+// sleeping until its next operation is due) main may borrow them (WORKER_BORROWED) and give them back; a worker that
+// returns in that moment waits, outside the timed interval. WORKER_ABANDONED is for good: the call hung when the run had
+// to end, main has closed the books, and the thread must not touch them any more.
 #ifndef LOGDISK_WORKER_H
 #define LOGDISK_WORKER_H
 
-#include "workload/payload.h"
-#include "host/disturbance.h"
 #include "base/options.h"
+#include "figures/distribution.h"
 #include "figures/recorder.h"
-#include "workload/pattern.h"
-#include "workload/arrival.h"
 #include "figures/stalls.h"
-#include "figures/tally.h"
 #include "figures/timeline.h"
+#include "host/disturbance.h"
+#include "workload/payload.h"
+#include "workload/workload.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-// What a step asks of all its writers; constant while they run, but for the atomics.
+// What a step asks of all workers; constant while they run, but for the atomics.
 struct step_plan {
     struct timeline timeline;           // measured time
-    uint64_t begin_ns;                  // where writing begins: the warm-up
-    uint64_t end_ns;                    // no write starts at or after this
-    uint64_t block_bytes;
-    uint32_t queue_managers;
-    enum sync_mode sync;
-    uint64_t delay_ns;
-    uint64_t rate_micro_per_s;          // 0: closed loop
-    bool through_libc;                  // see call_pwritev
-    atomic_bool stop;                   // end after the write in flight
-    atomic_uint waiting;                // writers that are ready for the start
-    atomic_uint finished;
-    pthread_mutex_t start_lock;         // for the next two
-    pthread_cond_t start_signal;
-    bool go;                            // the instants above are set
-    bool called_off;                    // or the step will not start
-    struct recorder *recorder;
+    uint64_t begin_ns;                  // when the first operation starts: the warm-up
+    uint64_t end_ns;                    // no operation starts at or after this
+    atomic_bool stop;                   // end after the operation in flight
+    atomic_uint finished;               // workers
 };
 
-enum writer_state { WRITER_OWNED, WRITER_AWAY, WRITER_TAKEN, WRITER_CLOSED };
-
-struct writer_totals {
-    struct tally latency;
+// What a worker measured of one operation in a step. Of all workers of a stream together only the distributions.
+struct figures {
+    struct distribution slot;           // what completed since the last cut
+    struct distribution latency;        // of the measured time
+    struct distribution *flush, *response;      // NULL if there is none
     struct stalls stalls;
-    uint64_t second_writes;             // of the second that runs
-    uint64_t second_writes_min, second_writes_max;      // of whole seconds
-    uint32_t whole_seconds;
-    uint64_t first_pass_writes, first_pass_sum_ns;      // measured writes of the first pass over the ring in this step
-    bool first_pass_ended;
-    uint64_t first_start_ns;            // of the step's first write, warm-up included; 0: none
-    uint64_t end_ns;                    // where this writer's measured time ended
-    uint64_t first_not_started, not_started;            // writes that were due in the measured time (open loop)
-    struct stall in_flight;             // what was when main closed the books; in_flight is false where nothing was
-    uint64_t waits_for_recorder;
-    struct thread_figures thread;       // of the thread while it wrote
+    uint64_t second_operations;         // of the running second
+    uint64_t second_operations_min, second_operations_max;      // of whole seconds
+    uint64_t first_pass_operations, first_pass_sum_ns;          // measured in the first pass over the files in this step
+    uint64_t first_not_started, not_started;    // that were due in the measured time (open loop)
+    struct stall in_flight;             // when main abandoned the worker; if in_flight.in_flight
 };
 
-struct writer_error {
+void figures_clear(struct figures *figures);
+
+// A stream in a step.
+struct stream_step {
+    const struct stream *stream;
+    struct step_plan *plan;
+    uint64_t block_bytes;
+    uint32_t workers;                   // at the step's load point
+    struct worker *first_worker;
+    struct recorder *recorders[OPERATIONS];     // NULL: the stream has no such operation
+    struct figures *all[OPERATIONS];            // of all workers together
+};
+
+// The recorder of the stream's first operation.
+static inline struct recorder *stream_recorder(const struct stream_step *stream) {
+    return stream->recorders[stream_has(stream->stream, OPERATION_WRITE) ? OPERATION_WRITE : OPERATION_READ];
+}
+
+enum worker_state { WORKER_RUNNING, WORKER_IN_CALL, WORKER_BORROWED, WORKER_ABANDONED };
+
+struct worker_error {
     bool occurred, in_flush;
+    enum operation operation;
     int error;                          // errno or FAILURE_SHORT_WRITE
     bool in_warmup;
-    uint64_t write;                     // which it was, from 1; in the warm-up from its beginning
+    uint64_t ordinal;                   // which operation, from 1; in the warm-up from its beginning
     uint64_t at_ns;
 };
 
-struct writer {
+struct worker {
     // Constant while a step runs:
-    uint32_t queue_manager;             // from 1
-    struct step_plan *plan;
-    int *fds;                           // one for each file of the ring
+    uint32_t number;                    // from 1 in its stream
+    uint32_t place;                     // from 1
+    struct stream_step *stream;
+    const int *fds;                     // one for each file of its place
+    bool through_libc;                  // see call_kernel
+    bool own_fd_table;                  // see work_step
     int cpu;                            // to pin to; -1: none
-    int pin_error;                      // 0: pinned to it; of the step
-    bool own_fd_table;                  // see writer_main
     pthread_t thread;
+    sem_t start;                        // posted once for each step that it takes part in, and to end
+    bool ends;
     // Shared with main:
     _Atomic int state;
-    _Atomic uint64_t write_start_ns;    // of the write in flight; 0: none
-    _Atomic uint32_t passed;            // cuts below this index are passed
+    _Atomic uint64_t call_start_ns;     // of the operation in flight; 0: none
+    _Atomic uint32_t passed;            // cuts below this index are passed; UINT32_MAX: finished
+    _Atomic int pin_error;              // of the thread's start; -1: not started yet
     // Owned as described above:
-    struct ring ring;
-    uint32_t first_file;                // of the step
-    struct content content;
+    uint64_t random;                    // state of its random numbers
+    struct pattern pattern;
+    struct payload payload;
+    void *read_block;                   // NULL: the stream does not read
+    enum operation operation;           // the one in flight, or the next
     struct cut cut;                     // the slot that is running
-    uint64_t writes;                    // of the step, warm-up included
-    uint64_t warmup_writes;
-    uint64_t pass_writes;               // in one pass over the ring
-    struct writer_error error;
-    struct tally slot;                  // what completed since the last cut
-    struct writer_totals totals;
-    struct tally *flush, *response;    // NULL where there is none
+    uint64_t operations;                // of the step, warm-up included
+    uint64_t warmup_operations;
+    uint64_t pass_operations;           // in one pass over the files; 0: there are no passes
+    bool first_pass_ended;
+    uint32_t whole_seconds;
+    uint64_t first_start_ns;            // of the step's first operation, warm-up included; 0: none
+    uint64_t finish_ns;                 // when this worker's measured time ended
+    uint64_t waits_for_recorder;
+    struct worker_error error;
+    struct thread_figures thread_figures;       // of the thread while it worked
+    struct figures *figures[OPERATIONS];        // NULL: the stream has no such operation
 };
 
-// Prepares the writer for a step; main calls it before the thread starts.
-void writer_start_step(struct writer *writer, struct step_plan *plan);
+// The thread: waits for each step's start, works until plan->end_ns, an error or plan->stop, and waits again.
+void *worker_main(void *worker);
 
-// Once before the first step. 0 or an error number.
-int step_plan_init(struct step_plan *plan);
-// Lets waiting writers go; or sends them home.
-void step_plan_release(struct step_plan *plan, bool go);
+// Prepares the worker for a step; main calls it while the thread waits.
+void worker_prepare_step(struct worker *worker, uint64_t alignment_bytes);
 
-// The thread: waits for the release, writes until plan->end_ns, an error or plan->stop, and ends.
-void *writer_main(void *writer);
+// For main. Borrows the figures of a worker in a call; false if it is running (it will pass the cut by itself soon).
+bool worker_borrow(struct worker *worker);
+void worker_give_back(struct worker *worker);
+// Abandons a worker in a call for good; false if it is running.
+bool worker_abandon(struct worker *worker);
 
-// For main. Takes the figures of a writer that is away; false where it is at home (it will pass by itself soon).
-bool writer_take(struct writer *writer);
-void writer_give_back(struct writer *writer);
-// Closes a writer for good that is away; false where it is at home.
-bool writer_close(struct writer *writer);
-
-// For the owner: ends the current slot; the recorder must have room for it.
-void writer_pass_cut(struct writer *writer);
-// When its writes are due; in an open loop only.
-struct schedule writer_schedule(const struct writer *writer);
-
+// For the owner: ends the current slot; the recorders must have a free slot for it.
+void worker_pass_cut(struct worker *worker);
 // For the owner: ends the step at that instant, of which every cut before is passed.
-void writer_finish(struct writer *writer, uint64_t end_ns);
+void worker_finish(struct worker *worker, uint64_t end_ns);
+
+// When its operations are due; only in an open loop.
+struct schedule worker_schedule(const struct worker *worker);
 
 #endif

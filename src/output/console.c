@@ -4,138 +4,137 @@
 
 #include "output/console.h"
 
-#include "base/clock.h"
-#include "output/outlet.h"
 #include "base/printable.h"
+#include "base/text.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define BEHIND_BYTES 65536
-#define AFTER_SCREEN_NS UINT64_C(200000000)     // what went to the screen before a complaint shall stand before it
-#define AFTER_SCREEN_POLL_NS UINT64_C(1000000)
 
-static int deliver_screen(const void *unused, const char *text, size_t length);
-static int deliver_complaints(const void *unused, const char *text, size_t length);
+enum kind { KIND_UNKNOWN, KIND_FILE, KIND_SOCKET, KIND_NONBLOCKING, KIND_OTHER };
 
-static struct outlet screen = {.deliver = deliver_screen};
-static struct outlet complaints = {.deliver = deliver_complaints};
+struct stream {
+    int fd;
+    enum kind kind;
+    bool held;
+    int error;                  // of the first text that could not be written
+    struct text text;           // waiting
+};
 
-static int write_all(int fd, const char *text, size_t length) {
-    while (length > 0) {
-        ssize_t done = write(fd, text, length);
-        if (done > 0) {
-            text += done;
-            length -= (size_t)done;
-        } else if (done < 0 && errno == EAGAIN) {           // somebody set O_NONBLOCK on what we share
-            struct pollfd writable = {.fd = fd, .events = POLLOUT};
-            (void)poll(&writable, 1, -1);
-        } else if (done < 0 && errno != EINTR) {
-            return errno;
+static struct stream screen = {.fd = STDOUT_FILENO}, complaints = {.fd = STDERR_FILENO};
+
+// O_NONBLOCK belongs to the open file, which we share with others, so pipes and terminals are opened anew. If that is
+// not permitted, poll(2) and small pieces have to do.
+static void look_at(struct stream *stream) {
+    struct stat status;
+    char path[32];
+    int fd = -1;
+    int flags = fcntl(stream->fd, F_GETFL);
+    bool known = fstat(stream->fd, &status) == 0 && flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+    if (known && (S_ISFIFO(status.st_mode) || isatty(stream->fd))) {
+        (void)snprintf(path, sizeof path, "/proc/self/fd/%d", stream->fd);
+        fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    }
+    stream->kind = fd >= 0 ? KIND_NONBLOCKING : !known ? KIND_OTHER : S_ISREG(status.st_mode) ? KIND_FILE
+                   : S_ISSOCK(status.st_mode) ? KIND_SOCKET : KIND_OTHER;
+    stream->fd = fd >= 0 ? fd : stream->fd;
+}
+
+static ssize_t write_some(const struct stream *stream, const char *bytes, size_t length) {
+    if (stream->kind == KIND_SOCKET) {
+        return send(stream->fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
+    struct pollfd writable = {.fd = stream->fd, .events = POLLOUT};
+    if (stream->kind == KIND_OTHER && poll(&writable, 1, 0) == 0) {
+        errno = EAGAIN;
+        return -1;
+    }
+    return write(stream->fd, bytes, stream->kind == KIND_OTHER && length > PIPE_BUF ? PIPE_BUF : length);
+}
+
+static void drain(struct stream *stream) {
+    size_t done = 0;
+    if (stream->kind == KIND_UNKNOWN) {
+        look_at(stream);
+    }
+    while (done < stream->text.length && !(stream->held && stream->kind == KIND_FILE)) {
+        ssize_t written = write_some(stream, stream->text.bytes + done, stream->text.length - done);
+        if (written > 0) {
+            done += (size_t)written;
+        } else if (written == 0 || errno == EAGAIN) {
+            break;
+        } else if (errno != EINTR) {
+            stream->error = stream->error == 0 ? errno : stream->error;
+            done = stream->text.length;
         }
     }
-    return 0;
-}
-
-static int deliver_screen(const void *unused, const char *text, size_t length) {
-    (void)unused;
-    return write_all(STDOUT_FILENO, text, length);
-}
-
-static int deliver_complaints(const void *unused, const char *text, size_t length) {
-    (void)unused;
-    for (uint64_t begin = now_ns(); !outlet_idle(&screen) && now_ns() < begin + AFTER_SCREEN_NS;) {
-        sleep_until_ns(now_ns() + AFTER_SCREEN_POLL_NS);
+    if (done > 0) {
+        memmove(stream->text.bytes, stream->text.bytes + done, stream->text.length - done);
+        text_cut(&stream->text, stream->text.length - done);
     }
-    return write_all(STDERR_FILENO, text, length);
 }
 
-bool output_start(void) {
-    (void)fflush(stdout);
-    return outlet_start(&screen) && outlet_start(&complaints);
+void console_hold(void) {
+    screen.held = complaints.held = true;
 }
 
-static void put(struct outlet *outlet, FILE *direct, const char *format, va_list arguments)
-    __attribute__((format(printf, 3, 0)));
-
-static void put(struct outlet *outlet, FILE *direct, const char *format, va_list arguments) {
-    char *text = NULL;
-    int length = vasprintf(&text, format, arguments);
-    if (length < 0) {
-        return;
-    }
-    if (outlet->started) {
-        outlet_put(outlet, text, (size_t)length);
-    } else {
-        (void)fputs(text, direct);
-    }
-    free(text);
+void console_release(void) {
+    screen.held = complaints.held = false;
+    console_flush();
 }
 
-void output_print(const char *format, ...) {
+void console_print(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    put(&screen, stdout, format, arguments);
+    text_vprintf(&screen.text, format, arguments);
     va_end(arguments);
 }
 
-void output_flush(void) {
-    if (screen.started) {
-        outlet_release(&screen);
-    } else {
-        (void)fflush(stdout);
-    }
+void console_flush(void) {
+    drain(&screen);
+    drain(&complaints);
 }
 
-bool output_is_behind(void) {
-    return outlet_waiting(&screen) > BEHIND_BYTES;
+bool console_is_behind(void) {
+    return screen.text.length > BEHIND_BYTES;
 }
 
-static void put_complaint(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static void put_complaint(const char *format, ...) {
+void console_complain(const char *format, ...) {
+    struct text line = {0};
     va_list arguments;
     va_start(arguments, format);
-    put(&complaints, stderr, format, arguments);
+    text_vprintf(&line, format, arguments);
     va_end(arguments);
-}
-
-void output_complain(const char *format, ...) {
-    char *text = NULL;
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vasprintf(&text, format, arguments);
-    va_end(arguments);
-    char *harmless = length >= 0 ? printable(text) : NULL;
-    if (harmless != NULL) {
-        put_complaint("logdisk: %s\n", harmless);
-    }
+    char *harmless = line.bytes != NULL ? printable(line.bytes) : NULL;
+    text_printf(&complaints.text, "logdisk: %s\n", harmless != NULL ? harmless : "");
     free(harmless);
-    if (length >= 0) {
-        free(text);
-    }
-    outlet_release(&complaints);
+    text_free(&line);
+    console_flush();
 }
 
-bool output_screen_idle(void *unused) {
-    (void)unused;
-    return outlet_idle(&screen);
+bool complaints_are_drained(void *unused) {
+    console_flush();
+    return complaints.text.length == 0;
 }
 
-bool output_complaints_idle(void *unused) {
-    (void)unused;
-    return outlet_idle(&complaints);
+bool console_is_drained(void *unused) {
+    return complaints_are_drained(unused) && screen.text.length == 0;
 }
 
-int output_error(void) {
-    return outlet_error(&screen);
+int console_error(void) {
+    return screen.error == 0 && screen.text.incomplete ? ENOMEM : screen.error;
 }
 
-void output_end(void) {
-    outlet_end(&complaints);
-    outlet_end(&screen);
+void console_close(void) {
+    text_free(&screen.text);
+    text_free(&complaints.text);
 }

@@ -1,31 +1,33 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Text for standard output and standard error. Both may lie on the disk under test, or be pipes that nobody reads, so
-// threads of their own write there, and the main thread stays able to take signals and to keep the deadline.
+// Text for standard output and standard error, used by the main thread only. What they do not take at once waits in a
+// buffer that grows: a full pipe, a stopped terminal or a reader that has gone never blocks the tester. Only a regular
+// file can block, so if one is on a file system under test, its text is held until the tables are in place.
 #ifndef LOGDISK_CONSOLE_H
 #define LOGDISK_CONSOLE_H
 
 #include <stdbool.h>
 
-// False where a thread cannot be made. Before it, text is written at once.
-bool output_start(void);
+// Holds text for regular files until console_release, because they may be on a file system under test.
+void console_hold(void);
+void console_release(void);
 
-// Waits for output_flush. Names go through printable() before.
-void output_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void output_flush(void);
-// True where so much waits for standard output that what is out of date by the next second had better be left out.
-bool output_is_behind(void);
+// Waits for console_flush. Names have to go through printable() first.
+void console_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+// Writes what can be written without blocking.
+void console_flush(void);
+// True if so much waits for standard output that what is out of date a second later had better be left out.
+bool console_is_behind(void);
 
 // A line on standard error, after "logdisk: "; what a terminal would take for a command is escaped.
-void output_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void console_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-// For supervisor_await: all of standard output, or of standard error, is written.
-bool output_screen_idle(void *unused);
-bool output_complaints_idle(void *unused);
-// Why standard output could not be written; 0: it could.
-int output_error(void);
-// Ends the threads, which must be idle.
-void output_end(void);
+// For supervisor_await: tries to write, and returns true if nothing is waiting any more.
+bool console_is_drained(void *unused);
+bool complaints_are_drained(void *unused);      // of standard error only
+// Why standard output could not be written; 0 if it could.
+int console_error(void);
+void console_close(void);
 
 #endif

@@ -12,44 +12,36 @@
 
 static void separate(struct csv *csv) {
     if (csv->in_row) {
-        (void)fputc(',', csv->file);
+        text_add(&csv->text, ",", 1);
     }
     csv->in_row = true;
 }
 
 void csv_text(struct csv *csv, const char *text) {
     separate(csv);
-    bool quoted = strpbrk(text, ",\"\r\n") != NULL;
-    if (quoted) {
-        (void)fputc('"', csv->file);
-    }
+    const char *quote = strpbrk(text, ",\"\r\n") != NULL ? "\"" : "";
+    text_printf(&csv->text, "%s", quote);
     for (const unsigned char *at = (const unsigned char *)text; *at != '\0';) {
         size_t length = printable_length(at);
         if (length == 0) {
-            (void)fprintf(csv->file, "\\x%02X", *at);
-            at++;
-            continue;
+            text_printf(&csv->text, "\\x%02X", *at++);
+        } else {
+            text_printf(&csv->text, "%s%.*s", *at == '"' ? "\"" : "", (int)length, (const char *)at);
+            at += length;
         }
-        if (*at == '"') {
-            (void)fputc('"', csv->file);
-        }
-        (void)fwrite(at, 1, length, csv->file);
-        at += length;
     }
-    if (quoted) {
-        (void)fputc('"', csv->file);
-    }
+    text_printf(&csv->text, "%s", quote);
 }
 
 void csv_integer(struct csv *csv, uint64_t value) {
     separate(csv);
-    (void)fprintf(csv->file, "%" PRIu64, value);
+    text_printf(&csv->text, "%" PRIu64, value);
 }
 
 void csv_real(struct csv *csv, double value, int places) {
     separate(csv);
     if (isfinite(value)) {
-        (void)fprintf(csv->file, "%.*f", places, value);
+        text_printf(&csv->text, "%.*f", places, value);
     }
 }
 
@@ -58,6 +50,6 @@ void csv_empty(struct csv *csv) {
 }
 
 void csv_end_row(struct csv *csv) {
-    (void)fputc('\n', csv->file);
+    text_add(&csv->text, "\n", 1);
     csv->in_row = false;
 }

@@ -20,33 +20,33 @@ static uint64_t bytes_per_s(uint64_t bytes, uint64_t ns) {
     return ns > 0 ? (uint64_t)((double)bytes * 1e9 / (double)ns + 0.5) : 0;
 }
 
-struct mqldt_row mqldt_row_of(const struct result *all, const struct writer *writers, struct result_room *room) {
-    const struct statistics *figures = &all->latency->statistics;
-    struct mqldt_row row = {
-        .block_bytes = all->block_bytes,
-        .queue_managers = all->queue_managers,
-        .writes = figures->count,
-        .bytes = all->bytes,
-        .bytes_per_s = (uint64_t)(result_bytes_per_s(all) + 0.5),
-        .max_ns = result_max_ns(all),
-        .max_write = all->max_in_flight ? all->in_flight_write : figures->max_write,
-        .second_bytes_min = UINT64_MAX,
-    };
-    if (figures->count > 0) {
-        row.min_ns = figures->min_ns;
-        row.min_write = figures->min_write;
-        row.mean_ns = (uint64_t)(statistics_mean_ns(figures) + 0.5);
+struct mqldt_row mqldt_row_start(void) {
+    return (struct mqldt_row){.second_bytes_min = UINT64_MAX};
+}
+
+void mqldt_row_add(struct mqldt_row *row, const struct result *one) {
+    uint64_t most = one->has_intervals ? one->interval_bytes_max : (uint64_t)result_bytes_per_s(one);
+    uint64_t least = one->has_intervals ? one->interval_bytes_min : (uint64_t)result_bytes_per_s(one);
+    row->second_bytes_max = most > row->second_bytes_max ? most : row->second_bytes_max;
+    row->second_bytes_min = least < row->second_bytes_min ? least : row->second_bytes_min;
+}
+
+void mqldt_row_finish(struct mqldt_row *row, const struct result *all) {
+    const struct distribution *latency = all->latency;
+    row->block_bytes = all->key.block_bytes;
+    row->queue_managers = all->key.load_point;
+    row->writes = latency->count;
+    row->bytes = all->bytes;
+    row->bytes_per_s = (uint64_t)(result_bytes_per_s(all) + 0.5);
+    row->max_ns = result_max_ns(all);
+    row->max_write = all->max_in_flight ? all->in_flight_ordinal : latency->max_ordinal;
+    if (latency->count > 0) {
+        row->min_ns = latency->min_ns;
+        row->min_write = latency->min_ordinal;
+        row->mean_ns = (uint64_t)(distribution_mean_ns(latency) + 0.5);
     }
-    for (uint32_t i = 0; i < all->queue_managers; i++) {
-        struct result one = result_of_writer(&writers[i], all->step, all->start_epoch_ns, room);
-        uint64_t most = one.has_intervals ? one.interval_bytes_max : (uint64_t)result_bytes_per_s(&one);
-        uint64_t least = one.has_intervals ? one.interval_bytes_min : (uint64_t)result_bytes_per_s(&one);
-        row.second_bytes_max = most > row.second_bytes_max ? most : row.second_bytes_max;
-        row.second_bytes_min = least < row.second_bytes_min ? least : row.second_bytes_min;
-    }
-    row.slowest_bytes_per_s = bytes_per_s(row.block_bytes, row.max_ns);
-    row.fastest_bytes_per_s = bytes_per_s(row.block_bytes, row.min_ns);
-    return row;
+    row->slowest_bytes_per_s = bytes_per_s(row->block_bytes, row->max_ns);
+    row->fastest_bytes_per_s = bytes_per_s(row->block_bytes, row->min_ns);
 }
 
 static bool refuse(struct failure *failure, const char *path, const char *why) {
@@ -98,17 +98,17 @@ static void close_file(struct csvfile *csvfile) {
 
 void csvfile_discard(struct csvfile *csvfile) {
     if (csvfile->made && csvfile->fd >= 0) {
-        log_file_unlink(AT_FDCWD, csvfile->path, csvfile->fd);
+        test_file_unlink(AT_FDCWD, csvfile->path, csvfile->fd);
     }
     close_file(csvfile);
 }
 
-static void put_header(FILE *file, uint32_t queue_managers) {
+static void put_header(struct text *text, uint32_t queue_managers) {
     bool several = queue_managers > 1;
     if (several) {
-        (void)fprintf(file, "Running MQLDT over %" PRIu32 " Queue Managers\n", queue_managers);
+        text_printf(text, "Running MQLDT over %" PRIu32 " Queue Managers\n", queue_managers);
     }
-    (void)fprintf(file, "Blocksize,Total writes to files,Total bytes written to files,"
+    text_printf(text, "Blocksize,Total writes to files,Total bytes written to files,"
                   "Max bytes/sec written to files%s (over 1 sec interval),"
                   "Min bytes/sec written to files%s (over 1 sec interval),Avg bytes/sec written to files%s,"
                   "Max latency of write (ns),Min latency of write (ns),Avg latency of write (ns),"
@@ -117,19 +117,19 @@ static void put_header(FILE *file, uint32_t queue_managers) {
                   several ? " by all queue managers" : "");
 }
 
-static void put_row(FILE *file, const struct mqldt_row *row) {
-    (void)fprintf(file, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+static void put_row(struct text *text, const struct mqldt_row *row) {
+    text_printf(text, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
                   ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", row->block_bytes, row->writes, row->bytes,
                   row->second_bytes_max, row->second_bytes_min, row->bytes_per_s, row->max_ns, row->min_ns,
                   row->mean_ns, row->slowest_bytes_per_s, row->fastest_bytes_per_s);
 }
 
-static void put_rows(FILE *file, const struct mqldt_row *rows, size_t count) {
+static void put_rows(struct text *text, const struct mqldt_row *rows, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || rows[i].queue_managers != rows[i - 1].queue_managers) {
-            put_header(file, rows[i].queue_managers);
+            put_header(text, rows[i].queue_managers);
         }
-        put_row(file, &rows[i]);
+        put_row(text, &rows[i]);
     }
 }
 
@@ -164,25 +164,23 @@ static int write_file(struct csvfile *csvfile, bool append, const char *text, si
 }
 
 bool csvfile_write(struct csvfile *csvfile, bool append, const struct mqldt_row *rows, size_t count) {
-    char *text = NULL;
-    size_t length = 0;
-    int error = 0;
-    FILE *memory = open_memstream(&text, &length);
-    if (memory != NULL) {
-        put_rows(memory, rows, count);
+    if (csvfile->path == NULL || count == 0) {
+        csvfile_discard(csvfile);
+        return true;
     }
-    if (memory == NULL || fclose(memory) != 0) {
-        error = ENOMEM;
-    } else if (csvfile->on_screen) {
-        output_print("%s", text);
-        output_flush();
-    } else {
-        error = write_file(csvfile, append, text, length);
-    }
-    free(text);
+    put_rows(&csvfile->text, rows, count);
+    csvfile->error = csvfile->text.incomplete ? ENOMEM : csvfile->on_screen ? 0
+                     : write_file(csvfile, append, csvfile->text.bytes, csvfile->text.length);
     close_file(csvfile);
-    if (error != 0) {
-        output_complain("--csvFile=%s cannot be written: %s", csvfile->path, strerror(error));
+    return csvfile->error == 0;
+}
+
+void csvfile_report(struct csvfile *csvfile) {
+    if (csvfile->on_screen && csvfile->text.length > 0) {
+        console_print("%s", csvfile->text.bytes);
     }
-    return error == 0;
+    if (csvfile->error != 0) {
+        console_complain("--csvFile=%s cannot be written: %s", csvfile->path, strerror(csvfile->error));
+    }
+    text_free(&csvfile->text);
 }

@@ -4,7 +4,6 @@
 
 #include "output/places.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,7 +13,7 @@
 #define TMPFS 0x01021994         // statfs(2)'s TMPFS_MAGIC
 
 static bool under_test(const struct workspace *workspace, dev_t device) {
-    for (uint32_t i = 0; i < workspace->queue_managers; i++) {
+    for (uint32_t i = 0; i < workspace->places; i++) {
         struct stat status;
         struct statfs system;
         int fd = workspace->directories[i].fd;
@@ -26,36 +25,28 @@ static bool under_test(const struct workspace *workspace, dev_t device) {
     return false;
 }
 
-// Of the directory in which the file is, or is to be.
-static bool path_under_test(const struct workspace *workspace, const char *path) {
-    char dir[PATH_MAX];
-    struct stat status;
-    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
-    int length = slash == NULL ? snprintf(dir, sizeof dir, ".")
-                               : snprintf(dir, sizeof dir, "%.*s/", (int)(slash - path), path);
-    return path != NULL && length > 0 && (size_t)length < sizeof dir && stat(dir, &status) == 0 &&
-           under_test(workspace, status.st_dev);
-}
-
 static bool file_under_test(const struct workspace *workspace, int fd) {
     struct stat status;
     return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && under_test(workspace, status.st_dev);
 }
 
-static void add(char names[PLACES_BYTES], bool shared, const char *name) {
-    size_t length = strlen(names);
+static void add(struct places *places, bool shared, const char *name) {
+    size_t length = strlen(places->names);
     if (shared) {
-        (void)snprintf(names + length, PLACES_BYTES - length, "%s%s", length > 0 ? ", " : "", name);
+        (void)snprintf(places->names + length, sizeof places->names - length, "%s%s", length > 0 ? ", " : "", name);
     }
 }
 
-void places_shared(const struct options *options, const struct tables *tables, int csv_fd,
-                   const struct workspace *workspace, char names[PLACES_BYTES]) {
+void places_find(struct places *places, const struct tables *tables, const struct progress *progress, int csv_fd,
+                 const struct workspace *workspace) {
     struct stat status;
-    names[0] = '\0';
-    add(names, tables->open && fstat(tables->dir_fd, &status) == 0 && under_test(workspace, status.st_dev), "--tables");
-    add(names, csv_fd >= 0 && file_under_test(workspace, csv_fd), "--csvFile");
-    add(names, path_under_test(workspace, options->progress_file), "--progress");
-    add(names, file_under_test(workspace, STDOUT_FILENO), "standard output");
-    add(names, file_under_test(workspace, STDERR_FILENO), "standard error");
+    bool in_tables = tables->path != NULL && fstat(tables->dir_fd, &status) == 0 && under_test(workspace, status.st_dev);
+    bool screen = file_under_test(workspace, STDOUT_FILENO), complaints = file_under_test(workspace, STDERR_FILENO);
+    add(places, in_tables, "--tables");
+    add(places, csv_fd >= 0 && file_under_test(workspace, csv_fd), "--csvFile");
+    places->progress = progress->path != NULL && under_test(workspace, progress->device);
+    add(places, places->progress, "--progress");
+    add(places, screen, "standard output");
+    add(places, complaints, "standard error");
+    places->console = screen || complaints;
 }

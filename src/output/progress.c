@@ -4,83 +4,113 @@
 
 #include "output/progress.h"
 
-#include "output/replace_file.h"
-#include "output/outlet.h"
-
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#define LINE_BYTES 512
+#define PREFIX "state="
+#define OPEN_FLAGS (O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
 
-static const char *const prefixes[] = {"state=", NULL};
-
-bool progress_check(const char *path, struct failure *failure) {
-    return aside_check("progress", path, prefixes, "progress file of yours", failure);
-}
-
-// A line that cannot be written is left out.
-static int replace_file(const void *path, const char *line, size_t length) {
-    struct aside aside;
-    bool taken;
-    int error = aside_open_over(&aside, path, prefixes, &taken);
-    if (error == 0) {
-        (void)fwrite(line, 1, length, aside.file);
-        error = aside_commit_quickly(&aside);
+// 0 if nothing exists at the path, or a regular file of this user that is empty or begins as ours do; EEXIST if it is
+// anything else.
+static int look_at_existing(struct progress *progress) {
+    struct stat status;
+    char start[sizeof PREFIX] = "";
+    if (lstat(progress->path, &status) != 0) {
+        return errno == ENOENT ? 0 : errno;
     }
-    return error;
+    int fd = S_ISREG(status.st_mode) && status.st_uid == geteuid() ? open(progress->path, O_RDONLY | OPEN_FLAGS) : -1;
+    ssize_t length = fd >= 0 ? read(fd, start, sizeof PREFIX - 1) : -1;
+    bool same = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    if (!same || length < 0 || (length > 0 && strcmp(start, PREFIX) != 0)) {
+        return EEXIST;
+    }
+    progress->mode = status.st_mode & 0777;
+    return 0;
 }
 
-static struct outlet outlet = {.deliver = replace_file, .latest_only = true};
-
-bool progress_start(const struct progress *progress) {
-    outlet.argument = progress->path;
-    return progress->path == NULL || outlet_start(&outlet);
+static int open_aside(const struct progress *progress) {
+    return open(progress->path_aside, O_WRONLY | O_CREAT | O_EXCL | OPEN_FLAGS, 0644);
 }
 
-// Adds to a line of LINE_BYTES, which is longer than all pairs together.
-static void add(char *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void add(char *line, const char *format, ...) {
-    size_t length = strlen(line);
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(line + length, LINE_BYTES - length, format, arguments);
-    va_end(arguments);
+bool progress_open(struct progress *progress, const char *path, struct failure *failure) {
+    if (path == NULL) {
+        return true;
+    }
+    const char *slash = strrchr(path, '/');
+    int directory_length = slash != NULL ? (int)(slash - path) + 1 : 0;
+    progress->path = path;
+    int error = look_at_existing(progress);
+    if (error == EEXIST) {
+        return failure_set(failure, EXIT_REFUSED, "--progress=%s already exists and is not a progress file of yours; name "
+                           "another file", path);
+    }
+    if (asprintf(&progress->path_aside, "%.*s.%s.tmp", directory_length, path, path + directory_length) < 0) {
+        return failure_set(failure, EXIT_REFUSED, "--progress: no memory");
+    }
+    int fd = error == 0 ? open_aside(progress) : -1;
+    if (error == 0 && fd < 0 && errno == EEXIST) {
+        return failure_set(failure, EXIT_REFUSED, "--progress=%s: %s already exists, from a run that was killed or is still "
+                           "going on; remove it, or name another file", path, progress->path_aside);
+    }
+    if (fd < 0) {
+        return failure_set(failure, EXIT_REFUSED, "--progress=%s cannot be written: %s", path,
+                           strerror(error != 0 ? error : errno));
+    }
+    struct stat status;
+    progress->device = fstat(fd, &status) == 0 ? status.st_dev : 0;
+    (void)close(fd);
+    (void)unlink(progress->path_aside);
+    return true;
 }
 
-static void add_writes(char *line, const struct series *writes) {
+static void replace_file(void *argument) {
+    struct progress *progress = argument;
+    int fd = open_aside(progress);
+    if (fd >= 0) {
+        bool good = write(fd, progress->line.bytes, progress->line.length) == (ssize_t)progress->line.length &&
+                    (progress->mode == 0 || fchmod(fd, progress->mode) == 0);
+        (void)close(fd);
+        // A file of another origin may have appeared under the name.
+        if (!good || look_at_existing(progress) != 0 || rename(progress->path_aside, progress->path) != 0) {
+            (void)unlink(progress->path_aside);
+        }
+    }
+    atomic_store(&progress->busy, false);
+}
+
+static void add_writes(struct text *line, const struct distribution *writes) {
     uint64_t p99_ns;
-    add(line, " writes=%" PRIu64, writes != NULL ? writes->statistics.count : 0);
-    if (writes != NULL && series_percentile_ns(writes, 990000, &p99_ns)) {
-        add(line, " latency_p99_ns=%" PRIu64, p99_ns);
+    text_printf(line, " writes=%" PRIu64, writes != NULL ? writes->count : 0);
+    if (writes != NULL && distribution_percentile_ns(writes, 990000, &p99_ns)) {
+        text_printf(line, " latency_p99_ns=%" PRIu64, p99_ns);
     }
-    if (writes != NULL && writes->statistics.count > 0) {
-        add(line, " latency_max_ns=%" PRIu64, writes->statistics.max_ns);
+    if (writes != NULL && writes->count > 0) {
+        text_printf(line, " latency_max_ns=%" PRIu64, writes->max_ns);
     }
 }
 
-void progress_write(const struct progress *progress) {
-    char line[LINE_BYTES] = "";
-    if (progress->path == NULL) {
+void progress_write(struct progress *progress, struct worker_thread *files) {
+    if (progress->path == NULL || atomic_load(&progress->busy)) {
         return;
     }
-    add(line, "state=%s step=%" PRIu32 " steps=%" PRIu32 " percent=%.1f elapsed_s=%" PRIu64 " remaining_s=%" PRIu64
-        " block_size_bytes=%" PRIu64 " queue_managers=%" PRIu32, progress->state, progress->step, progress->steps,
-        progress->percent, progress->elapsed_s, progress->remaining_s, progress->block_bytes,
-        progress->queue_managers);
+    struct text *line = &progress->line;
+    text_cut(line, 0);
+    text_printf(line, "state=%s step=%" PRIu32 " steps=%" PRIu32 " percent=%.1f elapsed_s=%" PRIu64 " remaining_s=%" PRIu64
+                " block_size_bytes=%" PRIu64 " queue_managers=%" PRIu32, progress->state, progress->step, progress->steps,
+                progress->percent, progress->elapsed_s, progress->remaining_s, progress->block_bytes,
+                progress->queue_managers);
     add_writes(line, progress->writes);
-    add(line, " error=%d\n", progress->error);
-    outlet_put(&outlet, line, strlen(line));
-    outlet_release(&outlet);
-}
-
-bool progress_idle(void) {
-    return outlet_idle(&outlet);
-}
-
-void progress_end(void) {
-    outlet_end(&outlet);
+    text_printf(line, " error=%d\n", progress->error);
+    atomic_store(&progress->busy, true);
+    if (!worker_thread_add(files, replace_file, progress)) {
+        atomic_store(&progress->busy, false);
+    }
 }

@@ -1,39 +1,43 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// --progress=FILE: one line of key=value pairs, replaced atomically once a second. It is a convenience: a line that
+// --progress=FILE: one line of key=value pairs, replaced atomically once per second. It is a convenience: a line that
 // cannot be written is left out, and never stops or fails a run.
 #ifndef LOGDISK_PROGRESS_H
 #define LOGDISK_PROGRESS_H
 
 #include "base/failure.h"
-#include "figures/series.h"
+#include "base/job.h"
+#include "base/text.h"
+#include "figures/distribution.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct progress {
     const char *path;                   // NULL: not asked for
-    const char *state;                  // preparing waiting warmup measuring writing finished
+    const char *state;                  // preparing waiting warmup measuring verifying finished
     uint32_t step, steps;
     double percent;                     // of the planned time
     uint64_t elapsed_s, remaining_s;
     uint64_t block_bytes;
     uint32_t queue_managers;
-    const struct series *writes;        // of the step so far; NULL: none
+    const struct distribution *writes;        // of the step so far; NULL: none
     bool error;
+    // Set by progress_open; path_aside is the name under which the file is written before it is renamed:
+    char *path_aside;
+    mode_t mode;                        // of the file that exists; 0: none does
+    dev_t device;                       // of the file system that it is on
+    atomic_bool busy;                   // the thread that writes files has the line
+    struct text line;
 };
 
-// False: refuses, before the test, a place where the file could not be put.
-bool progress_check(const char *path, struct failure *failure);
+// Refuses, before the test, a place that already holds something other than a progress file of this user, or where the
+// file cannot be created.
+bool progress_open(struct progress *progress, const char *path, struct failure *failure);
 
-// A thread of its own writes the file, which may lie on a disk that hangs. False where it cannot be made.
-bool progress_start(const struct progress *progress);
-// Hands the line over; one that has not been written yet is left out in its favour.
-void progress_write(const struct progress *progress);
-// The last line is written.
-bool progress_idle(void);
-// Ends the thread, which must be idle.
-void progress_end(void);
+// Hands the line to the thread that writes files; leaves it out if that still has an earlier one.
+void progress_write(struct progress *progress, struct worker_thread *files);
 
 #endif

@@ -1,13 +1,18 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// run.csv: what was run, where, how it ended. One row a fact; unknown is empty, never guessed.
+// run.csv: what was run, where, and how it ended, one key per row. Unknown is empty, never guessed; keys that do not
+// apply, such as those of an error, are left out.
 #ifndef LOGDISK_RUN_CSV_H
 #define LOGDISK_RUN_CSV_H
 
+#include "output/csv.h"
 #include "run.h"
 
-// tables_missing: the names of those that could not be written.
-void run_table_write(struct run *run, const char *tables_missing);
+// Puts the header and all rows.
+void run_csv_put(struct csv *csv, const struct run *run);
+
+// The part of --columns that is about run.csv.
+void run_csv_list(struct csv *csv);
 
 #endif

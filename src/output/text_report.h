@@ -1,8 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What people see: the options, a live line while it measures (plain lines where the output is no terminal), and after
-// each step mqldt's figures under mqldt's names, with the percentiles that it lacks.
+// What people see: the options, a live line while it measures (plain lines if the output is not a terminal), and after
+// each step mqldt's figures under mqldt's names, and percentiles.
 #ifndef LOGDISK_TEXT_REPORT_H
 #define LOGDISK_TEXT_REPORT_H
 
@@ -22,10 +22,10 @@ struct screen {
     uint64_t shown_s;
 };
 
-void screen_options(const struct screen *screen, const struct options *options);
+void screen_options(const struct options *options);
 void screen_initial_write(const struct initial_write *initial_write);
 void screen_start_step(struct screen *screen, uint64_t block_bytes, uint32_t queue_managers, uint64_t duration_s);
-// At most once a second; on no terminal about ten lines a step.
+// At most once per second; if the output is not a terminal, about ten lines per step.
 void screen_elapsed(struct screen *screen, uint64_t elapsed_s);
 void screen_end_step(struct screen *screen, uint64_t elapsed_s);
 void screen_result(const struct mqldt_row *row, const struct result *all);

@@ -20,12 +20,12 @@ done
 $cc $flags -o "$dir/logdisk" "$dir"/*.o $libs || exit 2
 mv "$dir/main.o" "$dir/main.object"
 set -- "$dir"/*.o
-$cc -std=c11 -pthread -I. --coverage -o "$dir/unit" "$@" tests/unit*.c $libs || exit 2
+$cc -std=c11 -pthread -I. --coverage -o "$dir/unit" "$@" tests/unit/*.c $libs || exit 2
 mv "$dir/main.object" "$dir/main.o"
-rm -f "$dir"/*unit*.gcno
+rm -f "$dir"/unit-*.gcno
 ln -s ../asan ../tsan "$dir/"
 "$dir/unit" || exit 1
-python3 tests/outside.py "$dir" || exit 1
+python3 tests/blackbox/run.py "$dir" || exit 1
 (cd "$dir" && gcov -n ./*.o 2>/dev/null) | awk '
     /^File/ { split($0, part, "\047"); file = part[2] }
     /^Lines executed/ && file !~ /^\/|tests\// {

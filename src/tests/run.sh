@@ -37,6 +37,6 @@ fuzz() {
 
 suite "$build/unit"
 suite fuzz
-suite python3 "$here/outside.py" "$build"
+suite python3 "$here/blackbox/run.py" "$build"
 printf '%d passed, %d failed\n' "$passed" "$failed"
 [ "$failed" -eq 0 ]

@@ -4,12 +4,12 @@
 
 #include "workload/arrival.h"
 
-uint64_t schedule_shift_ns(uint64_t rate_micro_per_s, uint32_t queue_managers, uint32_t queue_manager) {
-    return NS_A_SECOND_IN_MICRO / rate_micro_per_s / queue_managers * (queue_manager - 1);
+uint64_t schedule_shift_ns(uint64_t rate_micro_per_s, uint32_t workers, uint32_t worker) {
+    return NS_PER_S_IN_MICRO / rate_micro_per_s / workers * (worker - 1);
 }
 
 uint64_t schedule_due_ns(const struct schedule *schedule, uint64_t n) {
-    return schedule->origin_ns + (uint64_t)((uint128)n * NS_A_SECOND_IN_MICRO / schedule->rate_micro_per_s);
+    return schedule->origin_ns + (uint64_t)((uint128)n * NS_PER_S_IN_MICRO / schedule->rate_micro_per_s);
 }
 
 uint64_t schedule_due_before(const struct schedule *schedule, uint64_t instant_ns) {
@@ -17,7 +17,7 @@ uint64_t schedule_due_before(const struct schedule *schedule, uint64_t instant_n
         return 0;
     }
     uint128 scaled = (uint128)(instant_ns - schedule->origin_ns) * schedule->rate_micro_per_s;
-    return (uint64_t)((scaled + NS_A_SECOND_IN_MICRO - 1) / NS_A_SECOND_IN_MICRO);
+    return (uint64_t)((scaled + NS_PER_S_IN_MICRO - 1) / NS_PER_S_IN_MICRO);
 }
 
 // The sum of floor((factor * i + offset) / divisor) over i from 0 to count - 1, exactly, in as many turns as Euclid's
@@ -33,22 +33,22 @@ static uint128 sum_of_floors(uint128 count, uint128 factor, uint128 offset, uint
         offset = reached % divisor;
         uint128 swapped = factor;
         factor = divisor;
-        divisor = swapped;              // 0 only where count is 0 as well
+        divisor = swapped;              // 0 only if count is 0 as well
     }
     return sum;
 }
 
 static uint128 sum_of_waits(const struct schedule *schedule, uint64_t first, uint64_t count, uint64_t instant_ns) {
-    uint128 offset = (uint128)first * NS_A_SECOND_IN_MICRO;
+    uint128 offset = (uint128)first * NS_PER_S_IN_MICRO;
     return (uint128)(instant_ns - schedule->origin_ns) * count -
-           sum_of_floors(count, NS_A_SECOND_IN_MICRO, offset, schedule->rate_micro_per_s);
+           sum_of_floors(count, NS_PER_S_IN_MICRO, offset, schedule->rate_micro_per_s);
 }
 
 static uint64_t within(uint64_t value, uint64_t low, uint64_t high) {
     return value < low ? low : value > high ? high : value;
 }
 
-// Writes first to end - 1 that have been due for at least that long.
+// Operations first to end - 1 that have been due for at least that long.
 static uint64_t waiting_at_least(const struct schedule *schedule, uint64_t first, uint64_t end, uint64_t instant_ns,
                                  uint64_t wait_ns) {
     uint64_t before = wait_ns <= instant_ns ? schedule_due_before(schedule, instant_ns - wait_ns + 1) : 0;
@@ -56,23 +56,26 @@ static uint64_t waiting_at_least(const struct schedule *schedule, uint64_t first
 }
 
 void schedule_add_waits(const struct schedule *schedule, uint64_t first, uint64_t count, uint64_t instant_ns,
-                        struct series *response) {
+                        struct distribution *response) {
     if (count == 0) {
         return;
     }
-    uint128 sum_ns = sum_of_waits(schedule, first, count, instant_ns);
-    struct statistics waits = {
-        .count = count,
-        .sum_ns = sum_ns < STATISTICS_SUM_MAX_NS ? (uint64_t)sum_ns : STATISTICS_SUM_MAX_NS,
-        .min_ns = instant_ns - schedule_due_ns(schedule, first + count - 1), .min_write = first + count,
-        .max_ns = instant_ns - schedule_due_ns(schedule, first), .max_write = first + 1,
-    };
-    struct bucket_range range = statistics_range(&waits);
+    uint64_t longest_ns = instant_ns - schedule_due_ns(schedule, first);
+    uint64_t shortest_ns = instant_ns - schedule_due_ns(schedule, first + count - 1);
+    if (response->count == 0 || longest_ns > response->max_ns) {
+        response->max_ns = longest_ns;
+        response->max_ordinal = first + 1;
+    }
+    if (shortest_ns < response->min_ns) {
+        response->min_ns = shortest_ns;
+        response->min_ordinal = first + count;
+    }
+    response->count += count;
+    distribution_add_sum(response, sum_of_waits(schedule, first, count, instant_ns));
     uint64_t longer = 0;                // than what the bucket counts: buckets go down from the longest
-    for (unsigned bucket = range.last + 1; bucket-- > range.first;) {
-        uint64_t reached = waiting_at_least(schedule, first, first + count, instant_ns, histogram_lower_ns(bucket));
-        response->histogram.counts[bucket] += reached - longer;
+    for (unsigned bucket = distribution_bucket(longest_ns) + 1; bucket-- > distribution_bucket(shortest_ns);) {
+        uint64_t reached = waiting_at_least(schedule, first, first + count, instant_ns, distribution_lower_ns(bucket));
+        response->buckets[bucket] += reached - longer;
         longer = reached;
     }
-    statistics_merge(&response->statistics, &waits);
 }

@@ -1,11 +1,11 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What is written: incompressible data that is never the same twice. Each queue manager has a pool of pseudo-random
-// bytes, of which every write takes the next window, so that nothing comes again within 32 KiB, or within a block; before each write every 512 bytes of the window get a new 64-bit
-// stamp. Stamps are a Weyl sequence (a counter times an odd constant), so no two are equal in 2^64, also across queue
-// managers; pools differ by seed and queue manager. Which bytes write number n of a step carried can be told again
-// afterwards (content_expect), which is what --verify compares with.
+// What is written: incompressible data that is never the same twice. Each worker has a pool of pseudo-random bytes, of
+// which every write takes the next window, so that no bytes repeat within 32 KiB, or within a block. Before each write
+// every 512 bytes of the window get a new 64-bit stamp. Stamps are a Weyl sequence (a counter times an odd constant), so
+// no two are equal in 2^64, across workers as well; pools differ by seed and worker. The bytes of write number n of a
+// step can be made again afterwards (payload_expect), which is what --verify compares with.
 #ifndef LOGDISK_PAYLOAD_H
 #define LOGDISK_PAYLOAD_H
 
@@ -13,10 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CONTENT_SECTOR_BYTES 512
-#define CONTENT_STAMP_STEP UINT64_C(0x9E3779B97F4A7C15)
+#define PAYLOAD_SECTOR_BYTES 512
+#define PAYLOAD_STAMP_STEP UINT64_C(0x9E3779B97F4A7C15)
 
-struct content {
+struct payload {
     unsigned char *pool;
     size_t pool_bytes;
     size_t block_bytes;
@@ -30,29 +30,29 @@ struct content {
 
 // Bytes that a pool takes for blocks of that size: two of them, but at least 32 KiB, and at most one and 1 MiB; a
 // multiple of the alignment.
-size_t content_pool_bytes(uint64_t block_bytes, uint64_t alignment_bytes);
+size_t payload_pool_bytes(uint64_t block_bytes, uint64_t alignment_bytes);
 
-// Fills the pool, which the caller owns, and which is large enough for the largest block; queue_manager 0 is for
-// preformatting.
-void content_open(struct content *content, void *pool, size_t pool_bytes, uint64_t seed, uint32_t queue_manager);
+// Fills the pool, which the caller owns, and which is large enough for the largest block; worker 0 is for
+// preformatting; numbers are those of the run, not of a stream.
+void payload_open(struct payload *payload, void *pool, size_t pool_bytes, uint64_t seed, uint32_t worker);
 
-void content_start_step(struct content *content, uint64_t block_bytes, uint64_t alignment_bytes);
+void payload_start_step(struct payload *payload, uint64_t block_bytes, uint64_t alignment_bytes);
 
 // The stamped block for the next write.
-static inline unsigned char *content_next(struct content *content) {
-    unsigned char *block = content->pool + content->window * content->stride_bytes;
-    uint64_t stamp = content->stamp;
-    for (size_t at = 0; at + sizeof stamp <= content->block_bytes; at += CONTENT_SECTOR_BYTES) {
+static inline unsigned char *payload_next(struct payload *payload) {
+    unsigned char *block = payload->pool + payload->window * payload->stride_bytes;
+    uint64_t stamp = payload->stamp;
+    for (size_t at = 0; at + sizeof stamp <= payload->block_bytes; at += PAYLOAD_SECTOR_BYTES) {
         __builtin_memcpy(block + at, &stamp, sizeof stamp);
-        stamp += CONTENT_STAMP_STEP;
+        stamp += PAYLOAD_STAMP_STEP;
     }
-    content->stamp = stamp;
-    content->window = content->window + 1 < content->windows ? content->window + 1 : 0;
+    payload->stamp = stamp;
+    payload->window = payload->window + 1 < payload->windows ? payload->window + 1 : 0;
     return block;
 }
 
 // The bytes that write number n (from 0) of the step carried; good until the next call.
-const unsigned char *content_expect(struct content *content, uint64_t n);
+const unsigned char *payload_expect(struct payload *payload, uint64_t n);
 
 uint64_t splitmix64(uint64_t *state);
 

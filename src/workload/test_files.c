@@ -28,85 +28,75 @@
 #define CLOSE_POLL_NS UINT64_C(10000000)
 #define RESERVE_SHARE 100               // one hundredth of the file system
 
-bool workspace_footprint(const struct options *options, uint64_t *bytes) {
-    return !__builtin_mul_overflow(options->file_bytes, options->files, bytes) &&
-           !__builtin_mul_overflow(*bytes, options->queue_managers, bytes);
-}
-
-bool workspace_init(struct workspace *workspace, const struct options *options, uint64_t seed) {
+bool workspace_init(struct workspace *workspace, const struct options *options, const struct workload *workload,
+                    uint64_t seed) {
     workspace->options = options;
+    workspace->workload = workload;
     workspace->seed = seed;
     workspace->alignment_bytes = options->alignment_bytes;
-    if (!workspace_footprint(options, &workspace->footprint_bytes)) {
+    workspace->directories = calloc(workload->places_count, sizeof *workspace->directories);
+    if (!workload_footprint(workload, &workspace->footprint_bytes) || workspace->directories == NULL ||
+        pthread_mutex_init(&workspace->activity_lock, NULL) != 0) {
         return false;
     }
-    workspace->directories = calloc(options->queue_managers, sizeof *workspace->directories);
-    if (workspace->directories == NULL || pthread_mutex_init(&workspace->activity.lock, NULL) != 0) {
-        return false;
-    }
-    workspace->queue_managers = (uint32_t)options->queue_managers;
-    for (uint32_t i = 0; i < workspace->queue_managers; i++) {
-        struct log_directory *directory = &workspace->directories[i];
-        char path[PATH_MAX];
+    workspace->places = workload->places_count;
+    for (uint32_t i = 0; i < workspace->places; i++) {
+        struct directory *directory = &workspace->directories[i];
+        directory->place = &workload->places[i];
         directory->fd = -1;
-        directory->files = malloc(options->files * sizeof *directory->files);
-        directory->path = options_directory(options, i + 1, path, sizeof path) ? strdup(path) : NULL;
-        if (directory->files == NULL || directory->path == NULL) {
+        directory->files = malloc(directory->place->files * sizeof *directory->files);
+        if (directory->files == NULL) {
             return false;
         }
-        for (uint64_t file = 0; file < options->files; file++) {
+        for (uint64_t file = 0; file < directory->place->files; file++) {
             directory->files[file] = -1;
         }
     }
     return true;
 }
 
-void workspace_file_path(const struct workspace *workspace, uint32_t queue_manager, uint32_t file, char path[PATH_MAX]) {
-    (void)snprintf(path, PATH_MAX, "%s/%s.%04" PRIu32, workspace->directories[queue_manager - 1].path,
-                   workspace->options->file_prefix, file);
+void workspace_file_path(const struct workspace *workspace, uint32_t place, uint32_t file, char path[PATH_MAX]) {
+    const struct place *of = workspace->directories[place - 1].place;
+    (void)snprintf(path, PATH_MAX, "%s/%s.%04" PRIu32, of->path, of->file_prefix, file);
 }
 
-static void file_name(const struct workspace *workspace, uint32_t file, char name[NAME_MAX + 1]) {
-    (void)snprintf(name, NAME_MAX + 1, "%s.%04" PRIu32, workspace->options->file_prefix, file);
+static void file_name(const struct place *place, uint32_t file, char name[NAME_MAX + 1]) {
+    (void)snprintf(name, NAME_MAX + 1, "%s.%04" PRIu32, place->file_prefix, file);
 }
 
-static void begin_activity(struct workspace *workspace, const char *call, uint32_t queue_manager, const char *file,
+static void begin_activity(struct workspace *workspace, const char *call, uint32_t place, const char *file,
                            uint64_t offset_bytes) {
     struct activity *activity = &workspace->activity;
-    (void)pthread_mutex_lock(&activity->lock);
+    (void)pthread_mutex_lock(&workspace->activity_lock);
     activity->call = call;
-    activity->queue_manager = queue_manager;
+    activity->place = place;
     activity->offset_bytes = offset_bytes;
     activity->start_ns = now_ns();
     (void)snprintf(activity->file, sizeof activity->file, "%s", file);
-    (void)pthread_mutex_unlock(&activity->lock);
+    (void)pthread_mutex_unlock(&workspace->activity_lock);
 }
 
 static void end_activity(struct workspace *workspace) {
-    (void)pthread_mutex_lock(&workspace->activity.lock);
+    (void)pthread_mutex_lock(&workspace->activity_lock);
     workspace->activity.call = NULL;
-    (void)pthread_mutex_unlock(&workspace->activity.lock);
+    (void)pthread_mutex_unlock(&workspace->activity_lock);
 }
 
 bool workspace_activity(struct workspace *workspace, struct activity *copy) {
-    (void)pthread_mutex_lock(&workspace->activity.lock);
-    copy->call = workspace->activity.call;
-    copy->queue_manager = workspace->activity.queue_manager;
-    copy->offset_bytes = workspace->activity.offset_bytes;
-    copy->start_ns = workspace->activity.start_ns;
-    memcpy(copy->file, workspace->activity.file, sizeof copy->file);
-    (void)pthread_mutex_unlock(&workspace->activity.lock);
+    (void)pthread_mutex_lock(&workspace->activity_lock);
+    *copy = workspace->activity;
+    (void)pthread_mutex_unlock(&workspace->activity_lock);
     return copy->call != NULL;
 }
 
 // Directories.
 
-// With --createDirs: <dir>1 must lie where <dir> lies, or the root disk is tested instead of the mount.
+// With --createDirs: <dir>1 must be on the file system of <dir>, or the root disk is tested instead of the mount.
 static bool same_file_system(struct workspace *workspace, const char *path, struct failure *failure) {
     struct stat base, parent;
     char above[PATH_MAX];
     (void)snprintf(above, sizeof above, "%s/..", path);
-    if (options_directory_list(workspace->options) || workspace->queue_managers == 1 ||
+    if (options_directory_list(workspace->options) || workspace->places == 1 ||
         stat(workspace->options->dir, &base) != 0 || !S_ISDIR(base.st_mode)) {
         return true;
     }
@@ -114,34 +104,34 @@ static bool same_file_system(struct workspace *workspace, const char *path, stru
         return failure_set(failure, EXIT_REFUSED, "--dir: cannot look at %s: %s", above, strerror(errno));
     }
     if (base.st_dev != parent.st_dev) {
-        return failure_set(failure, EXIT_REFUSED, "--createDirs: %s would lie on another file system than %s; name "
-                           "directories inside it, as --dir=%s/qm", path, workspace->options->dir,
+        return failure_set(failure, EXIT_REFUSED, "--createDirs: %s would be on another file system than %s; name "
+                           "directories inside it, such as --dir=%s/qm", path, workspace->options->dir,
                            workspace->options->dir);
     }
     return true;
 }
 
 static bool open_directory(struct workspace *workspace, uint32_t number, struct failure *failure) {
-    struct log_directory *directory = &workspace->directories[number - 1];
+    struct directory *directory = &workspace->directories[number - 1];
     int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-    begin_activity(workspace, workspace->options->create_dirs ? "mkdir" : "open", number, directory->path, 0);
-    if (workspace->options->create_dirs && mkdir(directory->path, 0770) == 0) {
+    begin_activity(workspace, workspace->options->create_dirs ? "mkdir" : "open", number, directory->place->path, 0);
+    if (workspace->options->create_dirs && mkdir(directory->place->path, 0770) == 0) {
         directory->made = true;
         flags |= O_NOFOLLOW;
     } else if (workspace->options->create_dirs && errno != EEXIST) {
-        return failure_set(failure, EXIT_REFUSED, "--dir: cannot make %s: %s", directory->path, strerror(errno));
+        return failure_set(failure, EXIT_REFUSED, "--dir: cannot make %s: %s", directory->place->path, strerror(errno));
     }
-    begin_activity(workspace, "open", number, directory->path, 0);
-    directory->fd = open(directory->path, flags);
+    begin_activity(workspace, "open", number, directory->place->path, 0);
+    directory->fd = open(directory->place->path, flags);
     int error = errno;
     if (directory->fd < 0 && error == ENOENT) {
         return failure_set(failure, EXIT_REFUSED, "--dir: %s does not exist; make it, or add --createDirs",
-                           directory->path);
+                           directory->place->path);
     }
     if (directory->fd < 0) {
-        return failure_set(failure, EXIT_REFUSED, "--dir: cannot open %s: %s", directory->path, strerror(error));
+        return failure_set(failure, EXIT_REFUSED, "--dir: cannot open %s: %s", directory->place->path, strerror(error));
     }
-    if (directory->made && !same_file_system(workspace, directory->path, failure)) {
+    if (directory->made && !same_file_system(workspace, directory->place->path, failure)) {
         return false;
     }
     return true;
@@ -149,18 +139,19 @@ static bool open_directory(struct workspace *workspace, uint32_t number, struct 
 
 // Two names of one directory: the queue managers would have the same files.
 static bool not_named_before(struct workspace *workspace, uint32_t number, struct failure *failure) {
-    struct log_directory *directory = &workspace->directories[number - 1];
+    struct directory *directory = &workspace->directories[number - 1];
     struct stat status;
     if (fstat(directory->fd, &status) != 0) {
-        return failure_set(failure, EXIT_REFUSED, "--dir: cannot look at %s: %s", directory->path, strerror(errno));
+        return failure_set(failure, EXIT_REFUSED, "--dir: cannot look at %s: %s", directory->place->path,
+                           strerror(errno));
     }
     directory->device = status.st_dev;
     directory->inode = status.st_ino;
     for (uint32_t i = 0; i + 1 < number; i++) {
-        const struct log_directory *other = &workspace->directories[i];
+        const struct directory *other = &workspace->directories[i];
         if (other->device == status.st_dev && other->inode == status.st_ino) {
-            return failure_set(failure, EXIT_REFUSED, "--dir: %s and %s are the same directory; name one of its own for "
-                               "each queue manager", other->path, directory->path);
+            return failure_set(failure, EXIT_REFUSED, "--dir: %s and %s are the same directory; name a separate one for "
+                               "each queue manager", other->place->path, directory->place->path);
         }
     }
     return true;
@@ -168,15 +159,15 @@ static bool not_named_before(struct workspace *workspace, uint32_t number, struc
 
 // Only if the test files keep their names. Without names they do not meet what is already there, such as mqldt's files.
 static bool no_files_there(struct workspace *workspace, uint32_t number, struct failure *failure) {
-    struct log_directory *directory = &workspace->directories[number - 1];
-    for (uint32_t file = 0; workspace->options->keep_files && file < workspace->options->files; file++) {
+    struct directory *directory = &workspace->directories[number - 1];
+    for (uint32_t file = 0; workspace->options->keep_files && file < directory->place->files; file++) {
         struct stat status;
         char name[NAME_MAX + 1], path[PATH_MAX];
-        file_name(workspace, file, name);
+        file_name(directory->place, file, name);
         workspace_file_path(workspace, number, file, path);
         if (fstatat(directory->fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
-            return failure_set(failure, EXIT_REFUSED, "%s is there already, and logdisk writes only to files that it "
-                               "made itself; remove it, or choose another --dir or --filePrefix", path);
+            return failure_set(failure, EXIT_REFUSED, "%s already exists, and logdisk writes only to files that it "
+                               "created itself; remove it, or choose another --dir or --filePrefix", path);
         }
         if (errno != ENOENT) {
             return failure_set(failure, EXIT_REFUSED, "cannot look at %s: %s", path, strerror(errno));
@@ -188,8 +179,13 @@ static bool no_files_there(struct workspace *workspace, uint32_t number, struct 
 // Limits and space.
 
 static bool enough_descriptors(struct workspace *workspace, struct failure *failure) {
-    uint64_t needed = workspace->options->files * workspace->queue_managers + workspace->queue_managers + SPARE_DESCRIPTORS;
+    uint64_t needed = SPARE_DESCRIPTORS, largest_bytes = 0;
     struct rlimit limit;
+    for (uint32_t i = 0; i < workspace->places; i++) {
+        const struct place *place = workspace->directories[i].place;
+        needed += place->files + 1;
+        largest_bytes = place->file_bytes > largest_bytes ? place->file_bytes : largest_bytes;
+    }
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
         return failure_set(failure, EXIT_REFUSED, "cannot read the limit on open files: %s", strerror(errno));
     }
@@ -202,9 +198,9 @@ static bool enough_descriptors(struct workspace *workspace, struct failure *fail
                            PRIu64 "; raise it (ulimit -n), or take fewer files", needed, (uint64_t)limit.rlim_cur);
     }
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        limit.rlim_cur < workspace->options->file_bytes) {
+        limit.rlim_cur < largest_bytes) {
         return failure_set(failure, EXIT_REFUSED, "--fileSize=%" PRIu64 " is above the limit on file size of %" PRIu64
-                           " bytes; raise it (ulimit -f), or take smaller files", workspace->options->file_bytes,
+                           " bytes; raise it (ulimit -f), or take smaller files", largest_bytes,
                            (uint64_t)limit.rlim_cur);
     }
     return true;
@@ -216,29 +212,29 @@ static uint64_t default_reserve_bytes(uint64_t size_bytes) {
     return reserve > RESERVE_MAX_BYTES ? RESERVE_MAX_BYTES : reserve;
 }
 
-// The space that all queue managers on this directory's file system take together.
+// The space that all places on this directory's file system take together.
 static bool enough_space(struct workspace *workspace, uint32_t number, struct failure *failure) {
     struct stat own, other;
     struct statvfs space;
-    const struct log_directory *directory = &workspace->directories[number - 1];
+    const struct directory *directory = &workspace->directories[number - 1];
     if (fstat(directory->fd, &own) != 0 || fstatvfs(directory->fd, &space) != 0) {
-        return failure_set(failure, EXIT_REFUSED, "cannot tell the free space of %s: %s", directory->path,
+        return failure_set(failure, EXIT_REFUSED, "cannot determine the free space of %s: %s", directory->place->path,
                            strerror(errno));
     }
-    uint64_t sharing = 0;
-    for (uint32_t i = 0; i < workspace->queue_managers; i++) {
+    uint64_t footprint = 0, files = 0;  // of all places on this file system
+    for (uint32_t i = 0; i < workspace->places; i++) {
         if (fstat(workspace->directories[i].fd, &other) == 0 && other.st_dev == own.st_dev) {
             if (i + 1 < number) {
                 return true;            // counted with the first one on this file system
             }
-            sharing++;
+            files += workspace->directories[i].place->files;
+            footprint += workspace->directories[i].place->files * workspace->directories[i].place->file_bytes;
         }
     }
     uint64_t size_bytes = (uint64_t)space.f_blocks * space.f_frsize;
     uint64_t free_bytes = (uint64_t)space.f_bavail * space.f_frsize;
     uint64_t reserve = workspace->options->reserve_given ? workspace->options->reserve_bytes
                                                          : default_reserve_bytes(size_bytes);
-    uint64_t footprint = workspace->footprint_bytes / workspace->queue_managers * sharing;
     if (number == 1) {
         workspace->free_bytes = free_bytes;
         workspace->size_bytes = size_bytes;
@@ -250,14 +246,14 @@ static bool enough_space(struct workspace *workspace, uint32_t number, struct fa
         char text[4][THOUSANDS_BYTES];
         return failure_set(failure, EXIT_REFUSED, "%s has %s bytes free, but the test files take %s and %s must stay "
                            "free; take fewer or smaller files (--numFiles, --fileSize), or less --reserve",
-                           directory->path, format_thousands(text[0], free_bytes),
+                           directory->place->path, format_thousands(text[0], free_bytes),
                            format_thousands(text[1], footprint), format_thousands(text[2], reserve));
     }
-    if (space.f_files > 0 && space.f_favail < workspace->options->files * sharing) {
+    if (space.f_files > 0 && space.f_favail < files) {
         char text[2][THOUSANDS_BYTES];
         return failure_set(failure, EXIT_REFUSED, "%s has room for %s more files, but the test takes %s; take fewer "
-                           "(--numFiles)", directory->path, format_thousands(text[0], space.f_favail),
-                           format_thousands(text[1], workspace->options->files * sharing));
+                           "(--numFiles)", directory->place->path, format_thousands(text[0], space.f_favail),
+                           format_thousands(text[1], files));
     }
     return true;
 }
@@ -265,16 +261,15 @@ static bool enough_space(struct workspace *workspace, uint32_t number, struct fa
 // Files.
 
 static bool create_files(struct workspace *workspace, uint32_t number, struct failure *failure) {
-    struct log_directory *directory = &workspace->directories[number - 1];
-    struct log_file_mode mode = {.sync = (enum sync_mode)workspace->options->sync,
-                                 .direct = workspace->options->direct != 0,
+    struct directory *directory = &workspace->directories[number - 1];
+    struct test_file_mode mode = {.sync = directory->place->sync, .direct = directory->place->direct,
                                  .keep = workspace->options->keep_files};
-    for (uint32_t file = 0; file < workspace->options->files && !atomic_load(&workspace->stop); file++) {
+    for (uint32_t file = 0; file < directory->place->files && !atomic_load(&workspace->stop); file++) {
         char name[NAME_MAX + 1], path[PATH_MAX];
-        file_name(workspace, file, name);
+        file_name(directory->place, file, name);
         workspace_file_path(workspace, number, file, path);
         begin_activity(workspace, "openat", number, path, 0);
-        if (!log_file_create(directory->fd, name, path, &mode, &directory->files[file], failure)) {
+        if (!test_file_create(directory->fd, name, path, &mode, &directory->files[file], failure)) {
             return false;
         }
     }
@@ -282,9 +277,10 @@ static bool create_files(struct workspace *workspace, uint32_t number, struct fa
 }
 
 static void close_files(struct workspace *workspace) {
-    for (uint32_t i = 0; i < workspace->queue_managers; i++) {
-        for (uint64_t file = 0; file < workspace->options->files; file++) {
-            int *fd = &workspace->directories[i].files[file];
+    for (uint32_t i = 0; i < workspace->places; i++) {
+        const struct directory *directory = &workspace->directories[i];
+        for (uint64_t file = 0; file < directory->place->files; file++) {
+            int *fd = &directory->files[file];
             if (*fd >= 0) {
                 (void)close(*fd);
                 *fd = -1;
@@ -296,10 +292,10 @@ static void close_files(struct workspace *workspace) {
 // Directories that we made go while their files live on without a name; the last made first, as one may lie in another.
 // On NFS and FUSE they have to wait: an open file gets another name there when it is removed (.nfs..., .fuse_hidden...).
 static void remove_made_directories(struct workspace *workspace) {
-    for (uint32_t i = workspace->queue_managers; i-- > 0;) {
-        struct log_directory *directory = &workspace->directories[i];
+    for (uint32_t i = workspace->places; i-- > 0;) {
+        struct directory *directory = &workspace->directories[i];
         if (directory->made) {
-            directory->made = rmdir(directory->path) != 0;
+            directory->made = rmdir(directory->place->path) != 0;
         }
     }
 }
@@ -319,7 +315,7 @@ static bool try_block_sizes(struct workspace *workspace, uint32_t number, struct
     workspace_file_path(workspace, number, 0, path);
     for (size_t i = 0; i < sizes->count && first_on_its_file_system(workspace, number); i++) {
         begin_activity(workspace, "pwritev", number, path, 0);
-        if (!log_file_try_block(workspace->directories[number - 1].files[0], path, sizes->values[i],
+        if (!test_file_try_block(workspace->directories[number - 1].files[0], path, sizes->values[i],
                                 workspace->alignment_bytes, failure)) {
             return false;
         }
@@ -342,21 +338,22 @@ static bool format_failed(struct failure *failure, const char *call, int error, 
                        error == ENOSPC || error == EDQUOT ? "; free some space, or take fewer or smaller files" : "");
 }
 
-static bool format_file(struct workspace *workspace, uint32_t number, uint32_t file, struct content *content,
+static bool format_file(struct workspace *workspace, uint32_t number, uint32_t file, struct payload *payload,
                         struct failure *failure) {
-    int fd = workspace->directories[number - 1].files[file];
+    const struct directory *directory = &workspace->directories[number - 1];
+    int fd = directory->files[file];
     char path[PATH_MAX];
     workspace_file_path(workspace, number, file, path);
-    for (uint64_t offset = 0; offset < workspace->options->file_bytes;) {
+    for (uint64_t offset = 0; offset < directory->place->file_bytes;) {
         if (atomic_load(&workspace->stop)) {
             return true;
         }
-        uint64_t left = workspace->options->file_bytes - offset;
+        uint64_t left = directory->place->file_bytes - offset;
         size_t part = left < FORMAT_PART_BYTES ? (size_t)left : FORMAT_PART_BYTES;
-        unsigned char *block = content_next(content);
+        unsigned char *block = payload_next(payload);
         begin_activity(workspace, "pwritev", number, path, offset);
         uint64_t start = now_ns();
-        int error = log_file_write(fd, block, part, offset);
+        int error = test_file_write(fd, block, part, offset);
         uint64_t took = now_ns() - start;
         if (error != 0) {
             return format_failed(failure, "pwritev", error, number, path, offset, part);
@@ -374,18 +371,19 @@ static bool format_file(struct workspace *workspace, uint32_t number, uint32_t f
 }
 
 static bool format_files(struct workspace *workspace, struct failure *failure) {
-    struct content content;
+    struct payload payload;
     void *pool;
     if (posix_memalign(&pool, FORMAT_ALIGNMENT_BYTES, FORMAT_PART_BYTES) != 0) {
         return failure_set(failure, EXIT_REFUSED, "no memory for preformatting");
     }
-    content_open(&content, pool, FORMAT_PART_BYTES, workspace->seed, 0);
-    content_start_step(&content, FORMAT_PART_BYTES, FORMAT_PART_BYTES);
+    payload_open(&payload, pool, FORMAT_PART_BYTES, workspace->seed, 0);
+    payload_start_step(&payload, FORMAT_PART_BYTES, FORMAT_PART_BYTES);
     uint64_t start = now_ns();
     bool good = true;
-    for (uint32_t number = 1; good && number <= workspace->queue_managers; number++) {
-        for (uint32_t file = 0; good && file < workspace->options->files; file++) {
-            good = format_file(workspace, number, file, &content, failure);
+    for (uint32_t number = 1; good && number <= workspace->places; number++) {
+        const struct directory *directory = &workspace->directories[number - 1];
+        for (uint32_t file = 0; good && file < directory->place->files; file++) {
+            good = format_file(workspace, number, file, &payload, failure);
         }
     }
     workspace->initial_write.elapsed_ns = now_ns() - start;
@@ -395,7 +393,7 @@ static bool format_files(struct workspace *workspace, struct failure *failure) {
 }
 
 static bool for_each(struct workspace *workspace, bool (*step)(struct workspace *, uint32_t, struct failure *)) {
-    for (uint32_t number = 1; number <= workspace->queue_managers; number++) {
+    for (uint32_t number = 1; number <= workspace->places; number++) {
         if (atomic_load(&workspace->stop)) {
             return true;
         }
@@ -409,13 +407,13 @@ static bool for_each(struct workspace *workspace, bool (*step)(struct workspace 
 // What a refusal leaves: files that were to be kept, and directories that were made. Files without a name go with
 // their descriptors.
 static void undo(struct workspace *workspace) {
-    for (uint32_t i = 0; i < workspace->queue_managers; i++) {
-        struct log_directory *directory = &workspace->directories[i];
-        for (uint32_t file = 0; workspace->options->keep_files && file < workspace->options->files; file++) {
+    for (uint32_t i = 0; i < workspace->places; i++) {
+        struct directory *directory = &workspace->directories[i];
+        for (uint32_t file = 0; workspace->options->keep_files && file < directory->place->files; file++) {
             char name[NAME_MAX + 1];
-            file_name(workspace, file, name);
+            file_name(directory->place, file, name);
             if (directory->files[file] >= 0) {
-                log_file_unlink(directory->fd, name, directory->files[file]);
+                test_file_unlink(directory->fd, name, directory->files[file]);
             }
         }
     }
@@ -437,9 +435,9 @@ void workspace_close(void *argument) {
 }
 
 const char *workspace_left_behind(const struct workspace *workspace) {
-    for (uint32_t i = 0; i < workspace->queue_managers && !workspace->options->keep_files; i++) {
+    for (uint32_t i = 0; i < workspace->places && !workspace->options->keep_files; i++) {
         if (workspace->directories[i].made) {
-            return workspace->directories[i].path;
+            return workspace->directories[i].place->path;
         }
     }
     return NULL;

@@ -1,12 +1,12 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The files under test: one directory and one ring of preformatted files for each queue manager.
+// The files under test: the preformatted files of each place of a workload.
 //
 // The rule above all: a file that this run did not create is never written, truncated or removed. Files are created
 // exclusively and without following a link, relative to the open directory; before a name is removed it is checked to
 // be still that of the file created. Unless they are to be kept, files have no name at all, so nothing, not SIGKILL and
-// not a crash, leaves them behind; only where the file system has no such files (NFS) they lose it once they are open.
+// not a crash, leaves them behind; only if the file system has no such files (NFS) do they lose it once they are open.
 //
 // workspace_prepare makes calls that may hang, so it runs under supervisor_run; `activity` tells main meanwhile what
 // it is at. Everything that can be refused is refused before the first byte is written.
@@ -15,6 +15,7 @@
 
 #include "base/failure.h"
 #include "base/options.h"
+#include "workload/workload.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,8 +23,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct log_directory {
-    char *path;
+// A place while it is open.
+struct directory {
+    const struct place *place;
     int fd;
     dev_t device;
     ino_t inode;
@@ -33,11 +35,10 @@ struct log_directory {
 
 // What the preparing thread is doing, for a report while it hangs.
 struct activity {
-    pthread_mutex_t lock;
     const char *call;                   // NULL: nothing that could hang
     char file[PATH_MAX];
     uint64_t offset_bytes;
-    uint32_t queue_manager;
+    uint32_t place;                     // from 1
     uint64_t start_ns;
 };
 
@@ -48,9 +49,10 @@ struct initial_write {
 
 struct workspace {
     const struct options *options;
-    uint32_t queue_managers;
-    struct log_directory *directories;
-    uint64_t alignment_bytes;           // of memory: --alignment, or the file system's preferred block where that is 0
+    const struct workload *workload;
+    uint32_t places;
+    struct directory *directories;
+    uint64_t alignment_bytes;           // of memory: --alignment, or the file system's preferred block if that is 0
     uint64_t free_bytes, size_bytes;    // of the first directory's file system, before the first byte
     uint64_t footprint_bytes;           // of all test files
     // Refuses what else may be, between the checks and the first file; NULL: nothing.
@@ -60,15 +62,14 @@ struct workspace {
     _Atomic uint64_t formatted_bytes;
     struct initial_write initial_write;
     uint64_t seed;
+    pthread_mutex_t activity_lock;
     struct activity activity;
     struct failure failure;             // status EXIT_MEASURED: prepared, or stopped
 };
 
-// What all test files take; false where that is more than 64 bits count.
-bool workspace_footprint(const struct options *options, uint64_t *bytes);
-
 // workspace_init only sets the record up; workspace_prepare does everything, and leaves the outcome in failure.
-bool workspace_init(struct workspace *workspace, const struct options *options, uint64_t seed);
+bool workspace_init(struct workspace *workspace, const struct options *options, const struct workload *workload,
+                    uint64_t seed);
 void workspace_prepare(void *workspace);
 
 // Closes the files at the end of a run, and removes directories that --createDirs made and that could not go before.
@@ -77,9 +78,9 @@ void workspace_close(void *workspace);
 const char *workspace_left_behind(const struct workspace *workspace);
 
 // The path of a test file, as the user would write it.
-void workspace_file_path(const struct workspace *workspace, uint32_t queue_manager, uint32_t file, char path[PATH_MAX]);
+void workspace_file_path(const struct workspace *workspace, uint32_t place, uint32_t file, char path[PATH_MAX]);
 
-// A copy of the activity; false where there is none.
+// A copy of the activity; false if there is none.
 bool workspace_activity(struct workspace *workspace, struct activity *copy);
 
 #endif

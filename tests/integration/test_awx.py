@@ -43,14 +43,17 @@ def test_awx_lists_the_playbooks_and_nothing_else() -> None:
     assert playbooks(PROJECT, project_files()) == {str(path.relative_to(PROJECT)) for path in (PROJECT / "playbooks").glob("*.yml")}
 
 
-@pytest.mark.parametrize(("path", "content", "listed"), [
-    ("tests/site.yml", "- name: x\n  hosts: all\n", True),
-    ("inventories/lab.yml", "all:\n  hosts: {}\n", True),
-    ("site.yaml", "- import_playbook: x.yml\n", True),
-    ("roles/x/tasks/main.yml", "hosts: all\n", False),
-    ("molecule/.default/converge.yml", "hosts: all\n", False),
-    ("vars/hosts.yml", "my_hosts: all\n", False),
-])
+@pytest.mark.parametrize(
+    ("path", "content", "listed"),
+    [
+        ("tests/site.yml", "- name: x\n  hosts: all\n", True),
+        ("inventories/lab.yml", "all:\n  hosts: {}\n", True),
+        ("site.yaml", "- import_playbook: x.yml\n", True),
+        ("roles/x/tasks/main.yml", "hosts: all\n", False),
+        ("molecule/.default/converge.yml", "hosts: all\n", False),
+        ("vars/hosts.yml", "my_hosts: all\n", False),
+    ],
+)
 def test_the_rule_itself(tmp_path: Path, path: str, content: str, listed: bool) -> None:
     file = tmp_path / path
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -101,7 +104,7 @@ def test_a_job(start: Callable[..., Bed], controller: Controller, project: Path)
     assert done.returncode == 2
     certification = Certification((project / "project/reports/latest").resolve())
     assert {name: record["verdict"] for name, record in certification.records.items()} == {"good": "pass", "dead": "unreachable"}
-    assert {row["queue_managers"] for row in certification.table("good")} == {"2"}
+    assert {row["load_point"] for row in certification.table("good")} == {"2"}
     assert certification.records["good"]["workspace"]["queue_managers"] == ["QM1", "QM2"]
     stdout = (project / "artifacts/7/stdout").read_text()
     assert len(summaries(re.sub(r"\x1b\[[0-9;]*m", "", stdout).replace("\r", ""))) == 1

@@ -15,6 +15,7 @@ ELSEWHERE = {"tester_dir": "/var/tmp/tester", "sweep_state_dir": "/var/tmp/state
 def test_the_inventory_asks_for_root(start: Start, controller: Controller, tmp_path: Path) -> None:
     """Where an inventory needs privilege for its other playbooks, ours use none of it; workspace_owner alone decides."""
     bed = start(
+        HostSpec("user", user="ops"),
         HostSpec("plain", user="ops", variables={"ansible_become": True}),
         HostSpec("named", user="ops", variables={"ansible_become": True, "ansible_become_user": "root", "workspace_owner": "nobody", **ELSEWHERE}),
         HostSpec("other", user="ops", variables={"ansible_become": False, "workspace_owner": "nobody", **ELSEWHERE}),
@@ -24,17 +25,21 @@ def test_the_inventory_asks_for_root(start: Start, controller: Controller, tmp_p
     outcome = controller.certify(inventory)
     assert outcome.status == 0
     facts = {name: record["facts"] for name, record in outcome.certification.records.items()}
-    assert {name: found["user"] for name, found in facts.items()} == {"plain": "ops", "named": "nobody", "other": "nobody", "root": "root"}
-    promised = {"plain": "the connecting user", "named": "nobody", "other": "nobody", "root": "root"}
+    assert {name: found["user"] for name, found in facts.items()} == {"user": "ops", "plain": "ops", "named": "nobody", "other": "nobody", "root": "root"}
+    promised = {"user": "the connecting user", "plain": "the connecting user", "named": "nobody", "other": "nobody", "root": "root"}
     assert {name: found["promised_user"] for name, found in facts.items()} == promised
     assert {host.name: host.files("/fut/logdisk") for host in bed} == {name: [] for name in facts}
 
 
-@pytest.mark.parametrize(("extra", "owner", "refusal"), [
-    ({"ansible_become": True}, "", "ansible_become"),
-    ({"ansible_become_user": "root"}, "nobody", "nobody"),
-    ({"ansible_become": False}, "nobody", "nobody"),
-], ids=["root instead of the connecting user", "root instead of the owner", "the connecting user instead of the owner"])
+@pytest.mark.parametrize(
+    ("extra", "owner", "refusal"),
+    [
+        ({"ansible_become": True}, "", "ansible_become"),
+        ({"ansible_become_user": "root"}, "nobody", "nobody"),
+        ({"ansible_become": False}, "nobody", "nobody"),
+    ],
+    ids=["root instead of the connecting user", "root instead of the owner", "the connecting user instead of the owner"],
+)
 def test_extra_variables_are_refused(start: Start, controller: Controller, tmp_path: Path, extra: dict[str, object], owner: str, refusal: str) -> None:
     """They beat whatever a playbook says: what they would make of the tester's user is refused before it is there."""
     bed = start(HostSpec("h1", user="ops", variables={"workspace_owner": owner, **(ELSEWHERE if owner else {})}))
@@ -49,7 +54,7 @@ def test_extra_variables_are_refused(start: Start, controller: Controller, tmp_p
 def test_the_other_playbooks_follow_the_owner_alone(start: Start, controller: Controller, tmp_path: Path) -> None:
     """A clean-up that became root would look into root's home and find nothing of what the connecting user left."""
     bed = start(HostSpec("h1", user="ops", variables={"ansible_become": True}))
-    bed.ssh(bed["h1"], "mkdir -p -m 700 .mqops-logdisk/runs/R-log; printf '{\"kind\": \"mqops.logdisk\"}' > .mqops-logdisk/runs/R-log/.mqops-logdisk.json")
+    bed.ssh(bed["h1"], 'mkdir -p -m 700 .mqops-logdisk/runs/R-log; printf \'{"kind": "mqops.logdisk"}\' > .mqops-logdisk/runs/R-log/.mqops-logdisk.json')
     inventory = bed.inventory(tmp_path / "hosts.yml", variables=QUICK)
     for playbook in ("stop", "cleanup"):
         refused = controller.run(playbook, "-i", str(inventory), ansible_become=True)

@@ -74,8 +74,9 @@ def test_a_full_disk_of_the_controller(start: Start, controller: Controller, tmp
     bed = start("h1")
     inventory = bed.inventory(tmp_path / "hosts.yml", variables=SWEEP)
     log = tmp_path / "log"
-    running = begin(replace(controller, environment={**controller.environment, "ANSIBLE_LOG_PATH": str(log)}), inventory, tmp_path,
-                    gate_report_dir=str(small_disk))
+    running = begin(
+        replace(controller, environment={**controller.environment, "ANSIBLE_LOG_PATH": str(log)}), inventory, tmp_path, gate_report_dir=str(small_disk)
+    )
     wait_for(lambda: measuring(bed["h1"]), "h1 measures", timeout_s=120)
     ballast = small_disk / "ballast"
     with ballast.open("wb") as file, pytest.raises(OSError, match="No space"):

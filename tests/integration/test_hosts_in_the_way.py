@@ -29,8 +29,10 @@ CASES = {
     "stateless": Case(("/sys/state", "sweep_state_dir"), {"sweep_state_dir": "/var/tmp/state"}, variables={"sweep_state_dir": "/sys/state"}),
     "odd": Case(("1,000 B", "512", "sweep_block_sizes", "sweep_direct"), {"sweep_block_sizes": ["1K"]}, variables={"sweep_block_sizes": ["1K", "1000"]}),
     "tty": Case(
-        ("requiretty", "ansible_pipelining: false"), {"ansible_pipelining": False},
-        "echo 'Defaults requiretty' | sudo tee -a /etc/sudoers.d/ops > /dev/null", user="ops",
+        ("requiretty", "ansible_pipelining: false"),
+        {"ansible_pipelining": False},
+        "echo 'Defaults requiretty' | sudo tee -a /etc/sudoers.d/ops > /dev/null",
+        user="ops",
     ),
 }
 

@@ -35,6 +35,7 @@ def own_cache(settings: Settings, tmp_path: Path) -> Iterator[Settings]:
     shutil.rmtree(tmp_path / "cache", ignore_errors=True)
 
 
+@pytest.mark.acceptance
 @pytest.mark.usefixtures("podman")
 def test_a_host_from_an_image(settings: Settings, own_cache: Settings) -> None:
     tree = trees.tree(settings, "trixie")

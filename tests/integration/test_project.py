@@ -27,8 +27,14 @@ def clone(tmp_path: Path) -> Path:
 def make(directory: Path, *arguments: str, before: Sequence[str] = (), path: str = "/usr/sbin:/usr/bin:/sbin:/bin") -> subprocess.CompletedProcess[str]:
     """Run make as a user would; before: a command that runs it."""
     done = subprocess.run(
-        [*before, "make", *arguments], cwd=directory, env={"PATH": path, "HOME": str(Path.home())},
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+        [*before, "make", *arguments],
+        cwd=directory,
+        env={"PATH": path, "HOME": str(Path.home())},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
     )
     print(done.stdout)
     return done

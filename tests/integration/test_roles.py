@@ -55,14 +55,17 @@ def test_the_sweep_ends_what_it_starts(start: Start, controller: Controller, tmp
     assert bed["h1"].files("/fut/logdisk") == []
 
 
-@pytest.mark.parametrize(("role", "entry", "missing"), [
-    ("workspace", "main", "workspace_footprint_bytes, workspace_run_id, workspace_user"),
-    ("workspace", "remove", "workspace_run_id, workspace_run_path"),
-    ("sweep", "plan", "sweep_queue_manager_count"),
-    ("sweep", "main", "sweep_plan, sweep_run_id, sweep_run_path, sweep_tester, sweep_workspace"),
-    ("gate", "open", "gate_hosts"),
-    ("gate", "main", "gate_run"),
-])
+@pytest.mark.parametrize(
+    ("role", "entry", "missing"),
+    [
+        ("workspace", "main", "workspace_footprint_bytes, workspace_run_id, workspace_user"),
+        ("workspace", "remove", "workspace_run_id, workspace_run_path"),
+        ("sweep", "plan", "sweep_queue_manager_count"),
+        ("sweep", "main", "sweep_plan, sweep_run_id, sweep_run_path, sweep_tester, sweep_workspace"),
+        ("gate", "open", "gate_hosts"),
+        ("gate", "main", "gate_run"),
+    ],
+)
 def test_what_only_certify_gives_is_demanded_at_once(controller: Controller, tmp_path: Path, role: str, entry: str, missing: str) -> None:
     playbook = tmp_path / "role.yml"
     task = f"ansible.builtin.include_role: {{name: mqops.logdisk.{role}, tasks_from: {entry}}}"

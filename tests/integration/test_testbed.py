@@ -67,7 +67,7 @@ def test_the_slow_disk_fails_and_recovers(start: Start) -> None:
 def test_the_slow_disk_is_as_slow_as_asked(start: Start) -> None:
     bed = start(HostSpec("h1", disk="slow"))
     bed["h1"].set_delay_ms(300)
-    took = bed.ssh(bed["h1"], f'a=$(date +%s%N); {WRITE}; b=$(date +%s%N); echo $((b - a))')
+    took = bed.ssh(bed["h1"], f"a=$(date +%s%N); {WRITE}; b=$(date +%s%N); echo $((b - a))")
     assert int(took) >= 300_000_000  # a lower bound holds on a busy machine, too
 
 

@@ -14,7 +14,10 @@ import pytest
 from ansible.errors import AnsibleConnectionFailure
 from ansible_collections.mqops.logdisk.plugins.action import cleanup, collect, gate, open_run, probe, record
 from ansible_collections.mqops.logdisk.plugins.callback import report
-from ansible_collections.mqops.logdisk.plugins.plugin_utils import _order, _remote, _run_directory, _sources
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, failure, failure_reason, one_line
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import order as _order
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester import sources as _sources
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 
@@ -43,14 +46,17 @@ def answer_of(order, **run_keys):
     options = {**order["options"], "option_run_id": order["run_id"], "hostname": "db07", "start_time_epoch_s": 1000.5, "directory_1": "/d/QM1", **run_keys}
     tables = fabricate.tables(fabricate.sweep_rows((4096,)), **options)
     machine = order["machine"]
-    return {"tables": {name: packed(content) for name, content in tables.items()}, "machine": machine,
-            "start": {"order": _order.names(order), "machine": machine}}
+    return {
+        "tables": {name: packed(content) for name, content in tables.items()},
+        "machine": machine,
+        "start": {"order": _order.names(order), "machine": machine},
+    }
 
 
 @pytest.fixture
 def ordered(tmp_path):
     """A run directory and the order of a host, which is not recorded yet."""
-    directory = _run_directory.RunDirectory.create(str(tmp_path), fabricate.run_data(["h7"]))
+    directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h7"]))
     facts = {"hostname": "db07", "machine_id": "", "boot_id": "11-22"}
     order = _order.make_order(directory.run["run_id"], "h7", "log", facts, "ab" * 32, ["--bsize=4096", "--qm=1"], ["/d/QM1"], 1000, 2000)
     return directory, {**order, "facts": facts, "workspace": {"path": "/d"}}
@@ -65,16 +71,22 @@ def test_what_was_ordered_is_filed_with_what_is_known_of_it(ordered):
     directory.write_order(order)
     assert collected(directory, answer_of(order))["logdisk"]["kind"] == "measurement"
     (record,) = directory.records()
-    assert (record["facts"]["boot_id"], record["workspace"]) == ("11-22", {"path": "/d"})
+    assert (record.facts["boot_id"], record.workspace) == ("11-22", {"path": "/d"})
 
 
-@pytest.mark.parametrize("changes, run_keys, reason", [
-    ({}, {"option_duration_s": 1}, "these tables are not what was ordered: duration 1 s instead of nothing. "),
-    ({"machine": {"hostname": "db08"}}, {},
-     "the machine that answers is not the one that was asked: hostname of the machine that answers db08 instead of db07. "),
-    ({"start": {}}, {}, "the machine that answers is not the one that was asked: run_id in start.json nothing instead of "),
-    ({"start": {}, "tables": {}}, {}, "the machine that answers is not the one that was asked: "),
-])
+@pytest.mark.parametrize(
+    "changes, run_keys, reason",
+    [
+        ({}, {"option_duration_s": 1}, "these tables are not what was ordered: duration 1 s instead of nothing. "),
+        (
+            {"machine": {"hostname": "db08"}},
+            {},
+            "the machine that answers is not the one that was asked: hostname of the machine that answers db08 instead of db07. ",
+        ),
+        ({"start": {}}, {}, "the machine that answers is not the one that was asked: run_id in start.json nothing instead of "),
+        ({"start": {}, "tables": {}}, {}, "the machine that answers is not the one that was asked: "),
+    ],
+)
 def test_what_was_not_ordered_is_not_filed(ordered, changes, run_keys, reason):
     directory, order = ordered
     directory.write_order(order)
@@ -86,7 +98,7 @@ def test_what_was_not_ordered_is_not_filed(ordered, changes, run_keys, reason):
 def test_tables_that_nobody_ordered_are_not_filed(ordered):
     directory, order = ordered
     result = collected(directory, answer_of(order))
-    assert result["failed"] and "it is not known what this host was ordered to measure" in result["msg"]
+    assert result["failed"] and "the order of this host is not known" in result["msg"]
     assert directory.records() == []
 
 
@@ -95,33 +107,41 @@ def test_only_a_dict_is_a_dict(value, expected):
     assert collect.as_dict(value) == expected
 
 
-@pytest.mark.parametrize("failed, verdict, reason", [
-    ({"logdisk": {"verdict": "unreachable", "reason": "no route"}}, "unreachable", "no route"),
-    ({"unreachable": True, "msg": "timed out"}, "unreachable", "timed out"),
-    ({"msg": "it broke"}, "error", "it broke"),
-    ({"msg": "MODULE FAILURE", "module_stderr": "python3:\nnot found\x00"}, "error", "MODULE FAILURE: python3: not found"),
-    ({"logdisk": "x", "msg": "m", "stderr": "E: nope"}, "error", "m: E: nope"),
-    ({}, "error", "the task failed without a message"),
-])
-def test_every_failure_has_a_verdict_and_a_reason(failed, verdict, reason):
-    assert record.verdict_and_reason(failed) == (verdict, reason)
+@pytest.mark.parametrize(
+    "failed, stage, verdict, reason",
+    [
+        ({"logdisk": {"verdict": "unreachable", "reason": "no route", "stage": "workspace"}}, "workspace", "unreachable", "no route"),
+        ({"unreachable": True, "msg": "timed out"}, "tester", "unreachable", "timed out"),
+        ({"msg": "it broke"}, "tester", "error", "it broke"),
+        ({"msg": "MODULE FAILURE", "module_stderr": "python3:\nnot found\x00"}, "tester", "error", "MODULE FAILURE: python3: not found"),
+        ({"logdisk": "x", "msg": "m", "stderr": "E: nope"}, "tester", "error", "m: E: nope"),
+        ({}, "tester", "error", "the task failed without a message"),
+    ],
+)
+def test_every_failure_has_a_stage_a_verdict_and_a_reason(failed, stage, verdict, reason):
+    assert record.stage_verdict_and_reason(failed) == (stage, verdict, reason)
 
 
 def test_a_reason_is_one_short_line():
-    assert len(_remote.failure_reason({"msg": "x\n" * 5000})) <= 1000
-    assert _remote.one_line("a\r\n\tb\x1b[31m  c") == "a b [31m c"
+    assert len(failure_reason({"msg": "x\n" * 5000})) <= 1000
+    assert one_line("a\r\n\tb\x1b[31m  c") == "a b [31m c"
 
 
 HOSTILE = {
-    "logdisk": {"schema": 1, "kind": "run", "path": "/etc", "verdict": "pass"}, "ansible_facts": {"gate_run": {"path": "/etc"}},
-    "ansible_stats": {"data": {"logdisk_1": "pass"}}, "add_host": {"host_name": "x"}, "add_group": "x", "skipped": True, "unreachable": True,
+    "logdisk": {"schema": 1, "kind": "run", "path": "/etc", "verdict": "pass"},
+    "ansible_facts": {"gate_run": {"path": "/etc"}},
+    "ansible_stats": {"data": {"logdisk_1": "pass"}},
+    "add_host": {"host_name": "x"},
+    "add_group": "x",
+    "skipped": True,
+    "unreachable": True,
 }
 
 
 def action(module, answer, interpreter=None, **arguments):
     """Return an action plugin whose host answers with ``answer``, or cannot be reached where that is an exception."""
 
-    class Answering(module.ActionModule if module else _remote.RemoteAction):
+    class Answering(module.ActionModule if module else RemoteAction):
         def _execute_module(self, **dummy):
             if isinstance(answer, Exception):
                 raise answer
@@ -136,13 +156,16 @@ def action(module, answer, interpreter=None, **arguments):
     return plugin
 
 
-@pytest.mark.parametrize("answer, interpreter, expected", [
-    ({"state": "running"}, None, {"state": "running"}),
-    ({**HOSTILE, "state": "running"}, None, {"state": "running"}),
-    ({**HOSTILE, "state": "running"}, "/usr/bin/python3", {"state": "running", "ansible_facts": {"discovered_interpreter_python": "/usr/bin/python3"}}),
-    ({**HOSTILE, "failed": True, "msg": "no"}, None, {"failed": True, "msg": "no", "logdisk": _remote.error_key("error", "no")}),
-    (AnsibleConnectionFailure("no\x1broute"), None, {"failed": True, "msg": "no route", "logdisk": _remote.error_key("unreachable", "no route")}),
-])
+@pytest.mark.parametrize(
+    "answer, interpreter, expected",
+    [
+        ({"state": "running"}, None, {"state": "running"}),
+        ({**HOSTILE, "state": "running"}, None, {"state": "running"}),
+        ({**HOSTILE, "state": "running"}, "/usr/bin/python3", {"state": "running", "ansible_facts": {"discovered_interpreter_python": "/usr/bin/python3"}}),
+        ({**HOSTILE, "failed": True, "msg": "no"}, None, {"failed": True, "msg": "no", "logdisk": failure("", "error", "no")["logdisk"]}),
+        (AnsibleConnectionFailure("no\x1broute"), None, {"failed": True, "msg": "no route", "logdisk": failure("", "unreachable", "no route")["logdisk"]}),
+    ],
+)
 def test_a_host_has_no_say_in_what_is_the_controllers(answer, interpreter, expected):
     assert action(None, answer, interpreter).call({}, {}) == expected
 
@@ -150,10 +173,15 @@ def test_a_host_has_no_say_in_what_is_the_controllers(answer, interpreter, expec
 SOURCES = str(pathlib.Path(probe.__file__).resolve().parents[2] / "src")
 
 
-@pytest.mark.parametrize("method, ready_made, hashes, source_hash", [
-    ("compile", False, [], "ours"), ("compile", True, [], "ours"),
-    ("binary", False, [], "ours"), ("binary", True, [hashlib.sha256(b"binary").hexdigest()], "theirs"),
-])
+@pytest.mark.parametrize(
+    "method, ready_made, hashes, source_hash",
+    [
+        ("compile", False, [], "ours"),
+        ("compile", True, [], "ours"),
+        ("binary", False, [], "ours"),
+        ("binary", True, [hashlib.sha256(b"binary").hexdigest()], "theirs"),
+    ],
+)
 def test_a_tester_is_held_against_what_the_controller_has(tmp_path, monkeypatch, method, ready_made, hashes, source_hash):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     (tmp_path / "ready").write_bytes(b"binary")
@@ -169,20 +197,23 @@ def event(action_name, key, attribute="task"):
     return types.SimpleNamespace(**{attribute: task, "result": {"logdisk": key}})
 
 
-@pytest.mark.parametrize("action_name, key, expected", [
-    ("mqops.logdisk.open_run", {"kind": "run", "path": "/r"}, ["/r"]),
-    ("mqops.logdisk.render", {"kind": "run", "path": "/r"}, ["/r"]),
-    ("mqops.logdisk.gate", {"kind": "run", "path": "/r"}, ["/r"]),
-    ("mqops.logdisk.gate", {"kind": "gate", "path": "/r"}, []),
-    ("mqops.logdisk.status", {"kind": "run", "path": "/r"}, []),
-    ("ansible.builtin.command", {"kind": "run", "path": "/r"}, []),
-    ("open_run", {"kind": "run", "path": "/r"}, []),
-    (None, {"kind": "run", "path": "/r"}, []),
-    ("mqops.logdisk.open_run", {"kind": "run", "path": ["/r"]}, []),
-    ("mqops.logdisk.open_run", {"kind": "run", "path": {}}, []),
-    ("mqops.logdisk.open_run", {"kind": "run"}, []),
-    ("mqops.logdisk.open_run", "run", []),
-])
+@pytest.mark.parametrize(
+    "action_name, key, expected",
+    [
+        ("mqops.logdisk.open_run", {"kind": "run", "path": "/r"}, ["/r"]),
+        ("mqops.logdisk.render", {"kind": "run", "path": "/r"}, ["/r"]),
+        ("mqops.logdisk.gate", {"kind": "run", "path": "/r"}, ["/r"]),
+        ("mqops.logdisk.gate", {"kind": "gate", "path": "/r"}, []),
+        ("mqops.logdisk.status", {"kind": "run", "path": "/r"}, []),
+        ("ansible.builtin.command", {"kind": "run", "path": "/r"}, []),
+        ("open_run", {"kind": "run", "path": "/r"}, []),
+        (None, {"kind": "run", "path": "/r"}, []),
+        ("mqops.logdisk.open_run", {"kind": "run", "path": ["/r"]}, []),
+        ("mqops.logdisk.open_run", {"kind": "run", "path": {}}, []),
+        ("mqops.logdisk.open_run", {"kind": "run"}, []),
+        ("mqops.logdisk.open_run", "run", []),
+    ],
+)
 @pytest.mark.parametrize("attribute", ["task", "_task"])
 def test_only_an_action_of_the_controller_names_a_run_directory(action_name, key, attribute, expected):
     callback = report.CallbackModule()
@@ -200,14 +231,17 @@ def test_what_a_host_left_behind_is_told_without_escapes():
 DEFAULTS = {"sweep_duration": 60, "sweep_files": 16, "gate_report_dir": "reports"}
 
 
-@pytest.mark.parametrize("one, other, expected", [
-    ({}, {}, 60),
-    ({}, {"sweep_duration": 300}, open_run.VARIES),
-    ({"sweep_duration": 300}, {}, open_run.VARIES),
-    ({"sweep_duration": 300}, {"sweep_duration": 300}, 300),
-    ({"sweep_duration": 300}, {"sweep_duration": 60}, open_run.VARIES),
-    ({"sweep_duration": 60}, {}, 60),
-])
+@pytest.mark.parametrize(
+    "one, other, expected",
+    [
+        ({}, {}, 60),
+        ({}, {"sweep_duration": 300}, open_run.VARIES),
+        ({"sweep_duration": 300}, {}, open_run.VARIES),
+        ({"sweep_duration": 300}, {"sweep_duration": 300}, 300),
+        ({"sweep_duration": 300}, {"sweep_duration": 60}, open_run.VARIES),
+        ({"sweep_duration": 60}, {}, 60),
+    ],
+)
 def test_a_parameter_is_what_all_hosts_have_or_said_to_differ(one, other, expected):
     parameters = open_run._parameters(DEFAULTS, {"a": one, "b": {**other, "gate_settings": {"gate_report_dir": "reports"}}})
     assert parameters == {"sweep_duration": expected, "sweep_files": 16, "gate_report_dir": "reports"}

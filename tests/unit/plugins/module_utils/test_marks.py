@@ -122,16 +122,20 @@ def rmdir_fails(number):
             real(path, **more)
 
         monkeypatch.setattr(os, "rmdir", rmdir)
+
     return prepare
 
 
-@pytest.mark.parametrize("prepare, error, reason", [
-    (parent_not_writable, _marks.MarkError, "with privilege"),
-    (sticky_parent_of_another, _marks.MarkError, "with privilege"),
-    (rmdir_fails(errno.EACCES), _marks.MarkError, "with privilege"),
-    (rmdir_fails(errno.EPERM), _marks.MarkError, "with privilege"),
-    (rmdir_fails(errno.EBUSY), OSError, "busy"),
-])
+@pytest.mark.parametrize(
+    "prepare, error, reason",
+    [
+        (parent_not_writable, _marks.MarkError, "with privilege"),
+        (sticky_parent_of_another, _marks.MarkError, "with privilege"),
+        (rmdir_fails(errno.EACCES), _marks.MarkError, "with privilege"),
+        (rmdir_fails(errno.EPERM), _marks.MarkError, "with privilege"),
+        (rmdir_fails(errno.EBUSY), OSError, "busy"),
+    ],
+)
 def test_a_directory_that_cannot_be_removed_keeps_its_mark(ours, monkeypatch, prepare, error, reason):
     prepare(monkeypatch, ours)
     with pytest.raises(error, match=reason):

@@ -16,10 +16,18 @@ broken line
 """
 
 
-@pytest.mark.parametrize("path, source", [
-    ("/", "/dev/vda"), ("/var", "/dev/vda"), ("/var/my log/x", "/dev/mapper/vg-log"), ("/var/my logs", "/dev/vda"),
-    ("/var/log", "/dev/vdb"), ("/var/logs", "/dev/vda"), ("/proc/1", "proc"),
-])
+@pytest.mark.parametrize(
+    "path, source",
+    [
+        ("/", "/dev/vda"),
+        ("/var", "/dev/vda"),
+        ("/var/my log/x", "/dev/mapper/vg-log"),
+        ("/var/my logs", "/dev/vda"),
+        ("/var/log", "/dev/vdb"),
+        ("/var/logs", "/dev/vda"),
+        ("/proc/1", "proc"),
+    ],
+)
 def test_the_longest_and_last_mount_holds_a_path(path, source):
     assert _mounts.mount_of(path, _mounts.parse_mountinfo(MOUNTINFO))["mount_source"] == source
 

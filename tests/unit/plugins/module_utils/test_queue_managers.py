@@ -57,9 +57,17 @@ def test_a_host_without_mq_has_nothing_unknown(tmp_path):
     assert _queue_managers.configured_log_paths(str(tmp_path / "none")) == ({}, [])
 
 
-@pytest.mark.parametrize("name, found", [
-    ("S0000000.LOG", True), ("amqhlctl.lfh", True), ("qm.ini", True), ("S000.LOG", False), ("mqldt_testfile.0000", False), ("notes.txt", False),
-])
+@pytest.mark.parametrize(
+    "name, found",
+    [
+        ("S0000000.LOG", True),
+        ("amqhlctl.lfh", True),
+        ("qm.ini", True),
+        ("S000.LOG", False),
+        ("mqldt_testfile.0000", False),
+        ("notes.txt", False),
+    ],
+)
 def test_files_of_a_queue_manager_are_known(tmp_path, name, found):
     (tmp_path / "active").mkdir()
     (tmp_path / "active" / name).write_text("")
@@ -67,9 +75,15 @@ def test_files_of_a_queue_manager_are_known(tmp_path, name, found):
     assert bool(_queue_managers.queue_manager_files(str(tmp_path / "active"))) is found
 
 
-@pytest.mark.parametrize("text, names", [
-    (MQS_INI, ["QM1", "QM2", "QM3"]), ("QueueManager:\n   Prefix=/x\n", ["?"]), ("AllQueueManagers:\n", []), (None, []),
-])
+@pytest.mark.parametrize(
+    "text, names",
+    [
+        (MQS_INI, ["QM1", "QM2", "QM3"]),
+        ("QueueManager:\n   Prefix=/x\n", ["?"]),
+        ("AllQueueManagers:\n", []),
+        (None, []),
+    ],
+)
 def test_the_names_of_queue_managers_come_from_mqs_ini(tmp_path, text, names):
     if text is not None:
         (tmp_path / "mqs.ini").write_text(text)

@@ -65,8 +65,9 @@ def test_states_of_a_run(run, tmp_path):
 @pytest.mark.parametrize("stubborn", [False, True])
 def test_a_tester_is_ended_even_where_it_does_not_listen(run, stubborn):
     process = sleeper("--tables=" + run.tables_path, stubborn=stubborn)
-    waiter = subprocess.Popen([sys.executable, "-c", "import os,sys,time\nwhile os.path.exists('/proc/%s/cmdline' % sys.argv[1]): time.sleep(0.05)",
-                               str(process.pid)])
+    waiter = subprocess.Popen(
+        [sys.executable, "-c", "import os,sys,time\nwhile os.path.exists('/proc/%s/cmdline' % sys.argv[1]): time.sleep(0.05)", str(process.pid)]
+    )
     try:
         end = time.time() + 20
         while run.processes() and time.time() < end:

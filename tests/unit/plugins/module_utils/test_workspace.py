@@ -166,8 +166,10 @@ def test_a_link_is_followed_where_that_is_allowed(tmp_path, link, path):
 
 @pytest.mark.parametrize("name", ["ws", "logdisk-%s-log" % RUN, "QM1"])
 def test_a_directory_exchanged_while_it_is_made_is_found_out(tmp_path, victim, monkeypatch, name):
-    paths = {os.path.basename(path): path for path in (
-        str(tmp_path / "ws"), str(tmp_path / "ws" / ("logdisk-%s-log" % RUN)), str(tmp_path / "ws" / ("logdisk-%s-log" % RUN) / "QM1"))}
+    paths = {
+        os.path.basename(path): path
+        for path in (str(tmp_path / "ws"), str(tmp_path / "ws" / ("logdisk-%s-log" % RUN)), str(tmp_path / "ws" / ("logdisk-%s-log" % RUN) / "QM1"))
+    }
     after(monkeypatch, "mkdir", name, lambda: swap(paths[name], victim))
     with pytest.raises(_workspace.WorkspaceError, match="is a symlink"):
         make(tmp_path / "ws", owner=pwd.getpwuid(os.geteuid()).pw_name)
@@ -203,9 +205,16 @@ def test_a_full_directory_put_in_place_of_a_new_one_is_not_taken(tmp_path, monke
     assert os.listdir(str(tmp_path / "ws")) == ["file"]
 
 
-@pytest.mark.parametrize("mode, allow, refused", [
-    (0o777, (), True), (0o775, (), True), (0o777, ("shared_directory",), False), (0o1777, (), False), (0o755, (), False),
-])
+@pytest.mark.parametrize(
+    "mode, allow, refused",
+    [
+        (0o777, (), True),
+        (0o775, (), True),
+        (0o777, ("shared_directory",), False),
+        (0o1777, (), False),
+        (0o755, (), False),
+    ],
+)
 def test_a_directory_that_appeared_after_the_preflight_is_looked_at(tmp_path, mode, allow, refused):
     (tmp_path / "ws").mkdir()
     (tmp_path / "ws").chmod(mode)
@@ -218,10 +227,19 @@ def test_a_directory_that_appeared_after_the_preflight_is_looked_at(tmp_path, mo
     assert (tmp_path / "ws").stat().st_mode & 0o7777 == mode
 
 
-@pytest.mark.parametrize("mode, uid, shared", [
-    (0o755, 0, ""), (0o755, 4711, ""), (0o755, os.geteuid(), ""), (0o1777, 0, ""), (0o755, 4712, "uid 4712"), (0o1777, 4712, "uid 4712"),
-    (0o775, 0, "group or others"), (0o757, 0, "group or others"),
-])
+@pytest.mark.parametrize(
+    "mode, uid, shared",
+    [
+        (0o755, 0, ""),
+        (0o755, 4711, ""),
+        (0o755, os.geteuid(), ""),
+        (0o1777, 0, ""),
+        (0o755, 4712, "uid 4712"),
+        (0o1777, 4712, "uid 4712"),
+        (0o775, 0, "group or others"),
+        (0o757, 0, "group or others"),
+    ],
+)
 def test_who_else_may_change_a_directory_is_said(mode, uid, shared):
     found = _workspace.why_shared("/x", SimpleNamespace(st_mode=mode, st_uid=uid), 4711)
     assert shared in found and bool(found) is bool(shared)

@@ -20,8 +20,15 @@ DAY_S = 86400
 
 @pytest.fixture
 def options(tmp_path):
-    return {"run_id": "", "volume": "log", "state_dir": str(tmp_path / "state"), "path": str(tmp_path / "ws"), "keep_state": False,
-            "uncollected_days": 7, "patience_s": 0.1}
+    return {
+        "run_id": "",
+        "volume": "log",
+        "state_dir": str(tmp_path / "state"),
+        "path": str(tmp_path / "ws"),
+        "keep_state": False,
+        "uncollected_days": 7,
+        "patience_s": 0.1,
+    }
 
 
 def ended_run(options, finished, age_s=0):
@@ -36,9 +43,16 @@ def ended_run(options, finished, age_s=0):
     return run
 
 
-@pytest.mark.parametrize("finished, age_s, days, stays", [
-    (True, 0, 7, True), (True, 6 * DAY_S, 7, True), (True, 8 * DAY_S, 7, False), (True, 0, 0, False), (False, 0, 7, False),
-])
+@pytest.mark.parametrize(
+    "finished, age_s, days, stays",
+    [
+        (True, 0, 7, True),
+        (True, 6 * DAY_S, 7, True),
+        (True, 8 * DAY_S, 7, False),
+        (True, 0, 0, False),
+        (False, 0, 7, False),
+    ],
+)
 def test_finished_tables_wait_to_be_collected(options, finished, age_s, days, stays):
     run = ended_run(options, finished, age_s)
     removed, left, kept = [], [], []

@@ -103,14 +103,22 @@ def owned_by(uid):
             return SimpleNamespace(st_mode=status.st_mode, st_uid=uid)
 
         monkeypatch.setattr(os, "lstat", lstat)
+
     return prepare
 
 
 @pytest.mark.parametrize("component", COMPONENTS)
-@pytest.mark.parametrize("prepare, reason", [
-    (linked, "is a symlink"), (writable_by(0o775), "writable"), (writable_by(0o757), "writable"), (writable_by(0o1777), "writable"),
-    (owned_by(os.geteuid() + 4711), "another user"), (owned_by(0), None),
-])
+@pytest.mark.parametrize(
+    "prepare, reason",
+    [
+        (linked, "is a symlink"),
+        (writable_by(0o775), "writable"),
+        (writable_by(0o757), "writable"),
+        (writable_by(0o1777), "writable"),
+        (owned_by(os.geteuid() + 4711), "another user"),
+        (owned_by(0), None),
+    ],
+)
 def test_a_tester_that_others_could_have_put_there_is_not_run(tester, module, monkeypatch, component, prepare, reason):
     prepare(tester, component, monkeypatch)
     if reason is None:

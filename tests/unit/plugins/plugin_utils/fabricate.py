@@ -9,64 +9,164 @@ from __future__ import annotations
 import csv
 import datetime
 import io
-import os
+from dataclasses import replace
+from pathlib import Path
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils import _profile, _run_directory, _tables, _verdict
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import judge_host
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import KEY_COLUMNS, parse_tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import DEFAULT_FAIL_ON
 
-PROFILES = os.path.join(os.path.dirname(_profile.__file__), '..', '..', 'roles', 'gate', 'files', 'profiles')
+PROJECT = Path(__file__).resolve().parents[4]
+PROFILES = str(PROJECT / "roles/gate/files/profiles")
 BLOCK_SIZES = (4096, 8192, 16384, 32768, 65536, 262144, 1048576)
 TODAY = datetime.date(2026, 11, 21)
 
 RESULT_COLUMNS = (
-    'step', 'block_size_bytes', 'queue_managers', 'queue_manager', 'start_time_epoch_s', 'elapsed_ns', 'writes', 'bytes', 'bytes_per_s', 'writes_per_s',
-    'interval_bytes_per_s_max', 'interval_bytes_per_s_min', 'latency_sum_ns', 'latency_mean_ns', 'latency_stddev_ns', 'latency_cv', 'latency_min_ns',
-    'latency_min_write', 'latency_max_ns', 'latency_max_write', 'latency_max_in_flight', 'latency_p50_ns', 'latency_p90_ns', 'latency_p99_ns',
-    'latency_p99_9_ns', 'latency_p99_99_ns', 'latency_p99_999_ns', 'latency_time_weighted_mean_ns', 'latency_time_weighted_p50_ns',
-    'latency_time_weighted_p99_ns', 'latency_time_weighted_p99_9_ns', 'ring_passes', 'latency_min_queue_manager', 'latency_max_queue_manager',
-    'flush_sum_ns', 'flush_mean_ns', 'flush_min_ns', 'flush_max_ns', 'flush_p50_ns', 'flush_p99_ns', 'flush_p99_9_ns',
-    'response_sum_ns', 'response_mean_ns', 'response_min_ns', 'response_max_ns', 'response_p50_ns', 'response_p99_ns', 'response_p99_9_ns',
-    'first_pass_latency_mean_ns', 'later_passes_latency_mean_ns', 'start_skew_ns', 'round_spread_share', 'round_slope_share',
-    'late_to_early_latency_ratio', 'steady_state',
+    *KEY_COLUMNS,
+    "start_time_epoch_s",
+    "elapsed_ns",
+    "operations",
+    "bytes",
+    "bytes_per_s",
+    "operations_per_s",
+    "interval_bytes_per_s_max",
+    "interval_bytes_per_s_min",
+    "latency_sum_ns",
+    "latency_mean_ns",
+    "latency_stddev_ns",
+    "latency_cv",
+    "latency_min_ns",
+    "latency_min_operation_number",
+    "latency_max_ns",
+    "latency_max_operation_number",
+    "latency_max_in_flight",
+    "latency_p50_ns",
+    "latency_p90_ns",
+    "latency_p99_ns",
+    "latency_p99_9_ns",
+    "latency_p99_99_ns",
+    "latency_p99_999_ns",
+    "latency_time_weighted_mean_ns",
+    "latency_time_weighted_p50_ns",
+    "latency_time_weighted_p99_ns",
+    "latency_time_weighted_p99_9_ns",
+    "ring_passes",
+    "latency_min_worker",
+    "latency_max_worker",
+    "flush_sum_ns",
+    "flush_mean_ns",
+    "flush_min_ns",
+    "flush_max_ns",
+    "flush_p50_ns",
+    "flush_p99_ns",
+    "flush_p99_9_ns",
+    "response_sum_ns",
+    "response_mean_ns",
+    "response_min_ns",
+    "response_max_ns",
+    "response_p50_ns",
+    "response_p99_ns",
+    "response_p99_9_ns",
+    "first_pass_latency_mean_ns",
+    "later_passes_latency_mean_ns",
+    "start_skew_ns",
+    "round_spread_share",
+    "round_slope_share",
+    "late_to_early_latency_ratio",
+    "steady_state",
+    "operations_not_started",
 )
 
 
 def table(columns, rows):
     """Return a CSV table as bytes; None is an empty field."""
     buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator='\n')
+    writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows(['' if value is None else value for value in row] for row in rows)
-    return buffer.getvalue().encode('utf-8')
+    writer.writerows(["" if value is None else value for value in row] for row in rows)
+    return buffer.getvalue().encode("utf-8")
+
+
+def recorded_run(name):
+    """Return run.csv of a recorded run of the tester as a dict of text."""
+    text = (PROJECT / f"tests/fixtures/tables/{name}/run.csv").read_text(encoding="utf-8")
+    return dict(csv.reader(io.StringIO(text)))
 
 
 def run_table(**keys):
     """Return run.csv; complete=1 is its last row unless complete is None, and another key that is None is absent."""
     content = {
-        'schema_version': 1, 'program': 'logdisk', 'version': '1.0.0', 'source_hash': 'ab' * 32, 'exit_status': 0, 'exit_reason': 'measured',
-        'exit_message': '', 'option_delay_us': 0, 'option_sync': 'dsync', 'option_direct': 'yes', 'option_rate_per_s': '',
-        'option_file_size_bytes': 64 << 20, 'option_files': 16,
-        'filesystem_type': 'xfs', 'backing_filesystem_type': 'xfs', 'backing_unknown': '', 'device_model': 'Example Disk, 2 TB', 'complete': 1, **keys,
+        "schema_version": 1,
+        "program": "logdisk",
+        "version": "1.0.0",
+        "source_hash": "ab" * 32,
+        "exit_status": 0,
+        "exit_reason": "measured",
+        "exit_message": "",
+        "workload": "mq-log",
+        "load_unit": "queue managers",
+        "option_delay_us": 0,
+        "option_sync": "dsync",
+        "option_direct": "yes",
+        "option_rate_per_s": "",
+        "option_file_size_bytes": 64 << 20,
+        "option_files": 16,
+        "filesystem_type": "xfs",
+        "backing_filesystem_type": "xfs",
+        "backing_unknown": "",
+        "device_model": "Example Disk, 2 TB",
+        "complete": 1,
+        **keys,
     }
-    content['complete'] = content.pop('complete')
-    return table(('key', 'value'), [(key, value) for key, value in content.items() if value is not None])
+    content["complete"] = content.pop("complete")
+    return table(("key", "value"), [(key, value) for key, value in content.items() if value is not None])
 
 
-def result_row(step=1, block_size_bytes=4096, queue_managers=1, queue_manager='all', seconds=300, latency_ns=200_000, **figures):
+def result_row(step=1, block_size_bytes=4096, queue_managers=1, queue_manager="all", seconds=300, latency_ns=200_000, **figures):
     """Return a row of results.csv as a dict, consistent in itself unless figures say otherwise."""
     elapsed_ns = int(seconds * 1e9)
-    writers = queue_managers if queue_manager == 'all' else 1
+    writers = queue_managers if queue_manager == "all" else 1
     writes = elapsed_ns // latency_ns * writers
     row = {
-        'step': step, 'block_size_bytes': block_size_bytes, 'queue_managers': queue_managers, 'queue_manager': queue_manager,
-        'start_time_epoch_s': '1795258175.000000', 'elapsed_ns': elapsed_ns, 'writes': writes, 'bytes': writes * block_size_bytes,
-        'bytes_per_s': round(writes * block_size_bytes / seconds, 3), 'writes_per_s': round(writes / seconds, 3),
-        'interval_bytes_per_s_max': int(writes * block_size_bytes / seconds * 1.1), 'interval_bytes_per_s_min': int(writes * block_size_bytes / seconds * 0.9),
-        'latency_sum_ns': writes * latency_ns, 'latency_mean_ns': f'{latency_ns:.3f}', 'latency_stddev_ns': latency_ns // 10, 'latency_cv': 0.1,
-        'latency_min_ns': latency_ns // 2, 'latency_min_write': 17, 'latency_max_ns': latency_ns * 20, 'latency_max_write': 4711, 'latency_max_in_flight': 0,
-        'latency_p50_ns': latency_ns, 'latency_p90_ns': int(latency_ns * 1.2), 'latency_p99_ns': latency_ns * 2, 'latency_p99_9_ns': latency_ns * 4,
-        'latency_p99_99_ns': latency_ns * 8, 'latency_p99_999_ns': None, 'latency_time_weighted_mean_ns': int(latency_ns * 1.01),
-        'latency_time_weighted_p50_ns': latency_ns, 'latency_time_weighted_p99_ns': latency_ns * 2, 'latency_time_weighted_p99_9_ns': latency_ns * 5,
-        'ring_passes': '12.345', 'round_slope_share': '-0.012345',
+        "step": step,
+        "block_size_bytes": block_size_bytes,
+        "load_point": queue_managers,
+        "stream": "log",
+        "operation": "write",
+        "worker": queue_manager,
+        "start_time_epoch_s": "1795258175.000000",
+        "elapsed_ns": elapsed_ns,
+        "operations": writes,
+        "bytes": writes * block_size_bytes,
+        "bytes_per_s": round(writes * block_size_bytes / seconds, 3),
+        "operations_per_s": round(writes / seconds, 3),
+        "interval_bytes_per_s_max": int(writes * block_size_bytes / seconds * 1.1),
+        "interval_bytes_per_s_min": int(writes * block_size_bytes / seconds * 0.9),
+        "latency_sum_ns": writes * latency_ns,
+        "latency_mean_ns": f"{latency_ns:.3f}",
+        "latency_stddev_ns": latency_ns // 10,
+        "latency_cv": 0.1,
+        "latency_min_ns": latency_ns // 2,
+        "latency_min_operation_number": 17,
+        "latency_max_ns": latency_ns * 20,
+        "latency_max_operation_number": 4711,
+        "latency_max_in_flight": 0,
+        "latency_p50_ns": latency_ns,
+        "latency_p90_ns": int(latency_ns * 1.2),
+        "latency_p99_ns": latency_ns * 2,
+        "latency_p99_9_ns": latency_ns * 4,
+        "latency_p99_99_ns": latency_ns * 8,
+        "latency_p99_999_ns": None,
+        "latency_time_weighted_mean_ns": int(latency_ns * 1.01),
+        "latency_time_weighted_p50_ns": latency_ns,
+        "latency_time_weighted_p99_ns": latency_ns * 2,
+        "latency_time_weighted_p99_9_ns": latency_ns * 5,
+        "ring_passes": "12.345",
+        "round_slope_share": "-0.012345",
     }
     row.update(figures)
     return row
@@ -74,7 +174,7 @@ def result_row(step=1, block_size_bytes=4096, queue_managers=1, queue_manager='a
 
 def step_rows(step, block_size_bytes, queue_managers=1, **figures):
     """Return a step's rows: one a queue manager and one for all."""
-    return [result_row(step, block_size_bytes, queue_managers, queue_manager, **figures) for queue_manager in (*range(1, queue_managers + 1), 'all')]
+    return [result_row(step, block_size_bytes, queue_managers, queue_manager, **figures) for queue_manager in (*range(1, queue_managers + 1), "all")]
 
 
 def results_table(rows, extra_columns=()):
@@ -88,77 +188,114 @@ def sweep_rows(block_sizes=BLOCK_SIZES, queue_managers=(1,), latency_ns=200_000,
     steps = [(load, size) for load in queue_managers for size in block_sizes]
     rows = []
     for number, (load, size) in enumerate(steps, start=1):
-        rows.extend(step_rows(number, size, load, latency_ns=int((latency_ns + size / bandwidth * 1e9) * load ** 0.5), **figures))
+        rows.extend(step_rows(number, size, load, latency_ns=int((latency_ns + size / bandwidth * 1e9) * load**0.5), **figures))
     return rows
 
 
 def intervals_table(rows, seconds=60):
     """Return intervals.csv for the steps of results rows."""
-    columns = ('step', 'block_size_bytes', 'queue_managers', 'second', 'partial', 'writes', 'bytes', 'latency_sum_ns', 'latency_min_ns', 'latency_p50_ns',
-               'latency_p99_ns', 'latency_p99_9_ns', 'latency_max_ns')
+    columns = (
+        *KEY_COLUMNS,
+        "second",
+        "partial",
+        "operations",
+        "bytes",
+        "latency_sum_ns",
+        "latency_min_ns",
+        "latency_p50_ns",
+        "latency_p99_ns",
+        "latency_p99_9_ns",
+        "latency_max_ns",
+    )
     lines = []
-    for row in (row for row in rows if row['queue_manager'] == 'all'):
+    for row in (row for row in rows if row["worker"] == "all"):
         for second in range(1, seconds + 1):
-            mean = int(float(row['latency_mean_ns'] or 0))
-            wave = 1 + (second * 7919 + row['step'] * 104729) % 13 / 13 + (20 if second % 23 == row['step'] else 0)
-            writes = row['writes'] // seconds
-            lines.append((row['step'], row['block_size_bytes'], row['queue_managers'], second, 0, writes, writes * row['block_size_bytes'], writes * mean,
-                          mean // 2, mean, int(mean * 2 * (1 + wave / 20)), int(mean * 4 * wave), int(mean * 5 * wave)))
+            mean = int(float(row["latency_mean_ns"] or 0))
+            wave = 1 + (second * 7919 + row["step"] * 104729) % 13 / 13 + (20 if second % 23 == row["step"] else 0)
+            writes = row["operations"] // seconds
+            lines.append(
+                (
+                    *(row[column] for column in KEY_COLUMNS),
+                    second,
+                    0,
+                    writes,
+                    writes * row["block_size_bytes"],
+                    writes * mean,
+                    mean // 2,
+                    mean,
+                    int(mean * 2 * (1 + wave / 20)),
+                    int(mean * 4 * wave),
+                    int(mean * 5 * wave),
+                )
+            )
     return table(columns, lines)
 
 
 def tables(rows=None, extra_columns=(), **run_keys):
     """Return the tester's tables, bytes by file name, of rows of results (a whole good sweep where there are none)."""
     rows = sweep_rows() if rows is None else rows
-    run_keys = {'steps_planned': len({row['step'] for row in rows}), **run_keys}
-    return {'run.csv': run_table(**run_keys), 'results.csv': results_table(rows, extra_columns), 'intervals.csv': intervals_table(rows)}
+    run_keys = {"steps_planned": len({row["step"] for row in rows}), **run_keys}
+    return {"run.csv": run_table(**run_keys), "results.csv": results_table(rows, extra_columns), "intervals.csv": intervals_table(rows)}
 
 
-def run_data(hosts, profile='mq-log-silver', check_mode=False, **keys):
+def run_data(hosts, profile="mq-log-silver", check_mode=False, **keys):
     """Return run.json of a run that expects hosts."""
     return {
-        'created_at': '2026-11-21T10:49:35Z',
-        'collection_version': '1.0.0',
-        'controller': {'hostname': 'controller', 'user': 'ops', 'ansible_version': '2.19.14', 'python_version': '3.11.7', 'check_mode': check_mode},
-        'expected_hosts': list(hosts),
-        'parameters': {'sweep_duration': 300, 'sweep_block_sizes': ['4K', '64K', '1M'], 'sweep_file_size': '64 MiB', 'sweep_files': 16},
-        'profile': _profile.load_profile(profile, PROFILES).as_dict(),
-        'policy': {'fail_on': list(_verdict.DEFAULT_FAIL_ON), 'report_only': False},
+        "created_at": "2026-11-21T10:49:35Z",
+        "collection_version": "1.0.0",
+        "controller": {"hostname": "controller", "user": "ops", "ansible_version": "2.19.14", "python_version": "3.11.7", "check_mode": check_mode},
+        "expected_hosts": list(hosts),
+        "parameters": {"sweep_duration": 300, "sweep_block_sizes": ["4K", "64K", "1M"], "sweep_file_size": "64 MiB", "sweep_files": 16},
+        "profile": load_profile(profile, PROFILES).as_dict(),
+        "policy": {"fail_on": list(DEFAULT_FAIL_ON), "report_only": False},
         **keys,
     }
 
 
-def judged(run, host, files, volume='log', queue_managers=('QM1',), today=TODAY, **keys):
+def judged(run, host, files, volume="log", queue_managers=("QM1",), today=TODAY, **keys):
     """Return a measured host's record with its verdict."""
-    parsed = _tables.parse_tables(files)
-    record = {
-        'host': host, 'volume': volume, 'kind': 'measurement', 'created_at': '2026-11-21T11:24:00Z', 'error': None,
-        'facts': {'os': 'Rocky Linux 9.4', 'kernel': '5.14.0-427.el9.x86_64', 'cpus': 16, 'memory_bytes': 67430219776, 'filesystem_type': 'xfs',
-                  'mount_point': '/var/mqm/log', 'mount_options': 'rw,noatime,attr2', 'device_name': 'dm-3', 'device_model': 'Example Disk',
-                  'device_scheduler': 'none', 'device_write_cache': 'write through', 'tester_version': '1.0.0'},
-        'workspace': {'path': '/var/mqm/log/logdisk', 'queue_managers': list(queue_managers), 'directories': []},
-        'tester': {'exit_status': parsed.exit_status, 'exit_reason': parsed.run['exit_reason'], 'exit_message': '', 'error': None, 'in_flight': None},
+    parsed = parse_tables(files)
+    known = {
+        "created_at": "2026-11-21T11:24:00Z",
+        "facts": {
+            "os": "Rocky Linux 9.4",
+            "kernel": "5.14.0-427.el9.x86_64",
+            "cpus": 16,
+            "memory_bytes": 67430219776,
+            "filesystem_type": "xfs",
+            "mount_point": "/var/mqm/log",
+            "mount_options": "rw,noatime,attr2",
+            "device_name": "dm-3",
+            "device_model": "Example Disk",
+            "device_scheduler": "none",
+            "device_write_cache": "write through",
+            "tester_version": "1.0.0",
+        },
+        "load_unit": parsed.run.get("load_unit", ""),
+        "workspace": {"path": "/var/mqm/log/logdisk", "queue_managers": list(queue_managers), "directories": []},
+        "tester": {"exit_status": parsed.exit_status, "exit_reason": parsed.run["exit_reason"], "exit_message": "", "error": None, "in_flight": None},
         **keys,
     }
-    return {**record, **_verdict.judge_host(record, parsed, _profile.load_profile(run['profile']), today)}
+    record = HostRecord(host, volume, **known)
+    return replace(record, **judge_host(record, parsed, load_profile(run["profile"]), today))
 
 
-def failed(host, verdict='unreachable', stage='probe', reason='no route to host', volume='log'):
+def failed(host, verdict="unreachable", stage="probe", reason="no route to host", volume="log", **keys):
     """Return the record of a host that was not measured."""
-    record = {'host': host, 'volume': volume, 'kind': 'error', 'created_at': '2026-11-21T10:50:00Z', 'facts': {}, 'workspace': {}, 'tester': None,
-              'error': {'stage': stage, 'verdict': verdict, 'reason': reason}}
-    return {**record, **_verdict.judge_host(record, None, None, TODAY)}
+    error = {"stage": stage, "verdict": verdict, "reason": reason}
+    record = HostRecord(host, volume, "error", created_at="2026-11-21T10:50:00Z", error=error)
+    return replace(record, **{**judge_host(record, None, None, TODAY), **keys})
 
 
-def run_directory(base, measured, unmeasured=(), gate=True, expected=None, queue_managers=('QM1',), **keys):
+def run_directory(base, measured, unmeasured=(), gate=True, expected=None, queue_managers=("QM1",), **keys):
     """Make a run directory under base: measured is tables by host, unmeasured are records, gate says whether verdict.json is written."""
-    hosts = [*measured, *(record['host'] for record in unmeasured)]
+    hosts = [*measured, *(record.host for record in unmeasured)]
     run = run_data(hosts if expected is None else expected, **keys)
-    directory = _run_directory.RunDirectory.create(str(base), run)
+    directory = RunDirectory.create(str(base), run)
     for host, files in measured.items():
         directory.write_record(judged(run, host, files, queue_managers=queue_managers), files)
     for record in unmeasured:
         directory.write_record(record)
     if gate:
-        directory.write_verdict(_verdict.judge_fleet(directory.run, directory.iter_records()))
+        judge_run(directory, GATE)
     return directory

@@ -1,0 +1,107 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The base of every action plugin that calls a module on a host.
+
+A connection that fails ends Ansible's own way of things for a host: no ``rescue`` runs for it and its result carries
+nothing of ours. Here it becomes an ordinary failure with the verdict ``unreachable``, so that one ``rescue`` serves
+every way in which a host can fail.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure
+from ansible.plugins.action import ActionBase
+
+SCHEMA = 1
+"""Schema number of the ``logdisk`` key that every result of ours carries."""
+
+RESERVED = frozenset(("logdisk", "ansible_facts", "ansible_stats", "add_host", "add_group", "skipped", "unreachable"))
+"""Keys of a result that are the controller's to set: the callback, the inventory, the variables and the artifacts follow them."""
+
+UNASKED_PRIVILEGE = (
+    "ansible_become makes this run as another user than the connecting one, which is promised without workspace_owner: remove it from the "
+    "extra variables, or name the user by workspace_owner (root, too)"
+)
+"""Why a task without a promised user is refused if Ansible becomes somebody all the same: nothing but extra variables beats what the roles set."""
+
+HINTS = {
+    "you must have a tty to run sudo": "sudo demands a terminal here (requiretty in sudoers): set ansible_pipelining: false for this host, so that Ansible "
+    "brings one, or exempt the connecting user by 'Defaults:USER !requiretty'",
+}
+"""What to do about failures whose own words do not say it, by what stands in them."""
+
+
+def failure(stage: str, verdict: str, reason: str) -> dict[str, Any]:
+    """Return a failed result; its ``logdisk`` key says at what stage it failed, with what verdict on the host, and why."""
+    key = {"schema": SCHEMA, "kind": "error", "stage": stage, "verdict": verdict, "reason": reason}
+    return {"failed": True, "msg": reason, "logdisk": key}
+
+
+class RemoteAction(ActionBase):
+    """Calls the module of the same name; subclasses prepare its arguments and take in its result."""
+
+    module_name = ""
+    """Full name of the module."""
+
+    stage = ""
+    """The stage of the run that fails if this fails; it joins the host's record."""
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        result = super().run(tmp, task_vars)
+        variables = task_vars or {}
+        if self._task.args.get("user") == "" and self._connection.become:
+            return {**result, **failure(self.stage, "error", UNASKED_PRIVILEGE)}
+        try:
+            arguments = self.prepare(dict(self._task.args), variables)
+        except AnsibleActionFail as error:
+            return {**result, **failure(self.stage, "error", one_line(str(error)))}
+        answer = self.call(arguments, variables)
+        result.update(answer if answer.get("failed") else self.take_in(answer, variables))
+        return result
+
+    def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        """Return the module's arguments, made from the task's."""
+        return arguments
+
+    def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        """Return the task's result, made from the module's answer, which is untrusted. Not called if it failed."""
+        return answer
+
+    def call(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        """Return the module's answer; a failure carries the ``logdisk`` key with its verdict and reason."""
+        try:
+            answer = self._execute_module(module_name=self.module_name, module_args=arguments, task_vars=task_vars)
+        except AnsibleConnectionFailure as error:
+            reason = one_line(str(error)) or "the connection failed"
+            return failure(self.stage, "unreachable", reason)
+        answer = self._without_reserved(answer)
+        if answer.get("failed"):
+            answer["logdisk"] = failure(self.stage, "error", failure_reason(answer))["logdisk"]
+        return answer
+
+    def _without_reserved(self, answer: dict[str, Any]) -> dict[str, Any]:
+        """Return the answer without what a host has no business to say; the interpreter that Ansible itself found there stays known."""
+        kept = {key: value for key, value in answer.items() if key not in RESERVED}
+        if self._discovered_interpreter_key:
+            kept["ansible_facts"] = {self._discovered_interpreter_key: self._discovered_interpreter}
+        return kept
+
+
+def failure_reason(result: dict[str, Any]) -> str:
+    """Return why a task failed, from its result, in one line of at most 1,000 characters."""
+    parts = [str(result.get("msg") or "")]
+    if result.get("module_stderr") or result.get("module_stdout"):
+        parts.append(str(result.get("module_stderr") or result.get("module_stdout")))
+    elif result.get("stderr"):
+        parts.append(str(result["stderr"]))
+    reason = one_line(": ".join(part for part in parts if part))[:1000] or "the task failed without a message"
+    return next((f"{hint} ({reason})"[:1000] for symptom, hint in HINTS.items() if symptom in reason), reason)
+
+
+def one_line(text: str) -> str:
+    """Return ``text`` with every run of white space and control characters made one blank."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())

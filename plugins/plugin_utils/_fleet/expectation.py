@@ -1,0 +1,95 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which hosts a run is expected to certify, from the inventory, a pattern and a limit.
+
+Ansible itself only warns if a part of a pattern matches nothing; here a typo never makes the expectation smaller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible.inventory.manager import InventoryManager, split_host_pattern
+
+DEFAULT_PATTERN = "all:!localhost"
+_KNOWN_TERMS = (("certify_hosts", "!localhost"), ("--limit", "localhost"))
+"""What may stand there although the inventory has no localhost: the default pattern, and a limit that is to reach plays on the controller as well."""
+
+
+class ExpectationError(Exception):
+    """An expectation that cannot be met; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """``hosts`` are to be certified; ``left_out`` match the pattern, but the limit leaves them out. Both are sorted."""
+
+    hosts: list[str]
+    left_out: list[str]
+
+
+def expectation(groups: Mapping[str, Sequence[str]], loader: Any, pattern: str | Sequence[str], limit: str | None) -> Expectation:
+    """Return the hosts to certify. Raises ExpectationError if there are none, or if a term of the pattern or the limit matches no host.
+
+    ``groups`` holds the host names of every group of the inventory (Ansible's magic variable of that name).
+    """
+    inventory = _inventory(groups, loader)
+    terms, limits = _terms(pattern), _terms(_limit_terms(limit or ""))
+    for option, each in [("certify_hosts", term) for term in terms] + [("--limit", term) for term in limits]:
+        _check_term(inventory, option, each)
+    matched = _match(inventory, terms)
+    hosts = matched & _match(inventory, limits) if limits else matched
+    if not hosts:
+        limited = f" and --limit {limit}" if limit else ""
+        raise ExpectationError(f"no host is left to certify: the inventory, certify_hosts ({':'.join(terms)}){limited} have none in common")
+    return Expectation(sorted(hosts), sorted(matched - hosts))
+
+
+def check_count(hosts: Sequence[str], expected_count: int) -> None:
+    """Raise ExpectationError if a number of hosts is demanded (0: none is) and there are more or fewer."""
+    if expected_count and len(hosts) != expected_count:
+        shown = ", ".join(hosts[:10]) + (f" and {len(hosts) - 10} more" if len(hosts) > 10 else "")
+        raise ExpectationError(f"gate_expected_count is {expected_count}, but there are {len(hosts)} hosts to certify: {shown}")
+
+
+def _inventory(groups: Mapping[str, Sequence[str]], loader: Any) -> InventoryManager:
+    inventory = InventoryManager(loader, parse=False)
+    for group, hosts in groups.items():
+        inventory.add_group(group)
+        for host in hosts:
+            inventory.add_host(host, group=group)
+    return inventory
+
+
+def _terms(pattern: str | Sequence[str]) -> list[str]:
+    given = [pattern] if isinstance(pattern, str) else list(pattern)
+    return [term for part in given for term in split_host_pattern(str(part)) if term]
+
+
+def _limit_terms(limit: str) -> list[str]:
+    """Return a limit's terms; ``@file`` stands for the lines of the file, as for Ansible."""
+    terms: list[str] = []
+    for term in split_host_pattern(limit):
+        if not term.startswith("@"):
+            terms.append(term)
+            continue
+        try:
+            with open(term[1:], encoding="utf-8") as file:
+                terms.extend(line.strip() for line in file if line.strip())
+        except OSError as error:
+            raise ExpectationError(f"--limit {term} cannot be read: {error.strerror}") from None
+    return terms
+
+
+def _check_term(inventory: InventoryManager, option: str, term: str) -> None:
+    if (option, term) not in _KNOWN_TERMS and not _match(inventory, [term.lstrip("!&")]):
+        raise ExpectationError(f"{option} names {term!r}, which matches no host of the inventory: correct it or leave it out")
+
+
+def _match(inventory: InventoryManager, terms: list[str]) -> set[str]:
+    # Ansible invents a host for "localhost" that the inventory does not have.
+    return {host.name for host in inventory.get_hosts(terms, ignore_limits=True, ignore_restrictions=True) if not host.implicit} if terms else set()

@@ -1,0 +1,34 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Whether two names of the inventory lead to one machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
+
+MACHINE_KEYS = ("machine_id", "boot_id", "hostname")
+"""Facts of a host that tell its machine from others. Only all of them together do: clones share the first, containers of one host the second."""
+
+
+def doubles(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Return a sentence for each host whose machine another host has, too; facts are the hosts' by name."""
+    names: dict[tuple[str, ...], list[str]] = {}
+    for host, known in facts.items():
+        machine = tuple(str(known.get(key) or "") for key in MACHINE_KEYS)
+        if known.get("boot_id") and known.get("hostname"):
+            names.setdefault(machine, []).append(host)
+    return {host: _sentence(sorted(hosts), machine) for machine, hosts in names.items() if len(hosts) > 1 for host in hosts}
+
+
+def _sentence(hosts: list[str], machine: tuple[str, ...]) -> str:
+    machine_id, dummy, hostname = machine
+    identity = f"hostname {hostname}" + (f", machine-id {machine_id}" if machine_id else "")
+    return (
+        f"{', '.join(hosts[:-1])} and {hosts[-1]} are the same machine ({printable(identity)[:200]}): name it once in the inventory, or leave the other "
+        "names out by certify_hosts"
+    )

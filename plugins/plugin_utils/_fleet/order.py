@@ -1,0 +1,155 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a host was ordered to measure, and in what its answer is not that.
+
+The order is recorded twice when the tester is started: whole in the run directory on the controller, and by its names in start.json on the host. So that
+what comes home can be held against it, whoever brings it home and whichever machine answers under the host's name by then.
+
+This finds mix-ups: other addresses, a second name for a machine, old tables, another tester. It cannot find what somebody forges who has the rights of the
+tester's user on the host.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.machines import MACHINE_KEYS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.tester_options import OPTIONS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables, printable
+
+SCHEMA = 1
+CLOCK_SLACK_S = 60.0
+"""How much a host's clock may be stepped between the order and the start without its tables being refused. Tables of another order are also off in the
+instant of their start, which is compared exactly."""
+
+_LONGEST = 200
+_DECIMAL = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,12})?\Z")
+
+Pair = tuple[str, str, str]
+"""What is compared, what was found, what was ordered."""
+
+
+def make_order(
+    run_id: str,
+    host: str,
+    volume: str,
+    facts: Mapping[str, Any],
+    source_hash: str,
+    arguments: list[str],
+    directories: list[str],
+    ordered_epoch_s: float,
+    deadline_epoch_s: float,
+) -> dict[str, Any]:
+    """Return an order: the tester of these sources with these arguments, on the machine of these facts. Times are by the host's clock."""
+    given = dict(argument.removeprefix("--").partition("=")[::2] for argument in arguments)
+    options = {key: _as_in_run_csv(given[name]) if name in given else unset for name, key, unset in ((each.name, each.key, each.unset) for each in OPTIONS)}
+    return {
+        "schema": SCHEMA,
+        "run_id": run_id,
+        "host": host,
+        "volume": volume,
+        "machine": {key: str(facts.get(key) or "") for key in MACHINE_KEYS},
+        "source_hash": source_hash,
+        "options": options,
+        # The tester takes one directory for each queue manager of its largest load point.
+        "directories": directories[: max(int(count) for count in options["option_load_points"].split())],
+        "ordered_epoch_s": ordered_epoch_s,
+        "deadline_epoch_s": deadline_epoch_s,
+        "clock_error_s": float(facts.get("clock_offset_error_s") or 0),
+    }
+
+
+def names(order: Mapping[str, Any]) -> dict[str, str]:
+    """Return what the host keeps of an order: for which run, host and volume it is."""
+    return {key: order[key] for key in ("run_id", "host", "volume")}
+
+
+def machine_differences(order: Mapping[str, Any], start: Mapping[str, Any], machine: Mapping[str, Any]) -> list[str]:
+    """Return in what the machine that answers is not the one that was asked, a few words each: by its own identity now, and by its start.json."""
+    ordered, kept = order["machine"], _dict(start.get("order"))
+    then = _dict(start.get("machine"))
+    pairs = [(f"{key} in start.json", _text(kept.get(key)), wanted) for key, wanted in names(order).items()]
+    # A host may have been restarted since: its boot_id says nothing here.
+    pairs += [
+        (f"{key} {when}", _text(found.get(key)), ordered[key])
+        for when, found in (("in start.json", then), ("of the machine that answers", machine))
+        for key in ("hostname", "machine_id")
+    ]
+    return list(_differing(pairs))
+
+
+def table_differences(order: Mapping[str, Any], tables: Tables) -> list[str]:
+    """Return in what tables are not what was ordered, a few words each."""
+    return [*_differing(_run_pairs(order, tables.run)), *_time_differences(order, tables), *_step_differences(order, tables)]
+
+
+def _run_pairs(order: Mapping[str, Any], run: Mapping[str, str]) -> Iterator[Pair]:
+    yield "run id in run.csv", run.get("option_run_id", ""), order["run_id"]
+    yield "hostname in run.csv", run.get("hostname", ""), printable(order["machine"]["hostname"])
+    yield "hash of the tester's sources", run.get("source_hash", ""), order["source_hash"]
+    for each in OPTIONS:
+        found, wanted = run.get(each.key, ""), order["options"][each.key]
+        if not _same(found, wanted):
+            yield each.title, *(text and text.replace(" ", ", ") + each.unit for text in (found, wanted))
+    for number, wanted in enumerate(order["directories"], start=1):
+        yield f"directory {number}", run.get(f"directory_{number}", ""), printable(wanted)
+
+
+def _time_differences(order: Mapping[str, Any], tables: Tables) -> Iterator[str]:
+    began, slack_s = tables.number("start_time_epoch_s"), CLOCK_SLACK_S + order["clock_error_s"]
+    if began is None:
+        yield "its run.csv does not say start_time_epoch_s"
+    elif began < order["ordered_epoch_s"] - slack_s:
+        yield f"it began {order['ordered_epoch_s'] - began:.0f} s before it was ordered"
+    elif began > order["deadline_epoch_s"] + slack_s:
+        yield f"it began {began - order['deadline_epoch_s']:.0f} s after its deadline"
+
+
+def _step_differences(order: Mapping[str, Any], tables: Tables) -> Iterator[str]:
+    sizes, loads = ([int(number) for number in order["options"][key].split()] for key in ("option_block_sizes_bytes", "option_load_points"))
+    ordered = {(size, load) for load in loads for size in sizes}
+    measured = {(row["block_size_bytes"], row["load_point"]) for row in tables.results}
+    # A tester that was stopped early says so, and is judged for it.
+    for step in sorted(ordered - measured if tables.exit_status == 0 else ()):
+        yield f"no rows of {_step_text(step)}"
+    for step in sorted(measured - ordered):
+        yield f"rows of {_step_text(step)}, which was not ordered"
+
+
+def _step_text(step: tuple[int, int]) -> str:
+    size, load = step
+    return f"{_units.format_size(size)} with {load} queue manager{'' if load == 1 else 's'}"
+
+
+def _differing(pairs: Iterator[Pair] | list[Pair]) -> Iterator[str]:
+    for title, found, wanted in pairs:
+        if not _same(found, wanted):
+            yield f"{title} {_shown(found)} instead of {_shown(wanted)}"
+
+
+def _same(found: str, wanted: str) -> bool:
+    if found == wanted:
+        return True
+    return bool(_DECIMAL.match(found) and _DECIMAL.match(wanted)) and float(found) == float(wanted)
+
+
+def _as_in_run_csv(value: str) -> str:
+    """Return an argument's value as run.csv has it: a list with blanks, a flag as 1."""
+    return value.replace(",", " ") if value else "1"
+
+
+def _shown(text: str) -> str:
+    return printable(text[:_LONGEST]) or "nothing"
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _dict(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

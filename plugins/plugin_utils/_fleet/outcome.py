@@ -1,0 +1,35 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a run ended in, for pipelines: a verdict, wrong usage, or an internal error. Every failed task ends in the same exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_file
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
+
+SCHEMA = 1
+FILE_NAME = "outcome.json"
+
+VERDICT = "verdict"
+"""The gate judged the fleet: the exit status is the verdict."""
+USAGE = "usage"
+"""Variables or the inventory are wrong; nothing was measured."""
+INTERNAL = "internal"
+"""The run did not come to its verdict, or its report cannot be written."""
+
+
+def make_outcome(kind: str, message: str, **more: Any) -> dict[str, Any]:
+    """Return what outcome.json holds: ``outcome`` (one of the three above), ``message``, and what else is known."""
+    return {"schema": SCHEMA, "outcome": kind, "message": message, "written_at": utc_now(), **more}
+
+
+def write_outcome(report_dir: str, content: dict[str, Any]) -> None:
+    """Write ``outcome.json`` beside the run directories. Raises OSError."""
+    os.makedirs(report_dir, exist_ok=True)
+    write_file(os.path.join(report_dir, FILE_NAME), (json.dumps(content, indent=1) + "\n").encode("ascii"))

@@ -1,0 +1,56 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a sweep will do on one host: the tester's arguments, the space it takes, the time it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import tester_options
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.tester_options import OptionError
+
+FILE_PREFIX = "logdisk"
+STEP_GAP_S = 2
+"""The pause that the tester leaves between two steps that have their own absolute starts (its STEP_GAP_S)."""
+VERIFY_BYTES_PER_S = 32 << 20
+"""How fast the files are assumed to be read back after each step (the tester's PASS_BYTES_PER_S)."""
+ASSUMED_FORMAT_BYTES_PER_S = 100e6
+"""How fast the files are assumed to be written in full before the common start."""
+LONGEST_DEADLINE_S = 31536000
+"""A deadline of our own is at most this, which the tester takes."""
+
+
+def make_plan(variables: Mapping[str, Any], queue_managers: int, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the plan of a sweep from the role's ``variables`` by name and its ``sweep_options``.
+
+    Without load points all queue managers write together. The plan holds ``arguments`` (the tester's, without directories), ``footprint_bytes``,
+    ``steps``, ``planned_s`` (the steps alone), ``format_s`` (an estimate), ``deadline_s`` and what else the run needs as numbers. Raises OptionError.
+    """
+    values = tester_options.read(variables)
+    deadline_s = values.pop("deadline", 0)
+    values["qm"] = values.get("qm") or [queue_managers]
+    values["filePrefix"] = FILE_PREFIX
+    block_sizes, load_points = values["bsize"], values["qm"]
+    if not block_sizes:
+        raise OptionError("sweep_block_sizes is empty: name at least one block size, such as 4K")
+    if max(load_points) > queue_managers:
+        raise OptionError(f"sweep_queue_managers: {max(load_points)} queue managers, but workspace_queue_managers names {queue_managers}")
+    steps = len(block_sizes) * len(load_points)
+    footprint_bytes = values["fileSize"] * values["numFiles"] * queue_managers
+    gap_s = STEP_GAP_S + (footprint_bytes // VERIFY_BYTES_PER_S if values.get("verify") else 0)
+    planned_s = steps * (values.get("warmup", 0) + values["duration"] + gap_s) - (0 if values.get("verify") else gap_s)
+    format_s = footprint_bytes / ASSUMED_FORMAT_BYTES_PER_S
+    return {
+        "arguments": [*tester_options.arguments(values), *tester_options.passed_through(options)],
+        "block_sizes_bytes": block_sizes,
+        "direct_sizes_bytes": [] if values.get("direct") == "no" else block_sizes,
+        "load_points": load_points,
+        "steps": steps,
+        "footprint_bytes": footprint_bytes,
+        "planned_s": planned_s,
+        "format_s": format_s,
+        "deadline_s": deadline_s or min(round(2 * planned_s + 4 * format_s + 60), LONGEST_DEADLINE_S),
+    }

@@ -1,0 +1,90 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is said on the screen: one line on how far a fleet is, from what its hosts said last; and nothing if programs read."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from ansible import constants
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import ENDED
+
+LINE_INTERVAL_S = 30.0
+"""If the output is no terminal, a line is printed this often at most."""
+
+on_terminal = False
+"""Whether the output is a terminal. The callback finds out in the main process; Ansible's workers, which have no terminal of
+their own, inherit what it found."""
+
+JSON_CALLBACKS = ("json", "jsonl", "ndjson")
+"""Stdout callbacks, by the last part of their names, whose output programs read: nothing of ours may stand in it."""
+
+
+_said: set[str] = set()
+
+
+def first_to_say(what: str) -> bool:
+    """Return True once for each ``what``: the callback can be loaded twice in one process, by configuration and by the shim beside the playbooks."""
+    first = what not in _said
+    _said.add(what)
+    return first
+
+
+def say(display: Any, text: str) -> None:
+    """Print ``text``, unless standard output belongs to a callback that prints JSON."""
+    if not is_json(constants.DEFAULT_STDOUT_CALLBACK):
+        display.display(text)
+
+
+def is_json(stdout_callback: str | None) -> bool:
+    """True if the stdout callback of this name prints JSON."""
+    return str(stdout_callback).rpartition(".")[2] in JSON_CALLBACKS
+
+
+def fleet_line(statuses: Mapping[str, Mapping[str, Any]], left_s: float) -> str:
+    """Return the fleet's progress as one line. ``statuses`` holds what each host said last, which is untrusted;
+    ``left_s`` is the time to the expected end."""
+    done = sum(status.get("state") in ENDED for status in statuses.values())
+    percent = [100.0 if status.get("state") in ENDED else _number(status, "percent") or 0.0 for status in statuses.values()]
+    parts = [f"{done}/{len(statuses)} hosts done", f"{math.floor(sum(percent) / max(1, len(percent)))} %"]
+    parts.append(f"{math.ceil(left_s)} s left" if left_s > 0 else "finishing")
+    silent = sum(status.get("state") == "unknown" for status in statuses.values())
+    if silent:
+        parts.append(f"{silent} did not answer")
+    worst = max(((_number(status, "latency_p99_ns") or 0.0, name) for name, status in statuses.items()), default=(0.0, ""))
+    if worst[0] > 0:
+        parts.append(f"worst p99 so far {_units.format_duration(worst[0])} on {worst[1]}")
+    return "logdisk: " + ", ".join(parts)
+
+
+def show(display: Any, statuses: Mapping[str, Mapping[str, Any]], sleep_s: float, end_epoch_s: float) -> None:
+    """Sleep for ``sleep_s`` seconds and show the fleet's progress: one line rewritten each second on a terminal, else a
+    plain line before the first wait and before every long one."""
+    wake = time.monotonic() + sleep_s
+    if not on_terminal and (sleep_s >= LINE_INTERVAL_S or not any(statuses.values())):
+        say(display, fleet_line(statuses, end_epoch_s - time.time()))
+    while (remaining := wake - time.monotonic()) > 0:
+        if on_terminal:
+            _rewrite(display, fleet_line(statuses, end_epoch_s - time.time()))
+        time.sleep(min(1.0, remaining))
+    if on_terminal:
+        _rewrite(display, "")
+
+
+def _rewrite(display: Any, line: str) -> None:
+    display.display("\r\033[K" + line, newline=False, screen_only=True)
+
+
+def _number(status: Mapping[str, Any], key: str) -> float | None:
+    progress = status.get("progress")
+    try:
+        number = float(progress[key]) if isinstance(progress, Mapping) else None
+    except (KeyError, TypeError, ValueError):
+        return None
+    return number if number is not None and math.isfinite(number) else None

@@ -1,0 +1,42 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the roles say of their options: defaults and argument specs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+
+
+def role_defaults(roles_dir: str) -> dict[str, Any]:
+    """Return the defaults of the roles below ``roles_dir``; those that are templates are left out."""
+    found: dict[str, Any] = {}
+    for path in sorted(Path(roles_dir).glob("*/defaults/main.yml")):
+        content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        found.update((name, value) for name, value in content.items() if "{{" not in str(value))
+    return found
+
+
+def option_specs(roles_dir: str) -> dict[str, Any]:
+    """Return the argument spec of every option of the roles; those that only certify.yml gives (they are required) are left out."""
+    found: dict[str, Any] = {}
+    for path in sorted(Path(roles_dir).glob("*/meta/argument_specs.yml")):
+        for entry in yaml.safe_load(path.read_text(encoding="utf-8"))["argument_specs"].values():
+            found.update(
+                (name, {key: value for key, value in option.items() if key != "description"})
+                for name, option in entry["options"].items()
+                if not option.get("required")
+            )
+    return found
+
+
+def option_problem(variables: Mapping[str, Any], specs: Mapping[str, Any]) -> str:
+    """Return why a role would refuse a host's ``variables`` on the host; empty if none would."""
+    given = {name: variables[name] for name in specs if name in variables}
+    return "; ".join(ArgumentSpecValidator({name: specs[name] for name in given}).validate(given).error_messages)

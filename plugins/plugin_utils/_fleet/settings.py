@@ -1,0 +1,74 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The settings of a whole run: every host under test has to ask for the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ansible.module_utils.parsing.convert_bool import boolean
+
+SHOWN_HOSTS = 5
+_ANSIBLES_PREFIX = "Validation of arguments failed: "
+
+
+class SettingsError(Exception):
+    """Settings that cannot be used; the message names the variable, the hosts and the values."""
+
+
+def _flag(value: Any) -> bool:
+    return boolean(value)
+
+
+def _names(value: Any) -> list[str]:
+    return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else list(value)
+
+
+RUN_WIDE: dict[str, Callable[[Any], Any]] = {
+    "gate_report_dir": str,
+    "gate_fail_on": _names,
+    "gate_report_only": _flag,
+    "gate_expected_count": int,
+    "sweep_mode": str,
+    "sweep_poll_interval": float,
+}
+"""The variables that every host of a run has to agree on, and how each is read: inventories and surveys write the same value in several ways."""
+
+
+def agreed(name: str, values: Mapping[str, Any]) -> Any:
+    """Return the one value of a run-wide variable; ``values`` holds each host's. Raises SettingsError if they differ or cannot be read."""
+    hosts_by_value: dict[str, list[str]] = {}
+    read: dict[str, Any] = {}
+    for host in sorted(values):
+        try:
+            value = RUN_WIDE[name](values[host])
+        except (TypeError, ValueError) as error:
+            raise SettingsError(f"{name}: {values[host]!r} (of {host}) cannot be used: {error}") from None
+        hosts_by_value.setdefault(repr(value), []).append(host)
+        read[repr(value)] = value
+    if len(read) > 1:
+        raise SettingsError(
+            f"{name} differs between the hosts under test: {_groups(hosts_by_value)}. One run has one value: set it for all of them "
+            "(for example with -e), or certify these hosts in runs of their own"
+        )
+    return next(iter(read.values()), None)
+
+
+def same_problem_once(problems: Mapping[str, str]) -> list[str]:
+    """Return each problem once, with the hosts that have it."""
+    hosts_by_problem: dict[str, list[str]] = {}
+    for host in sorted(problems):
+        hosts_by_problem.setdefault(" ".join(problems[host].split()).removeprefix(_ANSIBLES_PREFIX), []).append(host)
+    return [f"{_shown(hosts)}: {problem}" for problem, hosts in hosts_by_problem.items()]
+
+
+def _groups(hosts_by_value: Mapping[str, list[str]]) -> str:
+    return "; ".join(f"{value} on {_shown(hosts)}" for value, hosts in hosts_by_value.items())
+
+
+def _shown(hosts: list[str]) -> str:
+    more = f" and {len(hosts) - SHOWN_HOSTS} more" if len(hosts) > SHOWN_HOSTS else ""
+    return ", ".join(hosts[:SHOWN_HOSTS]) + more

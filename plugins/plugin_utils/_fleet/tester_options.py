@@ -1,0 +1,126 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The tester's options that the collection sets: the role's variable for each, and the key by which run.csv repeats it.
+
+Ranges are the tester's own business: it refuses a wrong value and says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible.module_utils.parsing.convert_bool import boolean
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+
+
+class OptionError(Exception):
+    """An option of the sweep that cannot be used; the message names its variable."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of the tester.
+
+    ``variable`` is the role's variable for it, empty if only the collection sets it. ``kind`` says how a value is read. ``key`` is its key in
+    run.csv and ``unset`` the value there if the option is not given; ``title`` and ``unit`` are for people.
+    """
+
+    name: str
+    variable: str
+    kind: str
+    key: str
+    unset: str
+    title: str
+    unit: str = ""
+
+
+OPTIONS = (
+    Option("bsize", "sweep_block_sizes", "sizes", "option_block_sizes_bytes", "", "block sizes"),
+    Option("qm", "sweep_queue_managers", "counts", "option_load_points", "", "load points"),
+    Option("duration", "sweep_duration", "count", "option_duration_s", "", "duration", " s"),
+    Option("warmup", "sweep_warmup", "count", "option_warmup_s", "", "warm-up", " s"),
+    Option("fileSize", "sweep_file_size", "size", "option_file_size_bytes", "", "file size", " bytes"),
+    Option("numFiles", "sweep_files", "count", "option_files", "", "number of files"),
+    Option("filePrefix", "", "text", "option_file_prefix", "", "file prefix"),
+    Option("sync", "sweep_sync", "text", "option_sync", "dsync", "sync mode"),
+    Option("direct", "sweep_direct", "yes_no", "option_direct", "yes", "direct I/O"),
+    Option("rate", "sweep_rate", "number", "option_rate_per_s", "", "rate", " writes/s"),
+    Option("delay", "sweep_delay", "count", "option_delay_us", "0", "delay", " us"),
+    Option("verify", "sweep_verify", "flag", "option_verify", "0", "verify"),
+    Option("deadline", "sweep_deadline", "count", "option_deadline_s", "", "deadline", " s"),
+    Option("startAt", "", "number", "option_start_at_epoch_s", "", "start"),
+)
+
+SET_BY_THE_COLLECTION = frozenset(("dir", "tables", "progress", "runId", "shareDevice", "csvFile", *(each.name for each in OPTIONS)))
+"""The options that ``sweep_options`` must not set."""
+
+
+def read(variables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of the role's variables by the tester's options. Raises OptionError."""
+    return {each.name: _read(each, variables[each.variable]) for each in OPTIONS if each.variable in variables}
+
+
+def arguments(values: Mapping[str, Any]) -> list[str]:
+    """Return the tester's arguments for values by option; what is empty, zero or false is left at the tester's default."""
+    return [argument for each in OPTIONS for argument in _argument(each, values.get(each.name))]
+
+
+def passed_through(options: Mapping[str, Any]) -> list[str]:
+    """Return the arguments for ``sweep_options``: any other option of the tester by its name. Raises OptionError."""
+    made = []
+    for name, value in options.items():
+        if name in SET_BY_THE_COLLECTION:
+            variable = next((each.variable for each in OPTIONS if each.name == name), "")
+            raise OptionError(f"sweep_options must not set {name}: {f'set {variable} instead' if variable else 'the collection sets it'}")
+        if not (isinstance(name, str) and name.isascii() and name.isalnum()):
+            raise OptionError(f"sweep_options: {name!r} is not the name of an option of the tester; logdisk --help lists them")
+        made.append(f"--{name}" if value is True else f"--{name}={value}")
+    return made
+
+
+def _read(option: Option, value: Any) -> Any:
+    try:
+        return _READERS[option.kind](value)
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"{option.variable}: {error}") from error
+
+
+def _list(value: Any) -> list[Any]:
+    if isinstance(value, str):
+        return [item.strip() for item in value.split(",") if item.strip()]
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _count(value: Any) -> int:
+    try:
+        return int(str(value).strip())
+    except ValueError:
+        raise ValueError(f"{value!r} is not a whole number") from None
+
+
+_READERS = {
+    "sizes": lambda value: [_units.parse_size(item) for item in _list(value)],
+    "size": _units.parse_size,
+    "counts": lambda value: [_count(item) for item in _list(value)],
+    "count": _count,
+    "number": _units.parse_number,
+    "text": str,
+    "yes_no": lambda value: "yes" if boolean(value) else "no",
+    "flag": boolean,
+}
+
+
+def _argument(option: Option, value: Any) -> list[str]:
+    if option.kind == "flag":
+        return [f"--{option.name}"] if value else []
+    if value is None or value == "" or (option.unset and not value):
+        return []
+    if isinstance(value, list):
+        return [f"--{option.name}={','.join(str(item) for item in value)}"]
+    if option.kind == "number":
+        return [f"--{option.name}={f'{float(value):.6f}'.rstrip('0').rstrip('.')}"] if value else []
+    return [f"--{option.name}={value}"]

@@ -1,0 +1,124 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The verdict on a fleet: that of its worst host."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import missing
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, host_label
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import DEFAULT_FAIL_ON, ERROR, FAIL_ON_CHOICES, GOOD, PASS, UNQUALIFIED, WORST_FIRST
+
+SCHEMA_VERSION = 1
+GATE = "gate"
+REPORT = "report"
+"""Who asked for a verdict: the gate, or whoever reports on a run that did not come to its gate."""
+
+
+class PolicyError(ValueError):
+    """A policy that cannot be applied; the message is one sentence that names the value and what is allowed."""
+
+
+def judge_run(directory: RunDirectory, asked_by: str) -> dict[str, Any]:
+    """Judge the fleet and write the verdict, which is returned. The gate also files the records of missing hosts. Raises OSError."""
+    if asked_by == GATE:
+        for record in missing_hosts(directory):
+            directory.write_record(record)
+    verdict = {**judge_fleet(directory.run, itertools.chain(directory.iter_records(), missing_hosts(directory))), "asked_by": asked_by}
+    directory.write_verdict(verdict)
+    return verdict
+
+
+def missing_hosts(directory: RunDirectory) -> list[HostRecord]:
+    """Return the records of the expected hosts for which none has been filed."""
+    return [missing(directory.run, host) for host in directory.expected_missing()]
+
+
+def judge_fleet(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[str, Any]:
+    """Judge a fleet from the verdicts on its hosts and return what verdict.json holds.
+
+    run is run.json; records are read once. Something of ours that was left behind on a host stops the gate whatever the host's verdict (fleet_problems).
+    In check mode nothing is measured: the verdict is None, and only hosts with a verdict of their own (a refusal to be expected) count. Raises PolicyError
+    if the run's policy names an unknown verdict.
+    """
+    check_mode = bool((run.get("controller") or {}).get("check_mode"))
+    fail_on, report_only = _policy(run)
+    hosts = [host_entry(record) for record in records if not (check_mode and not record.verdict)]
+    hosts.sort(key=lambda host: (WORST_FIRST.index(host["verdict"]), host["host"], host["volume"]))
+    for host in hosts:
+        host["stops_gate"] = not report_only and _stops(host, fail_on)
+    problems = _fleet_problems(hosts, check_mode)
+    return {
+        "schema": SCHEMA_VERSION,
+        "run_id": run.get("run_id", ""),
+        "created_at": utc_now(),
+        "verdict": None if check_mode else (hosts[0]["verdict"] if hosts else ERROR),
+        "certified": bool(hosts) and not check_mode and all(host["certified"] for host in hosts),
+        "gate_failed": not report_only and (bool(problems) or any(host["stops_gate"] for host in hosts)),
+        "counts": {verdict: sum(host["verdict"] == verdict for host in hosts) for verdict in reversed(WORST_FIRST)},
+        "reasons": [f"{_label(host)}: {reason}" for host in hosts for reason in host_reasons(host)] + problems,
+        "fleet_problems": problems,
+        "hosts": hosts,
+        "policy": {"fail_on": list(fail_on), "report_only": report_only},
+    }
+
+
+def host_reasons(host: Mapping[str, Any]) -> list[str]:
+    """Return why one host's volume does not pass or does not certify, a sentence each; none if it does both."""
+    if host["verdict"] != PASS:
+        return [f"{host['verdict']}: {reason}" for reason in host["reasons"] or ["no reason is recorded"]]
+    return [] if host["certified"] else [f"does not certify: {host['qualification']}"]
+
+
+def host_entry(record: HostRecord) -> dict[str, Any]:
+    """Return what a fleet's verdict says of one record; one without a verdict, which nobody judged, is an error."""
+    verdict, reasons = record.verdict, list(record.reasons)
+    if verdict not in WORST_FIRST:
+        verdict, reasons = ERROR, ["its record holds no verdict", *reasons]
+    return {
+        "host": record.host,
+        "volume": record.volume,
+        "verdict": verdict,
+        "certified": verdict in GOOD and record.certified,
+        "qualification": record.qualification,
+        "reasons": reasons,
+        "leftovers": list(record.leftovers),
+    }
+
+
+def check_policy(fail_on: Any) -> tuple[str, ...]:
+    """Return what a gate is to stop at, checked: verdicts other than pass, and "unqualified". Raises PolicyError."""
+    if not isinstance(fail_on, (list, tuple)):
+        raise PolicyError(f"fail_on must be a list of {', '.join(FAIL_ON_CHOICES)}.")
+    for verdict in fail_on:
+        if verdict not in FAIL_ON_CHOICES:
+            raise PolicyError(f"fail_on names {str(verdict)!r}, which is not one of {', '.join(FAIL_ON_CHOICES)}.")
+    return tuple(fail_on)
+
+
+def _policy(run: Mapping[str, Any]) -> tuple[tuple[str, ...], bool]:
+    policy = run.get("policy") or {}
+    fail_on = policy.get("fail_on")
+    return check_policy(DEFAULT_FAIL_ON if fail_on is None else fail_on), bool(policy.get("report_only"))
+
+
+def _stops(host: Mapping[str, Any], fail_on: tuple[str, ...]) -> bool:
+    return host["verdict"] in fail_on or (UNQUALIFIED in fail_on and not host["certified"])
+
+
+def _fleet_problems(hosts: list[dict[str, Any]], check_mode: bool) -> list[str]:
+    """Return what stops the gate whatever the verdicts are, a sentence each."""
+    if not hosts and not check_mode:
+        return ["no host was expected and none reported"]
+    return [f"{_label(host)}: left behind on the host: {item}" for host in hosts for item in host["leftovers"]]
+
+
+def _label(host: Mapping[str, Any]) -> str:
+    return host_label(host["host"], host["volume"])

@@ -1,0 +1,264 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The record of a host and its verdict, which is the worst of its judgements and of how the tester ended."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import freeze_behind
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import judge_limit, reasons_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Profile, load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import MQ_LOG, Tables, TablesError, parse_tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import DEFAULT_FAIL_ON, ERROR, FAIL, GOOD, INCONCLUSIVE, MISSING, worst
+
+WORKSPACE_KEYS = ("path", "queue_managers", "directories", "unknown")
+"""What a record says of the workspace."""
+
+CLOCK_BOUND_S = 1.0
+"""How far a host's clock may be off the controller's without a note."""
+
+IDENTITY_PREFIXES = ("filesystem_", "mount_", "device_", "direct_io_", "nfs_", "backing_")
+"""Keys of the tester's run table that say what was tested; they join the facts of the host."""
+
+NOTHING_MEASURED = "nothing was measured"
+
+_LONGEST_VALUE = 40
+# As backing.c of the tester names what is memory; empty is not known.
+_MEMORY = ("", "memory", "tmpfs", "ramfs", "rootfs", "devtmpfs")
+# The workload mq-log with its own defaults: a key of run.csv, whether a value is the default, and what people are told about another value.
+_MQ_LOG_DEFAULTS: tuple[tuple[str, Callable[[str], bool], str], ...] = (
+    ("workload", lambda text: text == MQ_LOG, "its workload was {value} instead of mq-log"),
+    ("option_sync", lambda text: text in ("dsync", "sync"), "it wrote with the sync mode {value}, where MQ writes with dsync"),
+    ("option_direct", lambda text: text == "yes", "it wrote through the page cache, where MQ writes with direct I/O"),
+    ("filesystem_type", lambda text: text not in ("", "tmpfs", "ramfs"), "it wrote to {value}, which is memory"),
+    ("backing_unknown", lambda text: text == "", "it cannot be seen what holds the bytes ({value}): test a volume that is mounted without it"),
+    ("backing_filesystem_type", lambda text: text not in _MEMORY, "what it wrote ended in memory ({value})"),
+    ("option_rate_per_s", lambda text: not text.strip("0."), "it was throttled to {value} writes/s"),
+    ("option_delay_us", lambda text: text == "0", "it paused for {value} us after each write"),
+)
+_FOOTPRINT_KEYS = ("option_file_size_bytes", "option_files")
+"""Keys of run.csv whose product is what the files of one queue manager have together."""
+
+
+def judge_host(record: HostRecord, tables: Tables | None, profile: Profile, today: datetime.date) -> dict[str, Any]:
+    """Return the judged part of a host's record (verdict, certified, qualification, reasons and judgements).
+
+    record is what is known of the host so far, tables is what its tester measured, today is the day on which waivers are looked at.
+    """
+    if record.error:
+        return _unmeasured(*_verdict_of_error(record.error))
+    status = _exit_status(record, tables)
+    if tables is None or status not in (0, 3, 4):
+        return _unmeasured(ERROR, _no_tables_reason(record, status))
+    judgements = [judgement for limit in profile.limits for judgement in judge_limit(limit, record, tables, profile, today)]
+    verdicts = [judgement["verdict"] for judgement in judgements]
+    reasons = reasons_of(judgements)
+    ending = _judge_ending(status, tables, profile)
+    if ending:
+        verdicts.append(ending[0])
+        reasons.insert(0, ending[1])
+    verdict = worst(verdicts)
+    qualification = _qualification(verdict, tables, profile)
+    return {"verdict": verdict, "certified": not qualification, "qualification": qualification, "reasons": reasons, "judgements": judgements}
+
+
+def _unmeasured(verdict: str, reason: str) -> dict[str, Any]:
+    return {"verdict": verdict, "certified": False, "qualification": NOTHING_MEASURED, "reasons": [reason], "judgements": []}
+
+
+def _verdict_of_error(error: Mapping[str, Any]) -> tuple[str, str]:
+    verdict = error.get("verdict")
+    reason = str(error.get("reason") or "no reason is recorded")
+    stage = error.get("stage")
+    return verdict if verdict in DEFAULT_FAIL_ON else ERROR, f"{stage}: {reason}" if stage else reason
+
+
+def _exit_status(record: HostRecord, tables: Tables | None) -> int | None:
+    """Return the tester's exit status: what its tables say, unless they say success and the process did not."""
+    of_process = (record.tester or {}).get("exit_status")
+    if tables is None:
+        return of_process
+    return tables.exit_status or (of_process if of_process in (1, 2, 3, 4) else 0)
+
+
+def _no_tables_reason(record: HostRecord, status: int | None) -> str:
+    message = str((record.tester or {}).get("exit_message") or "")
+    ended = "the tester left no usable tables" if status is None else f"the tester ended with status {status} and left no usable tables"
+    return f"{ended}: {message}" if message else ended
+
+
+def _judge_ending(status: int, tables: Tables, profile: Profile) -> tuple[str, str] | None:
+    """Return verdict and reason of a tester that did not measure to its end, None if it did."""
+    if status == 0:
+        return None
+    if status == 3:
+        return FAIL, _io_error_reason(tables.run)
+    age = tables.number("in_flight_age_ns")
+    ended = tables.run.get("exit_message") or tables.run.get("exit_reason") or "interrupted"
+    freeze = freeze_behind(tables, tables.number("steps_measured"), age, profile.stall_limit_ns)
+    if age is not None and age >= profile.stall_limit_ns and not freeze:
+        where = f" at offset {tables.run['in_flight_offset_bytes']} of {tables.run.get('in_flight_file')}" if "in_flight_offset_bytes" in tables.run else ""
+        return FAIL, f"a write{where} had not returned after {_units.format_duration(age)}, the stall limit is {_units.format_duration(profile.stall_limit_ns)}"
+    return INCONCLUSIVE, f"the tester did not measure to its end: {ended}"
+
+
+def _io_error_reason(run: Mapping[str, str]) -> str:
+    name = run.get("error_errno_name") or "I/O error"
+    what = "a write came back short" if name == "SHORT_WRITE" else f"{run.get('error_call') or 'a write'} failed with {name}"
+    message = f" ({run['error_message']})" if run.get("error_message") and name != "SHORT_WRITE" else ""
+    where = f" at offset {run['error_offset_bytes']} of {run.get('error_file')}" if run.get("error_offset_bytes") else ""
+    return f"{what}{message}{where}"
+
+
+def _qualification(verdict: str, tables: Tables, profile: Profile) -> str:
+    """Return why the run does not certify, empty if it does."""
+    if verdict not in GOOD:
+        return f"the verdict is {verdict}"
+    unlike = _unlike_mq(tables.run)
+    if unlike:
+        return unlike
+    shortest_s = min(row["elapsed_ns"] for row in tables.results) / 1e9
+    if shortest_s < profile.min_duration_s:
+        return f"it measured {shortest_s:.4g} s a row, and {profile.name} asks for {profile.min_duration_s:g} s"
+    return _too_small_a_ring(tables, profile) or _missing_block_sizes(tables, profile)
+
+
+def _too_small_a_ring(tables: Tables, profile: Profile) -> str:
+    """Return in what the files of a queue manager were too small to show what lies behind a cache, empty if they were not."""
+    if not profile.min_footprint_bytes:
+        return ""
+    sizes = {key: tables.number(key) for key in _FOOTPRINT_KEYS}
+    for key, size in sizes.items():
+        if size is None:
+            return f"its run.csv does not say {key}"
+    footprint_bytes = int(math.prod(sizes.values()))
+    if footprint_bytes >= profile.min_footprint_bytes:
+        return ""
+    return (
+        f"the files of a queue manager had {_units.format_size(footprint_bytes)} together, and {profile.name} asks for "
+        f"{_units.format_size(profile.min_footprint_bytes)}: a smaller ring may never leave a cache"
+    )
+
+
+def _missing_block_sizes(tables: Tables, profile: Profile) -> str:
+    measured = {row["block_size_bytes"] for row in tables.results}
+    missing = [size for size in profile.block_sizes if size not in measured]
+    return f"it did not measure {', '.join(map(_units.format_size, missing))}, which {profile.name} asks for" if missing else ""
+
+
+def _unlike_mq(run: Mapping[str, str]) -> str:
+    """Return in what the run did not write as MQ's logger does, empty if it did; what run.csv does not say is not known, and proves nothing."""
+    for key, holds, text in _MQ_LOG_DEFAULTS:
+        value = run.get(key)
+        if value is None or (not value and not holds(value)):
+            return f"its run.csv does not say {key}"
+        if not holds(value):
+            return text.format(value=value[:_LONGEST_VALUE])
+    return ""
+
+
+def profile_of(run: Mapping[str, Any], host: str) -> Profile:
+    """Return the profile that ``host`` is judged by: its own, or the run's."""
+    return load_profile(run.get("host_profiles", {}).get(host) or run["profile"], "")
+
+
+def measurement(
+    run: Mapping[str, Any],
+    host: str,
+    volume: str,
+    facts: dict[str, Any],
+    workspace: dict[str, Any],
+    files: Mapping[str, bytes],
+    today: datetime.date,
+) -> HostRecord:
+    """Return the judged record of a host that sent its tables as ``files``. Tables that cannot be read make it an error's record."""
+    try:
+        tables = parse_tables(dict(files))
+    except TablesError as problem:
+        return error(run, host, volume, "collect", ERROR, f"the tester's tables cannot be used: {problem}", facts)
+    identity = {key: value for key, value in tables.run.items() if key.startswith(IDENTITY_PREFIXES)}
+    record = replace(
+        _blank(run, host, volume, kinds.MEASUREMENT, {**facts, **identity, "tester_version": tables.run.get("version")}),
+        workspace=workspace,
+        notes=clock_notes(facts),
+        load_unit=tables.run.get("load_unit", ""),
+        tester={
+            "exit_status": tables.exit_status,
+            "exit_reason": tables.run.get("exit_reason", ""),
+            "exit_message": tables.run.get("exit_message", ""),
+            "error": _group(tables.run, "error_"),
+            "in_flight": _group(tables.run, "in_flight_"),
+        },
+    )
+    return replace(record, **judge_host(record, tables, profile_of(run, host), today))
+
+
+def error(run: Mapping[str, Any], host: str, volume: str, stage: str, verdict: str, reason: str, facts: dict[str, Any]) -> HostRecord:
+    """Return the record of a host that was not measured, for ``reason``, at ``stage``."""
+    record = replace(_blank(run, host, volume, kinds.ERROR, facts), error={"stage": stage, "verdict": verdict, "reason": reason})
+    return replace(record, **_unmeasured(*_verdict_of_error(record.error)))
+
+
+def missing(run: Mapping[str, Any], host: str) -> HostRecord:
+    """Return the record of an expected host that never reported. A preflight measures nothing, so nothing is missing there."""
+    if (run.get("controller") or {}).get("check_mode"):
+        return replace(_blank(run, host, DEFAULT_VOLUME, kinds.PREFLIGHT, {}), qualification=NOTHING_MEASURED)
+    return error(run, host, DEFAULT_VOLUME, "", MISSING, "it was expected and never reported", {})
+
+
+def preflight(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any], plan: Mapping[str, Any], workspace: Mapping[str, Any]) -> HostRecord:
+    """Return the record of a host that is ready to be measured: it has no verdict, and says what the measurement would do."""
+    free_bytes = facts.get("filesystem_free_bytes")
+    free = f", {_units.format_size(free_bytes)} free" if isinstance(free_bytes, int) else ""
+    ready = (
+        f"ready: {plan['steps']} steps in about {math.ceil((plan['planned_s'] + plan['format_s']) / 60)} min, "
+        f"{_units.format_size(plan['footprint_bytes'])} on {facts.get('mount_point')} ({facts.get('filesystem_type')}{free})"
+    )
+    unknown = [f"not known: {item}" for item in workspace.get("unknown") or []]
+    record = _blank(run, host, volume, kinds.PREFLIGHT, facts)
+    return replace(record, workspace={key: workspace.get(key) for key in WORKSPACE_KEYS}, qualification=NOTHING_MEASURED, reasons=[ready, *unknown])
+
+
+def clock_notes(facts: Mapping[str, Any]) -> list[str]:
+    """Return a sentence if the host's clock is off the controller's by more than a second and more than the way of measuring it explains."""
+    offset_s, error_s = facts.get("clock_offset_s"), facts.get("clock_offset_error_s")
+    if isinstance(offset_s, (int, float)) and isinstance(error_s, (int, float)) and abs(offset_s) > max(CLOCK_BOUND_S, error_s):
+        return [f"Its clock is {offset_s:+.1f} s off the controller's (known to {error_s:.1f} s). Its start was corrected for that"]
+    return []
+
+
+def collection_version() -> str:
+    """Return this collection's version, from galaxy.yml in a checkout or from MANIFEST.json if it is installed."""
+    root = Path(__file__).resolve().parents[3]
+    for name, keys in (("MANIFEST.json", ("collection_info", "version")), ("galaxy.yml", ("version",))):
+        try:
+            content = yaml.safe_load((root / name).read_text(encoding="utf-8"))
+            for key in keys:
+                content = content[key]
+        except (OSError, KeyError, TypeError, yaml.YAMLError):
+            continue
+        return str(content)
+    return "unknown"
+
+
+def _blank(run: Mapping[str, Any], host: str, volume: str, kind: str, facts: dict[str, Any]) -> HostRecord:
+    return HostRecord(host, volume, kind, run_id=run["run_id"], created_at=utc_now(), facts=facts)
+
+
+def _group(table: Mapping[str, str], prefix: str) -> dict[str, str] | None:
+    """Return the non-empty keys that start with ``prefix``, without it; None if there are none."""
+    found = {key[len(prefix) :]: value for key, value in table.items() if key.startswith(prefix) and value != ""}
+    return found or None

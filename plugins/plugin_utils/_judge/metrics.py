@@ -1,0 +1,92 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The figures that a profile can limit: one table, so that a new metric is added in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+
+EACH = "each"
+"""Scope of a metric that is judged for every worker's row and for the `all` row."""
+ALL = "all"
+"""Scope of a metric that is judged for the `all` row only."""
+RUN = "run"
+"""Scope of a metric that is judged once: its figure is a key of run.csv."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of quantity: the name of its base unit, how it is read and how it is written for people."""
+
+    unit: str
+    parse: Callable[[object], float]
+    format: Callable[..., str]
+
+
+DURATION = Kind("ns", _units.parse_duration, _units.format_duration)
+RATE = Kind("bytes/s", _units.parse_rate, _units.format_rate)
+FREQUENCY = Kind("writes/s", _units.parse_frequency, _units.format_frequency)
+RATIO = Kind("ratio", _units.parse_ratio, _units.format_ratio)
+NUMBER = Kind("number", _units.parse_number, _units.format_number)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A figure of results.csv, or of run.csv if its scope is the run, that a limit can name.
+
+    bound is the one direction that makes sense for it: `max` if less is better, `min` if more is. at_least_column names the column that
+    says, where it is 1, that the true figure is at least the one given (a write still in flight).
+    """
+
+    name: str
+    column: str
+    kind: Kind
+    bound: str
+    scope: str
+    description: str
+    at_least_column: str = ""
+
+
+def _latency(name: str, description: str, at_least_column: str = "") -> Metric:
+    return Metric(name, f"{name}_ns", DURATION, "max", EACH, description, at_least_column)
+
+
+_TABLE = (
+    _latency("latency_mean", "mean latency of all writes"),
+    _latency("latency_stddev", "standard deviation of the latency"),
+    Metric("latency_cv", "latency_cv", RATIO, "max", EACH, "coefficient of variation of the latency (standard deviation over mean)"),
+    _latency("latency_min", "fastest write"),
+    _latency("latency_p50", "latency that half of the writes stay within"),
+    _latency("latency_p90", "latency that 90 % of the writes stay within"),
+    _latency("latency_p99", "latency that 99 % of the writes stay within"),
+    _latency("latency_p99_9", "latency that 99.9 % of the writes stay within"),
+    _latency("latency_p99_99", "latency that 99.99 % of the writes stay within"),
+    _latency("latency_p99_999", "latency that 99.999 % of the writes stay within"),
+    _latency("latency_max", "slowest write, counting one still in flight at the end", "latency_max_in_flight"),
+    _latency("latency_time_weighted_mean", "mean latency that a random instant sees"),
+    _latency("latency_time_weighted_p50", "latency that a random instant stays within in half of the cases"),
+    _latency("latency_time_weighted_p99", "latency that a random instant stays within in 99 % of the cases"),
+    _latency("latency_time_weighted_p99_9", "latency that a random instant stays within in 99.9 % of the cases"),
+    _latency("flush_mean", "mean time of the flush alone, in sync modes that have one"),
+    _latency("flush_p99", "time that 99 % of the flushes stay within"),
+    _latency("flush_p99_9", "time that 99.9 % of the flushes stay within"),
+    _latency("flush_max", "slowest flush"),
+    _latency("response_mean", "mean time since the intended start of each write, in runs at a fixed rate"),
+    _latency("response_p99", "time since the intended start that 99 % of the writes stay within"),
+    _latency("response_p99_9", "time since the intended start that 99.9 % of the writes stay within"),
+    _latency("response_max", "longest time since the intended start of a write"),
+    Metric("bytes_per_s", "bytes_per_s", RATE, "min", ALL, "bytes written over elapsed time, all queue managers together"),
+    Metric("interval_bytes_per_s_min", "interval_bytes_per_s_min", RATE, "min", ALL, "bytes written in the slowest whole second"),
+    Metric("operations_per_s", "operations_per_s", FREQUENCY, "min", ALL, "writes over elapsed time, all queue managers together"),
+    Metric("cpu_steal_share", "cpu_steal_share", RATIO, "max", RUN, "share of the processor time that the hypervisor took"),
+    Metric("ring_passes", "ring_passes", NUMBER, "min", EACH, "how often the whole set of files was written"),
+)
+
+METRICS = MappingProxyType({metric.name: metric for metric in _TABLE})
+"""Name -> Metric, in the order in which documentation lists them."""

@@ -1,0 +1,130 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""junit.xml: a suite a host, a case a limit, for the systems that show test results.
+
+Whatever does not let a gate through is a failure or an error there, never skipped: a skipped case looks green.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import METRICS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, Model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Words, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, FAIL, GOOD, INCONCLUSIVE, MISSING, PASS, UNQUALIFIED, UNREACHABLE, WARN
+
+_ELEMENTS = {FAIL: "failure", INCONCLUSIVE: "failure", ERROR: "error", MISSING: "error", UNREACHABLE: "error", NOT_MEASURED: "skipped"}
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One test case: its name, its verdict, one line about it and the text below."""
+
+    name: str
+    verdict: str
+    message: str = ""
+    details: str = ""
+
+
+def render(model: Model) -> Iterator[str]:
+    """Yield the document's text piece by piece."""
+    totals = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
+    for host in model.hosts:
+        for key, count in _counts(_cases(model, host)).items():
+            totals[key] += count
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n'
+    yield f"<testsuites name={_attribute('mqops.logdisk ' + model.run_id)}{_count_attributes(totals)}>\n"
+    for host in model.hosts:
+        yield _suite(model, host)
+    yield "</testsuites>\n"
+
+
+def _suite(model: Model, host: Host) -> str:
+    cases = _cases(model, host)
+    timestamp = f" timestamp={_attribute(host.created_at.rstrip('Z'))}" if host.created_at else ""
+    lines = [f'<testsuite name={_attribute(host.label)}{_count_attributes(_counts(cases))} time="{_elapsed_s(host):.3f}"{timestamp}>', "<properties>"]
+    properties = {"verdict": host.verdict, "certified": str(host.certified).lower(), "qualification": host.qualification, "profile": model.profile_name}
+    lines.extend(f'<property name="{name}" value={_attribute(value)}/>' for name, value in properties.items())
+    lines.append("</properties>")
+    lines.extend(_case(host, case) for case in cases)
+    lines.append("</testsuite>\n")
+    return "\n".join(lines)
+
+
+def _case(host: Host, case: Case) -> str:
+    start = f"<testcase classname={_attribute(host.label)} name={_attribute(case.name)}"
+    element = _ELEMENTS.get(case.verdict)
+    if element == "skipped":
+        return f"{start}><skipped message={_attribute(case.message)}/></testcase>"
+    if element:
+        return f'{start}><{element} type="{case.verdict}" message={_attribute(case.message)}>{_text(case.details)}</{element}></testcase>'
+    return f"{start}><system-out>{_text(case.message)}</system-out></testcase>" if case.message else f"{start}/>"
+
+
+def _cases(model: Model, host: Host) -> list[Case]:
+    if host.verdict == NOT_MEASURED:
+        return [Case("measurement", NOT_MEASURED, "check mode: nothing was measured")]
+    cases = [_measurement(host)]
+    cases.extend(_limit_case(limit, host.words) for limit in host.limits)
+    if UNQUALIFIED in (model.fleet.get("policy") or {}).get("fail_on", ()) and host.verdict in GOOD and not host.certified:
+        cases.append(Case("qualification", FAIL, f"it does not certify: {host.qualification}"))
+    return cases
+
+
+def _measurement(host: Host) -> Case:
+    """Return the case of the measurement itself: whatever of the host's verdict no limit explains."""
+    told = tuple(limit["worst"]["reason"] for limit in host.limits if limit["worst"]["reason"])
+    reasons = [reason for reason in host.reasons if not (told and reason.startswith(told))]
+    if host.verdict in GOOD or (host.limits and not reasons):
+        return Case("measurement", WARN if host.notes else PASS, "; ".join(host.notes))
+    return Case("measurement", host.verdict, reasons[0] if reasons else host.verdict, "\n".join([*reasons, *host.notes]))
+
+
+def _limit_case(limit: dict[str, Any], words: Words) -> Case:
+    name = f"{limit['limit']} ({limit['rows']})" if limit["rows"] else limit["limit"]
+    worst = limit["worst"]
+    if worst["reason"]:
+        others = limit["rows_not_passed"] - 1
+        return Case(name, limit["verdict"], worst["reason"] + (f", and {others} more of its rows" if others > 0 else ""))
+    return Case(name, limit["verdict"], f"worst: {_figure(limit, words)}")
+
+
+def _figure(limit: dict[str, Any], words: Words) -> str:
+    worst = limit["worst"]
+    metric = METRICS.get(limit["metric"])
+    if metric is None or not isinstance(worst["value"], (int, float)):
+        return "no figure"
+    if worst["worker_name"] == "":
+        return metric.kind.format(worst["value"])
+    size = size_text(worst["block_size_bytes"])
+    return f"{metric.kind.format(worst['value'])} at {size}, {words.worker} {worst['worker_name']} ({_units.format_count(worst['samples'])} writes)"
+
+
+def _counts(cases: list[Case]) -> dict[str, int]:
+    elements = [_ELEMENTS.get(case.verdict) for case in cases]
+    return {"tests": len(cases), "failures": elements.count("failure"), "errors": elements.count("error"), "skipped": elements.count("skipped")}
+
+
+def _elapsed_s(host: Host) -> float:
+    return sum(figures["elapsed_ns"] for _row, figures in host.results() if figures["worker"] == "all") / 1e9
+
+
+def _count_attributes(counts: dict[str, int]) -> str:
+    return "".join(f' {key}="{count}"' for key, count in counts.items())
+
+
+def _text(text: str) -> str:
+    return escape(_FORBIDDEN.sub("?", text))
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_FORBIDDEN.sub("?", text))

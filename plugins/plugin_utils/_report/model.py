@@ -1,0 +1,356 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The model of a report: everything that the renderers show, gathered once from a run directory and judged by nobody again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_count
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, host_entry, missing_hosts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import is_repeated, worker_name
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import ProfileError, load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, HostRecord, host_label
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables, TablesError, Words, parse_tables, printable, words_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, GOOD, PASS, WORST_FIRST, worst
+
+NOT_MEASURED = "not measured"
+"""What stands in the place of a verdict in check mode."""
+
+CHARTED_HOSTS = 40
+"""The largest number of hosts for which the tables of intervals are read, for the charts."""
+
+_SHOWN_LEFT_OUT = 5
+_ROW_KEYS = ("block_size_bytes", "load_point", "stream", "operation", "worker")
+"""Columns and keys that say which row a judgement is on."""
+_SHOWN_LIMIT_KEYS = (
+    "limit",
+    "rows",
+    "metric",
+    "bound",
+    "limit_value",
+    "unit",
+    "severity",
+    "hard",
+)
+_SHOWN_WORST_KEYS = (
+    "block_size_bytes",
+    "load_point",
+    "stream",
+    "operation",
+    "worker",
+    "worker_name",
+    "value",
+    "value_at_least",
+    "samples",
+    "reason",
+    "waiver",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ResultRow:
+    """A row of a host's results.csv: its figures in the order of the host's columns, and the worst judgement on it with its reasons."""
+
+    values: tuple[Any, ...]
+    worker_name: str
+    verdict: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Host:
+    """What a report shows of one host's volume. Text is printable; nothing in it is escaped for any format.
+
+    profile is the name of the host's own profile, empty if it is judged by the run's.
+    """
+
+    host: str
+    volume: str
+    folder: str
+    verdict: str
+    certified: bool
+    qualification: str
+    kind: str
+    stage: str
+    created_at: str
+    reasons: list[str]
+    notes: list[str]
+    facts: dict[str, Any]
+    workspace: dict[str, Any]
+    tester: dict[str, Any]
+    limits: list[dict[str, Any]]
+    words: Words
+    profile: str = ""
+    leftovers: list[str] = field(default_factory=list)
+    columns: tuple[str, ...] = ()
+    rows: list[ResultRow] = field(default_factory=list)
+    intervals: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def label(self) -> str:
+        """The host's name, with the volume if it is not the default one."""
+        return host_label(self.host, self.volume)
+
+    def results(self) -> Iterator[tuple[ResultRow, dict[str, Any]]]:
+        """Yield each row with its figures by column name."""
+        for row in self.rows:
+            yield row, dict(zip(self.columns, row.values, strict=True))
+
+
+@dataclass(slots=True)
+class Model:
+    """A whole report. run is run.json, fleet is verdict.json without its hosts, limits are the profile's as (text, rows, severity, hard)."""
+
+    path: str
+    run: dict[str, Any]
+    fleet: dict[str, Any]
+    gate_ran: bool
+    check_mode: bool
+    hosts: list[Host]
+    columns: list[str]
+    limits: list[tuple[str, str, str, bool]]
+
+    @property
+    def profile_name(self) -> str:
+        """Name and version of the profile."""
+        return _profile_name(self.run.get("profile") or {})
+
+    @property
+    def run_id(self) -> str:
+        """The run's id."""
+        return printable(str(self.run.get("run_id", "")))
+
+    @property
+    def verdict(self) -> str:
+        """The fleet's verdict, or "not measured"."""
+        return self.fleet["verdict"] or NOT_MEASURED
+
+    @property
+    def words(self) -> Words:
+        """What people call the workers of the workload that the hosts ran."""
+        return next((host.words for host in self.hosts if host.rows), words_of("queue managers"))
+
+    @property
+    def steps(self) -> list[tuple[int, int]]:
+        """Every pair of load point and block size that any host measured, sorted."""
+        return sorted({step for host in self.hosts for step in _steps(host)})
+
+    @property
+    def size(self) -> str:
+        """How much the run covers: "3 hosts", or "5 volumes" if a host has another volume than the default one."""
+        noun = "host" if all(host.volume == DEFAULT_VOLUME for host in self.hosts) else "volume"
+        return f"{format_count(len(self.hosts))} {noun}" + ("" if len(self.hosts) == 1 else "s")
+
+    @property
+    def statement(self) -> str:
+        """What the run proves, in one sentence."""
+        if self.check_mode:
+            return "Check mode: nothing was measured, and there is no verdict."
+        if self.fleet["certified"]:
+            against = "the profile of each" if self.run.get("host_profiles") else self.profile_name
+            return f"This run certifies {self.size} against {against}."
+        return f"This run does not certify: {self._why_not()}."
+
+    @property
+    def gate_statement(self) -> str:
+        """What the gate did, in one sentence, empty if it let the run through as it stands."""
+        if not self.gate_ran:
+            if self.run.get("merged_from"):
+                return f"Merged from {len(self.run['merged_from'])} runs; this verdict was made from their records."
+            return "The gate did not run; this verdict was made from the records that were filed."
+        if self.fleet["gate_failed"]:
+            return "The gate stopped this run."
+        if self.fleet["policy"].get("report_only"):
+            return "The gate reports only, and let this run through whatever its verdict."
+        let_through = [f"{count} {verdict}" for verdict, count in counts_worst_first(self.fleet["counts"]) if verdict not in GOOD]
+        return f"The gate let {', '.join(let_through)} through, because gate_fail_on does not name it." if let_through else ""
+
+    @property
+    def expectation(self) -> str:
+        """How many hosts were expected, and which ones of the inventory the limit left out."""
+        expected, left_out = self.run.get("expected_hosts") or [], self.run.get("left_out_hosts") or []
+        text = f"{format_count(len(expected))} host{'' if len(expected) == 1 else 's'}"
+        if not left_out:
+            return text
+        more = f" and {format_count(len(left_out) - _SHOWN_LEFT_OUT)} more" if len(left_out) > _SHOWN_LEFT_OUT else ""
+        return f"{text}; the limit left out {', '.join(printable(str(host)) for host in left_out[:_SHOWN_LEFT_OUT])}{more}"
+
+    def _why_not(self) -> str:
+        bad = [host for host in self.hosts if host.verdict not in GOOD]
+        if not self.hosts:
+            return "no host was expected and none reported"
+        if bad:
+            parts = [f"{count} {verdict}" for verdict, count in counts_worst_first(self.fleet["counts"]) if verdict not in GOOD]
+            return f"of {self.size}, {', '.join(parts)}"
+        without = [host for host in self.hosts if not host.certified]
+        more = f" (and {len(without) - 1} more)" if len(without) > 1 else ""
+        return f"{without[0].label}{more}: {without[0].qualification}" if len(self.hosts) > 1 else without[0].qualification
+
+
+def build_model(run_directory: RunDirectory) -> Model:
+    """Gather a report's model from a run that has been judged. Raises RunDirectoryError."""
+    run = run_directory.run
+    verdict = run_directory.verdict()
+    if verdict is None:
+        raise RunDirectoryError(f"{run_directory.path} holds no verdict: judge the run before it is rendered.")
+    fleet = {key: value for key, value in verdict.items() if key != "hosts"}
+    fleet["reasons"] = [printable(str(reason)) for reason in fleet.get("reasons") or []]
+    folders = run_directory.folders()
+    reader = _Reader(run_directory, charted=len(folders) <= CHARTED_HOSTS)
+    hosts = [reader.host(folder, run_directory.read_record(folder)) for folder in folders]
+    hosts += [reader.host("", record) for record in missing_hosts(run_directory)]
+    hosts.sort(key=lambda host: (_rank(host.verdict), host.host, host.volume))
+    gate_ran = fleet.get("asked_by") == GATE
+    return Model(run_directory.path, run, fleet, gate_ran, run_directory.is_check_mode, hosts, reader.columns, _profile_limits(run))
+
+
+def counts_worst_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Return the verdicts that occur with their counts, the worst first."""
+    return [(verdict, counts[verdict]) for verdict in WORST_FIRST if counts.get(verdict)]
+
+
+def _profile_name(profile: Mapping[str, Any]) -> str:
+    return printable(f"{profile.get('name', 'no profile')} {profile.get('version', '')}".strip())
+
+
+def _rank(verdict: str) -> int:
+    return WORST_FIRST.index(verdict) if verdict in WORST_FIRST else len(WORST_FIRST)
+
+
+def _steps(host: Host) -> Iterator[tuple[int, int]]:
+    if host.columns:
+        load, size = host.columns.index("load_point"), host.columns.index("block_size_bytes")
+        for row in host.rows:
+            yield row.values[load], row.values[size]
+
+
+class _Reader:
+    """Reads a run directory's hosts one by one, and keeps what the fleet needs of each."""
+
+    def __init__(self, run_directory: RunDirectory, charted: bool) -> None:
+        self._run_directory = run_directory
+        self._charted = charted
+        self._profiles = run_directory.run.get("host_profiles") or {}
+        self._headers: dict[tuple[str, ...], tuple[str, ...]] = {}
+
+    @property
+    def columns(self) -> list[str]:
+        """Every column of the tables read so far, in the order in which they first occurred."""
+        return list(dict.fromkeys(column for header in self._headers for column in header))
+
+    def host(self, folder: str, record: HostRecord) -> Host:
+        """Return what the report shows of one record, with its tables."""
+        entry = host_entry(record)
+        measured = bool(record.verdict) or not self._run_directory.is_check_mode
+        own_profile = self._profiles.get(record.host)
+        host = Host(
+            host=printable(record.host),
+            volume=printable(record.volume),
+            folder=folder,
+            verdict=entry["verdict"] if measured else NOT_MEASURED,
+            certified=entry["certified"],
+            qualification=printable(entry["qualification"]),
+            kind=printable(record.kind),
+            stage=printable(str((record.error or {}).get("stage") or "")),
+            created_at=printable(record.created_at),
+            reasons=[printable(reason) for reason in (entry["reasons"] if measured else record.reasons)],
+            notes=[printable(note) for note in record.notes],
+            facts=_plain(record.facts),
+            workspace=_plain(record.workspace),
+            tester=_plain(record.tester),
+            limits=_limits(record.judgements),
+            words=words_of(record.load_unit),
+            profile=_profile_name(own_profile) if own_profile else "",
+            leftovers=[printable(item) for item in entry["leftovers"]],
+        )
+        host.notes.extend(f"Left behind on the host: {item}" for item in host.leftovers)
+        if record.tables:
+            self._add_tables(host, record)
+        return host
+
+    def _add_tables(self, host: Host, record: HostRecord) -> None:
+        wanted = ("run.csv", "results.csv", "intervals.csv") if self._charted else ("run.csv", "results.csv")
+        try:
+            tables = parse_tables(self._run_directory.read_tables(record, wanted))
+        except (TablesError, RunDirectoryError) as error:
+            host.notes.append(printable(f"Its figures are not shown: {error}"))
+            return
+        header = tuple(tables.results[0]) if tables.results else ()
+        host.columns = self._headers.setdefault(header, header)
+        host.rows = _rows(record, tables)
+        host.notes.extend(f"The tester warns: {value}" for key, value in tables.run.items() if key.startswith("warning_") and value)
+        try:
+            host.intervals = tables.intervals
+        except TablesError as error:
+            host.notes.append(printable(f"Its seconds are not shown: {error}"))
+
+
+def _rows(record: HostRecord, tables: Tables) -> list[ResultRow]:
+    judged: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for judgement in record.judgements:
+        judged.setdefault(tuple(judgement.get(key) for key in _ROW_KEYS), []).append(judgement)
+    rows = []
+    for row in tables.results:
+        judgements = judged.get(tuple(row[key] for key in _ROW_KEYS), [])
+        reasons = tuple(printable(str(judgement["reason"])) for judgement in judgements if judgement.get("reason"))
+        rows.append(ResultRow(tuple(row.values()), printable(worker_name(row["worker"], record.worker_names)), _worst(judgements), reasons))
+    return rows
+
+
+def _worst(judgements: list[dict[str, Any]]) -> str:
+    verdicts = [judgement["verdict"] if judgement["verdict"] in WORST_FIRST else ERROR for judgement in judgements]
+    return worst(verdicts) if verdicts else ""
+
+
+def _limits(judgements: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return an entry a limit: what it asks, how many rows it judged, how many of them do not pass, and its worst row."""
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for judgement in judgements:
+        groups.setdefault(tuple(str(judgement.get(key)) for key in _SHOWN_LIMIT_KEYS), []).append(judgement)
+    return [_limit(group) for group in groups.values()]
+
+
+def _limit(group: list[dict[str, Any]]) -> dict[str, Any]:
+    rows = [judgement for judgement in group if (judgement["worker"] is not None or judgement["value"] is not None) and not is_repeated(judgement)]
+    first = min(rows or group, key=_badness)
+    return {
+        **{key: _printable_value(first.get(key)) for key in _SHOWN_LIMIT_KEYS},
+        "verdict": _worst(group),
+        "rows_judged": len(rows),
+        "rows_not_passed": sum(judgement.get("verdict") != PASS for judgement in rows),
+        "worst": {key: _printable_value(first.get(key)) for key in _SHOWN_WORST_KEYS},
+    }
+
+
+def _badness(judgement: Mapping[str, Any]) -> tuple[int, float]:
+    number = judgement["value"] or 0
+    return _rank(judgement["verdict"]), number if judgement["bound"] == "min" else -number
+
+
+def _plain(data: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return a dict of printable text and numbers; what is nested becomes text."""
+    return {printable(str(key)): _printable_value(value) for key, value in (data or {}).items()}
+
+
+def _printable_value(value: Any) -> Any:
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return ", ".join(printable(str(item)) for item in value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{printable(str(key))}={printable(str(item))}" for key, item in value.items() if item is not None)
+    return printable(str(value))
+
+
+def _profile_limits(run: Mapping[str, Any]) -> list[tuple[str, str, str, bool]]:
+    try:
+        profile = load_profile(run.get("profile") or {})
+    except ProfileError:
+        return []
+    return [(limit.text, limit.rows_text or "every row", limit.severity, limit.hard) for limit in profile.limits]

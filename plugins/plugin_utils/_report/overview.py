@@ -1,0 +1,70 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What stands above and below the hosts in every format for people: counts, parameters, and what the profile asks for besides limits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import step_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST
+
+
+def counts_of(model: Model) -> list[tuple[str, int]]:
+    """Return every verdict with its count, the worst first; in check mode also what was not measured."""
+    counts = model.fleet.get("counts") or {}
+    unmeasured = sum(host.verdict == NOT_MEASURED for host in model.hosts)
+    return [(verdict, counts.get(verdict, 0)) for verdict in WORST_FIRST] + ([(NOT_MEASURED, unmeasured)] if unmeasured else [])
+
+
+def steps_of(model: Model) -> tuple[list[tuple[int, int]], list[str]]:
+    """Return every load point and block size that was measured, and their titles."""
+    steps = model.steps
+    several = len({step[0] for step in steps}) > 1
+    return steps, [step_text(step, several, model.words) for step in steps]
+
+
+def parameters_of(model: Model) -> list[tuple[str, str]]:
+    """Return the run's parameters and where it ran as pairs of text."""
+    run = model.run
+    groups = [run.get("parameters") or {}, {f"controller_{key}": value for key, value in (run.get("controller") or {}).items()}]
+    pairs = [(printable(str(key)), _text(value)) for group in groups for key, value in group.items()]
+    policy = model.fleet.get("policy") or {}
+    pairs.append(("gate_fail_on", _text(policy.get("fail_on") or "nothing")))
+    pairs.append(("gate_report_only", _text(bool(policy.get("report_only")))))
+    pairs.append(("collection_version", _text(run.get("collection_version", ""))))
+    if run.get("merged_from"):
+        pairs.append(("merged_from", _text(run["merged_from"])))
+    return pairs
+
+
+def qualifies_of(model: Model) -> str:
+    """Return in one sentence what a run must be to certify."""
+    asked = (model.run.get("profile") or {}).get("qualifies") or {}
+    parts = ["A run certifies if the tester wrote as MQ does, as fast as it could"]
+    if asked.get("min_duration_s"):
+        parts.append(f"for at least {asked['min_duration_s']:g} s a row")
+    if asked.get("min_footprint"):
+        parts.append(f"to at least {_units.format_size(asked['min_footprint'])} of files for each queue manager")
+    if asked.get("block_sizes"):
+        parts.append(f"and measured {', '.join(map(_units.format_size, asked['block_sizes']))}")
+    return " ".join(parts) + "."
+
+
+def waivers_of(model: Model) -> list[str]:
+    """Return the profile's waivers, a sentence each."""
+    waivers = (model.run.get("profile") or {}).get("waivers") or []
+    return [printable(f"{waiver.get('host')}: {waiver.get('metric')} until {waiver.get('until')}: {waiver.get('reason')}") for waiver in waivers]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(printable(str(item)) for item in value)
+    return "" if value is None else printable(str(value))

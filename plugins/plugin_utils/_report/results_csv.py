@@ -1,0 +1,50 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""results.csv: every host's results in one table, a row a result and at least one a host."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
+
+LEADING_COLUMNS = ("host", "volume", "host_verdict", "certified", "row_verdict", "reasons", "worker_name")
+
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?\Z")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+
+
+def render(model: Model) -> Iterator[str]:
+    """Yield the table's text piece by piece."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow([*LEADING_COLUMNS, *(column for column in model.columns if column not in LEADING_COLUMNS)])
+    for host in model.hosts:
+        writer.writerows(_rows(host, model.columns))
+        yield buffer.getvalue()
+        buffer.seek(0)
+        buffer.truncate()
+    yield buffer.getvalue()
+
+
+def harmless(value: Any) -> Any:
+    """Return a cell that no spreadsheet takes for a formula: text that could be one gets a quote before it, numbers stay what they are."""
+    if isinstance(value, str) and value.lstrip().startswith(_FORMULA_STARTS) and not _NUMBER.match(value):
+        return "'" + value
+    return value
+
+
+def _rows(host: Host, columns: list[str]) -> Iterator[list[Any]]:
+    shown = [column for column in columns if column not in LEADING_COLUMNS]
+    leading = [harmless(host.host), harmless(host.volume), host.verdict, str(host.certified).lower()]
+    if not host.rows:
+        yield [*leading, "", harmless("; ".join(host.reasons)), "", *("" for column in shown)]
+    for row, figures in host.results():
+        cells = ["" if figures.get(column) is None else harmless(figures[column]) for column in shown]
+        yield [*leading, row.verdict, harmless("; ".join(row.reasons)), harmless(row.worker_name), *cells]

@@ -1,0 +1,54 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The templates beside this file, ready to render: HTML with automatic escaping, Markdown with a filter that escapes."""
+
+from __future__ import annotations
+
+import pkgutil
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import jinja2
+
+_MARKDOWN_SPECIAL = re.compile(r"([\\`*\[\]<|~&$@#]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=/)|^[>+-])")
+_MARKDOWN_DOTS = re.compile(r"(?i)(\bwww|^[0-9]+)(?=\.)")
+
+
+def render_template(name: str, **variables: Any) -> Iterator[str]:
+    """Yield a template's text in pieces of many lines."""
+    stream = _ENVIRONMENT.get_template(name).stream(**variables)
+    stream.enable_buffering(200)
+    return iter(stream)
+
+
+def read_resource(name: str) -> str:
+    """Return the text of a file beside the templates."""
+    content = pkgutil.get_data(__package__, f"templates/{name}")
+    if content is None:
+        raise FileNotFoundError(name)
+    return content.decode("utf-8")
+
+
+def markdown(text: Any) -> str:
+    """Return text that Markdown shows as it is, on one line: no markup, no link, no HTML, no cell's end."""
+    line = " ".join(str(text).split())
+    return _MARKDOWN_DOTS.sub(r"\1\\", _MARKDOWN_SPECIAL.sub(r"\\\1", line))
+
+
+def _make_environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(read_resource),
+        autoescape=lambda name: bool(name) and name.endswith(".html.j2"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["markdown"] = markdown
+    return environment
+
+
+_ENVIRONMENT = _make_environment()

@@ -1,0 +1,389 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The run directory: the one place on the controller where a run's parameters, records, tables, verdict and report live.
+
+    <base>/<run id>/run.json
+    <base>/<run id>/hosts/<safe host>/<safe volume>/order.json, record.json and the tester's tables, bytes unchanged
+    <base>/<run id>/verdict.json and the rendered report
+    <base>/latest -> the newest run's directory
+
+Every file is written aside and renamed, so that many workers can file records at once and a reader sees a file whole or not at all. Names of hosts are
+untrusted: a folder's name is made safe, the true name stands in the record.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import hashlib
+import json
+import os
+import re
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, replace_link, write_file
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, RecordError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, MISSING
+
+SCHEMA_VERSION = 1
+"""Schema of run.json."""
+
+VERDICT = "verdict.json"
+SUMMARY = "summary.txt"
+"""The file of the report that is written last: if it exists, the report is complete and up to date."""
+
+MAX_RECORD_BYTES = 16 << 20
+MAX_RUN_BYTES = 64 << 20
+MAX_TABLE_BYTES = 64 << 20
+
+_RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}\Z")
+_SAFE_NAME = re.compile(r"[a-z0-9_][a-z0-9_.-]{0,79}\Z")
+_TABLE_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}\.csv\Z")
+
+
+class RunDirectoryError(OSError):
+    """A run directory that cannot be made, read or written; the message is one sentence with the path."""
+
+
+class RunDirectory:
+    """One run's directory. path is its absolute path, run is what run.json holds."""
+
+    def __init__(self, path: str, run: dict[str, Any]) -> None:
+        self.path = path
+        self.run = run
+
+    @classmethod
+    def create(cls, base: str, run: Mapping[str, Any]) -> RunDirectory:
+        """Make a new run directory under base, which is made if it is absent, and point base/latest to it.
+
+        run is what run.json is to hold; schema, run_id and created_at are filled in if they are absent. Raises RunDirectoryError, also if a
+        directory of this run id is there already.
+        """
+        run = {"schema": SCHEMA_VERSION, "run_id": new_run_id(), "created_at": utc_now(), **run}
+        if not isinstance(run["run_id"], str) or not _RUN_ID.match(run["run_id"]):
+            raise RunDirectoryError(f"The run id {run['run_id']!r} may hold letters, digits, dot, dash and underscore only.")
+        base = os.path.abspath(base)
+        path = os.path.join(base, run["run_id"])
+        try:
+            os.makedirs(base, exist_ok=True)
+            os.mkdir(path)
+            os.mkdir(os.path.join(path, "hosts"))
+            write_file(os.path.join(path, "run.json"), _encode(run))
+            replace_link(os.path.join(base, "latest"), run["run_id"])
+        except OSError as error:
+            raise RunDirectoryError(f"The run directory {path} cannot be made: {error.strerror or error}.") from None
+        return cls(path, run)
+
+    @classmethod
+    def open(cls, path: str) -> RunDirectory:
+        """Open an existing run directory (a link such as reports/latest is resolved). Raises RunDirectoryError."""
+        path = os.path.realpath(path)
+        run = _read_json(os.path.join(path, "run.json"), MAX_RUN_BYTES)
+        if run.get("schema") != SCHEMA_VERSION or not isinstance(run.get("run_id"), str):
+            raise RunDirectoryError(f"{path} is no run directory of schema {SCHEMA_VERSION}.")
+        return cls(path, run)
+
+    @classmethod
+    def merge(cls, paths: Iterable[str], base: str) -> RunDirectory:
+        """Make one new run directory under base from several: all expected hosts, and of each host and volume the newest record with its tables.
+
+        Parameters, profile and policy are those of the newest run, of the controller what all agree on; merged_from names all. The fleet is not judged:
+        that is for whoever renders. Raises RunDirectoryError, also if one of several runs was made in check mode: it measured nothing, and merged with
+        others would hide what they measured.
+        """
+        sources = sorted((cls.open(path) for path in paths), key=lambda source: (str(source.run.get("created_at", "")), source.run["run_id"]))
+        if not sources:
+            raise RunDirectoryError("There is no run directory to merge.")
+        unmeasured = [source.run["run_id"] for source in sources if source.is_check_mode]
+        if unmeasured and len(sources) > 1:
+            raise RunDirectoryError(f"The run {unmeasured[0]} was made in check mode and measured nothing; it cannot be merged with others.")
+        newest = {key: value for key, value in sources[-1].run.items() if key not in ("schema", "run_id", "created_at")}
+        expected = sorted({host for source in sources for host in source.expected_hosts})
+        left_out = sorted({host for source in sources for host in source.run.get("left_out_hosts") or []}.difference(expected))
+        profiles = {host: profile for source in sources for host, profile in (source.run.get("host_profiles") or {}).items()}
+        merged_from = [source.run["run_id"] for source in sources]
+        controller = _common_facts([source.run.get("controller") or {} for source in sources])
+        hosts = {"expected_hosts": expected, "left_out_hosts": left_out, "host_profiles": profiles}
+        merged = cls.create(base, {**newest, "controller": controller, **hosts, "merged_from": merged_from})
+        for source, folder in _newest_records(sources):
+            merged.write_record(*source.read_with_tables(folder))
+        return merged
+
+    @property
+    def expected_hosts(self) -> list[str]:
+        """Names of the hosts that the run was to measure."""
+        return [str(host) for host in self.run.get("expected_hosts") or []]
+
+    @property
+    def is_check_mode(self) -> bool:
+        """Whether the run was a preflight, which measures nothing."""
+        return bool((self.run.get("controller") or {}).get("check_mode"))
+
+    @cached_property
+    def _names_by_folder(self) -> dict[str, str]:
+        return {safe_name(name): name for name in self.expected_hosts}
+
+    def write_record(self, record: HostRecord, tables: Mapping[str, bytes] | None = None) -> str:
+        """File a host's record and its tables (bytes by file name), replacing an earlier one; returns the folder, relative to the run directory.
+
+        The size and SHA-256 of each table join the record. A verdict and a report made before are out of date and removed. Raises RunDirectoryError.
+        """
+        tables = tables or {}
+        folder = _folder(record.host, record.volume)
+        for name in tables:
+            if not _TABLE_NAME.match(name):
+                raise RunDirectoryError(f"{name!r} is not the name of a table.")
+        filed = {name: {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()} for name, content in tables.items()}
+        record = replace(record, run_id=record.run_id or self.run["run_id"], created_at=record.created_at or utc_now(), tables=filed)
+        path = os.path.join(self.path, folder)
+        try:
+            _make_folder(self.path, folder)
+            for name, content in tables.items():
+                write_file(os.path.join(path, name), content)
+            self._write_record_file(folder, record)
+        except OSError as error:
+            raise RunDirectoryError(f"The record of {record.host!r} cannot be written to {path}: {error.strerror or error}.") from None
+        return folder
+
+    def _write_record_file(self, folder: str, record: HostRecord) -> None:
+        write_file(os.path.join(self.path, folder, "record.json"), _encode(record.as_dict()))
+        for name in (VERDICT, SUMMARY):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(os.path.join(self.path, name))
+
+    def write_order(self, order: Mapping[str, Any]) -> None:
+        """Record what a host is ordered to measure, before it is started. Raises RunDirectoryError."""
+        folder = _folder(order["host"], order["volume"])
+        try:
+            _make_folder(self.path, folder)
+            write_file(os.path.join(self.path, folder, "order.json"), _encode(order))
+        except OSError as error:
+            raise RunDirectoryError(f"The order of {order['host']!r} cannot be written to {self.path}: {error.strerror or error}.") from None
+
+    def read_order(self, host: str, volume: str) -> dict[str, Any]:
+        """Return what a host was ordered to measure. Raises RunDirectoryError, also if nothing was."""
+        return _read_json(os.path.join(self.path, _folder(host, volume), "order.json"), MAX_RECORD_BYTES)
+
+    def note_leftovers(self, host: str, volume: str, left: Iterable[str]) -> bool:
+        """Add to a filed record what of the run is left on the host; False if no record is filed. Raises RunDirectoryError."""
+        folder = _folder(host, volume)
+        if not self.has_record(host, volume):
+            return False
+        try:
+            self._write_record_file(folder, replace(self.read_record(folder), leftovers=[str(item) for item in left]))
+        except OSError as error:
+            raise RunDirectoryError(f"{folder}/record.json cannot be written to {self.path}: {error.strerror or error}.") from None
+        return True
+
+    def has_record(self, host: str, volume: str) -> bool:
+        """Whether a record of this host's volume is filed, whatever it says."""
+        return os.path.lexists(os.path.join(self.path, _folder(host, volume), "record.json"))
+
+    def is_known(self, host: str, volume: str) -> bool:
+        """Whether a record of this host's volume is filed that says more than that it is missing."""
+        return self.has_record(host, volume) and self.read_record(_folder(host, volume)).verdict != MISSING
+
+    def folders(self) -> list[str]:
+        """Return the folders of all records, relative to the run directory, sorted."""
+        found = []
+        for host in _entries(os.path.join(self.path, "hosts")):
+            volumes = _entries(os.path.join(self.path, "hosts", host))
+            found.extend(
+                os.path.join("hosts", host, volume) for volume in volumes if os.path.lexists(os.path.join(self.path, "hosts", host, volume, "record.json"))
+            )
+        return found
+
+    def read_record(self, folder: str) -> HostRecord:
+        """Return the record in a folder; one that cannot be trusted becomes an error's record, which says why."""
+        try:
+            return _parse_record(_read_json(os.path.join(self.path, folder, "record.json"), MAX_RECORD_BYTES), folder)
+        except RunDirectoryError as error:
+            return self._unreadable(folder, str(error))
+
+    def read_with_tables(self, folder: str) -> tuple[HostRecord, dict[str, bytes]]:
+        """Return the record in a folder and its tables; if one of these cannot be trusted, an error's record and none."""
+        record = self.read_record(folder)
+        try:
+            return record, self.read_tables(record)
+        except RunDirectoryError as error:
+            return self._unreadable(folder, str(error)), {}
+
+    def iter_records(self) -> Iterator[HostRecord]:
+        """Yield every record, one at a time (a fleet's records together can be large)."""
+        for folder in self.folders():
+            yield self.read_record(folder)
+
+    def records(self) -> list[HostRecord]:
+        """Return every record."""
+        return list(self.iter_records())
+
+    def expected_missing(self) -> list[str]:
+        """Return the expected hosts that no record has been filed for, in the order of the run."""
+        filed = set(_entries(os.path.join(self.path, "hosts")))
+        return [host for host in self.expected_hosts if safe_name(host) not in filed or not self._has_record(host)]
+
+    def read_tables(self, record: HostRecord, wanted: Iterable[str] | None = None) -> dict[str, bytes]:
+        """Return a record's tables (or those ``wanted``) as they were filed. Raises RunDirectoryError if one is gone or is not what was filed."""
+        folder = os.path.join(self.path, _folder(record.host, record.volume))
+        tables = {}
+        for name, filed in record.tables.items():
+            if wanted is not None and name not in wanted:
+                continue
+            if not _TABLE_NAME.match(name):
+                raise RunDirectoryError(f"{name!r} is no name of a table.")
+            try:
+                content = read_file(os.path.join(folder, name), MAX_TABLE_BYTES)
+            except OSError as error:
+                raise RunDirectoryError(f"{name} cannot be read: {error.strerror or error}.") from None
+            if hashlib.sha256(content).hexdigest() != filed.get("sha256"):
+                raise RunDirectoryError(f"{name} is not what was collected: its SHA-256 differs.")
+            tables[name] = content
+        return tables
+
+    def write_verdict(self, verdict: Mapping[str, Any]) -> None:
+        """Write verdict.json. Raises RunDirectoryError."""
+        path = os.path.join(self.path, VERDICT)
+        try:
+            write_file(path, _encode(verdict))
+        except OSError as error:
+            raise RunDirectoryError(f"The verdict cannot be written to {path}: {error.strerror or error}.") from None
+
+    def verdict(self) -> dict[str, Any] | None:
+        """Return what verdict.json holds, None if the gate wrote none. Raises RunDirectoryError if it cannot be read."""
+        path = os.path.join(self.path, VERDICT)
+        return _read_json(path, MAX_RUN_BYTES) if os.path.lexists(path) else None
+
+    def _has_record(self, host: str) -> bool:
+        folder = os.path.join(self.path, "hosts", safe_name(host))
+        return any(os.path.lexists(os.path.join(folder, volume, "record.json")) for volume in _entries(folder))
+
+    def _unreadable(self, folder: str, reason: str) -> HostRecord:
+        host, volume = folder.split(os.sep)[1:]
+        reason = f"its record cannot be read: {reason}"
+        return HostRecord(
+            host=self._names_by_folder.get(host, host),
+            volume=volume,
+            kind="error",
+            run_id=self.run["run_id"],
+            error={"stage": "gate", "verdict": ERROR, "reason": reason},
+            verdict=ERROR,
+            qualification="nothing was measured",
+            reasons=[reason],
+        )
+
+
+def new_run_id() -> str:
+    """Return a new run id: the time of now in UTC and six random hexadecimal digits, such as 20261121T104935Z-1f0c2a."""
+    return f"{_utc_now():%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
+
+
+def safe_name(name: str) -> str:
+    """Return a folder's name for an untrusted name: the same if it is harmless, otherwise a readable part of it, a tilde and a hash of all of it.
+
+    Two different names never share a folder, not on a file system that ignores case either.
+    """
+    if _SAFE_NAME.match(name):
+        return name
+    readable = re.sub(r"[^a-z0-9_-]+", "-", name.lower()).strip("-")[:40]
+    return f"{readable}~{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+
+
+def _folder(host: Any, volume: Any) -> str:
+    """Return the folder of a host's volume, relative to the run directory."""
+    return os.path.join("hosts", safe_name(str(host)), safe_name(str(volume)))
+
+
+def _utc_now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.timezone.utc)
+
+
+def _encode(data: Mapping[str, Any]) -> bytes:
+    return (json.dumps(_finite(data), indent=1, default=str) + "\n").encode("ascii")
+
+
+def _finite(data: Any) -> Any:
+    """Return data with None in the place of figures that JSON cannot hold."""
+    if isinstance(data, Mapping):
+        return {str(key): _finite(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [_finite(value) for value in data]
+    if isinstance(data, float) and not -float("inf") < data < float("inf"):
+        return None
+    return data
+
+
+def _read_json(path: str, most: int) -> dict[str, Any]:
+    try:
+        data = json.loads(read_file(path, most), parse_constant=_refuse_constant)
+    except OSError as error:
+        raise RunDirectoryError(f"{path} cannot be read: {error.strerror or error}.") from None
+    except (ValueError, RecursionError):
+        raise RunDirectoryError(f"{path} is no valid JSON.") from None
+    if not isinstance(data, dict):
+        raise RunDirectoryError(f"{path} does not hold an object.")
+    return data
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _parse_record(data: dict[str, Any], folder: str) -> HostRecord:
+    """Return a record from what its file holds. Raises RunDirectoryError if it is not shaped as records are, or lies in another one's folder."""
+    where = f"{folder}/record.json"
+    try:
+        record = HostRecord.from_dict(data)
+    except RecordError as error:
+        raise RunDirectoryError(f"{where} {error}.") from None
+    if folder != _folder(record.host, record.volume):
+        raise RunDirectoryError(f"{where} belongs to another host or volume.")
+    return record
+
+
+def _common_facts(facts: list[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the newest of some facts (the last), with None for each that another one of them does not share."""
+    return {key: value if all(other.get(key) == value for other in facts) else None for key, value in facts[-1].items()}
+
+
+def _newest_records(sources: list[RunDirectory]) -> list[tuple[RunDirectory, str]]:
+    """Return the folder of every record with the run that has its newest one; sources are sorted, the oldest run first.
+
+    A record that cannot be read says nothing of its age. It is as old as its run, and an older run's record never hides it: that could be a pass.
+    """
+    newest: dict[str, tuple[str, RunDirectory]] = {}
+    for source in sources:
+        for folder in source.folders():
+            created_at = source.read_record(folder).created_at
+            if folder not in newest or not created_at or created_at >= newest[folder][0]:
+                newest[folder] = (created_at or str(source.run.get("created_at", "")), source)
+    return [(entry[1], folder) for folder, entry in sorted(newest.items())]
+
+
+def _make_folder(root: str, folder: str) -> None:
+    """Make a folder below root part by part; an OSError if a part is a link or no directory."""
+    path = root
+    for part in folder.split(os.sep):
+        path = os.path.join(path, part)
+        try:
+            os.mkdir(path)
+        except FileExistsError:
+            if os.path.islink(path) or not os.path.isdir(path):
+                raise
+
+
+def _entries(path: str) -> list[str]:
+    """Return the names of the true directories in a directory, sorted; none if it is not there."""
+    try:
+        with os.scandir(path) as entries:
+            return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise RunDirectoryError(f"{path} cannot be read: {error.strerror or error}.") from None

@@ -1,0 +1,60 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Files that are complete or absent: written aside and renamed, and read without following a link or reading without end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator
+from typing import IO
+
+
+@contextlib.contextmanager
+def written_aside(path: str) -> Iterator[IO[bytes]]:
+    """Open a new file beside path for writing and rename it to path if the block succeeds; otherwise nothing of it remains."""
+    directory, name = os.path.split(path)
+    aside = os.path.join(directory, f".{name[:100]}.{secrets.token_hex(6)}")
+    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    try:
+        with os.fdopen(descriptor, "wb", buffering=1 << 20) as file:
+            yield file
+        os.replace(aside, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(aside)
+        raise
+
+
+def write_file(path: str, content: bytes) -> None:
+    """Write a whole file aside and rename it to path."""
+    with written_aside(path) as file:
+        file.write(content)
+
+
+def read_file(path: str, most: int) -> bytes:
+    """Return a regular file's content; an OSError if it is a link or no regular file, or has more than so many bytes."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise OSError(f"it has more than {most} bytes")
+    return content
+
+
+def replace_link(path: str, target: str) -> bool:
+    """Make path a symbolic link to target in one step; False, and nothing is touched, if something else than a link is there."""
+    if os.path.lexists(path) and not os.path.islink(path):
+        return False
+    directory, name = os.path.split(path)
+    aside = os.path.join(directory, f".{name}.{secrets.token_hex(6)}")
+    os.symlink(target, aside)
+    try:
+        os.replace(aside, path)
+    except OSError:
+        os.unlink(aside)
+        raise
+    return True

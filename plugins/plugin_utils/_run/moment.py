@@ -1,0 +1,14 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Moments as run directories write them."""
+
+from __future__ import annotations
+
+import datetime
+
+
+def utc_now() -> str:
+    """Return the time of now as run directories write it: ISO 8601 in UTC, whole seconds, with Z."""
+    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,137 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The record of one host's volume: what was measured there, or why nothing was. It is what record.json holds."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+SCHEMA_VERSION = 1
+DEFAULT_VOLUME = "log"
+
+MEASUREMENT = "measurement"
+ERROR = "error"
+PREFLIGHT = "preflight"
+
+_LARGEST = 1 << 64
+_NUMBER = (int, float, type(None))
+_JUDGEMENT_TYPES: dict[str, Any] = {
+    "limit": str,
+    "metric": str,
+    "bound": str,
+    "verdict": str,
+    "reason": str,
+    "limit_value": _NUMBER,
+    "value": _NUMBER,
+    "samples": int,
+    "block_size_bytes": (int, type(None)),
+    "load_point": (int, type(None)),
+    "stream": (str, type(None)),
+    "operation": (str, type(None)),
+    "worker": (int, str, type(None)),
+    "worker_name": str,
+}
+
+
+class RecordError(ValueError):
+    """A record that cannot be used; the message names the key."""
+
+
+@dataclass
+class HostRecord:
+    """One host's volume in one run.
+
+    ``kind`` is ``measurement``, ``error`` (nothing was measured; ``error`` holds stage, verdict and reason) or ``preflight`` (nothing
+    was to be measured; there is no verdict). ``tables`` holds the size and the SHA-256 of each table by its name.
+    """
+
+    host: str
+    volume: str = DEFAULT_VOLUME
+    kind: str = MEASUREMENT
+    run_id: str = ""
+    created_at: str = ""
+    error: dict[str, Any] | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+    workspace: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    load_unit: str = ""
+    tester: dict[str, Any] | None = None
+    verdict: str | None = None
+    certified: bool = False
+    qualification: str = ""
+    reasons: list[str] = field(default_factory=list)
+    judgements: list[dict[str, Any]] = field(default_factory=list)
+    leftovers: list[str] = field(default_factory=list)
+    tables: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """How people call the host's volume: by the host alone if the volume is the default one."""
+        return host_label(self.host, self.volume)
+
+    @property
+    def worker_names(self) -> list[Any]:
+        """The names of the workers (the queue managers), in the order of their numbers."""
+        return self.workspace.get("queue_managers") or []
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what record.json is to hold."""
+        return {"schema": SCHEMA_VERSION, **{each.name: getattr(self, each.name) for each in dataclasses.fields(self)}}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> HostRecord:
+        """Return the record that ``data``, which nobody vouches for, holds. Raises RecordError."""
+        if data.get("schema") != SCHEMA_VERSION:
+            raise RecordError(f"is not a record of schema {SCHEMA_VERSION}")
+        _check_types(data, _TYPES)
+        given = {name: data[name] for name in _TYPES if data.get(name) is not None}
+        record = cls(**given)
+        record._check()
+        return record
+
+    def _check(self) -> None:
+        for judgement in self.judgements:
+            if not isinstance(judgement, dict):
+                raise RecordError("has no usable judgements")
+            _check_types(judgement, _JUDGEMENT_TYPES)
+            if not all(_is_plain(value) for value in judgement.values()):
+                raise RecordError("has no usable judgements")
+        for name in ("reasons", "leftovers", "notes"):
+            if not all(isinstance(item, str) for item in getattr(self, name)):
+                raise RecordError(f"has no usable {name}")
+        if not all(isinstance(filed, dict) for filed in self.tables.values()):
+            raise RecordError("has no usable tables")
+        if not isinstance(self.worker_names, list):
+            raise RecordError("has no usable workspace")
+
+
+def host_label(host: str, volume: str) -> str:
+    """Return how people call a host's volume: by the host alone if the volume is the default one."""
+    return host if volume == DEFAULT_VOLUME else f"{host}/{volume}"
+
+
+_OPTIONAL_TYPES: dict[str, Any] = {"dict": dict, "list": list, "str": str, "bool": bool}
+
+
+def _type_of(each: dataclasses.Field[Any]) -> Any:
+    """Return the type that a field has in record.json; only a field without a default has to be there."""
+    wanted = _OPTIONAL_TYPES[str(each.type).split("[", maxsplit=1)[0].split(" ", maxsplit=1)[0]]
+    return wanted if each.name in ("host", "volume", "kind") else (wanted, type(None))
+
+
+_TYPES = {each.name: _type_of(each) for each in dataclasses.fields(HostRecord)}
+
+
+def _check_types(data: Mapping[str, Any], types: Mapping[str, Any]) -> None:
+    for key, wanted in types.items():
+        if not isinstance(data.get(key), wanted):
+            raise RecordError(f"has no usable {key}")
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, str) or (isinstance(value, (int, float)) and abs(value) <= _LARGEST)

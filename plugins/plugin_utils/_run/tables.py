@@ -1,0 +1,291 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The tester's tables, read strictly from bytes that nobody vouches for.
+
+Readers go by column name, and a column's name says its type: no list of columns is kept here. A table is refused as a whole, with one sentence, where it is
+incomplete, contradicts itself or holds a figure that cannot be one. Text is harmless for a terminal: what cannot be printed stands as an escape.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+
+Row = dict[str, Any]
+"""A row by column name: int, float or str, None if the field is empty."""
+
+SCHEMA_VERSION = 1
+ALL_WORKERS = "all"
+MQ_LOG = "mq-log"
+"""The workload that writes as MQ's logger does."""
+
+TABLE_NAMES = ("run.csv", "results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv")
+"""The tester's tables, all that is ever taken from a host."""
+
+MAX_BYTES = {"run.csv": 1 << 20, "results.csv": 16 << 20, "intervals.csv": 64 << 20, "histogram.csv": 64 << 20}
+"""The largest table that is read, in bytes; one hour of seven block sizes stays below 4 MiB."""
+
+EXIT_STATUSES = (0, 3, 4)
+"""Exit statuses with which the tester leaves tables behind: measured, I/O error, interrupted or past its deadline."""
+
+_LARGEST = (1 << 64) - 1
+_INTEGER = re.compile(r"[0-9]{1,20}\Z")
+_DECIMAL = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,12})?\Z")
+_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}\Z")
+
+KEY_COLUMNS = ("step", "block_size_bytes", "load_point", "stream", "operation", "worker")
+"""Columns that every table but run.csv begins with."""
+_FILLED = ("step", "load_point", "stream", "operation", "worker")
+_RESULT_FILLED = (*_FILLED, "elapsed_ns", "operations", "bytes")
+_RESULT_MANDATORY = (*KEY_COLUMNS, *_RESULT_FILLED, "bytes_per_s", "latency_mean_ns", "latency_p99_ns", "latency_max_ns", "latency_max_in_flight")
+_INTERVAL_MANDATORY = (*KEY_COLUMNS, "second", "partial", "operations", "bytes", "latency_p99_ns", "latency_max_ns")
+_HISTOGRAM_MANDATORY = (*KEY_COLUMNS, "batch", "latency_upper_ns", "operations")
+
+_NAMES = ("stream", "operation")
+"""The columns that hold a name. Every other column holds a number, whose unit is in the column's name; a count or a flag has no unit."""
+_WHOLE = frozenset(("step", "block_size_bytes", "load_point", "elapsed_ns", "operations", "bytes", "second", "partial", "batch"))
+"""Columns that are used as whole numbers here."""
+_NEVER_NEGATIVE = ("_ns", "_bytes", "_s")
+
+
+@dataclass(frozen=True)
+class Words:
+    """What people call a worker of the workload, several of them, and a load point."""
+
+    worker: str
+    workers: str
+    load: str
+
+
+_WORDS_BY_LOAD_UNIT = {"queue managers": Words("queue manager", "queue managers", "QM")}
+
+
+def words_of(load_unit: str) -> Words:
+    """Return the words of the workload whose load points have this unit (``load_unit`` of run.csv)."""
+    return _WORDS_BY_LOAD_UNIT.get(load_unit) or Words("worker", "workers", load_unit or "workers")
+
+
+def size_text(block_size_bytes: int | None) -> str:
+    """Return a block size for people; a stream with a size mix of its own has none."""
+    return "own sizes" if block_size_bytes is None else _units.format_size(block_size_bytes)
+
+
+class TablesError(ValueError):
+    """Tables that cannot be trusted; the message is one sentence that names the table."""
+
+
+class Tables:
+    """The tables of one run of the tester on one host.
+
+    run is run.csv as a dict of text; results is results.csv as typed rows in the order of the file. intervals and histogram are parsed when they are
+    first read, raise TablesError then, and are empty if the table is absent.
+    """
+
+    def __init__(self, run: dict[str, str], results: list[Row], files: Mapping[str, bytes]) -> None:
+        self.run = run
+        self.results = results
+        self._files = files
+
+    @property
+    def exit_status(self) -> int:
+        """The tester's exit status: 0, 3 or 4."""
+        return int(self.run["exit_status"])
+
+    @property
+    def words(self) -> Words:
+        """What people call the workers of the workload."""
+        return words_of(self.run.get("load_unit", ""))
+
+    @cached_property
+    def intervals(self) -> list[Row]:
+        """Rows of intervals.csv: one per second, all workers together."""
+        return self._optional("intervals.csv", _INTERVAL_MANDATORY)
+
+    @cached_property
+    def histogram(self) -> list[Row]:
+        """Rows of histogram.csv: sparse counts by batch and upper bound, all workers together."""
+        return self._optional("histogram.csv", _HISTOGRAM_MANDATORY)
+
+    def number(self, key: str) -> float | None:
+        """Return a key of run.csv as a number, None if it is absent, empty or no plain number."""
+        text = self.run.get(key, "")
+        return float(text) if _DECIMAL.match(text) else None
+
+    def _optional(self, name: str, mandatory: tuple[str, ...]) -> list[Row]:
+        if name not in self._files:
+            return []
+        return _typed_rows(name, self._files[name], mandatory, _FILLED)
+
+
+def parse_tables(files: Mapping[str, bytes]) -> Tables:
+    """Parse the tester's tables from their bytes by file name; run.csv and results.csv must be there. Raises TablesError."""
+    for name in ("run.csv", "results.csv"):
+        if name not in files:
+            raise TablesError(f"{name} is missing.")
+    run = _parse_run(files["run.csv"])
+    results = _typed_rows("results.csv", files["results.csv"], _RESULT_MANDATORY, _RESULT_FILLED)
+    _check_steps(run, results)
+    return Tables(run, results, dict(files))
+
+
+def printable(text: str) -> str:
+    """Return text with everything that is not printable as an escape such as \\x1b or \\u202e."""
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() else _escape(letter) for letter in text)
+
+
+def _escape(letter: str) -> str:
+    code = ord(letter)
+    if code <= 0xFF:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def _parse_run(content: bytes) -> dict[str, str]:
+    header, *lines = _lines("run.csv", content)
+    if header != ["key", "value"]:
+        raise TablesError("run.csv does not begin with the columns key and value.")
+    run: dict[str, str] = {}
+    for key, value in lines:
+        if not _KEY.match(key):
+            raise TablesError(f"run.csv has the malformed key {_shown(key)}.")
+        if key in run:
+            raise TablesError(f"run.csv has the key {key} twice.")
+        run[key] = printable(value)
+    _check_run(run, lines)
+    return run
+
+
+def _check_run(run: dict[str, str], lines: list[list[str]]) -> None:
+    if run.get("tables_missing"):
+        because = f" ({run['exit_message']})" if run.get("exit_message") else ""
+        raise TablesError(f"run.csv says that {_shown(run['tables_missing'])} could not be written{because}.")
+    if not lines or lines[-1] != ["complete", "1"]:
+        raise TablesError("run.csv is not complete: its last row is not complete=1.")
+    version = run.get("schema_version", "")
+    if version != str(SCHEMA_VERSION):
+        raise TablesError(f"run.csv has schema version {_shown(version)}, this collection reads {SCHEMA_VERSION}.")
+    if run.get("exit_status") not in {str(status) for status in EXIT_STATUSES}:
+        raise TablesError(f"run.csv has the exit status {_shown(run.get('exit_status', ''))}, with which no tables are written.")
+
+
+def _typed_rows(name: str, content: bytes, mandatory: tuple[str, ...], filled: tuple[str, ...]) -> list[Row]:
+    header, *lines = _lines(name, content)
+    if len(set(header)) != len(header):
+        raise TablesError(f"{name} has a column twice.")
+    for column in header:
+        if not _KEY.match(column):
+            raise TablesError(f"{name} has the malformed column {_shown(column)}.")
+    for column in mandatory:
+        if column not in header:
+            raise TablesError(f"{name} lacks the column {column}.")
+    readers = [(column, _reader(column)) for column in header]
+    rows = []
+    for number, line in enumerate(lines, start=2):
+        try:
+            row = {column: reader(text) if text else None for (column, reader), text in zip(readers, line, strict=True)}
+        except ValueError as error:
+            raise TablesError(f"{name} line {number} has {error}.") from None
+        for column in filled:
+            if row[column] is None:
+                raise TablesError(f"{name} line {number} has nothing in the column {column}.")
+        rows.append(row)
+    return rows
+
+
+def _reader(column: str) -> Any:
+    if column in _NAMES:
+        return printable
+    if column in _WHOLE:
+        return _read_integer
+    if column == "worker":
+        return _read_worker
+    return _read_decimal if column.endswith(_NEVER_NEGATIVE) else _read_signed
+
+
+def _read_integer(text: str) -> int:
+    if not _INTEGER.match(text) or int(text) > _LARGEST:
+        raise ValueError(f"{_shown(text)} instead of a whole number")
+    return int(text)
+
+
+def _read_decimal(text: str) -> float | int:
+    if not _DECIMAL.match(text) or float(text) > _LARGEST:
+        raise ValueError(f"{_shown(text)} instead of a number")
+    return float(text) if "." in text else int(text)
+
+
+def _read_signed(text: str) -> float | int:
+    return -_read_decimal(text[1:]) if text.startswith("-") else _read_decimal(text)
+
+
+def _read_worker(text: str) -> int | str:
+    return text if text == ALL_WORKERS else _read_integer(text)
+
+
+def _check_steps(run: dict[str, str], results: list[Row]) -> None:
+    """Refuse results that lack a row or have one twice: a row that is not there would not be judged."""
+    steps: dict[int, dict[tuple[str, str], list[Row]]] = {}
+    for row in results:
+        steps.setdefault(row["step"], {}).setdefault((row["stream"], row["operation"]), []).append(row)
+    for step, streams in steps.items():
+        first = next(iter(streams.values()))[0]
+        for (stream, operation), rows in streams.items():
+            _check_rows(f"step {step}, stream {stream}, {operation}", rows, first)
+    planned = run.get("steps_planned", "")
+    if run["exit_status"] == "0" and (not steps or (planned and planned != str(len(steps)))):
+        raise TablesError(f"results.csv has {len(steps)} of {_shown(planned or 'at least 1')} steps although the tester says that it measured all.")
+    if run.get("workload", MQ_LOG) == MQ_LOG:
+        for row in results:
+            if row["worker"] != ALL_WORKERS and row["worker"] > row["load_point"]:
+                raise TablesError(f"results.csv has queue manager {row['worker']} in step {row['step']}, which has {row['load_point']}.")
+
+
+def _check_rows(where: str, rows: list[Row], first: Row) -> None:
+    """Check the rows of one stream and operation of a step: one for each worker and one for all of them."""
+    for row in rows:
+        if (row["block_size_bytes"], row["load_point"]) != (first["block_size_bytes"], first["load_point"]):
+            raise TablesError(f"results.csv has two block sizes or load points in {where}.")
+    if first["block_size_bytes"] == 0:
+        raise TablesError(f"results.csv has the block size 0 in {where}.")
+    workers = [row["worker"] for row in rows]
+    if len(set(workers)) != len(workers):
+        raise TablesError(f"results.csv has the same worker twice in {where}.")
+    if set(workers) != {*range(1, len(workers)), ALL_WORKERS}:
+        raise TablesError(f"results.csv does not have one row for each worker and one for all of them in {where}.")
+
+
+def _lines(name: str, content: bytes) -> list[list[str]]:
+    """Return a table's lines as lists of text, the header first, all of one length."""
+    if len(content) > MAX_BYTES[name]:
+        raise TablesError(f"{name} has {len(content)} bytes, more than the {MAX_BYTES[name]} that are read.")
+    if b"\0" in content:
+        raise TablesError(f"{name} holds a NUL byte.")
+    try:
+        text = content.decode("utf-8")
+        lines = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise TablesError(f"{name} is no CSV table in UTF-8: {error}.") from None
+    if not lines:
+        raise TablesError(f"{name} is empty.")
+    if not text.endswith("\n"):
+        raise TablesError(f"{name} is cut off: its last line has no end.")
+    for number, line in enumerate(lines, start=1):
+        if len(line) != len(lines[0]):
+            raise TablesError(f"{name} record {number} has {len(line)} fields, its header has {len(lines[0])}.")
+    return lines
+
+
+def _shown(text: str) -> str:
+    shortened = text if len(text) <= 60 else text[:60] + "..."
+    return '"' + printable(shortened) + '"'

@@ -1,0 +1,34 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The verdicts by name, their order, and what a policy can name: data that judging, filing and rendering share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+PASS = "pass"
+WARN = "warn"
+INCONCLUSIVE = "inconclusive"
+MISSING = "missing"
+UNREACHABLE = "unreachable"
+ERROR = "error"
+FAIL = "fail"
+
+WORST_FIRST = (FAIL, ERROR, UNREACHABLE, MISSING, INCONCLUSIVE, WARN, PASS)
+"""Verdicts, the worst first: what is proven bad outranks what nobody could measure, and that outranks what was measured but decides nothing."""
+
+GOOD = (PASS, WARN)
+"""Verdicts that let a gate through unless the policy says otherwise."""
+
+UNQUALIFIED = "unqualified"
+"""What a policy names to stop a run that passes but does not certify."""
+
+DEFAULT_FAIL_ON = tuple(verdict for verdict in WORST_FIRST if verdict not in GOOD)
+FAIL_ON_CHOICES = (*(verdict for verdict in WORST_FIRST if verdict != PASS), UNQUALIFIED)
+
+
+def worst(verdicts: Iterable[str]) -> str:
+    """Return the worst of some verdicts; of none it is pass, so that a caller asks only if something was judged."""
+    return min(verdicts, key=WORST_FIRST.index, default=PASS)

@@ -1,0 +1,56 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The tester's sources on the controller: their identity, their archive, the flags they are compiled with."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import shlex
+import zlib
+from pathlib import Path
+
+FLAGS = ("-std=c11", "-O2", "-pthread", "-I.")
+FOLDERS = (".", "base", "figures", "host", "measure", "output", "workload")
+"""Where the sources are, below their directory; its tests and what is built there are no part of them."""
+
+
+class SourcesError(Exception):
+    """The sources cannot be used; the message says what to do."""
+
+
+def read_sources(directory: str) -> dict[str, bytes]:
+    """Return the tester's C files and headers by their paths below ``directory``, sorted. Raises SourcesError."""
+    root = Path(directory)
+    try:
+        paths = sorted(path for folder in FOLDERS for path in (root / folder).iterdir() if path.suffix in (".c", ".h") and path.is_file())
+        sources = {str(path.relative_to(root)): path.read_bytes() for path in paths}
+    except OSError as error:
+        raise SourcesError(f"cannot read the tester's sources: {error}; set tester_source_dir") from error
+    if "main.c" not in sources:
+        raise SourcesError(f"{directory} does not hold the tester's sources (no main.c); set tester_source_dir")
+    return sources
+
+
+def source_hash(sources: dict[str, bytes]) -> str:
+    """Return the SHA-256 of the sources, as the tester's own Makefile computes it."""
+    return hashlib.sha256(b"".join(sources[name] for name in sorted(sources))).hexdigest()
+
+
+def compiler_flags(sources: dict[str, bytes], extra: str) -> list[str]:
+    """Return the compiler's flags: ours, the sources' hash, and the user's ``extra`` in a shell's notation."""
+    return [*FLAGS, f'-DLOGDISK_SOURCE_HASH="{source_hash(sources)}"', *shlex.split(extra)]
+
+
+def build_name(parts: list[str]) -> str:
+    """Return the folder name of a build: the start of the SHA-256 of everything that decides what comes out."""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def pack(files: dict[str, bytes]) -> str:
+    """Return ``files`` as one compressed text that the ``build`` module unpacks."""
+    content = {name: base64.b64encode(data).decode() for name, data in files.items()}
+    return base64.b64encode(zlib.compress(json.dumps(content, sort_keys=True).encode(), 9)).decode()

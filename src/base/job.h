@@ -1,0 +1,48 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Work that may hang in a system call, such as anything that touches a file, is done in a thread of its own, one job
+// after the other, so that the main thread can always react to signals and to the deadline.
+#ifndef LOGDISK_JOB_H
+#define LOGDISK_JOB_H
+
+#include "base/stop.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define JOBS_MAX 16
+
+struct worker_thread {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct {
+        void (*work)(void *);
+        void *argument;
+    } jobs[JOBS_MAX];           // a queue; the first is the one under way
+    unsigned first, count;
+    bool ending;
+};
+
+// False if the thread cannot be created.
+bool worker_thread_start(struct worker_thread *worker);
+// Adds a job to the queue; false if the queue is full. The lock is never held while a job runs.
+bool worker_thread_add(struct worker_thread *worker, void (*work)(void *), void *argument);
+// True if every job is done. For supervisor_await.
+bool worker_thread_idle(void *worker);
+// Ends the thread if it is idle; otherwise returns false, and the thread must be left alone.
+bool worker_thread_end(struct worker_thread *worker);
+
+// Runs a job and waits for it. When the run is to end it sets *stop; returns false if the job is then still not done
+// after SUPERVISOR_PATIENCE_NS: it hangs. tick (may be NULL) is called about once a second meanwhile.
+bool job_run(struct worker_thread *worker, struct supervisor *supervisor, void (*work)(void *), void *argument,
+             atomic_bool *stop, void (*tick)(void *), void *tick_argument);
+
+// The same for a job at the end of a run, also of a run that was stopped: see supervisor_await.
+bool job_finish(struct worker_thread *worker, struct supervisor *supervisor, void (*work)(void *), void *argument,
+                uint64_t patience_ns);
+
+#endif

@@ -1,0 +1,25 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Text that grows in memory. If memory runs out, the text is marked as incomplete and nothing more is added.
+#ifndef LOGDISK_TEXT_H
+#define LOGDISK_TEXT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct text {
+    char *bytes;                // ends with a NUL as soon as anything was added
+    size_t length, room;
+    bool incomplete;
+};
+
+void text_add(struct text *text, const char *bytes, size_t length);
+void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_vprintf(struct text *text, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
+// Forgets everything behind that length; keeps the memory.
+void text_cut(struct text *text, size_t length);
+void text_free(struct text *text);
+
+#endif

@@ -1,0 +1,81 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// A distribution of durations in fixed memory. Count, sum, sum of squares (128 bits, so never rounded) and extremes are
+// exact; each extreme has the ordinal (from 1) of the operation that had it, the earliest of equals. Percentiles come
+// from a log-linear histogram: exact below 256 ns, then 128 buckets per octave, so that the bounds of a bucket are
+// within 1/128 (0.79 %) of each other, up to 2^42 ns (73 minutes). Anything longer counts in the last bucket.
+#ifndef LOGDISK_DISTRIBUTION_H
+#define LOGDISK_DISTRIBUTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+__extension__ typedef unsigned __int128 uint128;
+
+#define DISTRIBUTION_BUCKETS 4608
+#define DISTRIBUTION_MAX_NS ((UINT64_C(1) << 42) - 1)
+#define DISTRIBUTION_SUM_MAX_NS ((uint64_t)INT64_MAX)   // 292 years; only operations that never started exceed it
+
+struct distribution {
+    uint64_t count;
+    uint64_t sum_ns;
+    uint128 sum_squares;
+    uint64_t min_ns, min_ordinal;   // undefined if count is 0; min_ns is then UINT64_MAX
+    uint64_t max_ns, max_ordinal;
+    uint64_t buckets[DISTRIBUTION_BUCKETS];
+};
+
+// The buckets first..last, both inclusive, that may be occupied.
+struct bucket_range {
+    unsigned first, last;
+};
+
+static inline unsigned distribution_bucket(uint64_t ns) {
+    if (ns > DISTRIBUTION_MAX_NS) {
+        ns = DISTRIBUTION_MAX_NS;
+    }
+    unsigned shift = 56 - (unsigned)__builtin_clzll(ns | 128);
+    return (shift << 7) + (unsigned)(ns >> shift);
+}
+
+// The smallest and the greatest duration that a bucket counts, both inclusive.
+uint64_t distribution_lower_ns(unsigned bucket);
+uint64_t distribution_upper_ns(unsigned bucket);
+
+static inline void distribution_add(struct distribution *distribution, uint64_t ns, uint64_t ordinal) {
+    distribution->count++;
+    distribution->sum_ns += ns;
+    distribution->sum_squares += (uint128)ns * ns;
+    if (__builtin_expect(ns < distribution->min_ns, 0)) {
+        distribution->min_ns = ns;
+        distribution->min_ordinal = ordinal;
+    }
+    if (__builtin_expect(ns > distribution->max_ns || distribution->max_ordinal == 0, 0)) {
+        distribution->max_ns = ns;
+        distribution->max_ordinal = ordinal;
+    }
+    distribution->buckets[distribution_bucket(ns)]++;
+}
+
+// Both touch only the occupied buckets. A distribution of zeros (calloc) has to be cleared before its first use.
+void distribution_clear(struct distribution *distribution);
+void distribution_merge(struct distribution *into, const struct distribution *from);
+
+// Adds to the sum, which stops at DISTRIBUTION_SUM_MAX_NS.
+void distribution_add_sum(struct distribution *distribution, uint128 ns);
+
+// These four need a count above 0.
+double distribution_mean_ns(const struct distribution *distribution);
+double distribution_deviation_ns(const struct distribution *distribution);      // of the population: divided by n
+double distribution_time_weighted_mean_ns(const struct distribution *distribution);     // sum of squares / sum
+struct bucket_range distribution_range(const struct distribution *distribution);
+
+// The nearest-rank percentile; quantile_ppm is in millionths (990000 is p99). False if the count cannot support it: if
+// fewer than one of that many values is expected to be above it. Time-weighted, each duration is weighted by itself,
+// which is what an application sees that comes at a random instant.
+bool distribution_percentile_ns(const struct distribution *distribution, uint64_t quantile_ppm, uint64_t *ns);
+bool distribution_time_weighted_percentile_ns(const struct distribution *distribution, uint64_t quantile_ppm,
+                                              uint64_t *ns);
+
+#endif

@@ -1,0 +1,129 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "base/platform.h"
+
+#include "preflight.h"
+
+#include "base/clock.h"
+#include "workload/test_files.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static bool cpus_allowed(const struct options *options) {
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
+        return false;
+    }
+    for (unsigned cpu = 0; cpu < OPTIONS_CPUS_MAX; cpu++) {
+        if (cpu_in_list(options, cpu) && (cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, &allowed))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Rows of results.csv: for each stream of a step, one for each worker, and one for all.
+static uint64_t result_rows(const struct run *run) {
+    const struct options *options = run->options;
+    uint64_t rows = 0;
+    for (size_t i = 0; i < options->load_points.count; i++) {
+        for (uint32_t stream = 0; stream < run->workload.streams_count; stream++) {
+            uint32_t workers = stream_workers(&run->workload.streams[stream], options->load_points.values[i]);
+            rows += options->block_sizes.count * (workers + 1);
+        }
+    }
+    return rows;
+}
+
+bool preflight_surroundings(struct run *run, struct failure *failure) {
+    const struct options *options = run->options;
+    uint64_t footprint;
+    if (!workload_footprint(&run->workload, &footprint)) {
+        return failure_set(failure, EXIT_REFUSED, "--fileSize x --numFiles x --qm: the test files would take more "
+                           "than 2^64 bytes; take fewer or smaller files");
+    }
+    bool passed = options->start_at_ns > 0 && options->start_at_ns <= run->start_epoch_ns;
+    if (passed && (run->start_epoch_ns - options->start_at_ns) / NS_PER_S >= run->planned_s) {
+        return failure_set(failure, EXIT_REFUSED, "--startAt has passed %.3f s ago, and the run it planned with it; "
+                           "name a later instant", (double)(run->start_epoch_ns - options->start_at_ns) / 1e9);
+    }
+    if (options->mlock && mlockall(MCL_CURRENT | MCL_FUTURE) != 0) {
+        return failure_set(failure, EXIT_REFUSED, "--mlock: cannot lock memory: %s; raise the limit (ulimit -l), "
+                           "or leave it out", strerror(errno));
+    }
+    if (options->cpu_list != NULL && !cpus_allowed(options)) {
+        return failure_set(failure, EXIT_REFUSED, "--cpu=%s names a processor that this process may not use; name "
+                           "some of those that it may (nproc, taskset -p)", options->cpu_list);
+    }
+    return csvfile_open(&run->csvfile, options->csv_file, failure) &&
+           progress_open(&run->progress, options->progress_file, failure) &&
+           tables_open(&run->tables, options->tables_dir, result_rows(run), failure);
+}
+
+static void look_at_disks(struct run *run) {
+    const struct directory *directories = run->workspace.directories;
+    identity_gather(&run->identity, directories[0].fd);
+    for (uint32_t i = 0; i < run->workspace.places; i++) {
+        bool seen = false;
+        for (uint32_t before = 0; before < i; before++) {
+            seen |= directories[before].device == directories[i].device;
+        }
+        if (!seen) {
+            backing_add(&run->backing, directories[i].fd);
+        }
+    }
+}
+
+static bool lock_devices(struct run *run, struct failure *failure) {
+    device_lock_take(&run->lock, &run->backing, run->options->run_id);
+    if (run->lock.others[0] != '\0' && !run->options->share_device) {
+        return failure_set(failure, EXIT_REFUSED, "another tester is at the disk under --dir: %s; wait until it has ended, or "
+                           "test beside it by --shareDevice, which will show in both results", run->lock.others);
+    }
+    return true;
+}
+
+bool preflight_disks(void *context, struct failure *failure) {
+    struct run *run = context;
+    places_find(&run->places, &run->tables, &run->progress, run->csvfile.fd, &run->workspace);
+    atomic_store(&run->places_known, true);
+    look_at_disks(run);
+    run->rows = calloc(run->steps, sizeof *run->rows);
+    if (run->rows == NULL) {
+        return failure_set(failure, EXIT_REFUSED, "no memory");
+    }
+    return workers_create(&run->workers, &run->workspace, run->options, failure) &&
+           lock_devices(run, failure);
+}
+
+void preflight_warn_early(struct run *run) {
+    const struct number_list *sizes = &run->options->block_sizes;
+    for (size_t i = 0; i < sizes->count; i++) {
+        if (sizes->values[i] % 4096 != 0) {
+            run_warn(run, "--bsize: %" PRIu64 " is not a multiple of 4096, and MQ writes its log in pages of 4096 bytes",
+                     sizes->values[i]);
+        }
+    }
+    if (run->csvfile.unread) {
+        run_warn(run, "nobody reads --csvFile=%s yet; the result will wait there for a reader", run->csvfile.path);
+    }
+}
+
+void preflight_warn_of_disks(struct run *run) {
+    if (run->lock.others[0] != '\0') {
+        run_warn(run, "--shareDevice: another tester is at the disk under --dir, and each disturbs the other: %s",
+                 run->lock.others);
+    }
+    if (run->lock.problem[0] != '\0') {
+        run_warn(run, "cannot tell whether another tester is at the disk under --dir: %s", run->lock.problem);
+    }
+    if (run->places.names[0] != '\0') {
+        run_warn(run, "on a file system under test: %s; what hangs there cannot be written until it thaws, and writing it "
+                 "disturbs the test; another file system is better", run->places.names);
+    }
+}

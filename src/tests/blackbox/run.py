@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026 mqops contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs the tester and looks at it from outside: its system calls, its tables, what it refuses, what faults do to it.
+
+    run.py BUILD_DIR [NAME...]      runs all tests, or those whose file or function name contains one of NAME
+
+Needs root (loop devices, mounts), strace, valgrind, e2fsprogs, xfsprogs and util-linux. A missing tool is a failure, not a
+skip; LOGDISK_TEST_UNPRIVILEGED=1 leaves out the tests that need root. Nothing is left behind: mounts, loop devices
+and processes go at the end, also after a failure. Ends with "N passed, N failed".
+"""
+
+import concurrent.futures
+import importlib
+import os
+import shutil
+import signal
+import sys
+import time
+import traceback
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+NAMES = sys.argv[2:]
+# Writers have descriptor tables of their own, and ThreadSanitizer takes equal numbers for the same descriptor.
+os.environ["TSAN_OPTIONS"] = "suppressions=" + os.path.join(os.path.dirname(HERE), "tsan.supp")
+
+
+def require_tools(unprivileged):
+    missing = [tool for tool in ("strace", "valgrind", "losetup", "mkfs.ext4", "mkfs.xfs", "fsfreeze", "mount") if not shutil.which(tool)]
+    if missing:
+        sys.exit("run.py: missing on this machine: %s (Debian: strace valgrind mount e2fsprogs xfsprogs util-linux)" % " ".join(missing))
+    if os.geteuid() != 0 and not unprivileged:
+        sys.exit("run.py: needs root for loop devices and mounts; LOGDISK_TEST_UNPRIVILEGED=1 leaves those tests out")
+
+
+def run_test(place, function):
+    started = time.time()
+    try:
+        function(place(function.__name__))
+    except Exception as error:
+        lines = " > ".join("%s:%d" % (os.path.basename(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)[1:])
+        print("FAILED: %s (%s): %s: %s" % (function.__name__, lines, type(error).__name__, error), flush=True)
+        return False
+    if NAMES or os.environ.get("VERBOSE"):
+        print("passed: %s (%.1f s)" % (function.__name__, time.time() - started), flush=True)
+    return True
+
+
+def main():
+    unprivileged = os.environ.get("LOGDISK_TEST_UNPRIVILEGED") == "1"
+    require_tools(unprivileged)
+    os.umask(0o022)
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        if signal.getsignal(number) == signal.SIG_IGN:  # as under nohup; the tester would inherit it
+            signal.signal(number, signal.SIG_DFL)
+    import support
+
+    try:
+        support.prepare()
+        for name in sorted(os.listdir(HERE)):
+            if name.startswith("test_") and name.endswith(".py"):
+                importlib.import_module(name[:-3])
+        chosen = [
+            function
+            for function, needs_root in support.TESTS
+            if not (needs_root and unprivileged) and (not NAMES or any(name in "%s.%s" % (function.__module__, function.__name__) for name in NAMES))
+        ]
+        with concurrent.futures.ThreadPoolExecutor(max_workers=3) as pool:  # most of the time tests sleep
+            outcomes = list(pool.map(lambda function: run_test(support.Place, function), chosen))
+    finally:
+        support.cleanup()
+    print("%d passed, %d failed" % (outcomes.count(True), outcomes.count(False)))
+    return 0 if outcomes and all(outcomes) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,306 @@
+# Copyright (c) 2026 mqops contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the tests share: a place for each, mounts that go away again, and tools that make system calls fail.
+
+A test is a function with @test or @root_test; it gets a Place of its own. run.py finds and runs them.
+"""
+
+import contextlib
+import csv
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+BUILD = os.path.abspath(sys.argv[1])
+LOGDISK = os.path.join(BUILD, "logdisk")
+BASE = tempfile.mkdtemp(prefix="logdisk-test-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
+UNPRIVILEGED = os.environ.get("LOGDISK_TEST_UNPRIVILEGED") == "1"
+RUN_ID = "logdisk-tests"  # tests run side by side on one disk
+TESTS = []
+MQLDT = (
+    "Blocksize,Total writes to files,Total bytes written to files,Max bytes/sec written to files (over 1 sec interval),"
+    "Min bytes/sec written to files (over 1 sec interval),Avg bytes/sec written to files,Max latency of write (ns),"
+    "Min latency of write (ns),Avg latency of write (ns),Min bytes/sec (slowest write),Max bytes/sec (fastest write)"
+)
+
+
+def test(function):
+    TESTS.append((function, False))
+    return function
+
+
+def root_test(function):
+    TESTS.append((function, True))
+    return function
+
+
+class Result:
+    def __init__(self, status, out, err, tables):
+        self.status, self.out, self.err, self.tables = status, out, err, tables
+
+    def rows(self, name):
+        with open(os.path.join(self.tables, name), newline="") as file:
+            return list(csv.DictReader(file))
+
+    def run(self):
+        with open(os.path.join(self.tables, "run.csv"), newline="") as file:
+            return {row["key"]: row["value"] for row in csv.DictReader(file)}
+
+    def all(self, step=1):
+        return [row for row in self.rows("results.csv") if row["worker"] == "all" and row["step"] == str(step)][0]
+
+
+class Place:
+    """A directory of its own for one test: test files in dir, tables in tables."""
+
+    def __init__(self, name):
+        self.path = os.path.join(BASE, name)
+        self.dir = os.path.join(self.path, "dir")
+        os.makedirs(self.dir)
+        self.tables = os.path.join(self.path, "tables")
+
+    def command(self, *options, **keywords):
+        where = keywords.get("dir", self.dir)
+        found = any(option.startswith("--bsize") for option in options)
+        return (
+            [keywords.get("logdisk", LOGDISK), "--dir=" + where, "--tables=" + self.tables]
+            + ([] if found else ["--bsize=4K"])
+            + ["--fileSize=256K", "--numFiles=3", "--reserve=0", "--runId=" + RUN_ID]
+            + list(options)
+        )
+
+    def logdisk(self, *options, **keywords):
+        shutil.rmtree(self.tables, ignore_errors=True)
+        before = keywords.get("before", [])
+        done = subprocess.run(
+            before + self.command(*options, **keywords),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            universal_newlines=True,
+            timeout=120,
+            stdin=subprocess.DEVNULL,
+            preexec_fn=keywords.get("preexec"),
+        )
+        return Result(done.returncode, done.stdout, done.stderr, self.tables)
+
+    def start(self, *options, **keywords):
+        shutil.rmtree(self.tables, ignore_errors=True)
+        return subprocess.Popen(
+            self.command(*options, **keywords), stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, stdin=subprocess.DEVNULL
+        )
+
+    def finish(self, process):
+        out, err = process.communicate(timeout=60)
+        return Result(process.returncode, out, err, self.tables)
+
+    def wait_for(self, name, what, process):
+        """Until a file of the tables' (under its name aside) has that text."""
+        path = os.path.join(self.tables, name)
+        for _ in range(600):
+            with contextlib.suppress(OSError), open(path, errors="replace") as file:
+                if what in file.read():
+                    return
+            assert process.poll() is None, "ended early: " + str(process.communicate())
+            time.sleep(0.02)
+        raise AssertionError("never saw %s in %s" % (what, name))
+
+
+def wait_until_measuring(place, process):
+    progress = os.path.join(place.path, "progress")
+    for _ in range(600):
+        with contextlib.suppress(OSError), open(progress) as file:
+            if "state=measuring" in file.read():
+                return
+        assert process.poll() is None, "ended early: " + str(process.communicate())
+        time.sleep(0.02)
+    raise AssertionError("never measured")
+
+
+@contextlib.contextmanager
+def frozen(point):
+    """Freezes the file system for as long as the block lasts."""
+    subprocess.check_call(["fsfreeze", "-f", point])
+    try:
+        yield
+    finally:
+        subprocess.check_call(["fsfreeze", "-u", point])
+
+
+def unmount(point):
+    """Processes and loop devices let go of it a moment after their end."""
+    for _ in range(50):
+        if subprocess.call(["umount", point], stderr=subprocess.DEVNULL) == 0:
+            return
+        time.sleep(0.1)
+    raise AssertionError("cannot unmount " + point)
+
+
+@contextlib.contextmanager
+def mounted(place, kind="ext4", size_mb=64, sector=512, options=None):
+    image, point = os.path.join(place.path, kind + ".img"), os.path.join(place.path, "mount")
+    os.makedirs(point)
+    with open(image, "wb") as file:
+        file.truncate(size_mb << 20)
+    loop = subprocess.check_output(["losetup", "-b", str(sector), "-f", "--show", image], universal_newlines=True).strip()
+    try:
+        subprocess.check_call(["mkfs." + kind, "-q", "-F" if kind == "ext4" else "-f", loop])
+        subprocess.check_call(["mount", loop, point] + (["-o", options] if options else []))
+        try:
+            yield point
+        finally:
+            subprocess.call(["fsfreeze", "-u", point], stderr=subprocess.DEVNULL)
+            unmount(point)
+    finally:
+        subprocess.call(["losetup", "-d", loop])
+
+
+@contextlib.contextmanager
+def tmpfs(place, options):
+    point = os.path.join(place.path, "tmpfs")
+    os.makedirs(point)
+    subprocess.check_call(["mount", "-t", "tmpfs", "-o", options, "none", point])
+    try:
+        yield point
+    finally:
+        unmount(point)
+
+
+def strace(place, *inject, **keywords):
+    calls = keywords.get("calls", "pwritev,openat,unlinkat,fdatasync,fsync")
+    command = ["strace", "-f", "-qq", "--seccomp-bpf", "-s", "1", "-o", os.path.join(place.path, "trace"), "-e", "trace=" + calls]
+    for rule in inject:
+        command += ["-e", "inject=" + rule]
+    return command
+
+
+def preloaded(place, source):
+    """A command prefix under which that C source stands before libc."""
+    shim = os.path.join(place.path, "shim")
+    with open(shim + ".c", "w") as file:
+        file.write("#define _GNU_SOURCE\n" + source)
+    subprocess.check_call([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", shim + ".so", shim + ".c"])
+    return ["env", "LD_PRELOAD=" + shim + ".so"]
+
+
+def opening(place, condition, error):
+    """A command prefix under which openat of `name` with `flags` fails with that error where the condition holds."""
+    source = """
+        #include <errno.h>
+        #include <stdarg.h>
+        #include <string.h>
+        #include <sys/syscall.h>
+        #include <unistd.h>
+        #include <asm/fcntl.h>
+        static int open_any(int dir, const char *name, int flags, unsigned mode) {
+            if (%s) { errno = %s; return -1; }
+            return (int)syscall(SYS_openat, dir, name, flags, mode);
+        }
+    """ % (condition, error)
+    for name in ("openat", "openat64"):
+        source += """
+        int %s(int dir, const char *name, int flags, ...) {
+            va_list rest; va_start(rest, flags);
+            unsigned mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(rest, unsigned) : 0;
+            va_end(rest);
+            return open_any(dir, name, flags, mode);
+        }
+        int __%s_2(int dir, const char *name, int flags) { return open_any(dir, name, flags, 0); }
+        """ % (name, name)
+    return preloaded(place, source)
+
+
+def traced(place):
+    with open(os.path.join(place.path, "trace")) as file:
+        return file.read().splitlines()
+
+
+def warnings(run):
+    return "\n".join(value for key, value in run.items() if key.startswith("warning_"))
+
+
+def equal(found, wanted, what=""):
+    assert found == wanted, "%s: found %r, wanted %r" % (what, found, wanted)
+
+
+def near(found, wanted, tolerance, what=""):
+    assert abs(found - wanted) <= tolerance, "%s: found %r, wanted %r within %r" % (what, found, wanted, tolerance)
+
+
+def contains(text, *parts):
+    for part in parts:
+        assert part in text, "%r not in %r" % (part, text)
+
+
+def consistent(result):
+    """What must hold between the tables of every run."""
+    run = result.run()
+    equal(run["complete"], "1", "complete")
+    with open(os.path.join(result.tables, "run.csv")) as file:
+        equal(file.read().splitlines()[-1], "complete,1", "last row")
+    for row in result.rows("results.csv"):
+        if int(row["operations"]):
+            # The mean has three decimals: no relative tolerance fits a fast tmpfs and a slow disk alike.
+            near(float(row["latency_mean_ns"]), int(row["latency_sum_ns"]) / int(row["operations"]), 0.0006, "mean")
+            low, mean, high = int(row["latency_min_ns"]), float(row["latency_mean_ns"]), int(row["latency_max_ns"])
+            equal([low, mean, high], sorted([low, mean, high]), "min, mean and max rise")
+            known = [int(row[k]) for k in ("latency_p50_ns", "latency_p90_ns", "latency_p99_ns", "latency_p99_9_ns") if row[k]]
+            equal(known, sorted(known), "percentiles rise")
+        equal(int(row["bytes"]), int(row["operations"]) * int(row["block_size_bytes"]), "bytes")
+        if int(row["elapsed_ns"]):
+            near(int(row["bytes_per_s"]), int(row["bytes"]) * 1e9 / int(row["elapsed_ns"]), 1, "bytes a second")
+    for row in [r for r in result.rows("results.csv") if r["worker"] == "all"]:
+        mine = [r for r in result.rows("results.csv") if r["step"] == row["step"] and r["worker"] != "all"]
+        equal(len(mine), int(row["load_point"]), "rows of queue managers")
+        for key in ("operations", "bytes", "latency_sum_ns"):
+            equal(sum(int(r[key]) for r in mine), int(row[key]), key)
+        seconds = [r for r in result.rows("intervals.csv") if r["step"] == row["step"]]
+        equal([int(r["second"]) for r in seconds], list(range(1, len(seconds) + 1)), "seconds")
+        for key in ("operations", "bytes", "latency_sum_ns"):
+            equal(sum(int(r[key]) for r in seconds), int(row[key]), "seconds' " + key)
+        whole = [int(r["bytes"]) for r in seconds if r["partial"] == "0"]
+        equal(row["interval_bytes_per_s_max"], str(max(whole)) if whole else "", "interval max")
+        equal(row["interval_bytes_per_s_min"], str(min(whole)) if whole else "", "interval min")
+        rounds = [r for r in result.rows("rounds.csv") if r["step"] == row["step"]]
+        equal([int(r["round"]) for r in rounds], list(range(1, len(rounds) + 1)), "rounds")
+        equal(sum(int(r["operations"]) for r in rounds), int(row["operations"]), "rounds' writes")
+        assert "1" not in [r["partial"] for r in rounds[:-1]] and (
+            not rounds or rounds[-1]["partial"] == str(int(len(rounds) < 5)) or run["exit_status"] != "0"
+        ), rounds
+        buckets = [r for r in result.rows("histogram.csv") if r["step"] == row["step"]]
+        equal(sum(int(r["operations"]) for r in buckets), int(row["operations"]), "histogram")
+        equal([r["batch"] for r in buckets if not 1 <= int(r["batch"]) <= 30], [], "batches beyond 1 to 30")
+    return run
+
+
+def refused(place, result, *parts):
+    equal(result.status, 2, result.err)
+    contains(result.err, *parts)
+    equal(os.path.exists(place.tables), False, "tables of a refusal")
+
+
+def write(path, text):
+    with open(path, "w") as file:
+        file.write(text)
+
+
+def read(path):
+    with open(path) as file:
+        return file.read()
+
+
+def prepare():
+    """A file system of its own: whoever else tests a disk on this machine has another one."""
+    if os.geteuid() == 0 and not UNPRIVILEGED:
+        subprocess.check_call(["mount", "-t", "tmpfs", "-o", "mode=700", "none", BASE])
+
+
+def cleanup():
+    with open("/proc/self/mounts") as file:
+        points = [line.split()[1] for line in file if line.split()[1].startswith(BASE)]
+    for point in reversed(points):
+        subprocess.call(["fsfreeze", "-u", point], stderr=subprocess.DEVNULL)
+        subprocess.call(["umount", "-l", point])
+    shutil.rmtree(BASE, ignore_errors=True)

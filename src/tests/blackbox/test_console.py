@@ -1,0 +1,233 @@
+# Copyright (c) 2026 mqops contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Standard output and standard error: text, numbers, terminals, pipes, and streams that cannot be written to."""
+
+import contextlib
+import fcntl
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+from support import (
+    LOGDISK,
+    RUN_ID,
+    Result,
+    consistent,
+    contains,
+    equal,
+    mounted,
+    preloaded,
+    read,
+    root_test,
+    test,
+    wait_until_measuring,
+)
+
+
+@test
+def screen_plain_and_live(place):
+    result = place.logdisk("--duration=2", "--bsize=128K")
+    contains(
+        result.out,
+        "Write blocksize             (--bsize)              : 128K",
+        "Executing test for write blocksize 131072 (128K), 1 queue manager. Seconds elapsed -> 2/2\n",
+        "Total writes to files",
+        "Max bytes/sec written to files (over 1 sec interval)",
+        "Avg latency of write (ns)",
+    )
+    assert "\r" not in result.out
+    writes = re.search(r"Total writes to files +: +([\d,]+)", result.out).group(1)
+    equal(writes, result.all()["operations"], "no thousands separators in the C locale")
+    shutil.rmtree(place.tables)
+    master, slave = pty.openpty()
+    process = subprocess.Popen(place.command("--duration=2"), stdout=slave, stderr=slave, stdin=subprocess.DEVNULL)
+    os.close(slave)
+    seen = b""
+    with contextlib.suppress(OSError):
+        while True:
+            part = os.read(master, 4096)
+            if not part:
+                break
+            seen += part
+    process.wait()
+    os.close(master)
+    contains(seen.decode(), "Seconds elapsed -> 1/2\r", "-> 2/2\r")
+
+
+@test
+def numbers_are_grouped_as_the_locale_does(place):
+    """On the screen only: what programs read keeps its decimal points."""
+    locale = preloaded(
+        place,
+        """
+        #include <locale.h>
+        #include <stddef.h>
+        static int local;
+        char *setlocale(int category, const char *name) {
+            if (category == LC_NUMERIC && name != NULL) local = name[0] == 0;
+            return "C";
+        }
+        struct lconv *localeconv(void) {
+            static struct lconv none = {.decimal_point = ".", .thousands_sep = "", .grouping = ""};
+            static struct lconv indian = {.decimal_point = ",", .thousands_sep = "\\xc2\\xa0", .grouping = "\\3\\2"};
+            return local ? &indian : &none;
+        }
+        __attribute__((destructor)) static void end(void) { if (local) *(volatile char *)0 = 0; }
+    """,
+    )
+    result = place.logdisk("--duration=1", "--fileSize=4M", before=locale)
+    equal(result.status, 0, result.err)
+    contains(result.out, "preformatting): 1\u00a025\u00a082\u00a0912 bytes in 0.")
+    consistent(result)
+
+
+@test
+def names_are_harmless_for_a_terminal(place):
+    for name in ("\x1b[2J\nlogdisk: all is well", "\u009b31m", "\udcff"):
+        for options in (["--createDirs"], []):
+            command = [LOGDISK, "--bsize=4K", "--duration=1", "--runId=" + RUN_ID, "--dir=" + place.dir + "/" + name]
+            result = subprocess.run(command + options, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+            for stream in (result.stdout, result.stderr):
+                assert not re.search(rb"[\x00-\x09\x0b-\x1f\x7f\xff]|\xc2[\x80-\x9f]|^logdisk: all", stream, re.MULTILINE), stream
+            equal(result.returncode, 0 if options else 2, result.stderr)
+    usage = subprocess.run([LOGDISK, "--bsize=\x1b[2J"], stderr=subprocess.PIPE)
+    equal(usage.returncode, 1)
+    contains(usage.stderr, b"\\x1B[2J")
+
+
+@test
+def closed_standard_streams(place):
+    """Nothing that is meant for the screen goes into tables or test files."""
+
+    def close_all():
+        for fd in (0, 1, 2):
+            os.close(fd)
+
+    shutil.rmtree(place.tables, ignore_errors=True)
+    done = subprocess.run(place.command("--duration=1", "--keepFiles"), preexec_fn=close_all, timeout=60, close_fds=True)
+    result = Result(done.returncode, "", "", place.tables)
+    equal(result.status, 0)
+    consistent(result)
+    for folder in (place.tables, place.dir):
+        for name in os.listdir(folder):
+            with open(os.path.join(folder, name), "rb") as file:
+                data = file.read()
+            assert b"Executing test" not in data and b"Creating files" not in data, name
+
+
+@test
+def parent_and_output_gone(place):
+    read, write = os.pipe()
+    process = subprocess.Popen(place.command("--duration=2"), stdout=write, stderr=write, start_new_session=True)
+    os.close(write)
+    os.close(read)
+    process.wait(timeout=30)
+    result = Result(process.returncode, "", "", place.tables)
+    equal(result.status, 0)
+    consistent(result)
+
+
+@test
+def pipe_that_nobody_reads(place):
+    """A full pipe as standard output: the run ends by its deadline, or by a signal, and has its tables."""
+    for end in ("deadline", "interrupted"):
+        shutil.rmtree(place.tables, ignore_errors=True)
+        reader, writer = os.pipe()
+        try:
+            size = fcntl.fcntl(writer, 1031, 4096)  # F_SETPIPE_SZ
+            os.write(writer, b"x" * size)
+            process = subprocess.Popen(
+                place.command("--duration=60", "--deadline=%d" % (3 if end == "deadline" else 50)),
+                stdout=writer,
+                stderr=subprocess.PIPE,
+                universal_newlines=True,
+            )
+            if end == "interrupted":
+                time.sleep(1.5)
+                process.send_signal(signal.SIGTERM)
+            result = place.finish(process)
+        finally:
+            os.close(reader)
+            os.close(writer)
+            process.kill()
+        equal(result.status, 4, result.err)
+        equal(consistent(result)["exit_reason"], end)
+        assert int(result.all()["operations"]) > 0
+        contains(result.err, "cannot write to standard output")
+
+
+@test
+def stopped_terminal(place):
+    """Ctrl-S holds up neither the run nor its tables; after Ctrl-Q all of the text follows."""
+    master, slave = pty.openpty()
+    os.write(master, b"\x13")
+    process = subprocess.Popen(place.command("--duration=2", "--bsize=4K,8K"), stdout=slave, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    os.close(slave)
+    try:
+        place.wait_for("run.csv", "complete,1", process)
+        consistent(Result(None, "", "", place.tables))
+        equal(process.poll(), None, "waits for the terminal")
+        os.write(master, b"\x11")
+        seen = b""
+        with contextlib.suppress(OSError):
+            while True:
+                part = os.read(master, 4096)
+                if not part:
+                    break
+                seen += part
+        process.communicate(timeout=60)
+    finally:
+        process.kill()
+        os.close(master)
+    equal((process.returncode, seen.count(b"Passes over the test files")), (0, 2))
+
+
+@root_test
+def screen_in_a_file_on_the_file_system_under_test(place):
+    """Writing to it would disturb the test, so its text comes after the tables."""
+    with mounted(place) as point, open(point + "/screen", "w") as screen:
+        process = subprocess.Popen(
+            place.command("--duration=2", "--progress=" + place.path + "/progress", dir=point), stdout=screen, stderr=subprocess.PIPE, universal_newlines=True
+        )
+        wait_until_measuring(place, process)
+        time.sleep(0.5)
+        equal(read(point + "/screen"), "", "while it measures")
+        result = place.finish(process)
+        equal(result.status, 0, result.err)
+        consistent(result)
+        contains(read(point + "/screen"), "Options (specified", "Passes over the test files")
+
+
+@test
+def slow_reader_gets_everything(place):
+    """What is on the screen at the end comes out completely, however late it is read."""
+    reader, writer = os.pipe()
+    fcntl.fcntl(writer, 1031, 4096)
+    process = subprocess.Popen(place.command("--duration=1", "--bsize=4K,8K,12K,16K"), stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    try:
+        place.wait_for("run.csv", "complete,1", process)
+        time.sleep(4)
+        with os.fdopen(reader) as file:
+            out = file.read()
+        process.communicate(timeout=60)
+    finally:
+        process.kill()
+    equal(process.returncode, 0)
+    equal(out.count("Passes over the test files"), 4)
+    assert out.endswith("\n\n"), out[-100:]
+
+
+@test
+def unwritable_screen(place):
+    """It is the only result where nothing else was asked for."""
+    command = [LOGDISK, "--dir=" + place.dir, "--bsize=4K", "--duration=1", "--runId=" + RUN_ID]
+    for options, status in (([], 2), (["--csvFile=" + place.path + "/m.csv"], 0), (["--tables=" + place.tables], 0)):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(command + options, stdout=full, stderr=subprocess.PIPE, universal_newlines=True, timeout=60)
+        equal(done.returncode, status, done.stderr)
+        contains(done.stderr, "cannot write to standard output: No space left")

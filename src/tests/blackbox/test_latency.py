@@ -1,0 +1,85 @@
+# Copyright (c) 2026 mqops contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Latency in a closed loop: what it includes, and which tables show a stall."""
+
+import signal
+import time
+
+from support import consistent, equal, strace, test, wait_until_measuring
+
+
+@test
+def delay_lies_outside_the_latency(place):
+    result = place.logdisk("--duration=1", "--delay=20000")
+    row = result.all()
+    assert int(row["latency_p50_ns"]) < 20000000, row["latency_p50_ns"]
+    assert int(row["operations"]) <= 50, row["operations"]
+
+
+@test
+def injected_delay_is_measured(place):
+    for delay_us, duration in ((1000, 1), (5000, 1), (50000, 3)):
+        low, high = delay_us * 1000, delay_us * 1000 + 1000000
+        for attempt in range(4):  # a busy machine may push the median up; it can never push it down
+            result = place.logdisk("--duration=%d" % duration, before=strace(place, "pwritev:delay_enter=%d" % delay_us, calls="pwritev"))
+            p50 = int(result.all()["latency_p50_ns"])
+            assert p50 >= low, "p50 %d below the injected %d" % (p50, low)
+            if p50 < high:
+                break
+        assert p50 < high, "p50 %d is not below %d" % (p50, high)
+
+
+@test
+def rare_delay_moves_p99_not_p50(place):
+    result = place.logdisk("--duration=3", "--delay=2000", before=strace(place, "pwritev:delay_enter=50000:when=50+50", calls="pwritev"))
+    row = result.all()
+    assert int(row["latency_p50_ns"]) < 10000000 and int(row["latency_p99_ns"]) >= 50000000, row
+    assert int(row["latency_time_weighted_p99_ns"]) >= 50000000, row
+    longest = result.rows("stalls.csv")
+    equal([int(r["rank"]) for r in longest], list(range(1, 11)))
+    equal(longest[0]["latency_ns"], row["latency_max_ns"])
+    equal(longest[0]["operation_number"], row["latency_max_operation_number"])
+    lengths = [int(r["latency_ns"]) for r in longest]
+    equal(lengths, sorted(lengths, reverse=True))
+    assert longest[0]["file"].startswith(place.dir)
+
+
+@test
+def stall_leaves_rows_of_zero_writes(place):
+    result = place.logdisk("--duration=4", before=strace(place, "pwritev:delay_enter=2500000:when=100", calls="pwritev"))
+    equal(result.status, 0, result.err)
+    consistent(result)
+    seconds = result.rows("intervals.csv")
+    equal([r["operations"] for r in seconds[1:2]], ["0"], "second 2")
+    equal((seconds[1]["latency_p50_ns"], seconds[1]["latency_max_ns"]), ("", ""))
+    equal(result.all()["interval_bytes_per_s_min"], "0")
+
+
+@test
+def last_second_that_is_cut_short_is_no_whole_one(place):
+    """The only writer fails at about 1.96 s, and the main thread looks again after the second has ended."""
+    result = place.logdisk("--duration=4", "--rate=10", before=strace(place, "pwritev:error=EIO:delay_enter=60000:when=20", calls="pwritev"))
+    equal(result.status, 3, result.err)
+    consistent(result)
+    row = result.all()
+    assert 1900000000 < int(row["elapsed_ns"]) < 2000000000, row["elapsed_ns"]
+    equal([r["partial"] for r in result.rows("intervals.csv")], ["0", "1"], "partial")
+    own = [r for r in result.rows("results.csv") if r["worker"] == "1"][0]
+    for key in ("interval_bytes_per_s_max", "interval_bytes_per_s_min"):
+        equal(row[key], own[key], key)
+
+
+@test
+def frozen_tester_is_told_from_a_stalled_disk(place):
+    process = place.start("--duration=4", "--progress=" + place.path + "/progress")
+    wait_until_measuring(place, process)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGSTOP)
+    time.sleep(1.5)
+    process.send_signal(signal.SIGCONT)
+    result = place.finish(process)
+    equal(result.status, 0, result.err)
+    run = consistent(result)
+    # Less what was left of its sleep, which is 0.25 s at most.
+    assert int(run["oversleep_max_ns"]) > 1200000000, run["oversleep_max_ns"]
+    equal(run["oversleep_max_step"], "1")

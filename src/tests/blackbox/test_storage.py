@@ -1,0 +1,167 @@
+# Copyright (c) 2026 mqops contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the tester says about the storage under --dir, and the lock that keeps a second tester off it."""
+
+import contextlib
+import os
+import shutil
+import subprocess
+
+from support import (
+    BASE,
+    RUN_ID,
+    Place,
+    Result,
+    consistent,
+    contains,
+    equal,
+    mounted,
+    refused,
+    root_test,
+    tmpfs,
+    wait_until_measuring,
+    warnings,
+    write,
+)
+
+
+@root_test
+def identity_of_a_loop_device(place):
+    with mounted(place, "xfs", size_mb=320, options="noatime") as point:
+        result = place.logdisk("--duration=1", dir=point)
+        equal(result.status, 0, result.err)
+        run = result.run()
+        with open("/proc/self/mountinfo") as file:
+            line = [line for line in file if " %s " % point in line][0].split()
+        name = os.path.basename(line[line.index("-") + 2])
+        equal(
+            (run["filesystem_type"], run["mount_point"], run["mount_source"], run["device_number"], run["device_name"]),
+            ("xfs", point, "/dev/" + name, line[2], name),
+        )
+        contains(run["mount_options"], "noatime")
+        equal(run["device_stack"], name)
+        with open("/sys/block/%s/queue/scheduler" % name) as file:
+            contains(file.read(), run["device_scheduler"])
+        equal(run["device_logical_block_bytes"], "512")
+        holder = os.stat(place.path).st_dev
+        equal(
+            (run["backing_filesystem_type"], run["backing_unknown"], run["backing_disks"]),
+            ("tmpfs", "", "%d:%d" % (os.major(holder), os.minor(holder))),
+            "the file behind the loop device",
+        )
+        for key in ("cpu_steal_share", "run_queue_wait_share", "foreign_io_share"):
+            assert 0 <= float(run[key]) <= 1, (key, run[key])
+        assert int(run["device_written_bytes"]) >= int(run["own_written_bytes"]), "the device saw less than was written"
+    tmpfs_run = place.logdisk("--duration=1").run()
+    equal((tmpfs_run["device_name"], tmpfs_run["device_stack"], tmpfs_run["foreign_io_bytes"]), ("", "", ""))
+    equal((tmpfs_run["backing_filesystem_type"], tmpfs_run["backing_unknown"]), ("tmpfs", ""))
+
+
+@root_test
+def memory_behind_an_overlay_and_a_loop_device(place):
+    """What cannot be seen is said, and what is not what it seems is not believed."""
+
+    def look(point):
+        run = place.logdisk("--duration=1", dir=point).run()
+        return run["filesystem_type"], run["backing_filesystem_type"], run["backing_unknown"], run["device_name"]
+
+    hidden = "the upper directory of an overlay"
+    with mounted(place, "xfs", size_mb=320) as disk, tmpfs(place, "size=64m") as memory:
+        for below, name in ((disk, subprocess.check_output(["findmnt", "-no", "SOURCE", disk], universal_newlines=True)), (memory, "")):
+            lower, merged = place.path + "/lower", place.path + "/merged"
+            upper, work, moved = [below + "/" + kind for kind in ("upper, with a comma", "work", "moved")]
+            for directory in (lower, merged, upper, work):
+                os.makedirs(directory, exist_ok=True)
+            subprocess.check_call(
+                ["mount", "-t", "overlay", "overlay", "-o", "lowerdir=%s,upperdir=%s,workdir=%s" % (lower, upper.replace(",", "\\,"), work), merged]
+            )
+            try:
+                os.mkdir(merged + "/sub")
+                name = os.path.basename(name.strip())
+                equal(look(merged + "/sub"), ("overlay", "tmpfs", "", name), "the disk's image lies in memory, too")
+                os.rename(upper, moved)
+                equal(look(merged + "/sub"), ("overlay", "", hidden, ""), "not there")
+                os.makedirs(upper + "/sub")
+                equal(look(merged + "/sub"), ("overlay", "", hidden, ""), "another one")
+            finally:
+                subprocess.check_call(["umount", merged])
+        image, other = place.path + "/xfs.img", place.path + "/other.img"
+        write(other, "another one")
+        subprocess.check_call(["mount", "--bind", other, image])
+        try:
+            equal(look(disk)[1:3], ("xfs", "the file behind a loop device"), "another one")
+        finally:
+            subprocess.check_call(["umount", image])
+        os.unlink(image)
+        equal(look(disk)[1:3], ("xfs", "the file behind a loop device"), "not there")
+
+
+@contextlib.contextmanager
+def measuring(place, *options, **keywords):
+    """A tester that measures for as long as the block lasts."""
+    tables = place.tables
+    place.tables = place.path + "/first"
+    process = place.start("--duration=60", "--progress=" + place.path + "/progress", "--runId=first", *options, **keywords)
+    try:
+        wait_until_measuring(place, process)
+        place.tables = tables
+        yield process
+    finally:
+        place.tables = tables
+        process.kill()
+        process.communicate()
+
+
+@root_test
+def another_tester_at_the_disk(place):
+    """On a file system of its own, since the other tests share one."""
+
+    def refused_by_first(*options, **keywords):
+        done = place.logdisk("--duration=1", *options, **keywords)
+        refused(
+            place,
+            done,
+            "another tester is at the disk under --dir: ",
+            "--shareDevice",
+            "run first, pid %d, at disk %d:%d;" % (process.pid, os.major(disk), os.minor(disk)),
+        )
+
+    with tmpfs(place, "size=64m") as memory:
+        disk = os.stat(memory).st_dev
+        with measuring(place, dir=memory) as process:
+            refused_by_first("--runId=other", dir=memory)
+            refused_by_first("--runId=fir", "--qm=2", dir=place.dir + "," + memory)
+            equal((os.listdir(memory), os.listdir(place.dir)), ([], []))
+            result = place.logdisk("--duration=1", "--runId=first", dir=memory)
+            equal((result.status, result.run()["device_shared_with"]), (0, ""), result.err)
+            result = place.logdisk("--duration=1", "--runId=other", "--shareDevice", dir=memory)
+            run = consistent(result)
+            equal((run["option_run_id"], run["option_share_device"]), ("other", "1"))
+            contains(run["device_shared_with"], "run first, pid %d" % process.pid)
+            contains(warnings(run), "each disturbs the other: run first")
+            alone = place.command("--duration=1", dir=memory)
+            alone.remove("--runId=" + RUN_ID)
+            shutil.rmtree(place.tables)
+            done = subprocess.run(alone, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+            refused(place, Result(done.returncode, done.stdout, done.stderr, place.tables), "run first")
+        equal(place.logdisk("--duration=1", "--runId=other", dir=memory).status, 0, "let go of by SIGKILL")
+    for wrong in ("a/b", "a b", "x" * 65):
+        result = place.logdisk("--duration=1", "--runId=" + wrong)
+        equal(result.status, 1)
+        contains(result.err, "--runId", "64 letters")
+
+
+@root_test
+def another_tester_at_the_disk_behind_a_loop_device(place):
+    """One tests the file system on a loop device, the other one that on which the device's file lies."""
+    with tmpfs(place, "size=128m") as memory:
+        inner = Place(os.path.relpath(memory + "/inner", BASE))
+        with mounted(inner) as point, measuring(place, dir=point):
+            refused(place, place.logdisk("--duration=1", dir=memory), "run first")
+
+
+@root_test
+def testers_cannot_be_looked_for(place):
+    result = place.logdisk("--duration=1", before=["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc/$$/net && exec "$@"', "sh"])
+    equal(result.status, 0, result.err)
+    contains(warnings(result.run()), "cannot tell whether another tester is at the disk", "/proc/net/unix")

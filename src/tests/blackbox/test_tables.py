@@ -1,0 +1,159 @@
+# Copyright (c) 2026 mqops contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""--tables and --progress: complete or absent, and nobody else's file is replaced."""
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+
+from support import (
+    LOGDISK,
+    RUN_ID,
+    consistent,
+    contains,
+    equal,
+    read,
+    refused,
+    root_test,
+    strace,
+    test,
+    tmpfs,
+    traced,
+    wait_until_measuring,
+    write,
+)
+
+
+@test
+def run_table_comes_last(place):
+    """It gets its name when all others are on the disk."""
+    result = place.logdisk("--duration=1", before=strace(place, calls="renameat,renameat2,fsync"))
+    equal(result.status, 0, result.err)
+    calls = [re.search(r" (\w+)\(", line).group(1) for line in traced(place) if "renameat" in line or "fsync(" in line]
+    equal(calls[-8:], ["fsync"] * 6 + ["renameat2", "fsync"])
+
+
+@test
+def run_table_of_another_origin_is_kept(place):
+    """It appears while the run goes on; also on file systems that cannot rename without replacing."""
+    for broken in ([], ["renameat2:error=EINVAL"]):
+        shutil.rmtree(place.tables, ignore_errors=True)
+        before = strace(place, *broken, calls="renameat,renameat2") if broken else []
+        process = subprocess.Popen(before + place.command("--duration=1"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+        place.wait_for(".run.csv.tmp", "", process)
+        write(place.tables + "/run.csv", "precious")
+        result = place.finish(process)
+        equal((result.status, read(place.tables + "/run.csv")), (2, "precious"), result.err)
+        contains(read(place.tables + "/.run.csv.tmp"), "complete,1")
+        contains(result.err, "cannot write run.csv: File exists")
+        if broken:
+            fine = place.logdisk("--duration=1", before=before)
+            equal(fine.status, 0, fine.err)
+            consistent(fine)
+            equal([name for name in os.listdir(place.tables) if name.startswith(".")], [])
+
+
+def without_tables(result, *missing):
+    """A run that measured and could not write those tables: the others are there, and run.csv says which are not."""
+    equal(result.status, 2, result.err)
+    run = result.run()
+    equal((run["complete"], run["tables_missing"], run["exit_status"], run["exit_reason"]), ("0", " ".join(missing), "2", "tables_missing"))
+    equal(sorted(set(os.listdir(result.tables)) | set(missing)), ["histogram.csv", "intervals.csv", "results.csv", "rounds.csv", "run.csv", "stalls.csv"])
+    assert not any(os.path.exists(os.path.join(result.tables, name)) for name in missing), missing
+    assert int(result.all()["operations"]) > 0
+    return run
+
+
+@test
+def table_that_cannot_be_written_costs_no_other(place):
+    """A message says so at once, while the run goes on."""
+    command = strace(place, "write:error=ENOSPC", calls="write") + ["-P", place.tables + "/histogram.csv"]
+    process = subprocess.Popen(
+        command + place.command("--bsize=4K,8K", "--duration=2"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True
+    )
+    line = process.stderr.readline()
+    contains(line, "histogram.csv", "No space left", "measuring goes on")
+    equal(process.poll(), None, "still running")
+    result = place.finish(process)
+    run = without_tables(result, "histogram.csv")
+    contains(run["exit_message"], "histogram.csv", "No space left")
+    equal(run["steps_measured"], "2")
+
+
+def fill(point):
+    with contextlib.suppress(OSError), open(point + "/filler", "ab", buffering=0) as filler:
+        while True:
+            filler.write(b"x" * 4096)
+
+
+@root_test
+def full_file_system_of_the_tables(place):
+    """Somebody fills it while the run goes on: what is small has its place from the start."""
+    with tmpfs(place, "size=1m") as point:
+        place.tables = point + "/tables"
+        process = place.start("--bsize=4K,8K", "--duration=3", "--progress=" + place.path + "/progress")
+        wait_until_measuring(place, process)
+        fill(point)
+        line = process.stderr.readline()
+        contains(line, "No space left", "measuring goes on")
+        equal(process.poll(), None, "still running")
+        result = place.finish(process)
+        run = result.run()
+        equal((result.status, run["exit_status"], run["steps_measured"], run["complete"]), (2, "2", "2", "0"))
+        contains(run["tables_missing"], "histogram.csv")
+        equal(len(result.rows("results.csv")), 4)
+        shutil.rmtree(place.tables)
+        fill(point)
+        refused(place, place.logdisk("--duration=1"), "--tables", "no space for results.csv", "No space left")
+
+
+@test
+def what_a_killed_run_left_aside_is_named(place):
+    left = {"--progress=" + place.path + "/p": place.path + "/.p.tmp", "--tables=" + place.tables: place.tables + "/.run.csv.tmp"}
+    os.mkdir(place.tables)
+    for option, path in left.items():
+        write(path, "")
+        done = subprocess.run(
+            [LOGDISK, "--dir=" + place.dir, "--bsize=4K", "--duration=1", "--runId=" + RUN_ID, option],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            universal_newlines=True,
+        )
+        equal(done.returncode, 2, done.stderr)
+        contains(done.stderr, path + " already exists", "remove it")
+        equal(os.listdir(os.path.dirname(path)).count(os.path.basename(path)), 1)
+        os.unlink(path)
+    equal(os.listdir(place.tables), [])
+
+
+@test
+def progress_is_one_line(place):
+    progress = os.path.join(place.path, "progress")
+    process = place.start("--duration=2", "--progress=" + progress)
+    wait_until_measuring(place, process)
+    result = place.finish(process)
+    equal(result.status, 0, result.err)
+    with open(progress) as file:
+        lines = file.read().splitlines()
+    equal(len(lines), 1)
+    pairs = dict(word.split("=") for word in lines[0].split(" "))
+    equal((pairs["state"], pairs["percent"], pairs["error"], pairs["steps"]), ("finished", "100.0", "0", "1"))
+    assert int(pairs["writes"]) > 0
+    with open(progress, "w") as file:
+        file.write("precious")
+    refused = place.logdisk("--duration=1", "--progress=" + progress)
+    equal(refused.status, 2)
+    with open(progress) as file:
+        equal(file.read(), "precious")
+
+
+@test
+def replaced_progress_file_keeps_its_mode(place):
+    name = place.path + "/p"
+    write(name, "state=finished\n")
+    os.chmod(name, 0o600)
+    result = place.logdisk("--duration=1", "--progress=" + name)
+    equal(result.status, 0, result.err)
+    equal(oct(os.stat(name).st_mode & 0o777), "0o600")

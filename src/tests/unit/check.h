@@ -1,0 +1,63 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The whole test framework: CHECK notes a false condition with its place; a test passes where all its checks held.
+#ifndef LOGDISK_CHECK_H
+#define LOGDISK_CHECK_H
+
+#include <stdio.h>
+
+extern int check_failures;
+
+#define CHECK(condition)                                                                                          \
+    do {                                                                                                          \
+        if (!(condition)) {                                                                                       \
+            check_failures++;                                                                                     \
+            (void)fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                                 \
+        }                                                                                                         \
+    } while (0)
+
+// The same with a name for the row of a table that failed.
+#define CHECK_CASE(condition, name)                                                                               \
+    do {                                                                                                          \
+        if (!(condition)) {                                                                                       \
+            check_failures++;                                                                                     \
+            (void)fprintf(stderr, "%s:%d: %s (%s)\n", __FILE__, __LINE__, #condition, name);                      \
+        }                                                                                                         \
+    } while (0)
+
+void test_units(void);
+void test_options_accepted(void);
+void test_options_refused(void);
+void test_options_directories(void);
+void test_cpu_list(void);
+void test_distribution_buckets(void);
+void test_percentiles_against_sorting(void);
+void test_percentile_support(void);
+void test_percentiles_of_hours(void);
+void test_merging(void);
+void test_time_weighted(void);
+void test_distribution_exact(void);
+void test_distribution_deviation(void);
+void test_ring(void);
+void test_ring_steps(void);
+void test_timeline(void);
+void test_recorder(void);
+void test_recorder_threads(void);
+void test_stalls(void);
+void test_content(void);
+void test_csv(void);
+void test_tables(void);
+void test_progress_file(void);
+void test_mqldt_table(void);
+void test_worker_thread(void);
+void test_rounds(void);
+void test_schedule(void);
+void test_passes(void);
+void test_workers(void);
+void test_mountinfo(void);
+void test_lock_names(void);
+void test_kernel_counters(void);
+void test_identity(void);
+
+#endif

@@ -1,0 +1,206 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Distributions and stalls, against exact answers from the same samples.
+#include "base/platform.h"
+
+#include "figures/distribution.h"
+#include "figures/stalls.h"
+#include "workload/payload.h"
+#include "check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAMPLES 50000
+
+void test_distribution_buckets(void) {
+    CHECK(distribution_bucket(0) == 0 && distribution_bucket(255) == 255 && distribution_bucket(256) == 256);
+    CHECK(distribution_bucket(DISTRIBUTION_MAX_NS) == DISTRIBUTION_BUCKETS - 1);
+    CHECK(distribution_bucket(UINT64_MAX) == DISTRIBUTION_BUCKETS - 1);
+    CHECK(distribution_upper_ns(DISTRIBUTION_BUCKETS - 1) == DISTRIBUTION_MAX_NS);
+    CHECK(DISTRIBUTION_MAX_NS > UINT64_C(3600000000000));
+    for (unsigned bucket = 0; bucket < DISTRIBUTION_BUCKETS; bucket++) {
+        uint64_t lower = distribution_lower_ns(bucket), upper = distribution_upper_ns(bucket);
+        CHECK(lower <= upper && distribution_bucket(lower) == bucket && distribution_bucket(upper) == bucket);
+        CHECK((double)(upper - lower) <= 0.01 * (double)lower);
+        CHECK(bucket == 0 || distribution_upper_ns(bucket - 1) + 1 == lower);
+    }
+}
+
+enum shape { CONSTANT, BIMODAL, HEAVY_TAILED, UNIFORM, TINY, SHAPES };
+
+static uint64_t sample(enum shape shape, uint64_t *state) {
+    uint64_t random = splitmix64(state);
+    double share = (double)(random >> 11) / 9007199254740992.0;
+    switch (shape) {
+    case CONSTANT: return 123456;
+    case BIMODAL: return share < 0.985 ? 90000 + random % 1000 : 40000000 + random % 100000;
+    case HEAVY_TAILED: return (uint64_t)(20000 / pow(1 - share, 0.9));
+    case UNIFORM: return random % UINT64_C(4000000000000);
+    default: return random % 300;
+    }
+}
+
+static int ascending(const void *left, const void *right) {
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+static void check_percentiles(enum shape shape, size_t count) {
+    static uint64_t samples[SAMPLES];
+    static struct distribution distribution;
+    static const uint64_t quantiles_ppm[] = {500000, 900000, 990000, 999000, 999900, 999990};
+    uint64_t state = 7 + shape;
+    distribution_clear(&distribution);
+    for (size_t i = 0; i < count; i++) {
+        samples[i] = sample(shape, &state);
+        distribution_add(&distribution, samples[i], i + 1);
+    }
+    qsort(samples, count, sizeof samples[0], ascending);
+    for (size_t i = 0; i < sizeof quantiles_ppm / sizeof quantiles_ppm[0]; i++) {
+        size_t rank = (size_t)ceil((double)count * (double)quantiles_ppm[i] / 1e6 - 1e-9);
+        uint64_t exact = samples[(rank > 0 ? rank : 1) - 1];
+        uint64_t told = 0;
+        if (distribution_percentile_ns(&distribution, quantiles_ppm[i], &told)) {
+            CHECK(told >= exact && (double)(told - exact) <= 0.01 * (double)exact);
+        }
+    }
+    CHECK(distribution.min_ns == samples[0] && distribution.max_ns == samples[count - 1]);
+}
+
+void test_percentiles_against_sorting(void) {
+    static const size_t counts[] = {1, 2, 3, 99, 100, 101, 1000, SAMPLES};
+    for (int shape = 0; shape < SHAPES; shape++) {
+        for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+            check_percentiles((enum shape)shape, counts[i]);
+        }
+    }
+}
+
+// Longer than the histogram counts, which is 73 minutes.
+void test_percentiles_of_hours(void) {
+    static struct distribution distribution;
+    uint64_t ns = 0;
+    distribution_clear(&distribution);
+    for (uint64_t i = 1; i <= 200; i++) {
+        distribution_add(&distribution, DISTRIBUTION_MAX_NS + i, i);
+    }
+    CHECK(distribution_percentile_ns(&distribution, 500000, &ns) && ns >= distribution.min_ns && ns <= distribution.max_ns);
+    CHECK(distribution_time_weighted_percentile_ns(&distribution, 990000, &ns) && ns == DISTRIBUTION_MAX_NS + 200);
+}
+
+void test_percentile_support(void) {
+    static const struct { uint64_t ppm, least; } cases[] = {
+        {500000, 2}, {900000, 10}, {990000, 100}, {999000, 1000}, {999900, 10000}, {999990, 100000}};
+    static struct distribution distribution;
+    uint64_t ns = 0;
+    distribution_clear(&distribution);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        while (distribution.count < cases[i].least) {
+            CHECK(!distribution_percentile_ns(&distribution, cases[i].ppm, &ns));
+            CHECK(!distribution_time_weighted_percentile_ns(&distribution, cases[i].ppm, &ns));
+            distribution_add(&distribution, 7, distribution.count + 1);
+        }
+        CHECK(distribution_percentile_ns(&distribution, cases[i].ppm, &ns) && ns == 7);
+    }
+}
+
+void test_merging(void) {
+    static struct distribution parts[3], all, merged;
+    uint64_t state = 99;
+    distribution_clear(&all);
+    distribution_clear(&merged);
+    for (int i = 0; i < 3; i++) {
+        distribution_clear(&parts[i]);
+    }
+    for (uint64_t i = 1; i <= 30000; i++) {
+        uint64_t ns = sample(HEAVY_TAILED, &state);
+        distribution_add(&all, ns, i);
+        distribution_add(&parts[i % 3], ns, i);
+    }
+    for (int i = 0; i < 3; i++) {
+        distribution_merge(&merged, &parts[i]);
+    }
+    CHECK(memcmp(merged.buckets, all.buckets, sizeof all.buckets) == 0);
+    CHECK(merged.count == all.count && merged.sum_ns == all.sum_ns);
+    CHECK(merged.sum_squares == all.sum_squares);
+    CHECK(merged.min_ns == all.min_ns && merged.max_ns == all.max_ns);
+    CHECK(merged.max_ordinal == all.max_ordinal);
+    distribution_clear(&merged);
+    static const struct distribution empty;
+    CHECK(memcmp(merged.buckets, empty.buckets, sizeof empty.buckets) == 0 && merged.count == 0);
+    distribution_merge(&merged, &merged);
+    CHECK(merged.count == 0 && merged.min_ns == UINT64_MAX);
+}
+
+// 999 writes of 1 ms and one of 1 s: a random instant sees the long one half of the time.
+void test_time_weighted(void) {
+    static struct distribution distribution;
+    uint64_t ns = 0;
+    distribution_clear(&distribution);
+    for (uint64_t i = 1; i <= 999; i++) {
+        distribution_add(&distribution, 1000000, i);
+    }
+    distribution_add(&distribution, 1001000000, 1000);
+    CHECK(distribution_percentile_ns(&distribution, 990000, &ns) && ns >= 1000000 && ns < 1010000);
+    CHECK(distribution_time_weighted_percentile_ns(&distribution, 990000, &ns) && ns == 1001000000);
+    CHECK(distribution_time_weighted_percentile_ns(&distribution, 500000, &ns));
+    double mean = distribution_time_weighted_mean_ns(&distribution);
+    CHECK(fabs(mean - (999 * 1e12 + 1001000000.0 * 1001000000.0) / (999e6 + 1001e6)) < 1);
+}
+
+void test_distribution_exact(void) {
+    static struct distribution figures;
+    distribution_clear(&figures);
+    CHECK(figures.count == 0 && figures.min_ns == UINT64_MAX);
+    distribution_add(&figures, 0, 1);
+    CHECK(figures.max_ns == 0 && figures.max_ordinal == 1 && figures.min_ns == 0 && figures.min_ordinal == 1);
+    distribution_add(&figures, 135300, 2);
+    distribution_add(&figures, 135300, 3);
+    CHECK(figures.sum_ns == 270600 && figures.max_ordinal == 2 && figures.min_ordinal == 1);
+    CHECK(distribution_mean_ns(&figures) == 90200);
+    distribution_clear(&figures);
+    for (uint64_t i = 1; i <= 1000000; i++) {
+        distribution_add(&figures, 135300 + i % 3, i);
+    }
+    CHECK(figures.sum_ns == UINT64_C(135300) * 1000000 + 333333 + 2 * UINT64_C(333333) + 1);
+    CHECK(figures.min_ordinal == 3 && figures.max_ordinal == 2);
+}
+
+void test_distribution_deviation(void) {
+    static struct distribution figures;
+    distribution_clear(&figures);
+    static const uint64_t samples[] = {2, 4, 4, 4, 5, 5, 7, 9};
+    for (uint64_t i = 0; i < 8; i++) {
+        distribution_add(&figures, samples[i], i + 1);
+    }
+    CHECK(fabs(distribution_deviation_ns(&figures) - 2) < 1e-12);
+    // An hour give or take a nanosecond: a naive sum of squares in doubles would lose it.
+    distribution_clear(&figures);
+    for (uint64_t i = 1; i <= 1000; i++) {
+        distribution_add(&figures, UINT64_C(3600000000000) + i % 2, i);
+    }
+    CHECK(fabs(distribution_deviation_ns(&figures) - 0.5) < 1e-9);
+    distribution_clear(&figures);
+    distribution_add(&figures, 42, 1);
+    CHECK(distribution_deviation_ns(&figures) == 0);
+}
+
+void test_stalls(void) {
+    struct stalls stalls = {0};
+    for (uint64_t i = 1; i <= 100; i++) {
+        struct stall stall = {.latency_ns = i * 37 % 101, .ordinal = i};
+        if (stall.latency_ns > stalls.threshold_ns) {
+            stalls_insert(&stalls, &stall);
+        }
+    }
+    CHECK(stalls.count == STALLS_KEPT);
+    for (size_t i = 0; i < STALLS_KEPT; i++) {
+        CHECK(stalls.longest[i].latency_ns == 100 - i);
+    }
+    CHECK(stalls.threshold_ns == 91);
+    stalls_insert(&stalls, &(struct stall){.latency_ns = 5});
+    CHECK(stalls.count == STALLS_KEPT && stalls.longest[STALLS_KEPT - 1].latency_ns == 91);
+}

@@ -1,0 +1,206 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Files that are complete or absent, the tables, and mqldt's table.
+#include "base/platform.h"
+
+#include "base/clock.h"
+#include "output/progress.h"
+#include "output/tables.h"
+#include "output/mqldt_csv.h"
+#include "check.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char directory[] = "/tmp/logdisk-unit-XXXXXX";
+
+static const char *in_directory(const char *name) {
+    static char paths[4][PATH_MAX];
+    static int next;
+    char *path = paths[next++ % 4];
+    (void)snprintf(path, PATH_MAX, "%s/%s", directory, name);
+    return path;
+}
+
+static void make_directory(void) {
+    memcpy(directory + strlen(directory) - 6, "XXXXXX", 6);
+    CHECK(mkdtemp(directory) != NULL);
+}
+
+static void put_file(const char *name, const char *text) {
+    FILE *file = fopen(in_directory(name), "w");
+    CHECK(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+static const char *get_file(const char *name) {
+    static char text[8192];
+    FILE *file = fopen(in_directory(name), "r");
+    size_t length = file != NULL ? fread(text, 1, sizeof text - 1, file) : 0;
+    text[length] = '\0';
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return file != NULL ? text : "(absent)";
+}
+
+void test_progress_file(void) {
+    static struct failure failure;
+    static const struct { const char *text; bool allowed; } existing[] = {
+        {"", true}, {"state=finished\n", true}, {"stat", false}, {"precious", false}};
+    char path[PATH_MAX];
+    make_directory();
+    (void)snprintf(path, sizeof path, "%s", in_directory("p"));
+    for (size_t i = 0; i < sizeof existing / sizeof existing[0]; i++) {
+        struct progress progress = {0};
+        put_file("p", existing[i].text);
+        CHECK_CASE(progress_open(&progress, path, &failure) == existing[i].allowed, existing[i].text);
+        CHECK(strcmp(get_file("p"), existing[i].text) == 0 && strcmp(get_file(".p.tmp"), "(absent)") == 0);
+        free(progress.path_aside);
+    }
+    struct progress link = {0}, pipe = {0}, folder = {0};
+    CHECK(symlink("p", in_directory("link")) == 0 && !progress_open(&link, in_directory("link"), &failure));
+    CHECK(mkfifo(in_directory("pipe"), 0600) == 0 && !progress_open(&pipe, in_directory("pipe"), &failure));
+    CHECK(!progress_open(&folder, directory, &failure));
+    // A file of another origin that appears during the run is kept.
+    struct progress progress = {.state = "measuring"};
+    struct worker_thread files = {0};
+    CHECK(unlink(path) == 0 && progress_open(&progress, path, &failure) && worker_thread_start(&files));
+    progress_write(&progress, &files);
+    while (!worker_thread_idle(&files)) {
+        sleep_until_ns(now_ns() + 100000);
+    }
+    CHECK(strncmp(get_file("p"), "state=measuring step=0", 22) == 0);
+    CHECK(unlink(path) == 0);
+    put_file("p", "precious");
+    progress_write(&progress, &files);
+    while (!worker_thread_end(&files)) {
+        sleep_until_ns(now_ns() + 100000);
+    }
+    CHECK(strcmp(get_file("p"), "precious") == 0 && strcmp(get_file(".p.tmp"), "(absent)") == 0);
+    text_free(&progress.line);
+    free(progress.path_aside);
+    static const char *const names[] = {"p", "link", "pipe"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        CHECK(unlink(in_directory(names[i])) == 0);
+    }
+    CHECK(rmdir(directory) == 0);
+}
+
+static struct result one_result(struct distribution *distribution) {
+    distribution_clear(distribution);
+    distribution_add(distribution, 724878, 1);
+    distribution_add(distribution, 56458, 2);
+    return (struct result){.key = {1, 4096, 1, "log", "write", 1}, .bytes = 8192,
+                           .start_epoch_ns = UINT64_C(1790000000123456789), .elapsed_ns = 2000000000,
+                           .has_intervals = true, .interval_bytes_max = 4096, .interval_bytes_min = 4096,
+                           .latency = distribution, .min_worker = 1, .max_worker = 1, .ring_passes = 0.5};
+}
+
+static size_t count_of(const char *text, char wanted) {
+    size_t count = 0;
+    for (; *text != '\0' && *text != '\n'; text++) {
+        count += *text == wanted;
+    }
+    return count;
+}
+
+void test_tables(void) {
+    static struct tables tables;
+    static struct distribution distribution;
+    static struct failure failure;
+    static const char *const names[] = {"results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv", "run.csv"};
+    make_directory();
+    char path[PATH_MAX];
+    (void)snprintf(path, sizeof path, "%s/t", directory);
+    CHECK(tables_open(&tables, path, 2, &failure));
+    struct stat status;
+    CHECK(stat(path, &status) == 0 && (status.st_mode & 0777) == 0700);
+    struct result result = one_result(&distribution);
+    struct result_key step = {.step = 1, .block_bytes = 4096, .load_point = 1, .stream = "log", .operation = "write"};
+    tables_result(&tables, &result);
+    tables_interval(&tables, &step, 1, false, &distribution);
+    tables_batch(&tables, &step, 30, &distribution);
+    csv_text(&tables.files[TABLE_RUN].rows, "a,b");
+    CHECK(strcmp(get_file("t/run.csv"), "(absent)") == 0);
+    char missing[TABLES_NAMES_BYTES];
+    int error;
+    CHECK(tables_complete(&tables, missing, &error) && missing[0] == '\0' && tables_complete_run(&tables));
+    const char *results = get_file("t/results.csv");
+    const char *row = strchr(results, '\n') + 1;
+    CHECK(count_of(results, ',') == count_of(row, ','));
+    CHECK(strncmp(row, "1,4096,1,log,write,1,1790000000.123456,2000000000,2,8192,4096,1.000,4096,4096,781336,390668.000,334210.000,"
+                  "0.855483,56458,2,724878,1,0,56575,,,,,,", 130) == 0);
+    CHECK(strcmp(get_file("t/intervals.csv"),
+                 "step,block_size_bytes,load_point,stream,operation,worker,second,partial,operations,bytes,latency_sum_ns,latency_min_ns,"
+                 "latency_p50_ns,latency_p99_ns,latency_p99_9_ns,latency_max_ns\n"
+                 "1,4096,1,log,write,all,1,0,2,8192,781336,56458,56575,,,724878\n") == 0);
+    CHECK(strcmp(get_file("t/histogram.csv"), "step,block_size_bytes,load_point,stream,operation,worker,batch,latency_upper_ns,"
+                 "operations\n1,4096,1,log,write,all,30,56575,1\n1,4096,1,log,write,all,30,724991,1\n") == 0);
+    CHECK(strcmp(get_file("t/run.csv"), "\"a,b\"") == 0);
+    CHECK(!tables_open(&tables, path, 2, &failure) && failure.status == EXIT_REFUSED);
+    CHECK(strstr(failure.message, "results.csv already exists") != NULL);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "t/%s", names[i]);
+        CHECK(unlink(in_directory(name)) == 0);
+    }
+    CHECK(rmdir(path) == 0);
+    CHECK(tables_open(&tables, path, 2, &failure));     // given up: nothing stays
+    tables_discard(&tables);
+    CHECK(access(path, F_OK) != 0 && rmdir(directory) == 0);
+    CHECK(!tables_open(&tables, in_directory("no/where"), 2, &failure));
+    CHECK(tables_open(&tables, NULL, 2, &failure));
+    tables_result(&tables, &result);
+    CHECK(tables_complete(&tables, missing, &error) && tables.files[TABLE_RESULTS].rows.text.length == 0);
+}
+
+static bool write_csvfile(struct csvfile *csvfile, bool append, const struct mqldt_row *rows, size_t count) {
+    bool written = csvfile_write(csvfile, append, rows, count);
+    text_free(&csvfile->text);
+    return written;
+}
+
+void test_mqldt_table(void) {
+    static struct failure failure;
+    struct csvfile csvfile;
+    static const struct mqldt_row rows[] = {
+        {.block_bytes = 4096, .queue_managers = 1, .writes = 25311, .bytes = 103673856, .second_bytes_max = 36048896,
+         .second_bytes_min = 33797184, .bytes_per_s = 34558314, .max_ns = 724878, .min_ns = 56458, .mean_ns = 118000,
+         .slowest_bytes_per_s = 5650606, .fastest_bytes_per_s = 72549504},
+        {.block_bytes = 8192, .queue_managers = 2, .writes = 1}};
+    static const char single[] =
+        "Blocksize,Total writes to files,Total bytes written to files,Max bytes/sec written to files (over 1 sec "
+        "interval),Min bytes/sec written to files (over 1 sec interval),Avg bytes/sec written to files,Max latency of "
+        "write (ns),Min latency of write (ns),Avg latency of write (ns),Min bytes/sec (slowest write),Max bytes/sec "
+        "(fastest write)\n4096,25311,103673856,36048896,33797184,34558314,724878,56458,118000,5650606,72549504\n";
+    static const char several[] =
+        "Running MQLDT over 2 Queue Managers\nBlocksize,Total writes to files,Total bytes written to files,Max bytes/sec "
+        "written to files by a single qm (over 1 sec interval),Min bytes/sec written to files by a single qm (over 1 sec "
+        "interval),Avg bytes/sec written to files by all queue managers,Max latency of write (ns),Min latency of write "
+        "(ns),Avg latency of write (ns),Min bytes/sec (slowest write),Max bytes/sec (fastest write)\n"
+        "8192,1,0,0,0,0,0,0,0,0,0\n";
+    char wanted[4096];
+    make_directory();
+    const char *path = in_directory("o.csv");
+    CHECK(csvfile_open(&csvfile, path, &failure) && get_file("o.csv")[0] == '\0');
+    csvfile_discard(&csvfile);
+    CHECK(access(path, F_OK) != 0);
+    CHECK(csvfile_open(&csvfile, path, &failure) && write_csvfile(&csvfile, false, rows, 1));
+    CHECK(strcmp(get_file("o.csv"), single) == 0);
+    put_file("o.csv", "longer than what replaces it");
+    CHECK(csvfile_open(&csvfile, path, &failure));
+    csvfile_discard(&csvfile);
+    CHECK(strcmp(get_file("o.csv"), "longer than what replaces it") == 0);
+    CHECK(csvfile_open(&csvfile, path, &failure) && write_csvfile(&csvfile, false, rows, 1));
+    CHECK(strcmp(get_file("o.csv"), single) == 0);
+    CHECK(csvfile_open(&csvfile, path, &failure) && write_csvfile(&csvfile, true, rows, 2));
+    (void)snprintf(wanted, sizeof wanted, "%s%s%s", single, single, several);
+    CHECK(strcmp(get_file("o.csv"), wanted) == 0);
+    CHECK(!csvfile_open(&csvfile, in_directory("no/where"), &failure) && failure.status == EXIT_REFUSED);
+    CHECK(csvfile_open(&csvfile, "/dev/full", &failure) && !write_csvfile(&csvfile, false, rows, 1));
+    CHECK(unlink(in_directory("o.csv")) == 0 && rmdir(directory) == 0);
+}

@@ -1,0 +1,61 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Runs every unit test and ends with "N passed, N failed".
+#include "check.h"
+
+#include <stddef.h>
+
+int check_failures;
+
+static const struct { const char *name; void (*run)(void); } tests[] = {
+    {"units", test_units},
+    {"options accepted", test_options_accepted},
+    {"options refused", test_options_refused},
+    {"options directories", test_options_directories},
+    {"cpu list", test_cpu_list},
+    {"distribution buckets", test_distribution_buckets},
+    {"percentiles against exact sorting", test_percentiles_against_sorting},
+    {"percentile support", test_percentile_support},
+    {"percentiles of hours", test_percentiles_of_hours},
+    {"merging", test_merging},
+    {"time-weighted percentiles", test_time_weighted},
+    {"distribution is exact", test_distribution_exact},
+    {"deviation", test_distribution_deviation},
+    {"ring", test_ring},
+    {"ring over steps", test_ring_steps},
+    {"timeline", test_timeline},
+    {"recorder", test_recorder},
+    {"recorder with threads", test_recorder_threads},
+    {"stalls", test_stalls},
+    {"content", test_content},
+    {"csv", test_csv},
+    {"tables", test_tables},
+    {"progress file", test_progress_file},
+    {"mqldt's table", test_mqldt_table},
+    {"worker thread", test_worker_thread},
+    {"rounds", test_rounds},
+    {"schedule of an open loop", test_schedule},
+    {"first and later passes", test_passes},
+    {"workers of two streams", test_workers},
+    {"mountinfo", test_mountinfo},
+    {"lock_names", test_lock_names},
+    {"kernel counters", test_kernel_counters},
+    {"identity", test_identity},
+};
+
+int main(void) {
+    int passed = 0, failed = 0;
+    for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {
+        check_failures = 0;
+        tests[i].run();
+        if (check_failures == 0) {
+            passed++;
+        } else {
+            failed++;
+            (void)fprintf(stderr, "FAILED: %s\n", tests[i].name);
+        }
+    }
+    (void)printf("%d passed, %d failed\n", passed, failed);
+    return failed == 0 ? 0 : 1;
+}

@@ -1,0 +1,213 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Units, options and CSV.
+#include "base/platform.h"
+
+#include "output/csv.h"
+#include "base/options.h"
+#include "base/units.h"
+#include "check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void test_units(void) {
+    static const struct { const char *text; bool good; uint64_t value; } sizes[] = {
+        {"0", true, 0}, {"4096", true, 4096}, {"4K", true, 4096}, {"4k", true, 4096}, {"1M", true, 1048576},
+        {"1m", true, 1048576}, {"2G", true, UINT64_C(2147483648)}, {"18446744073709551615", true, UINT64_MAX},
+        {"", false, 0}, {"K", false, 0}, {"4KB", false, 0}, {"4 K", false, 0}, {" 4", false, 0}, {"-4", false, 0},
+        {"+4", false, 0}, {"4.5K", false, 0}, {"0x10", false, 0}, {"18446744073709551616", false, 0},
+        {"18446744073709551615K", false, 0}, {"99999999999999999999999", false, 0}, {"4T", false, 0},
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        uint64_t value = 77;
+        CHECK_CASE(parse_size(sizes[i].text, &value) == sizes[i].good, sizes[i].text);
+        CHECK_CASE(value == (sizes[i].good ? sizes[i].value : 77), sizes[i].text);
+    }
+    static const struct { const char *text; bool good; uint64_t value; } decimals[] = {
+        {"1", true, 1000000000}, {"0.5", true, 500000000}, {"0.000000001", true, 1}, {"12.25", true, 12250000000},
+        {"1790000000.123456789", true, UINT64_C(1790000000123456789)}, {"1.", false, 0}, {".5", false, 0},
+        {"1.0000000001", false, 0}, {"1e3", false, 0}, {"-1", false, 0}, {"18446744074", false, 0}, {"", false, 0},
+    };
+    for (size_t i = 0; i < sizeof decimals / sizeof decimals[0]; i++) {
+        uint64_t value = 77;
+        CHECK_CASE(parse_decimal(decimals[i].text, &value) == decimals[i].good, decimals[i].text);
+        CHECK_CASE(value == (decimals[i].good ? decimals[i].value : 77), decimals[i].text);
+    }
+    static const struct { const char *separator, *grouping; uint64_t value; const char *text; } thousands[] = {
+        {"", "", 1234567, "1234567"}, {",", "", 1234567, "1234567"}, {",", "\x7f", 1234567, "1234567"},
+        {",", "\3\3", 0, "0"}, {",", "\3", 999, "999"}, {",", "\3", 1000, "1,000"}, {",", "\3", 123456, "123,456"},
+        {",", "\3", UINT64_MAX, "18,446,744,073,709,551,615"}, {",", "\3\2", 123456789, "12,34,56,789"},
+        {",", "\3\x7f", 1234567, "1234,567"}, {"too long", "\3", 1234, "1234"},
+        {"\u202f", "\1", UINT64_MAX, "1\u202f8\u202f4\u202f4\u202f6\u202f7\u202f4\u202f4\u202f0\u202f7\u202f3\u202f7\u202f0\u202f9\u202f5\u202f5\u202f"
+                                     "1\u202f6\u202f1\u202f5"},
+    };
+    for (size_t i = 0; i < sizeof thousands / sizeof thousands[0]; i++) {
+        char text[THOUSANDS_BYTES];
+        group_digits(thousands[i].separator, thousands[i].grouping);
+        CHECK_CASE(strcmp(format_thousands(text, thousands[i].value), thousands[i].text) == 0, thousands[i].text);
+    }
+    group_digits("", "");
+    static const struct { uint64_t value; const char *text; } names[] = {
+        {0, "0"}, {4096, "4K"}, {5000, "5000"}, {131072, "128K"}, {1048576, "1M"}, {1536 << 10, "1536K"}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char text[SIZE_NAME_BYTES];
+        CHECK_CASE(strcmp(format_size(text, names[i].value), names[i].text) == 0, names[i].text);
+    }
+}
+
+static char message[OPTIONS_MESSAGE_BYTES];
+
+// Parses a command line given as one text with blanks between the arguments.
+static enum options_outcome parse(struct options *options, const char *line) {
+    static char copy[8192];
+    static char *arguments[64];
+    int count = 0;
+    (void)snprintf(copy, sizeof copy, "logdisk %s", line);
+    for (char *word = strtok(copy, " "); word != NULL && count < 63; word = strtok(NULL, " ")) {
+        arguments[count++] = word;
+    }
+    arguments[count] = NULL;
+    return options_parse(options, count, arguments, message);
+}
+
+void test_options_accepted(void) {
+    static struct options o;
+    CHECK(parse(&o, "--bsize=4K") == OPTIONS_RUN);
+    CHECK(strcmp(o.dir, ".") == 0 && strcmp(o.file_prefix, "mqldt_testfile") == 0 && o.file_bytes == 1638400);
+    CHECK(o.files == 8 && o.duration_s == 10 && o.queue_managers == 1 && o.delay_us == 0 && o.alignment_bytes == 4096);
+    CHECK(o.sync == SYNC_DSYNC && o.direct == 1 && !o.keep_files && !o.create_dirs && o.csv_file == NULL);
+    CHECK(parse(&o, "--bsize 4096,8k,1M --qm 1,2,4 --dir /a --fileSize=64M --numFiles 16 --duration=60") == OPTIONS_RUN);
+    CHECK(o.block_sizes.count == 3 && o.block_sizes.values[1] == 8192 && o.block_sizes.values[2] == 1048576);
+    CHECK(o.load_points.count == 3 && o.queue_managers == 4 && o.file_bytes == 67108864 && o.files == 16);
+    CHECK(parse(&o, "-b 4K,128K -d /x -f pre -s 1638400 -t 5 -n 3 -c out.csv -a 512 -p 2 -q 7 -z 100") == OPTIONS_RUN);
+    CHECK(strcmp(o.dir, "/x") == 0 && strcmp(o.file_prefix, "pre") == 0 && o.duration_s == 5 && o.files == 3);
+    CHECK(strcmp(o.csv_file, "out.csv") == 0 && o.alignment_bytes == 512 && o.background_threads == 2);
+    CHECK(o.queue_managers == 7 && o.delay_us == 100);
+    CHECK(parse(&o, "--bs=4K --du=3 --num=2 --fileP=x --back=1") == OPTIONS_RUN);
+    CHECK(o.duration_s == 3 && o.files == 2 && strcmp(o.file_prefix, "x") == 0 && o.background_threads == 1);
+    CHECK(parse(&o, "--bsize=4K --sync=fdatasync --direct=no --rate=0.5 --startAt=1790000000.25 --seed=0") == OPTIONS_RUN);
+    CHECK(o.sync == SYNC_FDATASYNC && o.direct == 0 && o.rate_micro_per_s == 500000 && o.seed_given && o.seed == 0);
+    CHECK(o.start_at_ns == UINT64_C(1790000000250000000));
+    CHECK(parse(&o, "--bsize=4K --verify --mlock --keepFiles --createDirs --cpu=0-1,3 --reserve=0") == OPTIONS_RUN);
+    CHECK(o.verify && o.mlock && o.keep_files && o.create_dirs && o.reserve_given && o.reserve_bytes == 0);
+    CHECK(cpu_in_list(&o, 0) && cpu_in_list(&o, 1) && !cpu_in_list(&o, 2) && cpu_in_list(&o, 3));
+    CHECK(parse(&o, "--help") == OPTIONS_HELP);
+    CHECK(parse(&o, "--version") == OPTIONS_VERSION);
+}
+
+void test_options_refused(void) {
+    static const struct { const char *line, *option, *value, *hint; } cases[] = {
+        {"", "--bsize", "missing", "for example --bsize="},
+        {"--bsize=5X", "--bsize", "'5X'", "try --bsize="},
+        {"--bsize=511", "--bsize", "'511'", "512 to 64M"},
+        {"--bsize=65M", "--bsize", "'65M'", "512 to 64M"},
+        {"--bsize=4K,", "--bsize", "'4K,'", "try"},
+        {"--bsize=,4K", "--bsize", "',4K'", "try"},
+        {"--bsize=4K,,8K", "--bsize", "'4K,,8K'", "try"},
+        {"--bsize=", "--bsize", "''", "try"},
+        {"--bsize=4K --qm=0", "--qm", "'0'", "1 to 1000"},
+        {"--bsize=4K --qm=1001", "--qm", "'1001'", "1 to 1000"},
+        {"--bsize=4K --qm=1,x", "--qm", "'1,x'", "try --qm="},
+        {"--bsize=4K --duration=0", "--duration", "'0'", "1 to 604800"},
+        {"--bsize=4K --duration=1.5", "--duration", "'1.5'", "try --duration="},
+        {"--bsize=4K --numFiles=10001", "--numFiles", "'10001'", "1 to 10000"},
+        {"--bsize=4K --fileSize=4097", "--fileSize", "4097", "multiple of 4096"},
+        {"--bsize=4K --fileSize=0", "--fileSize", "'0'", "4K to 16384G bytes"},
+        {"--bsize=2M", "--bsize", "2097152", "--fileSize"},
+        {"--bsize=4K --delay=60000001", "--delay", "'60000001'", "microseconds"},
+        {"--bsize=4K --alignment=1000", "--alignment", "'1000'", "power of two"},
+        {"--bsize=4K --backgroundThreads=101", "--backgroundThreads", "'101'", "0 to 100"},
+        {"--bsize=4K --sync=always", "--sync", "'always'", "fdatasync"},
+        {"--bsize=4K --direct=maybe", "--direct", "'maybe'", "yes"},
+        {"--bsize=4K --rate=0", "--rate", "'0'", "0.001"},
+        {"--bsize=4K --rate=5 --delay=5", "--rate", "--delay", "exclude"},
+        {"--bsize=4K --startAt=yesterday", "--startAt", "'yesterday'", "epoch"},
+        {"--bsize=4K --deadline=0", "--deadline", "'0'", "1 to"},
+        {"--bsize=4K --cpu=3-1", "--cpu", "'3-1'", "0-3,8"},
+        {"--bsize=4K --filePrefix=a/b", "--filePrefix", "'a/b'", "slash"},
+        {"--bsize=4K --dir=/a,/b", "--dir", "2 directories", "--qm=2"},
+        {"--bsize=4K --dir=/a,,/b --qm=3", "--dir", "'/a,,/b'", "try"},
+        {"--bsize=4K --nonsense=1", "--nonsense=1", "unknown", "--help"},
+        {"--bsize=4K --d=1", "--d=1", "ambiguous", "--help"},
+        {"--bsize=4K --verify=1", "--verify=1", "takes no value", "--help"},
+        {"--bsize=4K --qm", "--qm", "wants a value", "--help"},
+        {"--bsize=4K extra", "'extra'", "not an option", "--help"},
+        {"--bsize=4K --seed=18446744073709551616", "--seed", "'18446744073709551616'", "try --seed="},
+    };
+    static struct options o;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        CHECK_CASE(parse(&o, cases[i].line) == OPTIONS_WRONG, cases[i].line);
+        CHECK_CASE(strstr(message, cases[i].option) != NULL, message);
+        CHECK_CASE(strstr(message, cases[i].value) != NULL, message);
+        CHECK_CASE(strstr(message, cases[i].hint) != NULL, message);
+    }
+    static char line[8000] = "--bsize=4096";
+    for (int i = 0; i < 1000; i++) {
+        (void)strcat(line, ",4096");
+    }
+    CHECK(parse(&o, line) == OPTIONS_WRONG);
+    line[strlen(line) - 5] = '\0';
+    CHECK(parse(&o, line) == OPTIONS_RUN && o.block_sizes.count == 1000);
+}
+
+void test_options_directories(void) {
+    static struct options o;
+    char path[32];
+    CHECK(parse(&o, "--bsize=4K --dir=/a/b") == OPTIONS_RUN);
+    CHECK(options_directory(&o, 1, path, sizeof path) && strcmp(path, "/a/b") == 0);
+    CHECK(parse(&o, "--bsize=4K --dir=/a/b --qm=1,12") == OPTIONS_RUN);
+    CHECK(options_directory(&o, 1, path, sizeof path) && strcmp(path, "/a/b1") == 0);
+    CHECK(options_directory(&o, 12, path, sizeof path) && strcmp(path, "/a/b12") == 0);
+    CHECK(parse(&o, "--bsize=4K --dir=/a,/b,/c --qm=3") == OPTIONS_RUN);
+    CHECK(options_directory_list(&o));
+    CHECK(options_directory(&o, 1, path, sizeof path) && strcmp(path, "/a") == 0);
+    CHECK(options_directory(&o, 3, path, sizeof path) && strcmp(path, "/c") == 0);
+    CHECK(!options_directory(&o, 3, path, 2));
+}
+
+void test_cpu_list(void) {
+    uint8_t bits[OPTIONS_CPUS_MAX / 8];
+    static const struct { const char *text; bool good; } cases[] = {
+        {"0", true}, {"0,1", true}, {"0-3,8", true}, {"1023", true}, {"1024", false}, {"", false}, {",", false},
+        {"1-", false}, {"-1", false}, {"1-2-3", false}, {"a", false}, {"3-1", false}, {"1,", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        CHECK_CASE(parse_cpu_list(cases[i].text, bits) == cases[i].good, cases[i].text);
+    }
+    CHECK(parse_cpu_list("1-2,9", bits) && bits[0] == 6 && bits[1] == 2);
+}
+
+static const char *as_csv(const char *text) {
+    static char buffer[256];
+    struct csv csv = {0};
+    csv_text(&csv, text);
+    (void)snprintf(buffer, sizeof buffer, "%s", csv.text.bytes != NULL ? csv.text.bytes : "");
+    text_free(&csv.text);
+    return buffer;
+}
+
+void test_csv(void) {
+    static const struct { const char *text, *csv; } cases[] = {
+        {"", ""}, {"plain", "plain"}, {"a,b", "\"a,b\""}, {"a\"b", "\"a\"\"b\""}, {"a\nb", "\"a\\x0Ab\""},
+        {"tab\there", "tab\\x09here"}, {"\xC3\xA4", "\xC3\xA4"}, {"\xE2\x82\xAC", "\xE2\x82\xAC"},
+        {"\xF0\x9F\x98\x80", "\xF0\x9F\x98\x80"}, {"\xFF", "\\xFF"}, {"\xC3", "\\xC3"}, {"\xC0\x80", "\\xC0\\x80"},
+        {"\xED\xA0\x80", "\\xED\\xA0\\x80"}, {"\xE0\x80\x80", "\\xE0\\x80\\x80"}, {"\xF4\x90\x80\x80", "\\xF4\\x90\\x80\\x80"},
+        {"\x7F", "\\x7F"}, {"=1+1", "=1+1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        CHECK_CASE(strcmp(as_csv(cases[i].text), cases[i].csv) == 0, cases[i].csv);
+    }
+    struct csv csv = {0};
+    csv_integer(&csv, UINT64_MAX);
+    csv_empty(&csv);
+    csv_real(&csv, 1.0 / 3, 3);
+    csv_real(&csv, NAN, 3);
+    csv_end_row(&csv);
+    csv_text(&csv, "next");
+    csv_end_row(&csv);
+    CHECK(strcmp(csv.text.bytes, "18446744073709551615,,0.333,\nnext\n") == 0);
+    text_free(&csv.text);
+}

@@ -1,0 +1,103 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The engine with a workload of two streams: mq-log's, and one that reads and writes.
+#include "base/platform.h"
+
+#include "base/clock.h"
+#include "check.h"
+#include "measure/result.h"
+#include "measure/workers.h"
+#include "workload/test_files.h"
+#include "workload/workload.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct workers workers;
+
+static void ignore_second(const struct recorder_sink *sink, uint32_t second, bool partial,
+                          const struct distribution *latency) {
+    (void)sink, (void)second, (void)partial, (void)latency;
+}
+
+static void ignore_batch(const struct recorder_sink *sink, uint32_t batch, const struct distribution *latency) {
+    (void)sink, (void)batch, (void)latency;
+}
+
+static bool before_files(void *argument, struct failure *failure) {
+    struct workspace *workspace = argument;
+    return workers_create(&workers, workspace, workspace->options, failure);
+}
+
+// A step of 100 ms, of which the first 20 are the warm-up.
+static void run_step(uint64_t block_bytes, uint32_t load_point) {
+    struct step_plan *plan = &workers.plan;
+    workers_prepare_step(&workers, block_bytes, load_point);
+    plan->begin_ns = now_ns();
+    plan->timeline = (struct timeline){.start_ns = plan->begin_ns + 20000000, .duration_ns = 80000000};
+    plan->end_ns = plan->begin_ns + 100000000;
+    for (int stream = 0; stream < 2; stream++) {
+        for (int operation = 0; operation < OPERATIONS; operation++) {
+            if (workers.streams[stream].recorders[operation] != NULL) {
+                recorder_start_step(workers.streams[stream].recorders[operation], plan->timeline,
+                                    (struct recorder_sink){.second = ignore_second, .batch = ignore_batch});
+            }
+        }
+    }
+    workers_start_step(&workers);
+    while (atomic_load(&plan->finished) < workers_in_step(&workers)) {
+        sleep_until_ns(now_ns() + 1000000);
+    }
+}
+
+static struct result row_of_all(int stream, enum operation operation, uint32_t load_point) {
+    struct stream_step *step = &workers.streams[stream];
+    recorder_finish(step->recorders[operation], step->first_worker->cut.index, step->first_worker->finish_ns);
+    return result_of_all(step, operation, &(struct result_key){.step = 1, .load_point = load_point}, 0);
+}
+
+void test_workers(void) {
+    static struct options options;
+    static struct workload workload;
+    static struct workspace workspace;
+    char directory[] = "/tmp/logdisk-unit-XXXXXX", message[OPTIONS_MESSAGE_BYTES], option[64];
+    CHECK(mkdtemp(directory) != NULL);
+    (void)snprintf(option, sizeof option, "--dir=%s/qm", directory);
+    char *arguments[] = {"logdisk", option, "--createDirs", "--bsize=4K,16K", "--fileSize=64K", "--numFiles=2", "--qm=1,2",
+                         "--direct=no", "--sync=fdatasync", "--reserve=0"};
+    CHECK(options_parse(&options, sizeof arguments / sizeof arguments[0], arguments, message) == OPTIONS_RUN);
+    CHECK(mq_log_open(&workload, &options) && workload.places_count == 2);
+    workload.streams[workload.streams_count++] = (struct stream){
+        .name = "data", .block_bytes = 8192, .read_ppm = 500000, .sync = SYNC_NONE, .workers = 3, .shares_place = true};
+    CHECK(workspace_init(&workspace, &options, &workload, 5));
+    workspace.before_files = before_files;
+    workspace.before_files_context = &workspace;
+    workspace_prepare(&workspace);
+    CHECK(workspace.failure.status == EXIT_MEASURED && workers.count == 2 + 3);
+    for (uint32_t load_point = 2; load_point >= 1 && workers.count == 5; load_point--) {
+        uint64_t block_bytes = load_point == 1 ? 4096 : 16384;
+        run_step(block_bytes, load_point);
+        CHECK(workers_in_step(&workers) == load_point + 3);
+        struct result log = row_of_all(0, OPERATION_WRITE, load_point);
+        struct result writes = row_of_all(1, OPERATION_WRITE, load_point), reads = row_of_all(1, OPERATION_READ, load_point);
+        CHECK(log.latency->count > 0 && log.bytes == log.latency->count * block_bytes && log.ring_passes > 0);
+        CHECK(log.flush != NULL && log.flush->count == log.latency->count && log.response == NULL);
+        CHECK(log.key.block_bytes == block_bytes && strcmp(log.key.stream, "log") == 0);
+        CHECK(writes.latency->count > 0 && reads.latency->count > 0 && reads.flush == NULL);
+        CHECK(reads.key.block_bytes == 8192 && strcmp(reads.key.operation, "read") == 0);
+        CHECK(reads.bytes == reads.latency->count * 8192);
+        uint64_t count = 0;
+        for (uint32_t i = 0; i < 3; i++) {
+            const struct worker *worker = &workers.streams[1].first_worker[i];
+            struct result one = result_of_worker(worker, OPERATION_READ, &reads.key, 0);
+            CHECK(one.key.worker == i + 1 && !worker->error.occurred);
+            count += one.latency->count;
+        }
+        CHECK(count == reads.latency->count);
+    }
+    workers_end(&workers);
+    workspace_close(&workspace);
+    CHECK(rmdir(directory) == 0);
+}

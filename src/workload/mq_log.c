@@ -1,0 +1,57 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "base/platform.h"
+
+#include "workload/workload.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool open_place(struct place *place, const struct options *options, uint32_t queue_manager) {
+    char path[PATH_MAX];
+    *place = (struct place){
+        .path = options_directory(options, queue_manager, path, sizeof path) ? strdup(path) : NULL,
+        .file_prefix = options->file_prefix,
+        .files = options->files,
+        .file_bytes = options->file_bytes,
+        .sync = (enum sync_mode)options->sync,
+        .direct = options->direct != 0,
+    };
+    return place->path != NULL;
+}
+
+bool mq_log_open(struct workload *workload, const struct options *options) {
+    *workload = (struct workload){
+        .name = "mq-log",
+        .load_unit = "queue managers",
+        .streams_count = 1,
+        .streams = {{
+            .name = "log",
+            .pattern = PATTERN_RING,
+            .sync = (enum sync_mode)options->sync,
+            .arrival = {.pause_ns = options->delay_us * 1000, .rate_micro_per_s = options->rate_micro_per_s},
+            .workers = 1,
+            .scales = true,
+        }},
+        .places = calloc(options->queue_managers, sizeof *workload->places),
+    };
+    bool good = workload->places != NULL;
+    while (good && workload->places_count < options->queue_managers) {
+        good = open_place(&workload->places[workload->places_count], options, workload->places_count + 1);
+        workload->places_count++;
+    }
+    return good;
+}
+
+bool workload_footprint(const struct workload *workload, uint64_t *bytes) {
+    *bytes = 0;
+    for (uint32_t i = 0; i < workload->places_count; i++) {
+        uint64_t place_bytes;
+        if (__builtin_mul_overflow(workload->places[i].file_bytes, workload->places[i].files, &place_bytes) ||
+            __builtin_add_overflow(*bytes, place_bytes, bytes)) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,65 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// A workload is data: a list of streams, the places that they work on, and the unit of its load point. The engine
+// (measure/) knows only streams; a file of this folder describes each workload.
+#ifndef LOGDISK_WORKLOAD_H
+#define LOGDISK_WORKLOAD_H
+
+#include "base/options.h"
+#include "workload/arrival.h"
+#include "workload/operation.h"
+#include "workload/pattern.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define WORKLOAD_STREAMS_MAX 4
+
+// A directory, and the files in it.
+struct place {
+    char *path;
+    const char *file_prefix;
+    uint64_t files, file_bytes;
+    enum sync_mode sync;                // how its files are opened
+    bool direct;
+};
+
+struct stream {
+    const char *name;
+    enum pattern_kind pattern;
+    uint64_t block_bytes;               // of each operation; 0: the step's block size
+    uint32_t read_ppm;                  // share of reads in millionths; 0: writes only
+    enum sync_mode sync;
+    struct arrival arrival;
+    uint32_t workers;                   // times the load point if scales
+    bool scales;
+    uint32_t first_place;
+    bool shares_place;                  // all workers; if not, worker n has place first_place + n - 1
+};
+
+struct workload {
+    const char *name;
+    const char *load_unit;              // such as "queue managers"
+    uint32_t streams_count;
+    struct stream streams[WORKLOAD_STREAMS_MAX];
+    uint32_t places_count;
+    struct place *places;
+};
+
+static inline uint32_t stream_workers(const struct stream *stream, uint64_t load_point) {
+    return stream->scales ? stream->workers * (uint32_t)load_point : stream->workers;
+}
+
+static inline bool stream_has(const struct stream *stream, enum operation operation) {
+    return operation == OPERATION_READ ? stream->read_ppm > 0 : stream->read_ppm < OPERATION_PPM;
+}
+
+// What all files take; false if that is more than 64 bits can count.
+bool workload_footprint(const struct workload *workload, uint64_t *bytes);
+
+// mq-log: one stream `log`, which writes as MQ's logger does, with a worker and a directory for each queue manager.
+// False if there is no memory.
+bool mq_log_open(struct workload *workload, const struct options *options);
+
+#endif

@@ -1,0 +1,77 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import pytest
+from ansible.parsing.dataloader import DataLoader
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, ExpectationError, check_count, expectation
+
+GROUPS = {"all": ["a1", "a2", "b1", "b2"], "ungrouped": [], "A": ["a1", "a2"], "B": ["b1", "b2"], "two": ["a2", "b2"], "empty": []}
+WITH_LOCALHOST = {**GROUPS, "all": [*GROUPS["all"], "localhost"], "ungrouped": ["localhost"]}
+
+
+def expect(pattern="all:!localhost", limit=None, groups=GROUPS):
+    return expectation(groups, DataLoader(), pattern, limit)
+
+
+@pytest.mark.parametrize(
+    "pattern, limit, hosts, left_out",
+    [
+        ("all:!localhost", None, ["a1", "a2", "b1", "b2"], []),
+        ("A", None, ["a1", "a2"], []),
+        (["A", "b1"], None, ["a1", "a2", "b1"], []),
+        ("a1,b1", None, ["a1", "b1"], []),
+        ("A:&two", None, ["a2"], []),
+        ("all:!A", None, ["b1", "b2"], []),
+        ("a?", "two", ["a2"], ["a1"]),
+        ("~[ab]1", None, ["a1", "b1"], []),
+        ("A[0]", None, ["a1"], []),
+        ("all:!localhost", "a1,b2", ["a1", "b2"], ["a2", "b1"]),
+        ("all", "all:!B", ["a1", "a2"], ["b1", "b2"]),
+        ("A", "a1,localhost", ["a1"], ["a2"]),
+    ],
+)
+def test_what_is_expected(pattern, limit, hosts, left_out):
+    assert expect(pattern, limit) == Expectation(hosts, left_out)
+
+
+def test_localhost_is_expected_if_it_is_named_and_in_the_inventory():
+    assert expect("localhost", groups=WITH_LOCALHOST).hosts == ["localhost"]
+    assert "localhost" not in expect(groups=WITH_LOCALHOST).hosts
+
+
+@pytest.mark.parametrize(
+    "pattern, limit, said",
+    [
+        ("a1,typo", None, "certify_hosts names 'typo'"),
+        ("all:!typo", None, "certify_hosts names '!typo'"),
+        ("all:&typo", None, "certify_hosts names '&typo'"),
+        (["A", "typo"], None, "certify_hosts names 'typo'"),
+        ("all", "a1,typo", "--limit names 'typo'"),
+        ("all", "localhost", "no host is left to certify"),
+        ("localhost", None, "certify_hosts names 'localhost'"),
+        ("empty", None, "certify_hosts names 'empty'"),
+        ("A", "B", "no host is left to certify: the inventory, certify_hosts (A) and --limit B"),
+        ("A:!A", None, "no host is left to certify"),
+        ("all", "@/nowhere.txt", "--limit @/nowhere.txt cannot be read"),
+    ],
+)
+def test_a_term_that_matches_nothing_is_refused(pattern, limit, said):
+    with pytest.raises(ExpectationError) as raised:
+        expect(pattern, limit)
+    assert said in str(raised.value)
+
+
+def test_a_limit_from_a_file(tmp_path):
+    (tmp_path / "retry").write_text("a1\nb1\n\n")
+    assert expect("all", f"@{tmp_path}/retry").hosts == ["a1", "b1"]
+
+
+@pytest.mark.parametrize("count, refused", [(0, False), (2, False), (1, True), (3, True)])
+def test_a_demanded_number_of_hosts(count, refused):
+    if not refused:
+        return check_count(["a", "b"], count)
+    with pytest.raises(ExpectationError, match=f"gate_expected_count is {count}, but there are 2 hosts to certify: a, b"):
+        check_count(["a", "b"], count)

@@ -1,0 +1,181 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What comes home against what was ordered."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import order as _order
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import make_plan
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.tester_options import OPTIONS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+
+RUN_ID = "20261121T114430Z-1f0c2a"
+MACHINE = {"machine_id": "0f3c9a2b6e1d4c5f8a7b0c1d2e3f4a5b", "boot_id": "11-22", "hostname": "db07"}
+FACTS = {**MACHINE, "cpus": 2, "clock_offset_error_s": 0.5}
+DIRECTORIES = [f"/var/tmp/logdisk/logdisk-{RUN_ID}-log/QM{number}" for number in (1, 2, 3)]
+ORDERED, START, DEADLINE = 1795258100.0, 1795258110.25, 1795260000.0
+PLAN = {
+    "block_sizes": ["4K", "8K", "16K"],
+    "queue_managers": [1, 2],
+    "duration": 20,
+    "warmup": 5,
+    "file_size": "64M",
+    "files": 16,
+    "sync": "dsync",
+    "direct": True,
+    "rate": 0.5,
+}
+
+
+def order(**changes):
+    plan = make_plan({f"sweep_{name}": value for name, value in {**PLAN, **changes}.items()}, 3, {})
+    arguments = [*plan["arguments"], "--deadline=300", f"--startAt={START:.3f}"]
+    return _order.make_order(RUN_ID, "h7", "log", FACTS, "ab" * 32, arguments, DIRECTORIES, ORDERED, DEADLINE)
+
+
+ANSWERED = {
+    "option_run_id": RUN_ID,
+    "hostname": "db07",
+    "start_time_epoch_s": f"{ORDERED + 1:.6f}",
+    "option_block_sizes_bytes": "4096 8192 16384",
+    "option_load_points": "1 2",
+    "option_duration_s": 20,
+    "option_warmup_s": 5,
+    "option_file_size_bytes": 64 << 20,
+    "option_files": 16,
+    "option_file_prefix": "logdisk",
+    "option_rate_per_s": "0.500000",
+    "option_verify": 0,
+    "option_deadline_s": 300,
+    "option_start_at_epoch_s": f"{START:.9f}",
+    "directory_1": DIRECTORIES[0],
+    "directory_2": DIRECTORIES[1],
+}
+
+
+def answered(block_sizes=(4096, 8192, 16384), loads=(1, 2), **run_keys):
+    return parse_tables(fabricate.tables(fabricate.sweep_rows(block_sizes, loads), **{**ANSWERED, **run_keys}))
+
+
+def test_what_was_ordered_comes_home():
+    assert _order.table_differences(order(), answered()) == []
+
+
+@pytest.mark.parametrize(
+    ("run_keys", "said"),
+    [
+        ({"hostname": "db08"}, "hostname in run.csv db08 instead of db07"),
+        ({"hostname": None}, "hostname in run.csv nothing instead of db07"),
+        ({"source_hash": "cd" * 32}, f"hash of the tester's sources {'cd' * 32} instead of {'ab' * 32}"),
+        ({"option_block_sizes_bytes": "4096 16384"}, "block sizes 4096, 16384 instead of 4096, 8192, 16384"),
+        ({"option_load_points": "2"}, "load points 2 instead of 1, 2"),
+        ({"option_duration_s": 1}, "duration 1 s instead of 20 s"),
+        ({"option_duration_s": None}, "duration nothing instead of 20 s"),
+        ({"option_warmup_s": 0}, "warm-up 0 s instead of 5 s"),
+        ({"option_file_size_bytes": 1 << 20}, "file size 1048576 bytes instead of 67108864 bytes"),
+        ({"option_files": 4}, "number of files 4 instead of 16"),
+        ({"option_file_prefix": "mine"}, "file prefix mine instead of logdisk"),
+        ({"option_sync": "none"}, "sync mode none instead of dsync"),
+        ({"option_direct": "no"}, "direct I/O no instead of yes"),
+        ({"option_rate_per_s": ""}, "rate nothing instead of 0.5 writes/s"),
+        ({"option_delay_us": 9}, "delay 9 us instead of 0 us"),
+        ({"option_verify": 1}, "verify 1 instead of 0"),
+        ({"option_deadline_s": 301}, "deadline 301 s instead of 300 s"),
+        ({"option_start_at_epoch_s": f"{START + 1:.9f}"}, "start 1795258111.250000000 instead of 1795258110.250"),
+        ({"directory_2": "/var/tmp/logdisk/logdisk-other-log/QM2"}, f"directory 2 /var/tmp/logdisk/logdisk-other-log/QM2 instead of {DIRECTORIES[1]}"),
+        ({"start_time_epoch_s": ORDERED - 3600}, "it began 3600 s before it was ordered"),
+        ({"start_time_epoch_s": DEADLINE + 100}, "it began 100 s after its deadline"),
+        ({"start_time_epoch_s": None}, "its run.csv does not say start_time_epoch_s"),
+    ],
+)
+def test_tables_of_another_order_are_named(run_keys, said):
+    assert _order.table_differences(order(), answered(**run_keys)) == [said]
+
+
+@pytest.mark.parametrize("began", [ORDERED - 60, ORDERED, START, DEADLINE + 60])
+def test_a_clock_may_be_off_by_a_little(began):
+    assert _order.table_differences(order(), answered(start_time_epoch_s=began)) == []
+
+
+@pytest.mark.parametrize(
+    ("block_sizes", "loads", "status", "said"),
+    [
+        ((4096, 16384), (1, 2), 0, ["no rows of 8 KiB with 1 queue manager", "no rows of 8 KiB with 2 queue managers"]),
+        ((4096, 8192, 16384), (1,), 0, [f"no rows of {size} KiB with 2 queue managers" for size in (4, 8, 16)]),
+        ((4096, 8192, 16384, 32768), (1,), 4, ["rows of 32 KiB with 1 queue manager, which was not ordered"]),
+        ((4096,), (1,), 3, []),
+        ((4096,), (1,), 4, []),
+        ((512,), (1,), 4, ["rows of 512 B with 1 queue manager, which was not ordered"]),
+    ],
+)
+def test_every_ordered_step_is_there_unless_the_tester_was_stopped(block_sizes, loads, status, said):
+    assert _order.table_differences(order(), answered(block_sizes, loads, exit_status=status)) == said
+
+
+def test_all_that_differs_is_named():
+    found = _order.table_differences(order(), answered((4096, 16384), hostname="db08", option_block_sizes_bytes="4096 16384", option_duration_s=1))
+    assert found[:3] == ["hostname in run.csv db08 instead of db07", "block sizes 4096, 16384 instead of 4096, 8192, 16384", "duration 1 s instead of 20 s"]
+
+
+def test_what_is_not_ordered_is_at_the_testers_default():
+    plain = order(sync="", rate=0)
+    assert _order.table_differences(plain, answered(option_rate_per_s="")) == []
+    assert _order.table_differences(plain, answered(option_rate_per_s="", option_sync="none")) == ["sync mode none instead of dsync"]
+    assert _order.table_differences(order(verify=True), answered(option_verify=1)) == []
+
+
+def test_the_testers_keys_and_options_are_its_own():
+    taken = (fabricate.PROJECT / "src/base/options.c").read_text(encoding="utf-8")
+    assert [name for name in (each.name for each in OPTIONS) if f'"{name}"' not in taken] == []
+    assert [key for key in (each.key for each in OPTIONS) if key not in fabricate.recorded_run("measured")] == []
+
+
+START_JSON = {"order": {"run_id": RUN_ID, "host": "h7", "volume": "log"}, "machine": MACHINE}
+
+
+def start_json(**order):
+    return {**START_JSON, "order": {**START_JSON["order"], **order}}
+
+
+@pytest.mark.parametrize(
+    ("start", "machine", "said"),
+    [
+        (START_JSON, MACHINE, []),
+        (START_JSON, {**MACHINE, "boot_id": "33-44"}, []),
+        (start_json(host="h8"), MACHINE, ["host in start.json h8 instead of h7"]),
+        (start_json(run_id="other"), MACHINE, [f"run_id in start.json other instead of {RUN_ID}"]),
+        (start_json(volume="data"), MACHINE, ["volume in start.json data instead of log"]),
+        (START_JSON, {**MACHINE, "hostname": "db08"}, ["hostname of the machine that answers db08 instead of db07"]),
+        (START_JSON, {**MACHINE, "machine_id": "f" * 32}, [f"machine_id of the machine that answers {'f' * 32} instead of {MACHINE['machine_id']}"]),
+        (START_JSON, {**MACHINE, "machine_id": ""}, [f"machine_id of the machine that answers nothing instead of {MACHINE['machine_id']}"]),
+        ({**START_JSON, "machine": {**MACHINE, "hostname": "db08"}}, MACHINE, ["hostname in start.json db08 instead of db07"]),
+        (START_JSON, {**MACHINE, "hostname": "\x1b[2J"}, ["hostname of the machine that answers \\x1b[2J instead of db07"]),
+    ],
+)
+def test_another_machine_is_named(start, machine, said):
+    assert _order.machine_differences(order(), start, machine) == said
+
+
+@pytest.mark.parametrize("start", [{}, {"order": "x", "machine": [1]}, {"order": {"host": {}}, "machine": {"hostname": 7}}])
+def test_a_machine_that_knows_nothing_of_the_order_is_another(start):
+    found = _order.machine_differences(order(), start, {})
+    assert "host in start.json nothing instead of h7" in found
+    assert "hostname of the machine that answers nothing instead of db07" in found
+
+
+def test_an_order_survives_its_recording(tmp_path):
+    directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h7"]))
+    made = order()
+    directory.write_order(copy.deepcopy(made))
+    assert directory.read_order("h7", "log") == made
+    assert directory.folders() == []
+    assert directory.expected_missing() == ["h7"]
+    with pytest.raises(RunDirectoryError, match=r"order\.json"):
+        directory.read_order("h7", "data")

@@ -1,0 +1,119 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import yaml
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import plan as _plan
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.tester_options import OPTIONS, OptionError
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+
+VARIABLES = {"block_sizes": ["4K", "1M"], "queue_managers": [], "duration": 60, "warmup": 5, "file_size": "64M", "files": 16}
+
+
+def plan(queue_managers=1, options=None, **changes):
+    return _plan.make_plan({f"sweep_{name}": value for name, value in {**VARIABLES, **changes}.items()}, queue_managers, options or {})
+
+
+def test_a_plan_counts_steps_space_and_time():
+    made = _plan.make_plan({**{f"sweep_{name}": value for name, value in VARIABLES.items()}, "sweep_queue_managers": [1, 3]}, 3, {})
+    assert made["steps"] == 4
+    assert made["footprint_bytes"] == 3 * 16 * 64 << 20
+    assert made["planned_s"] == 4 * (60 + 5) + 3 * _plan.STEP_GAP_S
+    assert made["load_points"] == [1, 3]
+
+
+def test_without_load_points_all_queue_managers_write_together():
+    assert plan(queue_managers=5)["load_points"] == [5]
+
+
+def test_verifying_takes_time_after_each_step():
+    made = plan(verify=True)
+    assert made["arguments"][-1] == "--verify"
+    assert made["planned_s"] > plan()["planned_s"] + 2 * made["footprint_bytes"] / _plan.VERIFY_BYTES_PER_S - 1
+
+
+def test_the_deadline_leaves_room_for_a_slow_disk_unless_it_is_given():
+    made = plan()
+    assert made["deadline_s"] >= 2 * made["planned_s"] + made["format_s"] + 60
+    assert plan(deadline=77)["deadline_s"] == 77
+    assert plan(duration=86400, block_sizes=[4096 * (number + 1) for number in range(1000)])["deadline_s"] == _plan.LONGEST_DEADLINE_S
+
+
+def test_strings_of_a_survey_are_taken_as_numbers():
+    assert plan(duration="60", files="16", warmup="5", block_sizes="4K, 1M", direct="yes", verify="false") == plan(direct=True)
+
+
+def test_arguments_name_every_option_of_the_tester():
+    made = plan(sync="fdatasync", direct=False, rate=0.5, delay=1000000)
+    assert made["arguments"] == [
+        "--bsize=4096,1048576",
+        "--qm=1",
+        "--duration=60",
+        "--warmup=5",
+        "--fileSize=67108864",
+        "--numFiles=16",
+        "--filePrefix=logdisk",
+        "--sync=fdatasync",
+        "--direct=no",
+        "--rate=0.5",
+        "--delay=1000000",
+    ]
+
+
+def test_every_variable_of_the_role_that_is_mapped_exists():
+    defaults = yaml.safe_load((fabricate.PROJECT / "roles/sweep/defaults/main.yml").read_text(encoding="utf-8"))
+    assert {each.variable for each in OPTIONS if each.variable} <= set(defaults)
+
+
+def test_any_other_option_of_the_tester_is_passed_through():
+    assert plan(options={"alignment": 512, "createDirs": True})["arguments"][-2:] == ["--alignment=512", "--createDirs"]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        *((name, "the collection sets it") for name in ("dir", "tables", "progress", "runId", "startAt", "filePrefix")),
+        ("duration", "set sweep_duration instead"),
+        ("deadline", "set sweep_deadline instead"),
+        ("x y", "is not the name of an option"),
+    ],
+)
+def test_an_option_that_must_not_be_passed_through_is_named(name, said):
+    with pytest.raises(OptionError, match=f"sweep_options.*{said}"):
+        plan(options={name: 1})
+
+
+@pytest.mark.parametrize(
+    ("changes", "queue_managers", "word"),
+    [
+        ({"block_sizes": []}, 1, "sweep_block_sizes"),
+        ({"block_sizes": ["4Q"]}, 1, "sweep_block_sizes"),
+        ({"rate": -1}, 1, "sweep_rate"),
+        ({"files": "many"}, 1, "sweep_files"),
+        ({"direct": "perhaps"}, 1, "sweep_direct"),
+    ],
+)
+def test_an_option_that_cannot_be_is_named(changes, queue_managers, word):
+    with pytest.raises(OptionError, match=word):
+        plan(queue_managers, **changes)
+
+
+def test_a_load_point_beyond_the_workspace_is_named():
+    with pytest.raises(OptionError, match="sweep_queue_managers: 3 queue managers, but workspace_queue_managers names 2"):
+        _plan.make_plan({**{f"sweep_{name}": value for name, value in VARIABLES.items()}, "sweep_queue_managers": [3]}, 2, {})
+
+
+@pytest.mark.parametrize(("direct", "sizes"), [(True, [4096, 1 << 20]), ("no", [])])
+def test_only_direct_writes_depend_on_the_device(direct, sizes):
+    assert plan(direct=direct)["direct_sizes_bytes"] == sizes
+
+
+def test_the_gap_between_steps_is_the_testers_own():
+    sources = fabricate.PROJECT / "src"
+    text = "".join(path.read_text(encoding="utf-8") for path in sorted(sources.rglob("*.[ch]")))
+    assert re.findall(r"#define STEP_GAP_S\s+(\d+)", text) == [str(_plan.STEP_GAP_S)]

@@ -1,0 +1,99 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import COLLECT_SLACK_S, GRACE_S, MAX_POLLS, is_pending, next_poll_s, start_times
+
+HOST = {"planned_s": 10.0, "format_s": 4.0, "called_s": [990.0, 991.0], "pool": ""}
+
+
+def test_together_is_one_instant_after_another_round_of_calls():
+    hosts = {f"h{n}": {**HOST, "called_s": [990.0 + n, 991.0 + n]} for n in range(20)}
+    starts = start_times("together", 1000.0, hosts)
+    assert len(set(starts.values())) == 1
+    assert starts["h0"] >= 1000.0 + 20.0 + 4.0
+
+
+def test_the_slowest_format_decides_the_common_instant():
+    slow = start_times("together", 0.0, {"a": HOST, "b": {**HOST, "format_s": 100.0}})
+    assert slow["a"] == slow["b"] > 100.0
+
+
+def test_slow_connections_move_the_instant():
+    slow = start_times("together", 0.0, {"a": HOST, "b": {**HOST, "called_s": [980.0, 1000.0]}})
+    assert slow["a"] > 20.0 + 4.0
+
+
+def test_isolated_hosts_of_a_pool_never_overlap_and_pools_run_side_by_side():
+    hosts = {"a": {**HOST, "pool": "p"}, "b": {**HOST, "pool": "p"}, "c": {**HOST, "pool": "q"}, "d": {**HOST, "pool": "p"}}
+    starts = start_times("isolated", 0.0, hosts)
+    of_p = sorted(starts[name] for name in "abd")
+    assert all(later - earlier >= 10.0 for earlier, later in zip(of_p, of_p[1:]))
+    assert starts["c"] == min(starts.values())
+
+
+def test_no_host_has_no_start():
+    assert start_times("together", 0.0, {}) == {}
+
+
+@pytest.mark.parametrize(
+    "state, now, pending",
+    [
+        (None, 0.0, True),
+        ("running", 0.0, True),
+        ("unknown", 0.0, True),
+        ("finished", 0.0, False),
+        ("dead", 0.0, False),
+        ("absent", 0.0, False),
+        ("running", 100.0, False),
+        ("unknown", 100.0, False),
+    ],
+)
+def test_a_host_is_waited_for_until_it_ends_or_is_given_up(state, now, pending):
+    assert is_pending({"state": state} if state else {}, 100.0, now) is pending
+
+
+LEFT = MAX_POLLS
+
+
+@pytest.mark.parametrize(
+    "now, end, interval, left, expected",
+    [
+        (0.0, 100.0, 30.0, LEFT, 30.0),
+        (0.0, 10.0, 30.0, LEFT, 10.0 + COLLECT_SLACK_S),
+        (105.0, 100.0, 30.0, LEFT, 5.0),
+        (502.0, 100.0, 30.0, LEFT, 100.0),
+        (0.0, 35998.0, 30.0, LEFT, 36000.0 / (LEFT / 2)),
+        (0.0, 100.0, 30.0, 1, 1000.0),
+        (999.9, 100.0, 30.0, 1, 1.0),
+    ],
+)
+def test_the_next_look_comes_at_the_interval_or_when_the_end_is_due(now, end, interval, left, expected):
+    assert next_poll_s(now, end, 1000.0, interval, left) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("call_s", [0.0, 0.5, 12.0])
+@pytest.mark.parametrize("interval_s", [1.0, 30.0, 600.0])
+@pytest.mark.parametrize("planned_s", [1.0, 60.0, 300.0, 2100.0, 86400.0])
+def test_a_host_that_never_ends_is_given_up_within_the_looks_that_there_are(planned_s, interval_s, call_s):
+    """More looks would be more nested includes than any ansible-core bears, and would end the playbook without a report."""
+    now, lead_s = 0.0, 40.0
+    end = lead_s + planned_s
+    give_up = lead_s + 2 * planned_s + 60 + GRACE_S
+    polls = 0
+    while is_pending({"state": "running"}, give_up, now):
+        now += next_poll_s(now, end, give_up, interval_s, MAX_POLLS - polls) + call_s
+        polls += 1
+    assert polls <= MAX_POLLS
+
+
+@pytest.mark.parametrize("late_s", [1.0, 10.0, 60.0, 600.0])
+def test_a_late_host_is_not_kept_waiting_long(late_s):
+    now, polls = 0.0, 0
+    while now < 300.0 + COLLECT_SLACK_S + late_s:
+        now += next_poll_s(now, 300.0, 1000.0, 30.0, MAX_POLLS - polls)
+        polls += 1
+    assert now - 300.0 - COLLECT_SLACK_S <= max(late_s + 5.0, 1.25 * late_s + 5.0)

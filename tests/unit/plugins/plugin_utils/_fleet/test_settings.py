@@ -1,0 +1,44 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import SettingsError, agreed, same_problem_once
+
+
+@pytest.mark.parametrize(
+    "name, values, expected",
+    [
+        ("gate_report_only", ["true", True, 1], True),
+        ("gate_report_only", [False, "no"], False),
+        ("gate_fail_on", ["fail, error", ["fail", "error"]], ["fail", "error"]),
+        ("gate_fail_on", [[], ""], []),
+        ("gate_expected_count", ["3", 3], 3),
+        ("sweep_poll_interval", [30, "30", 30.0], 30.0),
+        ("sweep_mode", ["together", "together"], "together"),
+    ],
+)
+def test_the_same_value_in_another_way_is_the_same(name, values, expected):
+    assert agreed(name, {f"h{index}": value for index, value in enumerate(values)}) == expected
+
+
+@pytest.mark.parametrize(
+    "name, values, said",
+    [
+        ("gate_report_only", {"b": True, "a": False, "c": True}, "gate_report_only differs between the hosts under test: False on a; True on b, c."),
+        ("sweep_mode", {f"h{index}": "isolated" if index else "together" for index in range(9)}, "'isolated' on h1, h2, h3, h4, h5 and 3 more"),
+        ("gate_report_only", {"a": "maybe"}, "gate_report_only: 'maybe' (of a) cannot be used"),
+        ("gate_expected_count", {"a": "ten"}, "gate_expected_count: 'ten' (of a) cannot be used"),
+    ],
+)
+def test_what_differs_names_hosts_and_values(name, values, said):
+    with pytest.raises(SettingsError) as raised:
+        agreed(name, values)
+    assert said in str(raised.value)
+
+
+def test_the_same_problem_is_told_once():
+    problems = {"b": "Validation of arguments failed:\nno number", "a": "no number", "c": "no size"}
+    assert same_problem_once(problems) == ["a, b: no number", "c: no size"]

@@ -1,0 +1,78 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import clock_notes, collection_version, error, measurement, missing, preflight
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import load_profile
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+
+PROFILE = {"name": "mine", "version": 1, "limits": [{"metric": "latency_p99", "max": "2 ms"}]}
+STRICT = {"name": "strict", "version": 1, "limits": [{"metric": "latency_p99", "max": "1 ns"}]}
+RUN = {"run_id": "R", "profile": load_profile(PROFILE, "").as_dict()}
+TODAY = datetime.date(2026, 11, 21)
+
+
+def measured(files, run=RUN, host="db07", facts=None):
+    return measurement(run, host, "log", facts or {}, {"load_point": ["QM1"]}, files, TODAY)
+
+
+def test_a_measurement_is_judged_and_says_what_was_tested():
+    record = measured(fabricate.tables(fabricate.sweep_rows(), filesystem_type="xfs", device_model="X1"))
+    assert record.kind == "measurement" and record.verdict == "pass"
+    assert record.facts["filesystem_type"] == "xfs" and record.facts["device_model"] == "X1"
+    assert record.tester["exit_status"] == 0
+
+
+def test_a_host_with_a_profile_of_its_own_is_judged_by_it():
+    run = {**RUN, "host_profiles": {"db07": load_profile(STRICT, "").as_dict()}}
+    files = fabricate.tables(fabricate.sweep_rows())
+    assert measured(files, run).verdict == "fail"
+    assert measured(files, run, "db08").verdict == "pass"
+
+
+@pytest.mark.parametrize("files", [{}, {"run.csv": b""}, {"run.csv": b"key,value\n", "results.csv": b"\xff\0"}])
+def test_tables_that_cannot_be_read_are_an_error(files):
+    record = measured(files)
+    assert record.kind == "error" and record.verdict == "error" and record.error["stage"] == "collect"
+
+
+@pytest.mark.parametrize("verdict", ["error", "unreachable"])
+def test_an_error_carries_its_verdict_and_reason(verdict):
+    record = error(RUN, "db07", "log", "tester", verdict, "it broke", {})
+    assert record.verdict == verdict and "it broke" in record.reasons[0] and not record.certified
+
+
+def test_a_missing_host_is_missing():
+    assert missing(RUN, "db07").verdict == "missing"
+
+
+def test_a_preflight_has_no_verdict_and_says_what_would_be_done():
+    plan = {"steps": 7, "planned_s": 467.0, "format_s": 10.7, "footprint_bytes": 1 << 30}
+    facts = {"mount_point": "/fut", "filesystem_type": "xfs", "filesystem_free_bytes": 40 << 30}
+    record = preflight(RUN, "db07", "log", facts, plan, {"unknown": ["the log path of QM9"]})
+    assert record.verdict is None
+    assert record.reasons == ["ready: 7 steps in about 8 min, 1 GiB on /fut (xfs, 40 GiB free)", "not known: the log path of QM9"]
+
+
+@pytest.mark.parametrize(
+    "offset_s, error_s, told",
+    [
+        (0.0, 0.5, False),
+        (0.9, 0.1, False),
+        (1.5, 0.2, True),
+        (-90.0, 0.2, True),
+        (2.0, 5.0, False),
+        (None, None, False),
+    ],
+)
+def test_a_clock_that_is_off_is_told(offset_s, error_s, told):
+    assert bool(clock_notes({"clock_offset_s": offset_s, "clock_offset_error_s": error_s})) is told
+
+
+def test_the_version_is_that_of_the_collection():
+    assert collection_version()[0].isdigit()

@@ -1,0 +1,289 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Profiles: the shipped ones, and every way of getting one wrong."""
+
+from __future__ import annotations
+
+import copy
+import datetime
+import glob
+import os
+import pathlib
+
+import pytest
+import yaml
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import METRICS, RUN
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import ProfileError, Range, Waiver, load_profile
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+
+GOOD = {
+    "name": "mine",
+    "version": 3,
+    "qualifies": {"min_duration_s": 60, "min_footprint": "3 GiB", "block_sizes": ["4K", "64K"], "confidence": 0.9},
+    "limits": [
+        {"metric": "latency_p99", "max": "2 ms", "block_size": {"max": "64K"}},
+        {"metric": "bytes_per_s", "min": "250 MB/s", "block_size": "1M", "load_point": 4, "severity": "warn"},
+    ],
+    "waivers": [{"host": "db07", "metric": "latency_p99", "until": "2027-01-31", "reason": "CHG0012345"}],
+}
+
+
+def changed(change):
+    profile = copy.deepcopy(GOOD)
+    change(profile)
+    return profile
+
+
+def texts(profile):
+    return [(limit.text, limit.rows_text, limit.severity, limit.hard) for limit in profile.limits]
+
+
+@pytest.mark.parametrize(
+    ("name", "mean", "p99", "p99_9", "highest", "rate"),
+    [
+        ("gold", "500 us", "1 ms", "5 ms", "50 ms", "1,000 MB/s"),
+        ("silver", "1 ms", "2 ms", "10 ms", "100 ms", "250 MB/s"),
+        ("bronze", "5 ms", "10 ms", "50 ms", "200 ms", "100 MB/s"),
+    ],
+)
+def test_shipped_profiles(name, mean, p99, p99_9, highest, rate):
+    profile = load_profile(f"mq-log-{name}", fabricate.PROFILES)
+    small = "block size <= 64 KiB"
+    assert texts(profile) == [
+        (f"latency_mean <= {mean}", small, "fail", False),
+        (f"latency_p99 <= {p99}", small, "fail", False),
+        (f"latency_p99_9 <= {p99_9}", small, "fail", False),
+        (f"latency_max <= {highest}", small, "fail", False),
+        (f"bytes_per_s >= {rate}", "block size >= 1 MiB", "fail", False),
+        ("latency_mean <= 10 ms", "", "fail", True),
+        ("latency_max < 10 s", "", "fail", True),
+    ]
+    assert (profile.min_duration_s, profile.confidence) == (300, 0.95)
+    assert (profile.min_footprint_bytes, profile.block_sizes) == (1 << 30, (4096, 8192, 16384, 32768, 65536, 262144, 1 << 20))
+    assert profile.name == f"mq-log-{name}"
+
+
+def test_the_default_sweep_certifies_by_the_shipped_profiles():
+    sweep = yaml.safe_load((pathlib.Path(fabricate.PROFILES).parents[2] / "sweep" / "defaults" / "main.yml").read_text(encoding="utf-8"))
+    for path in glob.glob(os.path.join(fabricate.PROFILES, "*")):
+        profile = load_profile(path)
+        assert {_units.parse_size(size) for size in sweep["sweep_block_sizes"]} >= set(profile.block_sizes)
+        assert _units.parse_size(sweep["sweep_file_size"]) * sweep["sweep_files"] >= profile.min_footprint_bytes
+
+
+def test_every_shipped_file_is_a_profile_of_its_name():
+    paths = glob.glob(os.path.join(fabricate.PROFILES, "*"))
+    assert len(paths) == 3
+    for path in paths:
+        assert load_profile(path).name == os.path.basename(path)[:-4]
+
+
+def test_a_profile_as_plain_data_reads_as_the_same_profile():
+    for source in (*(f"mq-log-{name}" for name in ("gold", "silver", "bronze")), GOOD):
+        profile = load_profile(source, fabricate.PROFILES)
+        assert load_profile(profile.as_dict()) == profile
+
+
+def test_the_hard_limits_belong_to_every_profile_once():
+    profile = load_profile(GOOD)
+    assert texts(profile)[2:] == [("latency_mean <= 10 ms", "", "fail", True), ("latency_max < 10 s", "", "fail", True)]
+    assert profile.stall_limit_ns == 10**10
+
+
+def test_a_hard_limit_cannot_be_loosened_but_may_be_tightened():
+    looser = changed(lambda profile: profile["limits"].append({"metric": "latency_max", "below": "60 s", "hard": True}))
+    tighter = changed(lambda profile: profile["limits"].append({"metric": "latency_max", "below": "5 s", "hard": True}))
+    narrower = changed(lambda profile: profile["limits"].append({"metric": "latency_max", "below": "10 s", "hard": True, "block_size": "4K"}))
+    assert load_profile(looser).stall_limit_ns == 10**10
+    assert load_profile(tighter).stall_limit_ns == 5 * 10**9
+    assert ("latency_max < 10 s", "", "fail", True) in texts(load_profile(narrower))
+
+
+def test_what_a_profile_says():
+    profile = load_profile(GOOD)
+    assert (profile.name, profile.version, profile.min_duration_s, profile.confidence) == ("mine", 3, 60, 0.9)
+    assert (profile.min_footprint_bytes, profile.block_sizes) == (3 << 30, (4096, 65536))
+    latency, rate = profile.limits[:2]
+    assert (latency.value, latency.bound, latency.block_size, latency.load_point) == (2_000_000, "max", Range(None, 65536), None)
+    assert (rate.value, rate.bound, rate.block_size, rate.load_point) == (250e6, "min", Range(1 << 20, 1 << 20), Range(4, 4))
+    assert (latency.rows_text, rate.rows_text) == ("block size <= 64 KiB", "block size 1 MiB, load point 4")
+    assert profile.waivers == (Waiver("db07", "latency_p99", datetime.date(2027, 1, 31), "CHG0012345"),)
+
+
+def test_defaults():
+    profile = load_profile({"name": "small", "limits": [{"metric": "operations_per_s", "min": 5000}]})
+    assert (profile.version, profile.description, profile.min_duration_s, profile.confidence, profile.waivers) == (1, "", 0, 0.95, ())
+    assert (profile.min_footprint_bytes, profile.block_sizes) == (0, ())
+
+
+def test_a_path_and_a_yaml_date(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("name: mine\nlimits: [{metric: latency_p99, max: 2 ms}]\nwaivers: [{host: a, metric: latency_p99, until: 2027-01-31, reason: r}]\n")
+    assert load_profile(str(path)).waivers[0].until == datetime.date(2027, 1, 31)
+
+
+def limit(**keys):
+    return lambda profile: profile["limits"].__setitem__(0, keys)
+
+
+def edit(*path, value):
+    def change(profile):
+        for key in path[:-1]:
+            profile = profile[key]
+        profile[path[-1]] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (edit("limit", value=[]), r"unknown key 'limit'.*limits"),
+        (edit("name", value=""), "name"),
+        (edit("name", value=7), "name"),
+        (edit("name", value="../x"), "letters"),
+        (edit("name", value=None), "name"),
+        (edit("version", value=1.5), "version"),
+        (edit("version", value=True), "version"),
+        (edit("version", value="a b"), "version"),
+        (edit("description", value=[]), "description"),
+        (edit("limits", value=[]), "at least one limit"),
+        (edit("limits", value=None), "at least one limit"),
+        (edit("limits", value={}), "must be a list"),
+        (edit("limits", value="latency_p99"), "must be a list"),
+        (edit("limits", 0, value="latency_p99"), r"limits\[0\] must be a dictionary"),
+        (edit("limits", 0, "metrics", value="x"), r"limits\[0\].*'metrics'.*metric, max, below, min, severity, hard, block_size, load_point"),
+        (edit("limits", 0, "metric", value="latency_p98"), r"'latency_p98' is not one of latency_mean, .*latency_p99_9.*bytes_per_s"),
+        (edit("limits", 0, "metric", value=99), "metric"),
+        (edit("limits", 0, "min", value="1 ms"), r"exactly one of max, below for latency_p99, not max and min"),
+        (limit(metric="latency_p99"), "exactly one of max, below for latency_p99, not none"),
+        (limit(metric="latency_p99", min="1 ms"), "exactly one of max, below .* not min"),
+        (limit(metric="bytes_per_s", max="1 MB/s"), "exactly one of min for bytes_per_s, not max"),
+        (edit("limits", 0, "max", value="2"), r"limits\[0\].max: '2' is not a duration.*ns, us, ms"),
+        (edit("limits", 0, "max", value=2), "not a duration"),
+        (edit("limits", 0, "max", value="2 MB/s"), "not a duration"),
+        (edit("limits", 0, "max", value=None), "not a duration"),
+        (edit("limits", 0, "max", value="0 ms"), "above 0"),
+        (edit("limits", 0, "max", value="-2 ms"), "duration"),
+        (edit("limits", 1, "min", value="250 Mb/s"), r"'250 Mb/s' is not a rate.*MB/s"),
+        (edit("limits", 0, "severity", value="error"), "'error' is not one of fail, warn"),
+        (edit("limits", 0, "severity", value=None), "severity"),
+        (edit("limits", 0, "hard", value="yes"), "true or false"),
+        (lambda profile: profile["limits"][1].update(hard=True), "severity must be fail"),
+        (edit("limits", 0, "block_size", value={}), "min, max or both"),
+        (edit("limits", 0, "block_size", value={"maximum": 1}), "unknown key 'maximum'"),
+        (edit("limits", 0, "block_size", value="64KB"), "not a size"),
+        (edit("limits", 0, "block_size", value=0), "at least 1"),
+        (edit("limits", 0, "block_size", value={"min": "64K", "max": "4K"}), "min above its max"),
+        (edit("limits", 0, "block_size", value=[4096]), "not a size"),
+        (edit("limits", 0, "load_point", value="1K"), "not a count"),
+        (edit("limits", 0, "load_point", value=0), "at least 1"),
+        (edit("limits", 0, "load_point", value={"min": 3, "max": 2}), "min above its max"),
+        (edit("qualifies", value=300), "qualifies must be a dictionary"),
+        (edit("qualifies", value={"duration": 1}), "unknown key 'duration'.*min_duration_s"),
+        (edit("qualifies", "min_duration_s", value="300"), "must be a number"),
+        (edit("qualifies", "min_duration_s", value=-1), "0 to"),
+        (edit("qualifies", "min_duration_s", value=float("nan")), "0 to"),
+        (edit("qualifies", "min_duration_s", value=1e12), "0 to"),
+        (edit("qualifies", "confidence", value=95), "below 1"),
+        (edit("qualifies", "confidence", value=0.4), "at least 0.5"),
+        (edit("qualifies", "confidence", value=True), "must be a number"),
+        (edit("qualifies", "min_footprint", value="1 GB"), r"qualifies.min_footprint: '1 GB' is not a size"),
+        (edit("qualifies", "min_footprint", value=0), "qualifies.min_footprint 0 must be at least 1"),
+        (edit("qualifies", "min_footprint", value=None), "qualifies.min_footprint: .*not a size"),
+        (edit("qualifies", "block_sizes", value="4K"), "qualifies.block_sizes must be a list"),
+        (edit("qualifies", "block_sizes", value=[]), "qualifies.block_sizes must name at least one size"),
+        (edit("qualifies", "block_sizes", value=["4K", "8KB"]), r"qualifies.block_sizes\[1\]: '8KB' is not a size"),
+        (edit("qualifies", "block_sizes", value=["4K", 4096]), "qualifies.block_sizes names 4 KiB twice"),
+        (edit("waivers", value={}), "must be a list"),
+        (edit("waivers", 0, "hosts", value="x"), "unknown key 'hosts'.*host, metric, until, reason"),
+        (edit("waivers", 0, "host", value=""), "host"),
+        (edit("waivers", 0, "metric", value="latency"), "'latency' is not one of"),
+        (edit("waivers", 0, "until", value="31.1.2027"), r"'31.1.2027' must be a day"),
+        (edit("waivers", 0, "until", value="2027-02-30"), "must be a day"),
+        (edit("waivers", 0, "until", value=None), "must be a day"),
+        (edit("waivers", 0, "until", value=20270131), "must be a day"),
+        (edit("waivers", 0, "until", value=datetime.datetime(2027, 1, 31)), "must be a day"),
+        (edit("waivers", 0, "until", value="20270131"), "must be a day"),
+        (edit("waivers", 0, "reason", value=" "), "reason"),
+        (edit("waivers", 0, value="db07"), "must be a dictionary"),
+    ],
+)
+def test_a_wrong_profile(change, message):
+    with pytest.raises(ProfileError, match=message) as error:
+        load_profile(changed(change))
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("mq-log-platinum", "mq-log-bronze, mq-log-gold, mq-log-silver"),
+        ("", "name, a path or a dictionary"),
+        (None, "name, a path"),
+        (["x"], "name, a path"),
+        ("/no/such/file.yml", "cannot be read: No such file"),
+        ("./", "cannot be read"),
+        ("..", "no profile"),
+    ],
+)
+def test_a_profile_that_is_not_there(source, message):
+    with pytest.raises(ProfileError, match=message):
+        load_profile(source, fabricate.PROFILES)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("limits: [", "not valid YAML"),
+        ("- a\n- b", "must be a dictionary"),
+        ("", "must be a dictionary"),
+        ("name: a\nname: b\nlimits: []", "given twice"),
+        ("name: !!python/object/apply:os.system [id]", "not valid YAML"),
+        ('name: "\\ud800"\nlimits: []', "mine.yml"),
+        ("\x00", "not valid YAML"),
+        ("name: a\n" + "#" * (1 << 20), "more than 1048576 bytes"),
+        ("name: a\nlimits: [{metric: latency_p99, max: 1 ms, max: 9 ms}]", "'max' is given twice"),
+    ],
+)
+def test_a_broken_file(tmp_path, content, message):
+    path = tmp_path / "mine.yml"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(ProfileError, match=message) as error:
+        load_profile(str(path))
+    assert str(path) in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("keys", "row", "applies"),
+    [
+        ({}, {}, True),
+        ({}, {"worker": 2}, True),
+        ({"block_size": "4K"}, {}, True),
+        ({"block_size": "8K"}, {}, False),
+        ({"block_size": {"min": "4K", "max": "4K"}}, {}, True),
+        ({"block_size": {"min": "8K"}}, {}, False),
+        ({"block_size": {"max": "2K"}}, {}, False),
+        ({"load_point": 4}, {}, True),
+        ({"load_point": 1}, {}, False),
+        ({"load_point": {"min": 2}}, {}, True),
+        ({"metric": "bytes_per_s", "min": "1 MB/s"}, {}, True),
+        ({"metric": "bytes_per_s", "min": "1 MB/s"}, {"worker": 2}, False),
+    ],
+)
+def test_rows_that_a_limit_judges(keys, row, applies):
+    keys = {"metric": "latency_p99", "max": "1 ms", **keys} if "metric" not in keys else keys
+    first = load_profile({"name": "x", "limits": [keys]}).limits[0]
+    assert first.applies_to({"block_size_bytes": 4096, "load_point": 4, "worker": "all", **row}) is applies
+
+
+def test_every_metric_can_be_limited():
+    written = {"ns": "1 ms", "bytes/s": "1 MB/s", "writes/s": 10, "ratio": "10 %", "number": 2}
+    for name, metric in METRICS.items():
+        profile = load_profile({"name": "x", "limits": [{"metric": name, metric.bound: written[metric.kind.unit]}]})
+        assert profile.limits[0].text.startswith(f"{name} ")
+        assert metric.scope == RUN or metric.column in fabricate.RESULT_COLUMNS

@@ -1,0 +1,620 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The report: every format says the same as the tables do, and nothing that comes from a host does any harm in it."""
+
+from __future__ import annotations
+
+import csv
+import html.parser
+import json
+import os
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import (
+    RENDERERS,
+    finish,
+    index_html,
+    model,
+    render,
+    report_md,
+    results_csv,
+    summary,
+    template,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.chart import charts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables, printable, words_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST, worst
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+from hypothesis import given
+from hypothesis import strategies as st
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "=cmd()|'/c calc'!A1",
+    '"><img src=x onerror=alert(1)>',
+    "@SUM(1)",
+    "-1+1",
+    "[link](http://evil.example)",
+    "`x`|**y**",
+    "{{ 7*7 }}",
+    "{% raw %}",
+    "\x1b[31mred",
+    "]]>",
+    "&lt;",
+    "\u202egnp",
+    "www.evil.example",
+    "</style><b>",
+    "' onmouseover='x",
+    "a\x00b\x08",
+    "+1",
+    "\u2028",
+)
+HARMLESS_TAGS = set(
+    re.findall(
+        r"\w+",
+        """
+    html head meta title style body main header h1 h2 h3 p strong b span ul li section form input label div table thead tbody tr th td details summary a
+    figure figcaption svg line text path script
+""",
+    )
+)
+
+
+WORDS = words_of("queue managers")
+
+
+def fast():
+    return fabricate.tables(fabricate.sweep_rows(queue_managers=(1, 2)))
+
+
+def slow():
+    return fabricate.tables(fabricate.sweep_rows(latency_ns=1_400_000, queue_managers=(1, 2)))
+
+
+def few():
+    return fabricate.tables(fabricate.sweep_rows(latency_p99_9_ns=None))
+
+
+EVERY_VERDICT = {
+    "good": "pass",
+    "slow": "fail",
+    "few": "inconclusive",
+    "waived": "warn",
+    "gone": "unreachable",
+    "broken": "error",
+    "never": "missing",
+}
+
+
+@pytest.fixture
+def every_verdict(tmp_path):
+    """A run with a host under each verdict."""
+    profile = {
+        "name": "mine",
+        "qualifies": {"min_duration_s": 300},
+        "limits": [
+            {"metric": "latency_mean", "max": "1 ms", "block_size": {"max": "64K"}},
+            {"metric": "latency_p99", "max": "2 ms", "block_size": {"max": "64K"}},
+            {"metric": "latency_p99_9", "max": "10 ms", "block_size": {"max": "64K"}},
+            {"metric": "bytes_per_s", "min": "250 MB/s", "block_size": "1M"},
+        ],
+        "waivers": [
+            {"host": "waived", "metric": metric, "until": "2027-01-31", "reason": "CHG7"} for metric in ("latency_mean", "latency_p99", "latency_p99_9")
+        ],
+    }
+    measured = {"good": fast(), "slow": slow(), "few": few(), "waived": slow()}
+    unmeasured = [fabricate.failed("gone"), fabricate.failed("broken", "error", "tester", "no compiler")]
+    return fabricate.run_directory(tmp_path, measured, unmeasured, expected=list(EVERY_VERDICT), profile=profile, queue_managers=("QMA", "QMB"))
+
+
+def shown(directory):
+    """Return what the callback prints."""
+    finish(directory)
+    return summary(directory)
+
+
+def content(directory, name):
+    with open(os.path.join(directory.path, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def read_csv(directory):
+    with open(os.path.join(directory.path, "results.csv"), encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+class Page(html.parser.HTMLParser):
+    """What a browser would see of index.html: rows of tables, text, and everything that could load or run."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.rows, self.attributes, self.texts, self.titles = [], [], [], [], []
+        self._cell = None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes.extend((tag, name, value) for name, value in attrs)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self._cell = ""
+            self.titles.append(dict(attrs).get("title", ""))
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "th"):
+            self.rows[-1].append(self._cell.strip())
+            self._cell = None
+
+    def handle_data(self, data):
+        self.texts.append(data)
+        if self._cell is not None:
+            self._cell += data
+
+    def verdicts(self):
+        first = next(index for index, row in enumerate(self.rows) if row[:2] == ["Host", "Verdict"])
+        verdicts = {}
+        for row in self.rows[first + 1 :]:
+            if row[0] in verdicts or not re.match(r"\W \w", row[1]):
+                break
+            verdicts[row[0]] = row[1].split(" ", 1)[1]
+        return verdicts
+
+
+def test_every_format_has_every_host_under_its_verdict(every_verdict):
+    report = render(every_verdict)
+    assert sorted(report) == ["index.html", "junit.xml", "report.json", "report.md", "results.csv", "summary.txt"]
+    data = json.loads(content(every_verdict, "report.json"))
+    assert {host["host"]: host["verdict"] for host in data["hosts"]} == EVERY_VERDICT
+    assert {row["host"]: row["host_verdict"] for row in read_csv(every_verdict)} == EVERY_VERDICT
+    suites = ET.parse(report["junit.xml"]).getroot()
+    assert {suite.get("name"): suite.find("properties/property[@name='verdict']").get("value") for suite in suites} == EVERY_VERDICT
+    listed = re.findall(r"^\| (\w+) \| (\w+) \| (?:yes|no) \|", content(every_verdict, "report.md"), re.MULTILINE)
+    assert dict(listed) == EVERY_VERDICT
+    assert Page(content(every_verdict, "index.html")).verdicts() == EVERY_VERDICT
+    told = re.findall(r"^  (\w+) +(\w+)$", shown(every_verdict), re.MULTILINE)
+    assert {host: verdict for verdict, host in told if verdict in WORST_FIRST} == {
+        host: verdict for host, verdict in EVERY_VERDICT.items() if verdict != "pass"
+    }
+
+
+def test_every_format_has_the_same_counts(every_verdict):
+    text = shown(every_verdict)
+    assert "7 hosts: 1 fail, 1 error, 1 unreachable, 1 missing, 1 inconclusive, 1 warn, 1 pass" in text
+    assert json.loads(content(every_verdict, "report.json"))["fleet"]["counts"] == dict.fromkeys(WORST_FIRST, 1)
+    markdown = content(every_verdict, "report.md")
+    page = " ".join(Page(content(every_verdict, "index.html")).texts)
+    for verdict in WORST_FIRST:
+        assert f"| {verdict} | 1 |" in markdown
+        assert re.search(rf"\W 1 {verdict}\b", page)
+
+
+def test_figures_are_those_of_the_tables(every_verdict):
+    render(every_verdict)
+    data = {host["host"]: host for host in json.loads(content(every_verdict, "report.json"))["hosts"]}
+    rows = read_csv(every_verdict)
+    for record in every_verdict.iter_records():
+        if not record.tables:
+            continue
+        results = parse_tables(every_verdict.read_tables(record)).results
+        assert len(results) == len(data[record.host]["results"])
+        of_host = [row for row in rows if row["host"] == record.host]
+        for expected, in_json, in_csv in zip(results, data[record.host]["results"], of_host, strict=True):
+            for column, value in expected.items():
+                assert in_json.get(column) == value
+                assert in_csv[column] == ("" if value is None else str(value))
+
+
+def test_row_verdicts_agree_with_the_judgements(every_verdict):
+    render(every_verdict)
+    rows = read_csv(every_verdict)
+    for record in every_verdict.iter_records():
+        for row in (row for row in rows if row["host"] == record.host and row["step"]):
+            judgements = [
+                judgement
+                for judgement in record.judgements
+                if [str(judgement[key]) for key in ("block_size_bytes", "load_point", "worker")] == [row["block_size_bytes"], row["load_point"], row["worker"]]
+            ]
+            assert row["row_verdict"] == worst(judgement["verdict"] for judgement in judgements)
+            assert row["reasons"] == "; ".join(judgement["reason"] for judgement in judgements if judgement["reason"])
+            assert row["worker_name"] == {"1": "QMA", "2": "QMB", "all": "all"}[row["worker"]]
+
+
+def test_the_matrix_shows_p99_and_mean_of_each_block_size(every_verdict):
+    render(every_verdict)
+    page = Page(content(every_verdict, "index.html"))
+    header = next(row for row in page.rows if row[:2] == ["Host", "Verdict"])
+    assert header[3:6] == ["1 QM × 4 KiB", "1 QM × 8 KiB", "1 QM × 16 KiB"]
+    assert len(header) == 3 + 14
+    slow_row = next(row for row in page.rows if row[0] == "slow")
+    assert slow_row[3] == "✗ 2.8 msmean 1.4 ms"
+    assert slow_row[8].startswith("✓")
+    assert next(row for row in page.rows if row[0] == "gone")[3:] == ["–"] * 14
+    assert "| slow | fail | no | **fail** 2.8 ms / 1.4 ms |" in content(every_verdict, "report.md")
+
+
+def test_a_host_in_detail(tmp_path):
+    files = fabricate.tables(fabricate.sweep_rows(block_sizes=(4096, 1048576), queue_managers=(1, 2), latency_max_in_flight=1))
+    directory = fabricate.run_directory(tmp_path, {"db07": files}, queue_managers=("QMA", "QMB"))
+    render(directory)
+    page = Page(content(directory, "index.html"))
+    first = next(index for index, row in enumerate(page.rows) if row[:2] == ["Block size", "Queue manager"])
+    assert [row[:2] for row in page.rows[first + 1 : first + 9]] == [
+        ["4 KiB", "all"],
+        ["1 MiB", "all"],
+        ["4 KiB", "QMA"],
+        ["4 KiB", "QMB"],
+        ["4 KiB", "all 2"],
+        ["1 MiB", "QMA"],
+        ["1 MiB", "QMB"],
+        ["1 MiB", "all 2"],
+    ]
+    assert page.rows[first + 1][2:] == ["1,484,795", "4,950", "20.3 MB/s", "202 us", "202 us", "404 us", "808 us", "≥ 4.04 ms", "? inconclusive"]
+    assert ["latency_p99 <= 2 ms", "block size <= 64 KiB", "✓ pass", "571 us", "4 KiB, QMA", "0 of 4"] in page.rows
+    assert ["latency_max < 10 s", "every row", "? inconclusive", "≥ 20.5 ms", "1 MiB, QMA", "8 of 8"] in page.rows
+    assert ["memory_bytes", "62.8 GiB"] in page.rows
+    assert ["gate_report_only", "no"] in page.rows
+    assert ["sweep_block_sizes", "4K, 64K, 1M"] in page.rows
+    assert page.tags.count("svg") == 4
+
+
+def test_a_figure_that_is_missing_is_said_to_be(every_verdict):
+    report = render(every_verdict)
+    page = Page(content(every_verdict, "index.html"))
+    assert ["latency_p99_9 <= 10 ms", "block size <= 64 KiB", "? inconclusive", "no figure", "4 KiB, QMA", "5 of 5"] in page.rows
+    cases = ET.parse(report["junit.xml"]).getroot().findall("testsuite[@name='few']/testcase/failure")
+    assert [case.get("message").split(" at ")[0] for case in cases] == ["latency_p99_9 has no figure"]
+
+
+def test_the_worst_hosts_come_first(every_verdict):
+    render(every_verdict)
+    order = ["slow", "broken", "gone", "never", "few", "waived", "good"]
+    assert [host["host"] for host in json.loads(content(every_verdict, "report.json"))["hosts"]] == order
+    assert list(dict.fromkeys(row["host"] for row in read_csv(every_verdict))) == order
+    assert list(Page(content(every_verdict, "index.html")).verdicts()) == order
+
+
+def test_junit_shows_everything_that_is_not_good_as_a_failure(every_verdict):
+    report = render(every_verdict)
+    root = ET.parse(report["junit.xml"]).getroot()
+    kinds = {suite.get("name"): {child.tag for case in suite.findall("testcase") for child in case} - {"system-out"} for suite in root}
+    assert kinds == {"good": set(), "waived": set(), "slow": {"failure"}, "few": {"failure"}, "gone": {"error"}, "broken": {"error"}, "never": {"error"}}
+    for element, attribute in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
+        assert int(root.get(attribute)) == len(root.findall(f".//{element}")) == sum(int(suite.get(attribute)) for suite in root)
+    assert int(root.get("tests")) == len(root.findall(".//testcase"))
+    case = root.find("testsuite[@name='slow']/testcase[@name='latency_p99 <= 2 ms (block size <= 64 KiB)']/failure")
+    assert re.match(r"latency_p99 [0-9.]+ ms > 2 ms at 64 KiB, queue manager QM[AB] of 2 \([0-9,]+ writes\), and \d+ more of its rows$", case.get("message"))
+    passed = root.find("testsuite[@name='good']/testcase[@name='latency_p99 <= 2 ms (block size <= 64 KiB)']/system-out").text
+    assert re.match(r"worst: [0-9.]+ us at 64 KiB, queue manager QMA \([0-9,]+ writes\)$", passed)
+
+
+def test_one_host_tells_its_reasons_alike_everywhere(every_verdict):
+    render(every_verdict)
+    (record,) = [record for record in every_verdict.iter_records() if record.host == "slow"]
+    page = " ".join(Page(content(every_verdict, "index.html")).texts)
+    data = next(host for host in json.loads(content(every_verdict, "report.json"))["hosts"] if host["host"] == "slow")
+    assert data["reasons"] == record.reasons
+    for reason in record.reasons:
+        assert reason in page
+        assert reason in shown(every_verdict)
+        assert f"slow: fail: {reason}" in content(every_verdict, "report.md").replace("\\", "")
+        assert f'message="{reason.replace(">", "&gt;")}"' in content(every_verdict, "junit.xml")
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    """A run in which everything that a host or an inventory can name is hostile."""
+    rows = fabricate.sweep_rows(block_sizes=(4096,), latency_ns=5_000_000)
+    measured = {name: fabricate.tables(rows, warning_1=name.replace("\x00", ""), device_model=name.replace("\x00", "")) for name in HOSTILE}
+    directory = RunDirectory.create(
+        str(tmp_path_factory.mktemp("hostile")), fabricate.run_data(HOSTILE, parameters=dict.fromkeys(HOSTILE, HOSTILE[0]), collection_version=HOSTILE[0])
+    )
+    for name, files in measured.items():
+        facts = {**dict.fromkeys(HOSTILE, name), "nested": {name: [name]}}
+        directory.write_record(fabricate.judged(directory.run, name, files, volume=name, queue_managers=(name,), facts=facts), files)
+        directory.write_record(fabricate.failed(name, "error", name, name))
+    judge_run(directory, GATE)
+    render(directory)
+    return directory
+
+
+def test_hostile_text_is_harmless_in_html(hostile):
+    page = Page(content(hostile, "index.html"))
+    assert set(page.tags) <= HARMLESS_TAGS
+    assert page.tags.count("script") == page.tags.count("style") == 1
+    assert not [name for dummy, name, dummy in page.attributes if name.startswith("on") or name in ("src", "style", "srcdoc", "action")]
+    assert all(value.startswith("#") for dummy, name, value in page.attributes if name == "href")
+    assert "49" not in {cell for row in page.rows for cell in row}
+    for name in HOSTILE:
+        assert any(printable(name) in text for text in page.texts)
+
+
+def test_html_loads_nothing_and_runs_only_its_own_script(hostile):
+    text = content(hostile, "index.html")
+    assert "default-src 'none'" in text
+    assert not re.search(r"@import|url\(", text)
+    assert re.search(r"script-src 'sha256-[A-Za-z0-9+/]{43}='", text.replace("&#39;", "'"))
+
+
+def test_hostile_text_is_harmless_in_csv(hostile):
+    rows = read_csv(hostile)
+    assert len(rows) == 3 * len(HOSTILE)
+    for row in rows:
+        assert None not in row
+        assert not [cell for cell in row.values() if cell.lstrip()[:1] in ("=", "+", "-", "@") and not re.fullmatch(r"-[0-9.]+", cell)]
+        assert all(cell.isprintable() for cell in row.values())
+
+
+def test_hostile_text_is_harmless_in_xml(hostile):
+    root = ET.fromstring(content(hostile, "junit.xml"))
+    assert {suite.get("name") for suite in root} >= {printable(name) for name in HOSTILE}
+
+
+def test_hostile_text_is_harmless_on_a_terminal(hostile):
+    for text in (shown(hostile), content(hostile, "report.json")):
+        assert all(line.isprintable() for line in text.splitlines())
+        assert "\x1b" not in text
+
+
+def test_hostile_text_is_harmless_in_markdown(hostile):
+    text = content(hostile, "report.md")
+    assert not re.search(r"(?<!\\)<", text)
+    assert "http://" not in text
+    assert "www." not in text
+    assert not re.search(r"(?<!\\)`", text)
+    listed = text.split("## Hosts")[1].split("\n## ")[0]
+    widths = {len(re.findall(r"(?<!\\)\|", line)) for line in listed.splitlines() if line.startswith("|")}
+    assert len(widths) == 1
+
+
+@given(st.text(max_size=60))
+def test_markdown_shows_any_text_on_one_line_without_markup(text):
+    shown = template.markdown(text)
+    assert "\n" not in shown
+    assert not re.search(r"(?<!\\)(?:\\\\)*[<|`*\[\]~&$@#]", shown)
+    assert re.sub(r"\\(.)", r"\1", shown) == " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("cell", "harmless"),
+    [
+        ("=1", "'=1"),
+        (" =1", "' =1"),
+        ("+1", "'+1"),
+        ("-1", "-1"),
+        ("-1.5", "-1.5"),
+        ("-1+1", "'-1+1"),
+        ("-1\n", "'-1\n"),
+        ("@x", "'@x"),
+        ("\uff1dx", "'\uff1dx"),
+        ("db07", "db07"),
+        (-1, -1),
+        (1.5, 1.5),
+        ("", ""),
+    ],
+)
+def test_cells_that_a_spreadsheet_would_run(cell, harmless):
+    assert results_csv.harmless(cell) == harmless
+
+
+def test_only_what_the_gate_did_not_come_to_is_finished(tmp_path):
+    directory = fabricate.run_directory(tmp_path, {"db07": fast()})
+    finish(directory)
+    before = {name: os.stat(os.path.join(directory.path, name)).st_ino for name in RENDERERS}
+    finish(directory)
+    assert {name: os.stat(os.path.join(directory.path, name)).st_ino for name in RENDERERS} == before
+
+
+def test_a_record_makes_an_earlier_verdict_and_report_untrue(tmp_path):
+    directory = fabricate.run_directory(tmp_path, {"db07": fast()})
+    finish(directory)
+    directory.write_record(fabricate.failed("db08"))
+    assert directory.verdict() is None
+    assert "1 unreachable" in shown(directory)
+
+
+def test_a_report_that_breaks_off_is_not_taken_for_a_complete_one(tmp_path, monkeypatch):
+    directory = fabricate.run_directory(tmp_path, {"db07": fast()})
+    render(directory)
+    monkeypatch.setitem(RENDERERS, "junit.xml", lambda model: iter([1]))
+    with pytest.raises(AttributeError):
+        render(directory)
+    assert not os.path.lexists(os.path.join(directory.path, "summary.txt"))
+
+
+def test_rendering_leaves_no_other_files(every_verdict):
+    before = set(os.listdir(every_verdict.path))
+    render(every_verdict)
+    assert set(os.listdir(every_verdict.path)) - before == set(RENDERERS)
+
+
+def test_a_report_that_cannot_be_written_is_an_error(tmp_path):
+    directory = fabricate.run_directory(tmp_path, {"db07": fast()})
+    os.mkdir(os.path.join(directory.path, "report.md"))
+    with pytest.raises(OSError, match=r"report\.md"):
+        render(directory)
+
+
+def test_without_a_gate_the_verdict_is_made_from_the_records(tmp_path):
+    directory = fabricate.run_directory(tmp_path, {"db07": fast()}, expected=["db07", "db08"], gate=False)
+    text = shown(directory)
+    assert text.startswith("INTERNAL: the run ended before its gate. Its records say missing: This run does not certify: of 2 hosts, 1 missing.\n")
+    assert "The gate did not run" in text
+    data = json.loads(content(directory, "report.json"))
+    assert (data["fleet"]["gate_ran"], data["fleet"]["verdict"], data["fleet"]["gate_failed"]) == (False, "missing", True)
+    assert directory.verdict()["asked_by"] == "report"
+    for name in ("index.html", "report.md"):
+        assert "The gate did not run" in content(directory, name)
+
+
+def test_a_record_that_nobody_judged_is_an_error_everywhere(tmp_path):
+    directory = fabricate.run_directory(tmp_path, {}, [fabricate.failed("db07", verdict=None)], gate=False)
+    assert shown(directory).startswith("INTERNAL: the run ended before its gate. Its records say error: ")
+    assert read_csv(directory)[0]["host_verdict"] == "error"
+
+
+def test_a_merged_report_says_so(tmp_path):
+    runs = [fabricate.run_directory(tmp_path / name, {f"db0{name}": fast()}) for name in ("1", "2")]
+    merged = RunDirectory.merge([run.path for run in runs], str(tmp_path / "merged"))
+    assert shown(merged).splitlines()[:2] == [
+        "PASS: This run certifies 2 hosts against mq-log-silver 1.",
+        "  Merged from 2 runs; this verdict was made from their records.",
+    ]
+
+
+def test_check_mode_is_not_measured(tmp_path):
+    planned = HostRecord("db07", kind="preflight")
+    directory = fabricate.run_directory(tmp_path, {}, [planned], expected=["db07", "db08"], check_mode=True)
+    text = shown(directory)
+    assert text.startswith("NOT MEASURED: Check mode: nothing was measured, and there is no verdict.\n")
+    assert "2 hosts: 2 not measured" in text
+    data = json.loads(content(directory, "report.json"))
+    assert (data["fleet"]["verdict"], data["fleet"]["check_mode"]) == (None, True)
+    root = ET.parse(os.path.join(directory.path, "junit.xml")).getroot()
+    assert [root.get(key) for key in ("tests", "failures", "errors", "skipped")] == ["2", "0", "0", "2"]
+    assert "not measured" in content(directory, "index.html")
+    assert "certifies" not in text
+
+
+def test_a_refusal_in_check_mode_is_told(tmp_path):
+    directory = fabricate.run_directory(tmp_path, {}, [fabricate.failed("db07", "error", "workspace", "it holds a queue manager")], check_mode=True)
+    text = shown(directory)
+    assert text.startswith("NOT MEASURED")
+    assert "workspace: it holds a queue manager" in text
+    assert "The gate stopped this run." in text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "hosts", "first"),
+    [
+        (300, 1, "PASS: This run certifies 1 host against mq-log-silver 1."),
+        (300, 2, "PASS: This run certifies 2 hosts against mq-log-silver 1."),
+        (10, 1, "PASS, but this run does not certify: it measured 10 s a row, and mq-log-silver asks for 300 s."),
+        (10, 3, "PASS, but this run does not certify: h0 (and 2 more): it measured 10 s a row, and mq-log-silver asks for 300 s."),
+    ],
+)
+def test_the_first_line_says_whether_the_run_certifies(tmp_path, seconds, hosts, first):
+    files = fabricate.tables(fabricate.sweep_rows(seconds=seconds))
+    directory = fabricate.run_directory(tmp_path, {f"h{number}": files for number in range(hosts)})
+    assert shown(directory).splitlines()[0] == first
+
+
+def test_no_host_at_all(tmp_path):
+    directory = fabricate.run_directory(tmp_path, {})
+    assert shown(directory).startswith("ERROR: This run does not certify: no host was expected and none reported.")
+
+
+def test_the_summary_ends_with_the_path_of_the_page_wherever_the_directory_is_now(tmp_path):
+    directory = fabricate.run_directory(tmp_path / "a", {"db07": fast()})
+    assert shown(directory).splitlines()[-1].split() == ["report", os.path.join(directory.path, "index.html")]
+    os.rename(tmp_path / "a", tmp_path / "b")
+    moved = str(tmp_path / "b" / directory.run["run_id"])
+    assert shown(RunDirectory.open(moved)).splitlines()[-1].split() == ["report", os.path.join(moved, "index.html")]
+
+
+def test_the_summary_stays_short(tmp_path):
+    directory = fabricate.run_directory(tmp_path, {}, [fabricate.failed(f"h{number:03d}") for number in range(300)])
+    text = shown(directory)
+    assert "and 290 more hosts, in the report" in text
+    assert len(text.splitlines()) < 30
+
+
+def test_one_host_has_its_figures_in_the_summary(tmp_path):
+    text = shown(fabricate.run_directory(tmp_path, {"db07": fabricate.tables(fabricate.sweep_rows(latency_max_in_flight=1))}))
+    assert re.search(r"^ +4 KiB +1 +[0-9,]+ .* 202 us .* 404 us .*>= 4.04 ms$", text, re.MULTILINE)
+
+
+def test_report_only_is_said(tmp_path):
+    directory = fabricate.run_directory(tmp_path, {"db07": slow()}, policy={"report_only": True})
+    assert "The gate reports only" in shown(directory)
+
+
+def test_tables_that_were_changed_are_not_shown(tmp_path):
+    directory = fabricate.run_directory(tmp_path, {"db07": fast()})
+    with open(os.path.join(directory.path, "hosts", "db07", "log", "results.csv"), "ab") as file:
+        file.write(b"x")
+    render(directory)
+    (host,) = json.loads(content(directory, "report.json"))["hosts"]
+    assert host["results"] == []
+    assert "SHA-256" in host["notes"][0]
+    assert host["notes"][0] in " ".join(Page(content(directory, "index.html")).texts)
+
+
+def test_unreadable_seconds_leave_the_figures(tmp_path):
+    directory = fabricate.run_directory(tmp_path, {"db07": {**fast(), "intervals.csv": b"nonsense\n"}})
+    render(directory)
+    (host,) = json.loads(content(directory, "report.json"))["hosts"]
+    assert len(host["results"]) == 35
+    assert "intervals.csv" in host["notes"][0]
+
+
+def test_notes_leftovers_and_own_profiles_are_told(tmp_path):
+    files = fabricate.tables(warning_1="512 is no multiple of 4096")
+    directory = fabricate.run_directory(tmp_path, {"db07": files}, host_profiles={"db07": {"name": "theirs", "version": 2}})
+    directory.note_leftovers("db07", "log", ["/var/mqm/x"])
+    assert "left behind: /var/mqm/x" in shown(directory)
+    page = " ".join(Page(content(directory, "index.html")).texts)
+    for text in ("The tester warns: 512 is no multiple of 4096", "Left behind on the host: /var/mqm/x", "Judged by its own profile, theirs 2"):
+        assert text in page
+
+
+def test_what_the_tester_reported_beside_the_limits_is_a_case_of_its_own(tmp_path):
+    files = fabricate.tables(exit_status=4, exit_reason="deadline", in_flight_age_ns=12 * 10**9)
+    directory = fabricate.run_directory(tmp_path, {"db07": files})
+    report = render(directory)
+    case = ET.parse(report["junit.xml"]).getroot().find(".//testcase[@name='measurement']/failure")
+    assert case.get("message").startswith("a write had not returned after 12 s")
+
+
+def test_a_policy_that_stops_what_does_not_certify_fails_a_case(tmp_path):
+    files = fabricate.tables(fabricate.sweep_rows(seconds=10))
+    directory = fabricate.run_directory(tmp_path, {"db07": files}, policy={"fail_on": ["fail", "unqualified"]})
+    report = render(directory)
+    case = ET.parse(report["junit.xml"]).getroot().find(".//testcase[@name='qualification']/failure")
+    assert "it measured 10 s a row" in case.get("message")
+
+
+def test_a_large_fleet_keeps_the_page_usable(tmp_path, monkeypatch):
+    monkeypatch.setattr(index_html, "DETAILED_HOSTS", 3)
+    monkeypatch.setattr(report_md, "SHOWN_HOSTS", 3)
+    monkeypatch.setattr(model, "CHARTED_HOSTS", 3)
+    files = fabricate.tables()
+    directory = fabricate.run_directory(tmp_path, {f"h{number}": files for number in range(5)})
+    render(directory)
+    page = Page(content(directory, "index.html"))
+    assert page.tags.count("details") == 3
+    assert len(page.verdicts()) == 5
+    assert "svg" not in page.tags
+    assert "2 hosts are left out here" in " ".join(page.texts)
+    assert "and 2 more hosts in results.csv" in content(directory, "report.md")
+    assert len(json.loads(content(directory, "report.json"))["hosts"]) == 5
+    targets = {value[1:] for dummy, name, value in page.attributes if name == "href"}
+    assert targets == {value for tag, name, value in page.attributes if tag == "details" and name == "id"}
+
+
+def test_a_chart_shows_each_step_and_breaks_where_there_was_no_write():
+    seconds = [
+        {"step": 1, "block_size_bytes": 4096, "load_point": 1, "partial": 0, "latency_p99_ns": value, "latency_max_ns": value}
+        for value in (1000, 2000, None, 4000, 5000)
+    ]
+    (figure,) = charts(seconds, WORDS)
+    assert figure.count("<path") == 2
+    assert all(len(re.findall("M", path)) == 2 and len(re.findall("L", path)) == 2 for path in re.findall(r'd="([^"]*)"', figure))
+    assert "slowest write 5 us" in figure
+    assert charts([{**seconds[0], "partial": 1}, {**seconds[1], "partial": 1}], WORDS) == []
+    assert charts(seconds[:1], WORDS) == []
+
+
+def test_a_chart_of_a_long_step_stays_small_and_keeps_its_highest_second():
+    second = {"step": 1, "block_size_bytes": 4096, "load_point": 1, "partial": 0, "latency_p99_ns": 1000}
+    seconds = [{**second, "latency_max_ns": 10**9 if number == 777 else 2000} for number in range(86400)]
+    (figure,) = charts(seconds, WORDS)
+    assert len(figure) < 6000
+    assert "slowest write 1 s" in figure

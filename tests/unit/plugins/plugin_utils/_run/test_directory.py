@@ -1,0 +1,441 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The run directory: what is filed stays whole, whoever files it and whatever it is called."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import multiprocessing
+import os
+import re
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import judge_fleet
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, safe_name
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, write_file, written_aside
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+from hypothesis import given
+from hypothesis import strategies as st
+
+HOSTILE_NAMES = (
+    "..",
+    ".",
+    "",
+    "/",
+    "/etc/passwd",
+    "../../x",
+    ".hidden",
+    "a/b",
+    "a\\b",
+    "a" * 300,
+    "ünï",
+    "db07\n",
+    "DB07",
+    "Db07",
+    "<script>",
+    "=cmd()",
+    "a b",
+    "con~1",
+    "\x00",
+    "\u202edb",
+    "db07~0123456789abcdef",
+    "-rf",
+    "{{ 7*7 }}",
+    "record.json/..",
+)
+
+
+@pytest.fixture
+def directory(tmp_path):
+    return RunDirectory.create(str(tmp_path), fabricate.run_data(["db07", "db08"]))
+
+
+def record(host="db07", **keys):
+    return dataclasses.replace(fabricate.failed(host), **keys)
+
+
+def leftovers(path):
+    return [name for folder, dummy, names in os.walk(path) for name in names if name.startswith(".")]
+
+
+def test_a_new_run(tmp_path):
+    directory = RunDirectory.create(str(tmp_path / "a" / "reports"), fabricate.run_data(["db07"]))
+    assert re.fullmatch(r"\d{8}T\d{6}Z-[0-9a-f]{6}", directory.run["run_id"])
+    assert directory.path == str(tmp_path / "a" / "reports" / directory.run["run_id"])
+    assert directory.run["schema"] == 1
+    assert RunDirectory.open(directory.path).run == directory.run
+    assert os.readlink(tmp_path / "a" / "reports" / "latest") == directory.run["run_id"]
+    assert RunDirectory.open(str(tmp_path / "a" / "reports" / "latest")).path == directory.path
+    assert leftovers(tmp_path) == []
+
+
+def test_a_run_id_is_never_used_twice(tmp_path):
+    run = fabricate.run_data(["db07"], run_id="r1")
+    RunDirectory.create(str(tmp_path), run)
+    with pytest.raises(RunDirectoryError, match="File exists"):
+        RunDirectory.create(str(tmp_path), run)
+
+
+@pytest.mark.parametrize("run_id", ["../x", "", ".x", "a/b", "a" * 101, None, "a\n"])
+def test_a_run_id_is_a_name(tmp_path, run_id):
+    with pytest.raises(RunDirectoryError, match="run id"):
+        RunDirectory.create(str(tmp_path / "reports"), {"run_id": run_id})
+    assert not (tmp_path / "reports").exists()
+
+
+def test_a_base_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(OSError, match="cannot be made"):
+        RunDirectory.create(str(tmp_path / "file" / "reports"), {})
+
+
+def test_latest_follows_the_newest_run_and_never_replaces_anything_else(tmp_path):
+    first = RunDirectory.create(str(tmp_path), {})
+    second = RunDirectory.create(str(tmp_path), {})
+    assert os.readlink(tmp_path / "latest") == second.run["run_id"] != first.run["run_id"]
+    os.unlink(tmp_path / "latest")
+    (tmp_path / "latest").write_text("mine")
+    RunDirectory.create(str(tmp_path), {})
+    assert (tmp_path / "latest").read_text() == "mine"
+    os.unlink(tmp_path / "latest")
+    (tmp_path / "latest").mkdir()
+    RunDirectory.create(str(tmp_path), {})
+    assert (tmp_path / "latest").is_dir()
+    assert not (tmp_path / "latest").is_symlink()
+
+
+@pytest.mark.parametrize("content", ["", "x", "[]", "{}", '{"schema": 2, "run_id": "r"}', '{"schema": 1}', '{"schema": NaN}', "[" * 100000])
+def test_what_is_no_run_directory(tmp_path, content):
+    (tmp_path / "run.json").write_text(content)
+    with pytest.raises(RunDirectoryError):
+        RunDirectory.open(str(tmp_path))
+
+
+def test_an_absent_run_directory(tmp_path):
+    with pytest.raises(RunDirectoryError, match="No such file"):
+        RunDirectory.open(str(tmp_path / "no"))
+
+
+def test_a_record_and_its_tables_come_back_as_they_were(directory):
+    files = fabricate.tables()
+    filed = fabricate.judged(directory.run, "db07", files)
+    folder = directory.write_record(filed, files)
+    assert folder == "hosts/db07/log"
+    (read,) = directory.records()
+    assert dataclasses.replace(read, tables={}, run_id="") == filed
+    assert read.tables["results.csv"] == {"bytes": len(files["results.csv"]), "sha256": hashlib.sha256(files["results.csv"]).hexdigest()}
+    assert directory.read_tables(read) == files
+    assert leftovers(directory.path) == []
+
+
+def test_files_are_for_everybody_to_read(directory):
+    umask = os.umask(0o022)
+    try:
+        directory.write_record(record())
+    finally:
+        os.umask(umask)
+    folder = os.path.join(directory.path, "hosts", "db07")
+    assert os.stat(folder).st_mode & 0o777 == 0o755
+    assert os.stat(os.path.join(folder, "log", "record.json")).st_mode & 0o777 == 0o644
+
+
+def test_a_second_record_replaces_the_first(directory):
+    directory.write_record(record())
+    directory.write_record(record(verdict="error"))
+    assert [read.verdict for read in directory.records()] == ["error"]
+
+
+def test_a_host_can_have_several_volumes(directory):
+    directory.write_record(record(volume="data"))
+    directory.write_record(record(volume="log"))
+    assert [(read.host, read.volume) for read in directory.iter_records()] == [("db07", "data"), ("db07", "log")]
+
+
+def test_figures_that_json_cannot_hold_become_null(directory):
+    directory.write_record(record(facts={"a": float("nan"), "b": [float("inf")], "c": 1.5}))
+    assert directory.records()[0].facts == {"a": None, "b": [None], "c": 1.5}
+
+
+@pytest.mark.parametrize("name", ["../x.csv", "x", "record.json", "Results.csv", ".csv", "a/b.csv", "x.csv\n"])
+def test_only_tables_are_filed_beside_a_record(directory, name):
+    with pytest.raises(RunDirectoryError, match="not the name of a table"):
+        directory.write_record(record(), {name: b""})
+    assert directory.records() == []
+
+
+def test_missing_hosts(directory):
+    assert directory.expected_missing() == ["db07", "db08"]
+    directory.write_record(record("db07"))
+    os.makedirs(os.path.join(directory.path, "hosts", "db08", "log"))
+    assert directory.expected_missing() == ["db08"]
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_hostile_names_stay_inside_and_true(tmp_path, name):
+    directory = RunDirectory.create(str(tmp_path), fabricate.run_data([name]))
+    directory.write_record(record(name, volume=name))
+    inside = os.listdir(os.path.join(directory.path, "hosts"))
+    assert len(inside) == 1
+    assert re.fullmatch(r"[a-z0-9_~][a-z0-9_.~-]*", inside[0])
+    assert len(inside[0]) <= 80
+    assert sorted(os.listdir(tmp_path)) == sorted([directory.run["run_id"], "latest"])
+    assert [(read.host, read.volume, read.verdict) for read in directory.records()] == [(name, name, "unreachable")]
+    assert directory.expected_missing() == []
+
+
+@given(st.text(max_size=90), st.text(max_size=90))
+def test_two_names_never_share_a_folder(one, other):
+    safe_one, safe_other = safe_name(one), safe_name(other)
+    assert (safe_one.lower() == safe_other.lower()) is (one == other)
+    assert "/" not in safe_one
+    assert safe_one not in ("", ".", "..")
+
+
+def test_harmless_names_stay_as_they_are():
+    for name in ("db07", "db07.example.com", "h_1-2", "10.0.0.1"):
+        assert safe_name(name) == name
+    assert safe_name("DB07").startswith("db07~")
+
+
+def hostile(directory, change):
+    """File a record, then change the text of it behind the directory's back."""
+    files = fabricate.tables()
+    folder = directory.write_record(fabricate.judged(directory.run, "db07", files), files)
+    path = os.path.join(directory.path, folder, "record.json")
+    with open(path, encoding="utf-8") as file:
+        data = json.load(file)
+    content = change(data)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(content if isinstance(content, str) else json.dumps(data))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda data: "",
+        lambda data: "{",
+        lambda data: "[]",
+        lambda data: "null",
+        lambda data: "[" * 100000,
+        lambda data: '{"schema": 1, "a": NaN}',
+        lambda data: '{"schema": 1, "a": ' + "9" * 5000 + "}",
+        lambda data: data.update(schema=2),
+        lambda data: data.update(host="db08"),
+        lambda data: data.update(volume="x"),
+        lambda data: data.update(host=None),
+        lambda data: data.update(host=["db07"]),
+        lambda data: data.pop("kind"),
+        lambda data: data.update(reasons="x"),
+        lambda data: data.update(reasons=[1]),
+        lambda data: data.update(leftovers="x"),
+        lambda data: data.update(leftovers=[{}]),
+        lambda data: data.update(judgements={}),
+        lambda data: data.update(judgements=["x"]),
+        lambda data: data["judgements"][0].update(samples="7"),
+        lambda data: data["judgements"][0].update(value="x"),
+        lambda data: data["judgements"][0].update(value=10**30),
+        lambda data: data["judgements"][0].update(verdict=None),
+        lambda data: data["judgements"][0].update(waiver=["x"]),
+        lambda data: data.update(facts=[]),
+        lambda data: data.update(tester="x"),
+        lambda data: data.update(error="x"),
+        lambda data: data.update(certified="yes"),
+        lambda data: data.update(verdict=7),
+        lambda data: data.update(tables=["results.csv"]),
+        lambda data: data.update(tables={"results.csv": "x"}),
+        lambda data: data.update(workspace={"queue_managers": {"1": "x"}}),
+    ],
+)
+def test_a_record_that_cannot_be_trusted_becomes_an_error(directory, change):
+    hostile(directory, change)
+    (read,) = directory.records()
+    assert (read.host, read.volume, read.kind, read.verdict, read.certified) == ("db07", "log", "error", "error", False)
+    assert "its record cannot be read" in read.reasons[0]
+    assert judge_fleet(directory.run, [read])["gate_failed"] is True
+
+
+def test_the_true_name_of_an_unreadable_record_is_the_expected_one(tmp_path):
+    directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["DB07"]))
+    folder = directory.write_record(record("DB07"))
+    with open(os.path.join(directory.path, folder, "record.json"), "w", encoding="utf-8") as file:
+        file.write("x")
+    assert directory.records()[0].host == "DB07"
+
+
+def test_links_are_not_followed(directory, tmp_path):
+    outside = tmp_path / "outside"
+    (outside / "log").mkdir(parents=True)
+    (outside / "log" / "record.json").write_text("{}")
+    os.symlink(outside, os.path.join(directory.path, "hosts", "db08"))
+    assert directory.records() == []
+    with pytest.raises(RunDirectoryError, match="File exists"):
+        directory.write_record(record("db08"))
+    directory.write_record(record("db07"))
+    path = os.path.join(directory.path, "hosts", "db07", "log", "record.json")
+    os.unlink(path)
+    os.symlink(outside / "log" / "record.json", path)
+    assert directory.records()[0].verdict == "error"
+    directory.write_record(record("db07"))
+    assert (outside / "log" / "record.json").read_text() == "{}"
+
+
+@pytest.mark.parametrize("change", ["changed", "gone", "link", "name"])
+def test_tables_that_are_not_what_was_collected(directory, change):
+    files = fabricate.tables()
+    folder = directory.write_record(fabricate.judged(directory.run, "db07", files), files)
+    path = os.path.join(directory.path, folder, "results.csv")
+    read = directory.records()[0]
+    if change == "changed":
+        with open(path, "ab") as file:
+            file.write(b"x")
+    elif change == "name":
+        read.tables = {"../record.json": {"sha256": ""}}
+    else:
+        os.rename(path, path + ".moved")
+        if change == "link":
+            os.symlink(path + ".moved", path)
+    with pytest.raises(RunDirectoryError):
+        directory.read_tables(read)
+
+
+def test_leftovers_are_noted_in_a_filed_record(directory):
+    assert directory.note_leftovers("db07", "log", ["/x"]) is False
+    files = fabricate.tables()
+    directory.write_record(fabricate.judged(directory.run, "db07", files), files)
+    assert directory.note_leftovers("db07", "log", ["/x"]) is True
+    (read,) = directory.records()
+    assert read.leftovers == ["/x"]
+    assert directory.read_tables(read) == files
+
+
+def test_a_verdict(directory):
+    assert directory.verdict() is None
+    verdict = judge_fleet(directory.run, [])
+    directory.write_verdict(verdict)
+    assert directory.verdict() == verdict
+
+
+def test_a_verdict_that_cannot_be_read(directory):
+    with open(os.path.join(directory.path, "verdict.json"), "w", encoding="utf-8") as file:
+        file.write("{")
+    with pytest.raises(RunDirectoryError, match="no valid JSON"):
+        directory.verdict()
+
+
+def file_many(path, start):
+    directory = RunDirectory.open(path)
+    for number in range(start, start + 25):
+        for _again in range(2):
+            directory.write_record(fabricate.failed(f"h{number % 40}"), {"run.csv": b"x" * 5000})
+
+
+def test_many_workers_file_at_once(tmp_path):
+    directory = RunDirectory.create(str(tmp_path), fabricate.run_data([f"h{number}" for number in range(40)]))
+    context = multiprocessing.get_context("fork")
+    workers = [context.Process(target=file_many, args=(directory.path, 10 * worker)) for worker in range(6)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+        assert worker.exitcode == 0
+    assert directory.expected_missing() == []
+    assert {read.verdict for read in directory.iter_records()} == {"unreachable"}
+    assert all(directory.read_tables(read) == {"run.csv": b"x" * 5000} for read in directory.iter_records())
+    assert leftovers(directory.path) == []
+
+
+def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(tmp_path):
+    path = str(tmp_path / "file")
+    write_file(path, b"old")
+    with pytest.raises(KeyboardInterrupt), written_aside(path) as file:
+        file.write(b"half")
+        raise KeyboardInterrupt
+    assert os.listdir(tmp_path) == ["file"]
+    assert (tmp_path / "file").read_bytes() == b"old"
+
+
+def test_reading_has_an_end(tmp_path):
+    write_file(str(tmp_path / "file"), b"12345")
+    assert read_file(str(tmp_path / "file"), 5) == b"12345"
+    with pytest.raises(OSError, match="more than 4 bytes"):
+        read_file(str(tmp_path / "file"), 4)
+
+
+def test_merging_takes_the_newest_record_of_each_host_and_volume(tmp_path):
+    files = fabricate.tables()
+    older = RunDirectory.create(str(tmp_path / "a"), fabricate.run_data(["db07", "db08"], created_at="2026-11-20T00:00:00Z", host_profiles={"db07": {}}))
+    newer = RunDirectory.create(str(tmp_path / "b"), fabricate.run_data(["db08", "db09"], created_at="2026-11-21T00:00:00Z", profile="mq-log-gold"))
+    older.write_record(fabricate.judged(older.run, "db07", files, created_at="2026-11-20T01:00:00Z"), files)
+    older.write_record(record("db08", created_at="2026-11-20T01:00:00Z"))
+    older.write_verdict(judge_fleet(older.run, older.records()))
+    newer.write_record(fabricate.judged(newer.run, "db08", files, created_at="2026-11-21T01:00:00Z"), files)
+    for paths in ([older.path, newer.path], [newer.path, older.path]):
+        merged = RunDirectory.merge(paths, str(tmp_path / "c"))
+        assert merged.expected_hosts == ["db07", "db08", "db09"]
+        assert merged.run["merged_from"] == [older.run["run_id"], newer.run["run_id"]]
+        assert merged.run["profile"]["name"] == "mq-log-gold"
+        assert merged.run["host_profiles"] == {"db07": {}}
+        assert [(read.host, read.kind) for read in merged.records()] == [("db07", "measurement"), ("db08", "measurement")]
+        assert all(merged.read_tables(read) == files for read in merged.records())
+        assert merged.expected_missing() == ["db09"]
+        assert merged.verdict() is None
+        assert merged.run["run_id"] not in (older.run["run_id"], newer.run["run_id"])
+
+
+def test_merging_keeps_a_host_whose_tables_were_changed_as_an_error(directory, tmp_path):
+    files = fabricate.tables()
+    folder = directory.write_record(fabricate.judged(directory.run, "db07", files), files)
+    with open(os.path.join(directory.path, folder, "results.csv"), "ab") as file:
+        file.write(b"x")
+    (read,) = RunDirectory.merge([directory.path], str(tmp_path / "merged")).records()
+    assert (read.host, read.verdict) == ("db07", "error")
+    assert "SHA-256" in read.reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("filed", "damaged", "verdict"),
+    [
+        (("2026-11-20T10:30:00Z", "2026-11-20T11:30:00Z"), None, "pass"),
+        (("2026-11-20T10:30:00Z", "2026-11-20T11:30:00Z"), 1, "error"),
+        (("2026-11-20T12:00:00Z", "2026-11-20T11:30:00Z"), 1, "error"),
+        (("2026-11-20T10:30:00Z", "2026-11-20T11:30:00Z"), 0, "pass"),
+    ],
+)
+def test_a_damaged_record_gives_way_to_newer_ones_only(tmp_path, filed, damaged, verdict):
+    files, paths = fabricate.tables(), []
+    for number, (started_at, filed_at) in enumerate(zip(("2026-11-20T10:00:00Z", "2026-11-20T11:00:00Z"), filed, strict=True)):
+        source = RunDirectory.create(str(tmp_path), fabricate.run_data(["db07"], created_at=started_at))
+        folder = source.write_record(fabricate.judged(source.run, "db07", files, created_at=filed_at), files)
+        if number == damaged:
+            with open(os.path.join(source.path, folder, "record.json"), "w", encoding="utf-8") as file:
+                file.write("x")
+        paths.append(source.path)
+    (read,) = RunDirectory.merge(reversed(paths), str(tmp_path / "merged")).records()
+    assert read.verdict == verdict
+
+
+def test_a_preflight_is_not_merged_with_what_was_measured(tmp_path):
+    measured = RunDirectory.create(str(tmp_path), fabricate.run_data(["db07"], created_at="2026-11-20T00:00:00Z"))
+    looked = RunDirectory.create(str(tmp_path), fabricate.run_data(["db07"], created_at="2026-11-21T00:00:00Z", check_mode=True))
+    for paths in ([measured.path, looked.path], [looked.path, measured.path], [looked.path, looked.path]):
+        with pytest.raises(RunDirectoryError, match=f"{looked.run['run_id']} was made in check mode"):
+            RunDirectory.merge(paths, str(tmp_path / "merged"))
+    assert not (tmp_path / "merged").exists()
+
+
+def test_a_merged_run_says_of_its_controllers_what_they_share(tmp_path):
+    paths = []
+    for number, name in enumerate(("one", "two")):
+        run = fabricate.run_data(["db07"], created_at=f"2026-11-2{number}T00:00:00Z")
+        paths.append(RunDirectory.create(str(tmp_path), {**run, "controller": {**run["controller"], "hostname": name}}).path)
+    controller = RunDirectory.merge(paths, str(tmp_path / "merged")).run["controller"]
+    assert (controller["hostname"], controller["user"], controller["check_mode"]) == (None, "ops", False)
+
+
+def test_merging_nothing(tmp_path):
+    with pytest.raises(RunDirectoryError, match="no run directory to merge"):
+        RunDirectory.merge([], str(tmp_path))

@@ -1,0 +1,240 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The tester's tables: what is read, and everything that must not be believed."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import KEY_COLUMNS, MAX_BYTES, TablesError, parse_tables
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+
+def parse(rows=None, **run_keys):
+    return parse_tables(fabricate.tables(rows, **run_keys))
+
+
+def refused(files, message):
+    with pytest.raises(TablesError, match=message) as error:
+        parse_tables(files)
+    assert str(error.value).endswith(".")
+    assert str(error.value).isprintable()
+
+
+KEY = b"\n1,4096,1,log,write,1,"
+
+
+def with_line(name, old, new):
+    files = fabricate.tables(fabricate.step_rows(1, 4096))
+    content = files[name].replace(old, new, 1)
+    assert content != files[name]
+    return {**files, name: content}
+
+
+def test_figures_are_typed_by_column():
+    tables = parse(fabricate.step_rows(1, 4096, 2, latency_ns=150_000))
+    assert [row["worker"] for row in tables.results] == [1, 2, "all"]
+    row = tables.results[2]
+    assert (row["block_size_bytes"], row["load_point"], row["operations"]) == (4096, 2, 4_000_000)
+    assert row["latency_mean_ns"] == 150_000.0
+    assert isinstance(row["latency_mean_ns"], float)
+    assert row["latency_p99_999_ns"] is None
+    assert row["round_slope_share"] == -0.012345
+    assert tables.run["device_model"] == "Example Disk, 2 TB"
+    assert tables.exit_status == 0
+
+
+RECORDED = fabricate.PROJECT / "tests/fixtures/tables"
+
+
+def recorded(name):
+    return parse_tables({path.name: path.read_bytes() for path in (RECORDED / name).glob("*.csv")})
+
+
+@pytest.mark.parametrize(("name", "status", "steps"), [("measured", 0, 4), ("interrupted", 4, 2)])
+def test_recorded_tables_of_the_tester_agree_with_each_other(name, status, steps):
+    tables = recorded(name)
+    assert (tables.exit_status, len({row["step"] for row in tables.results})) == (status, steps)
+    for row in tables.results:
+        assert row["latency_sum_ns"] == pytest.approx(row["latency_mean_ns"] * row["operations"], rel=1e-6)
+        assert row["bytes"] == row["operations"] * row["block_size_bytes"]
+        assert all(value is None or isinstance(value, (int, float)) for column, value in row.items() if column not in ("stream", "operation", "worker"))
+        if row["worker"] == "all":
+            of_step = [(second["operations"], second["latency_max_ns"]) for second in tables.intervals if second["step"] == row["step"]]
+            assert sum(writes for writes, dummy in of_step) == row["operations"]
+            assert max(highest for dummy, highest in of_step) == row["latency_max_ns"]
+            assert sum(bucket["operations"] for bucket in tables.histogram if bucket["step"] == row["step"]) == row["operations"]
+
+
+def test_every_column_of_the_tester_is_known():
+    columns = list(recorded("measured").results[0])
+    assert columns == list(fabricate.RESULT_COLUMNS)
+
+
+def test_a_columns_name_says_its_type():
+    later = {"later_figure_ns": "12.5", "later_count": "7", "later_slope_share": "-0.5", "steady_state": "1"}
+    rows = [{**row, **later} for row in fabricate.step_rows(1, 4096)]
+    tables = parse_tables(fabricate.tables(rows, ("later_figure_ns", "later_count", "later_slope_share"), new_key="new"))
+    row = tables.results[0]
+    assert [row[column] for column in later] == [12.5, 7, -0.5, 1]
+    assert (row["stream"], row["operation"], row["worker"]) == ("log", "write", 1)
+    assert tables.run["new_key"] == "new"
+
+
+def test_a_stream_with_a_size_mix_of_its_own_has_no_block_size():
+    rows = [{**row, "block_size_bytes": None} for row in fabricate.step_rows(1, 4096)]
+    files = fabricate.tables(fabricate.step_rows(1, 4096))
+    tables = parse_tables({**files, "results.csv": fabricate.results_table(rows)})
+    assert tables.results[0]["block_size_bytes"] is None
+
+
+def test_streams_are_counted_apart():
+    rows = fabricate.step_rows(1, 4096)
+    reads = [{**row, "stream": "data", "operation": "read"} for row in fabricate.step_rows(1, 4096, 4)]
+    reads = [{**row, "load_point": 1} for row in reads]
+    assert len(parse([*rows, *reads], workload="bsu", load_unit="BSUs").results) == 7
+    refused(fabricate.tables([*rows, *reads]), "queue manager 2 in step 1, which has 1")
+
+
+def test_large_tables_are_read_only_when_asked_for():
+    files = {**fabricate.tables(fabricate.step_rows(1, 4096)), "intervals.csv": b"nonsense", "histogram.csv": b"\xff"}
+    tables = parse_tables(files)
+    for name in ("intervals", "histogram"):
+        with pytest.raises(TablesError, match=name):
+            getattr(tables, name)
+
+
+def test_intervals_and_histogram():
+    files = fabricate.tables(fabricate.step_rows(1, 4096))
+    key = (1, 4096, 1, "log", "write", "all")
+    files["histogram.csv"] = fabricate.table((*KEY_COLUMNS, "batch", "latency_upper_ns", "operations"), [(*key, 30, 101, 7)])
+    tables = parse_tables(files)
+    assert len(tables.intervals) == 60
+    assert tables.intervals[0]["second"] == 1
+    assert tables.histogram == [dict(zip((*KEY_COLUMNS, "batch", "latency_upper_ns", "operations"), (*key, 30, 101, 7), strict=True))]
+
+
+def test_absent_large_tables_are_empty():
+    files = fabricate.tables(fabricate.step_rows(1, 4096))
+    del files["intervals.csv"]
+    tables = parse_tables(files)
+    assert tables.intervals == tables.histogram == []
+
+
+@pytest.mark.parametrize("name", ["run.csv", "results.csv"])
+def test_a_missing_table(name):
+    files = fabricate.tables()
+    del files[name]
+    refused(files, f"{name} is missing")
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"complete": None}, "not complete"),
+        ({"complete": 0}, "not complete"),
+        ({"schema_version": 2}, 'schema version "2"'),
+        ({"exit_status": 1}, 'exit status "1"'),
+        ({"exit_status": ""}, "exit status"),
+        ({"exit_status": "00"}, "exit status"),
+        ({"steps_planned": 9}, '7 of "9" steps'),
+        (
+            {"tables_missing": "histogram.csv", "complete": 0, "exit_status": 2, "exit_message": "No space left"},
+            '"histogram.csv" could not be written .No space left.',
+        ),
+        ({"tables_missing": "histogram.csv"}, r'"histogram.csv" could not be written\.'),
+    ],
+)
+def test_a_run_that_is_not_to_be_believed(keys, message):
+    refused(fabricate.tables(**keys), message)
+
+
+def test_complete_must_be_the_last_row():
+    refused(with_line("run.csv", b"complete,1\n", b"complete,1\nversion2,1\n"), "not complete")
+
+
+def test_an_interrupted_run_may_lack_steps():
+    assert len(parse(fabricate.step_rows(1, 4096), exit_status=4, exit_reason="deadline", steps_planned=9).results) == 2
+    assert parse([], exit_status=3, exit_reason="io_error").results == []
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "message"),
+    [
+        ("run.csv", b"key,value", b"key,values", "does not begin"),
+        ("run.csv", b"program,", b"version,1\nprogram,", "version twice"),
+        ("run.csv", b"program,", b"pro gram,", "malformed key"),
+        ("run.csv", b"logdisk", b"log\0disk", "NUL"),
+        ("run.csv", b"logdisk", b"log\xffdisk", "UTF-8"),
+        ("run.csv", b"program,logdisk", b"program,logdisk,x", "3 fields"),
+        ("run.csv", b"program,logdisk", b'program,"log"disk', "no CSV"),
+        ("run.csv", b"complete,1\n", b"complete,1", "cut off"),
+        ("results.csv", b"latency_p99_ns", b"latency_q99_ns", "lacks the column latency_p99_ns"),
+        ("results.csv", b"latency_p90_ns", b"latency_p99_ns", "a column twice"),
+        ("results.csv", b"latency_p90_ns", b"=cmd()", "malformed column"),
+        ("results.csv", KEY, b"\n1,4096,1,log,write,", "fields"),
+        ("results.csv", KEY, b"\n1,-4096,1,log,write,1,", '"-4096" instead of a whole number'),
+        ("results.csv", KEY, b"\n1,4096.0,1,log,write,1,", "instead of a whole number"),
+        ("results.csv", KEY, b"\n1,0x1000,1,log,write,1,", "instead of a whole number"),
+        ("results.csv", KEY, "\n1,٤٠٩٦,1,log,write,1,".encode(), "instead of a whole number"),
+        ("results.csv", KEY, b"\n1,99999999999999999999,1,log,write,1,", "instead of a whole number"),
+        ("results.csv", KEY, b"\n1," + b"9" * 5000 + b",1,log,write,1,", "instead of a whole number"),
+        ("results.csv", KEY, b"\n1,0,1,log,write,1,", "two block sizes|block size 0"),
+        ("results.csv", KEY, b"\n1,4096,1,log,write,x,", "instead of a whole number"),
+        ("results.csv", KEY, b"\n1,4096,1,log,write,,", "nothing in the column worker"),
+        ("results.csv", KEY, b"\n1,4096,1,log,write,2,", "one row for each"),
+        ("results.csv", KEY, b"\n1,4096,1,log,write,all,", "twice"),
+        ("results.csv", KEY, b"\n1,8192,1,log,write,1,", "two block sizes"),
+        ("results.csv", b"200000.000", b"nan", '"nan" instead of a number'),
+        ("results.csv", b"200000.000", b"inf", "instead of a number"),
+        ("results.csv", b"200000.000", b"-1.0", "instead of a number"),
+        ("results.csv", b"200000.000", b"1e3", "instead of a number"),
+        ("results.csv", b"200000.000", b'"200000.000\n"', "instead of a number"),
+    ],
+)
+def test_damage(name, old, new, message):
+    refused(with_line(name, old, new), message)
+
+
+def test_a_row_that_is_left_out_is_noticed():
+    rows = [row for row in fabricate.step_rows(1, 4096, 3) if row["worker"] != 2]
+    refused(fabricate.tables(rows), "one row for each worker")
+    refused(fabricate.tables([row for row in fabricate.step_rows(1, 4096) if row["worker"] != "all"]), "one row for each")
+
+
+def test_a_table_without_end():
+    files = fabricate.tables()
+    refused({**files, "run.csv": files["run.csv"] + b"x" * MAX_BYTES["run.csv"]}, "more than the")
+
+
+def test_text_is_harmless_on_a_terminal():
+    tables = parse(device_model="\x1b[31mred\u202e", mount_options="a\nb")
+    assert tables.run["device_model"] == "\\x1b[31mred\\u202e"
+    assert tables.run["mount_options"] == "a\\x0ab"
+
+
+@pytest.mark.parametrize(("text", "number"), [("12.5", 12.5), ("", None), ("nan", None), ("-1", None), ("x", None)])
+def test_numbers_of_the_run(text, number):
+    assert parse(in_flight_age_ns=text).number("in_flight_age_ns") == number
+    assert parse().number("in_flight_age_ns") is None
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_damaged_bytes_give_tables_or_a_tables_error(data):
+    name = data.draw(st.sampled_from(["run.csv", "results.csv", "intervals.csv"]))
+    files = fabricate.tables(fabricate.step_rows(1, 4096))
+    content = bytearray(files[name])
+    for _count in range(data.draw(st.integers(1, 4))):
+        position = data.draw(st.integers(0, len(content) - 1))
+        content[position : position + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=4))
+    try:
+        tables = parse_tables({**files, name: bytes(content)})
+        for row in (*tables.results, *tables.intervals):
+            assert all(not isinstance(value, (int, float)) or abs(value) < 1 << 64 for value in row.values())
+            assert all(value >= 0 for column, value in row.items() if isinstance(value, (int, float)) and column.endswith(("_ns", "_bytes", "_s")))
+    except TablesError:
+        pass
