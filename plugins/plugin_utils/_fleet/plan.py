@@ -36,6 +36,10 @@ def make_plan(variables: Mapping[str, Any], queue_managers: int, options: Mappin
     block_sizes, load_points = values["bsize"], values["qm"]
     if not block_sizes:
         raise OptionError("sweep_block_sizes is empty: name at least one block size, such as 4K")
+    for name, values_of_steps in (("sweep_block_sizes", block_sizes), ("sweep_queue_managers", load_points)):
+        repeated = sorted({value for value in values_of_steps if values_of_steps.count(value) > 1})
+        if repeated:
+            raise OptionError(f"{name} names {', '.join(str(value) for value in repeated)} more than once; name each value once")
     if max(load_points) > queue_managers:
         raise OptionError(f"sweep_queue_managers: {max(load_points)} queue managers, but workspace_queue_managers names {queue_managers}")
     steps = len(block_sizes) * len(load_points)

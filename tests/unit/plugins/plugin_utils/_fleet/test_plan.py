@@ -92,6 +92,7 @@ def test_an_option_that_must_not_be_passed_through_is_named(name, said):
     ("changes", "queue_managers", "word"),
     [
         ({"block_sizes": []}, 1, "sweep_block_sizes"),
+        ({"block_sizes": ["4K", "64K", "4096"]}, 1, "sweep_block_sizes names 4096 more than once"),
         ({"block_sizes": ["4Q"]}, 1, "sweep_block_sizes"),
         ({"rate": -1}, 1, "sweep_rate"),
         ({"files": "many"}, 1, "sweep_files"),
@@ -103,9 +104,16 @@ def test_an_option_that_cannot_be_is_named(changes, queue_managers, word):
         plan(queue_managers, **changes)
 
 
-def test_a_load_point_beyond_the_workspace_is_named():
-    with pytest.raises(OptionError, match="sweep_queue_managers: 3 queue managers, but workspace_queue_managers names 2"):
-        _plan.make_plan({**{f"sweep_{name}": value for name, value in VARIABLES.items()}, "sweep_queue_managers": [3]}, 2, {})
+@pytest.mark.parametrize(
+    ("load_points", "said"),
+    [
+        ([3], "sweep_queue_managers: 3 queue managers, but workspace_queue_managers names 2"),
+        ([2, 1, 2], "sweep_queue_managers names 2 more than once"),
+    ],
+)
+def test_a_load_point_that_cannot_be_is_named(load_points, said):
+    with pytest.raises(OptionError, match=said):
+        _plan.make_plan({**{f"sweep_{name}": value for name, value in VARIABLES.items()}, "sweep_queue_managers": load_points}, 2, {})
 
 
 @pytest.mark.parametrize(("direct", "sizes"), [(True, [4096, 1 << 20]), ("no", [])])
