@@ -15,6 +15,7 @@ held against the limit, so that a busy machine does not decide.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import multiprocessing
 import os
 import resource
@@ -22,7 +23,7 @@ import sys
 import tempfile
 import time
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.verdict import judge_fleet
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import RENDERERS, render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
@@ -41,15 +42,15 @@ def make(base: str, hosts: int, failing_share: float) -> str:
     records = [fabricate.judged(directory.run, "host", files) for files in kinds]
     for number, name in enumerate(names):
         kind = -1 if number < hosts * failing_share else number % len(LATENCIES_NS)
-        directory.write_record({**records[kind], "host": name}, kinds[kind])
-    directory.write_verdict(judge_fleet(directory.run, directory.iter_records()))
+        directory.write_record(dataclasses.replace(records[kind], host=name), kinds[kind])
+    judge_run(directory, GATE)
     return directory.path
 
 
 def measure(path: str, results: multiprocessing.Queue) -> None:
     """Render once and report processor seconds, elapsed seconds and MiB at the peak."""
     start, start_processor = time.monotonic(), time.process_time()
-    render(path)
+    render(RunDirectory.open(path))
     results.put((time.process_time() - start_processor, time.monotonic() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
 
 
