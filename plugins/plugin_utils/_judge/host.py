@@ -132,7 +132,7 @@ def _qualification(verdict: str, tables: Tables, profile: Profile) -> str:
         return unlike
     shortest_s = min(row["elapsed_ns"] for row in tables.results) / 1e9
     if shortest_s < profile.min_duration_s:
-        return f"it measured {shortest_s:.4g} s a row, and {profile.name} asks for {profile.min_duration_s:g} s"
+        return f"it measured {shortest_s:.4g} s per row, and {profile.name} asks for {profile.min_duration_s:g} s"
     return _too_small_a_ring(tables, profile) or _missing_block_sizes(tables, profile)
 
 

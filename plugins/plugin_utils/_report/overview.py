@@ -48,7 +48,7 @@ def qualifies_of(model: Model) -> str:
     asked = (model.run.get("profile") or {}).get("qualifies") or {}
     parts = ["A run certifies if the tester wrote as MQ does, as fast as it could"]
     if asked.get("min_duration_s"):
-        parts.append(f"for at least {asked['min_duration_s']:g} s a row")
+        parts.append(f"for at least {asked['min_duration_s']:g} s per row")
     if asked.get("min_footprint"):
         parts.append(f"to at least {_units.format_size(asked['min_footprint'])} of files for each queue manager")
     if asked.get("block_sizes"):

@@ -405,7 +405,7 @@ def test_a_waiver_never_excuses_a_hard_failure_or_missing_figures():
     [
         (300, {}, True, ""),
         (301, {}, True, ""),
-        (299, {}, False, "it measured 299 s a row, and mine asks for 300 s"),
+        (299, {}, False, "it measured 299 s per row, and mine asks for 300 s"),
         (300, SLOW, False, "the verdict is fail"),
         (10, SLOW, False, "the verdict is fail"),
     ],

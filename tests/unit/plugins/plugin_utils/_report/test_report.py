@@ -496,8 +496,8 @@ def test_a_refusal_in_check_mode_is_told(tmp_path):
     [
         (300, 1, "PASS: This run certifies 1 host against mq-log-silver 1."),
         (300, 2, "PASS: This run certifies 2 hosts against mq-log-silver 1."),
-        (10, 1, "PASS, but this run does not certify: it measured 10 s a row, and mq-log-silver asks for 300 s."),
-        (10, 3, "PASS, but this run does not certify: h0 (and 2 more): it measured 10 s a row, and mq-log-silver asks for 300 s."),
+        (10, 1, "PASS, but this run does not certify: it measured 10 s per row, and mq-log-silver asks for 300 s."),
+        (10, 3, "PASS, but this run does not certify: h0 (and 2 more): it measured 10 s per row, and mq-log-silver asks for 300 s."),
     ],
 )
 def test_the_first_line_says_whether_the_run_certifies(tmp_path, seconds, hosts, first):
@@ -578,7 +578,7 @@ def test_a_policy_that_stops_what_does_not_certify_fails_a_case(tmp_path):
     directory = fabricate.run_directory(tmp_path, {"db07": files}, policy={"fail_on": ["fail", "unqualified"]})
     report = render(directory)
     case = ET.parse(report["junit.xml"]).getroot().find(".//testcase[@name='qualification']/failure")
-    assert "it measured 10 s a row" in case.get("message")
+    assert "it measured 10 s per row" in case.get("message")
 
 
 def test_a_large_fleet_keeps_the_page_usable(tmp_path, monkeypatch):
