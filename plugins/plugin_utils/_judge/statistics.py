@@ -1,0 +1,356 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the seconds of a run prove about a limit, with which confidence, and how long a run would have to be if they prove nothing.
+
+A share test bets on each block of seconds that the limit is kept (or broken). If it is not, the product of the gains is at most 1 on average, so that it
+exceeds 1/alpha with a probability of at most alpha (Markov; Waudby-Smith and Ramdas, arXiv 2010.09686). The bets are fixed beforehand. Blocks grow until
+the excesses of neighbours no longer hang together: disks are slow in bursts, and a burst must not count as several witnesses.
+
+A pass is given at alpha, a fail at alpha over the number of judgements: a host passes only if all its judgements do, but one fail is enough to fail it.
+Counts and times stay integers until the gain is formed, and products are sums of logarithms.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
+from operator import mul, sub
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import student_t
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS
+
+SHARE_OF_OPERATIONS = "share of operations"
+SHARE_OF_TIME = "share of time"
+BATCH_MEANS = "batch means"
+AS_IT_STANDS = "as it stands"
+
+_SECOND_NS = 10**9
+
+_PASS_BETS = ((1.0, 0.6), (0.5, 0.2), (0.25, 0.1), (0.125, 0.1))
+_FAIL_BETS = tuple((4.0**-power, 1 / 6) for power in range(6))
+"""Stakes, as a share of the greatest, and their weights."""
+
+_FEWEST_BLOCKS = 20
+_INDEPENDENT = 0.3
+"""Autocorrelation up to which neighbouring blocks count as witnesses of their own."""
+_BOUND_WIDTH, _BOUND_WIDTH_OF_ALLOWED = 1e-6, 1e-5
+"""How exact a bound is: in itself and as a part of the allowed share, whichever is finer."""
+_LONGEST_EXTENSION = 20
+"""A figure that needs more than so many times the measured seconds lies at the limit: no duration decides it."""
+_EPISODES_EXPECTED = 10
+_MOST_BATCHES = 30
+_FEWEST_BATCHES = 10
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a test says about a row.
+
+    outcome is pass, fail or inconclusive. value is the observed share or ratio, bound its confidence bound on the side of the limit (None if there are too
+    few seconds), allowed the share or limit that it is held against. block_s is how many seconds the test took together, in so many blocks. episode_s is the
+    longest slow phase that a pass covers, None without one. seconds_needed is how long a run must be in all if this one decides nothing. log_evidence is
+    the logarithm of the product of the gains, for a pass if the value keeps the limit, for a fail if it breaks it; None for means.
+    """
+
+    method: str
+    outcome: str
+    value: float
+    bound: float | None = None
+    allowed: float | None = None
+    confidence: float | None = None
+    seconds: int = 0
+    blocks: int = 0
+    block_s: int = 0
+    episode_s: float | None = None
+    seconds_needed: int | None = None
+    log_evidence: float | None = None
+
+    @property
+    def undecidable(self) -> bool:
+        """Whether the figure lies so close to the limit that no duration decides it."""
+        return self.method != AS_IT_STANDS and self.outcome == INCONCLUSIVE and self.seconds_needed is None
+
+
+def share_of_operations(
+    operations: Sequence[int],
+    over: Sequence[int],
+    allowed_share: Fraction | str | float,
+    limit_ns: int,
+    latency_min_ns: int,
+    writers: int,
+    *,
+    alpha: float,
+    judgements: int,
+    in_flight_over: int = 0,
+) -> Evidence:
+    """Test whether of all operations at most the allowed share take longer than the limit.
+
+    operations and over are counts of each second, the cut-short last one included. Each writer has one operation in flight, which bounds how many can be slow
+    and how many can end in a block. in_flight_over is how many were in flight at the end, already older than the limit. The allowed share of p99.9 is
+    Fraction(1, 1000) or "0.001": 1 - 0.999 has lost digits. Raises ValueError if the counts contradict one another.
+    """
+
+    def most(block_s: int) -> tuple[int, int]:
+        slow = -(-101 * block_s * _SECOND_NS // (100 * limit_ns))  # 1.01 for the width of a bucket
+        return writers * slow, writers * (block_s * _SECOND_NS // latency_min_ns + 1)
+
+    _check_seconds(operations, over)
+    for second, (count, slow) in enumerate(zip(operations, over), start=1):
+        if not 0 <= slow <= count:
+            raise ValueError(f"Second {second} has {slow} operations over the limit among {count}.")
+        if slow > most(1)[0]:
+            raise ValueError(f"Second {second} has {slow} operations over the limit, but {writers} writers cannot have more than {most(1)[0]}.")
+    operations = [*operations[:-1], operations[-1] + in_flight_over]
+    over = [*over[:-1], over[-1] + in_flight_over]
+    return _share_test(SHARE_OF_OPERATIONS, operations, over, allowed_share, most, alpha, judgements)
+
+
+def share_of_time(
+    latency_sum_ns: Sequence[int],
+    over_sum_ns: Sequence[int],
+    allowed_share: Fraction | str | float,
+    writers: int,
+    *,
+    alpha: float,
+    judgements: int,
+    in_flight_age_ns: int = 0,
+) -> Evidence:
+    """Test whether operations that take longer than a limit make up at most the allowed share of the time that all operations take.
+
+    The sums are of each second, over_sum_ns from the middles of histogram buckets. in_flight_age_ns is the age of an operation that was in flight at the end
+    and already older than the limit, else 0. Raises ValueError if the sums contradict one another.
+    """
+
+    def most(block_s: int) -> tuple[int, int]:
+        return (writers * block_s * _SECOND_NS,) * 2
+
+    _check_seconds(latency_sum_ns, over_sum_ns)
+    for second, (time_ns, slow_ns) in enumerate(zip(latency_sum_ns, over_sum_ns), start=1):
+        if not 0 <= 100 * slow_ns <= 101 * time_ns:  # the middle of a bucket can lie above what it counts
+            raise ValueError(f"Second {second} has {slow_ns} ns of operations over the limit in {time_ns} ns of all.")
+    slow_ns = [min(pair) for pair in zip(latency_sum_ns, over_sum_ns)]
+    slow_ns[-1] += in_flight_age_ns
+    time_ns, slow_ns = move_back([*latency_sum_ns[:-1], latency_sum_ns[-1] + in_flight_age_ns], slow_ns, writers)
+    return _share_test(SHARE_OF_TIME, time_ns, slow_ns, allowed_share, most, alpha, judgements)
+
+
+def move_back(time_ns: Sequence[int], slow_ns: Sequence[int], writers: int) -> tuple[list[int], list[int]]:
+    """Return the time of all operations and of slow ones in the seconds in which it was spent, not in which the operation returned."""
+    times, slows, carry = [], [], 0
+    for time, slow in zip(reversed(time_ns), reversed(slow_ns)):
+        quick = time - slow
+        here = min(slow + carry, max(0, writers * _SECOND_NS - quick))
+        carry += slow - here
+        times.append(quick + here)
+        slows.append(here)
+    return times[::-1], slows[::-1]
+
+
+def ratio_within(x: Sequence[float], y: Sequence[float], limit: float, bound: str, *, alpha: float, judgements: int) -> Evidence:
+    """Test whether sum x / sum y, both of each second, keeps a limit that is a `max` or a `min`, by the spread of batches and how they hang together.
+
+    Raises ValueError if y holds nothing to divide by.
+    """
+    _check_seconds(x, y)
+    seconds, total_x, total_y = len(x), sum(x), sum(y)
+    if not total_y > 0:
+        raise ValueError("Nothing was counted to take a mean of.")
+    ratio, blocks = total_x / total_y, min(_MOST_BATCHES, seconds // 2)
+    facts = {"allowed": limit, "confidence": 1 - alpha, "seconds": seconds, "blocks": blocks, "block_s": seconds // blocks if blocks else 0}
+    if blocks < _FEWEST_BATCHES:
+        return Evidence(BATCH_MEANS, INCONCLUSIVE, ratio, seconds_needed=2 * _FEWEST_BATCHES, **facts)
+    cuts = [seconds * batch // blocks for batch in range(blocks + 1)]
+    # Kept free of division, so that what is exactly proportional leaves no deviation.
+    deviations = [batch_x * total_y - total_x * batch_y for batch_x, batch_y in zip(_sums_between(cuts, x), _sums_between(cuts, y))]
+    error = _standard_error([deviation * blocks / (total_y * total_y) for deviation in deviations], _lag_1(deviations))
+    side = 1 if bound == "max" else -1
+    half_width, fail_half_width = (error * student_t.quantile(1 - risk, blocks - 1) for risk in (alpha, alpha / judgements))
+    margin = side * (limit - ratio)
+    outcome = PASS if margin >= half_width else FAIL if -margin > fail_half_width else INCONCLUSIVE
+    needed = None
+    if outcome == INCONCLUSIVE and margin:
+        # An error shrinks with the square root of the time.
+        needed = _within_reach(seconds * ((half_width if margin > 0 else fail_half_width) / margin) ** 2, seconds)
+    return Evidence(BATCH_MEANS, outcome, ratio, ratio + side * half_width, seconds_needed=needed, **facts)
+
+
+def rare_second_share(seconds: int, alpha: float) -> float:
+    """Return below which share of all seconds those lie that do what none of the measured seconds did."""
+    return -math.expm1(math.log(alpha) / seconds)
+
+
+def seconds_to_pass(allowed_share: Fraction | str | float, limit_over_mean: float, alpha: float) -> int:
+    """Return the fewest seconds in which a share of operations can pass, without one over the limit, if the limit is so many times the mean latency."""
+    share = _fraction(allowed_share)
+    return _clean_seconds(float(share / (1 - share)) * limit_over_mean / 1.01, alpha)
+
+
+def seconds_to_pass_time(allowed_share: Fraction | str | float, alpha: float) -> int:
+    """Return the fewest seconds in which a share of time can pass, without one operation over the limit."""
+    share = _fraction(allowed_share)
+    return _clean_seconds(float(share / (1 - share)), alpha)
+
+
+def _clean_seconds(gain: float, alpha: float) -> int:
+    target = -math.log(alpha)
+    low, high = 0, 1
+    while _log_evidence([high * math.log1p(stake * gain) for stake, _ in _PASS_BETS], _PASS_BETS) < target:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _log_evidence([middle * math.log1p(stake * gain) for stake, _ in _PASS_BETS], _PASS_BETS) < target:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _check_seconds(total: Sequence[float], part: Sequence[float]) -> None:
+    if not total or len(total) != len(part):
+        raise ValueError(f"{len(total)} seconds cannot be tested with the figures of {len(part)}.")
+
+
+def _fraction(share: Fraction | str | float) -> Fraction:
+    """Return a share as it is written: 0.01 is 1/100 here, not the binary number next to it."""
+    exact = Fraction(str(share))
+    if not 0 < exact < 1:
+        raise ValueError(f"The allowed share {share} must be above 0 and below 1.")
+    return exact
+
+
+def _share_test(
+    method: str,
+    total: Sequence[int],
+    over: Sequence[int],
+    allowed_share: Fraction | str | float,
+    most: Callable[[int], tuple[int, int]],
+    alpha: float,
+    judgements: int,
+) -> Evidence:
+    """Test a claim about sum over / sum total; most(block_s) is how much can be over, and how much there can be in all, in a block of so many seconds."""
+    if not sum(total):
+        raise ValueError("No operation was counted.")
+    share = _fraction(allowed_share)
+    part, whole = share.numerator, share.denominator
+    spare = [part * count - whole * slow for count, slow in zip(total, over)]  # what may still be over, times the denominator
+    cuts, block_s = _blocks(spare)
+    spare_of_blocks = _sums_between(cuts, spare)
+    most_over, most_in_all = most(block_s)
+    direction = sum(spare)
+    if direction >= 0:
+        bets, target, decided = _PASS_BETS, -math.log(alpha), PASS
+        gains = [block / ((whole - part) * most_over) for block in spare_of_blocks]
+    else:
+        bets, target, decided = _FAIL_BETS, math.log(judgements / alpha), FAIL
+        gains = [-block / (part * most_in_all) for block in spare_of_blocks]
+    products = _log_products(gains, bets)
+    evidence = _log_evidence(products, bets) if direction else 0.0
+    outcome = decided if evidence >= target else INCONCLUSIVE
+    needed = None
+    if outcome == INCONCLUSIVE and direction:
+        rates = [(target - math.log(weight), product / len(gains)) for product, (_, weight) in zip(products, bets)]
+        needed = _within_reach(min((block_s * missing / rate for missing, rate in rates if rate > 0), default=math.inf), len(total))
+    observed = sum(over) / sum(total)
+    return Evidence(
+        method,
+        outcome,
+        observed,
+        _upper_bound(_sums_between(cuts, total), _sums_between(cuts, over), most_over, float(share), outcome == PASS, alpha),
+        float(share),
+        1 - alpha,
+        len(total),
+        len(gains),
+        block_s,
+        _covered_episode(direction / ((whole - part) * most(1)[0] * len(total)), len(total)) if outcome == PASS else None,
+        needed,
+        evidence,
+    )
+
+
+def _blocks(spare: Sequence[int]) -> tuple[list[int], int]:
+    """Return how to cut the seconds into blocks that are witnesses of their own, as offsets, and how long a block is.
+
+    Only excesses count: a slow drift far below the limit must not lengthen the blocks.
+    """
+    block_s, seconds = 1, len(spare)
+    while True:
+        correlation, first = min(
+            (_lag_1([max(0, -block) for block in _sums_between(_cuts(seconds, block_s, first), spare)]), first) for first in range(block_s)
+        )
+        if correlation <= _INDEPENDENT or -(-seconds // (2 * block_s)) < _FEWEST_BLOCKS:
+            return _cuts(seconds, block_s, first), block_s
+        block_s *= 2
+
+
+def _cuts(seconds: int, block_s: int, first: int) -> list[int]:
+    return [0, *range(first or block_s, seconds, block_s), seconds]
+
+
+def _sums_between(cuts: Sequence[int], values: Iterable[int]) -> list[int]:
+    sums = list(accumulate(values, initial=0))
+    ends = [sums[cut] for cut in cuts]
+    return list(map(sub, ends[1:], ends))
+
+
+def _lag_1(values: Sequence[int]) -> float:
+    """Return the autocorrelation of neighbours; 0 if all are equal. Integers give the exact value, so that equal ones tie."""
+    count, total, squares = len(values), sum(values), sum(map(mul, values, values))
+    variation = count * squares - total * total
+    if not variation:
+        return 0.0
+    neighbours = sum(map(mul, values, values[1:]))
+    covariation = count * count * neighbours - count * total * (2 * total - values[0] - values[-1]) + (count - 1) * total * total
+    return covariation / (count * variation)
+
+
+def _log_products(gains: Sequence[float], bets: Sequence[tuple[float, float]]) -> list[float]:
+    """Return for each stake the logarithm of the product of 1 + stake x gain; of a product with a factor of 0 or less it is that of 0."""
+    worst = min(gains)
+    return [math.fsum(map(math.log1p, [stake * gain for gain in gains])) if stake * worst > -1 else -math.inf for stake, _ in bets]
+
+
+def _log_evidence(products: Sequence[float], bets: Sequence[tuple[float, float]]) -> float:
+    """Return the logarithm of the weighted sum of the products, given by their logarithms."""
+    greatest = max(products)
+    if greatest == -math.inf:
+        return greatest
+    return greatest + math.log(math.fsum(weight * math.exp(product - greatest) for product, (_, weight) in zip(products, bets)))
+
+
+def _upper_bound(total: Sequence[int], over: Sequence[int], most_over: int, allowed: float, passed: bool, alpha: float) -> float:
+    """Return the smallest share that the blocks would still pass. It lies below the allowed one if that passed, else above."""
+    observed = sum(over) / sum(total)
+    low, high = (observed, allowed) if passed else (max(observed, allowed), 1.0)
+    width = min(_BOUND_WIDTH, _BOUND_WIDTH_OF_ALLOWED * allowed)
+    while high - low > width:
+        share = (low + high) / 2
+        scale = 1 / ((1 - share) * most_over)
+        gains = [(share * count - slow) * scale for count, slow in zip(total, over)]
+        if _log_evidence(_log_products(gains, _PASS_BETS), _PASS_BETS) >= -math.log(alpha):
+            high = share
+        else:
+            low = share
+    return high
+
+
+def _covered_episode(reserve: float, seconds: int) -> float:
+    """Return how long an unseen slow phase can be if ten of them, together just enough to break the limit, would be expected."""
+    return seconds / _EPISODES_EXPECTED * reserve / (1 + reserve)
+
+
+def _within_reach(needed: float, seconds: int) -> int | None:
+    """Return the whole seconds needed in all, or None if a run of that length is no answer."""
+    return math.ceil(needed) if needed <= _LONGEST_EXTENSION * seconds else None
+
+
+def _standard_error(deviations: Sequence[float], correlation: float) -> float:
+    """Return the standard error of a mean of batches whose neighbours hang together."""
+    count = len(deviations)
+    corrected = min(0.9, max(0.0, correlation + (1 + 3 * correlation) / count))
+    variance = math.fsum(deviation * deviation for deviation in deviations) / (count - 1)
+    return math.sqrt(variance / count * (1 + corrected) / (1 - corrected))
