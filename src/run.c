@@ -54,15 +54,15 @@ void run_write_progress(struct run *run) {
 void run_progress(struct run *run, const char *state) {
     uint64_t step_s = run->options->warmup_s + run->options->duration_s;
     uint64_t now = now_ns();
-    uint64_t in_step_s = run->key.step > 0 && run->workers.plan.begin_ns > 0 && now > run->workers.plan.begin_ns
+    uint64_t in_step_s = run->workers.plan.key.step > 0 && run->workers.plan.begin_ns > 0 && now > run->workers.plan.begin_ns
                              ? (now - run->workers.plan.begin_ns) / NS_PER_S : 0;
-    uint64_t done_s = (run->key.step > 0 ? run->key.step - 1 : 0) * step_s + (in_step_s < step_s ? in_step_s : step_s);
+    uint64_t done_s = (run->workers.plan.key.step > 0 ? run->workers.plan.key.step - 1 : 0) * step_s + (in_step_s < step_s ? in_step_s : step_s);
     uint64_t all_s = run->steps * step_s;
     run->progress.state = state;
-    run->progress.step = run->key.step;
+    run->progress.step = run->workers.plan.key.step;
     run->progress.steps = run->steps;
-    run->progress.block_bytes = run->key.block_bytes;
-    run->progress.queue_managers = run->key.load_point;
+    run->progress.block_bytes = run->workers.plan.key.block_bytes;
+    run->progress.queue_managers = run->workers.plan.key.load_point;
     run->progress.percent = 100.0 * (double)done_s / (double)all_s;
     run->progress.elapsed_s = (now - run->start_ns) / NS_PER_S;
     run->progress.remaining_s = all_s - done_s;

@@ -56,7 +56,6 @@ struct run {
     uint64_t verified_blocks, verify_mismatches;
     struct workload workload;
     struct workers workers;
-    struct result_key key;              // of the step that runs; without stream, operation and worker
     uint64_t first_begin_ns;            // of step 1, if --startAt planned it
     struct mqldt_row *rows;             // one a step
     struct failure failure;             // the outcome; status EXIT_MEASURED while all is well

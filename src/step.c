@@ -66,13 +66,13 @@ static bool wait_for_plan(struct run *run, uint32_t number) {
 static void second_done(const struct recorder_sink *sink, uint32_t second, bool partial,
                         const struct distribution *latency) {
     struct run *run = sink->context;
-    struct result_key key = result_key_of(sink->stream, sink->operation, &run->key);
+    struct result_key key = result_key_of(sink->stream, sink->operation);
     tables_interval(&run->tables, &key, second, partial, latency);
 }
 
 static void batch_done(const struct recorder_sink *sink, uint32_t batch, const struct distribution *latency) {
     struct run *run = sink->context;
-    struct result_key key = result_key_of(sink->stream, sink->operation, &run->key);
+    struct result_key key = result_key_of(sink->stream, sink->operation);
     tables_batch(&run->tables, &key, batch, latency);
 }
 
@@ -221,7 +221,7 @@ static uint64_t next_look_ns(struct run *run, uint64_t now) {
 static void note_oversleep(struct run *run, uint64_t until_ns, uint64_t now) {
     if (now > until_ns && now - until_ns > run->oversleep_max_ns) {
         run->oversleep_max_ns = now - until_ns;
-        run->oversleep_max_step = run->key.step;
+        run->oversleep_max_step = run->workers.plan.key.step;
     }
 }
 
@@ -267,7 +267,7 @@ static void note_verify_failure(struct run *run, const struct mismatch *place, c
     }
     char write[64] = "";
     if (place->ordinal > 0) {
-        (void)snprintf(write, sizeof write, " (write %" PRIu64 " of step %" PRIu32 ")", place->ordinal, run->key.step);
+        (void)snprintf(write, sizeof write, " (write %" PRIu64 " of step %" PRIu32 ")", place->ordinal, run->workers.plan.key.step);
     }
     (void)failure_set(failure, EXIT_IO_ERROR, "--verify: %s at offset %" PRIu64 " of %s%s: %s", what,
                       failure->offset_bytes, failure->file, write, failure_error_text(failure->error));
@@ -324,20 +324,19 @@ static uint64_t epoch_at(uint64_t instant_ns) {
 }
 
 bool step_run(struct run *run, uint32_t number, uint64_t block_bytes, uint32_t load_point) {
-    run->key = (struct result_key){.step = number, .block_bytes = block_bytes, .load_point = load_point};
-    workers_prepare_step(&run->workers, block_bytes, load_point);
+    workers_prepare_step(&run->workers, &(struct result_key){.step = number, .block_bytes = block_bytes, .load_point = load_point});
     if (!wait_for_plan(run, number)) {
         run_note_stop(run);
         return false;
     }
     start_workers(run, number);
     const struct timeline *timeline = &run->workers.plan.timeline;
-    uint64_t start_epoch_ns = epoch_at(timeline->start_ns);
+    run->workers.plan.start_epoch_ns = epoch_at(timeline->start_ns);
     screen_start_step(&run->screen, block_bytes, load_point, timeline->duration_ns / NS_PER_S);
     run->progress.writes = &stream_recorder(&run->workers.streams[0])->step;
     monitor_workers(run);
     disturbance_end_step(&run->disturbance);
-    step_report(run, start_epoch_ns);
+    step_report(run);
     run_progress(run, "measuring");     // the step's last percent and writes
     if (run->options->verify && run->failure.status == EXIT_MEASURED) {
         verify_streams(run);

@@ -42,7 +42,7 @@ static void note_error(struct run *run) {
 
 static void report_stalls(struct run *run, const struct stream_step *stream, enum operation operation) {
     struct stalls all = {0};
-    struct result_key key = result_key_of(stream, operation, &run->key);
+    struct result_key key = result_key_of(stream, operation);
     for (uint32_t i = 0; i < stream->workers; i++) {
         const struct stalls *stalls = &stream->first_worker[i].figures[operation]->stalls;
         for (size_t j = 0; j < stalls->count; j++) {
@@ -64,11 +64,11 @@ static void warn_of_waits(struct run *run, const struct stream_step *stream, con
     }
     if (waits > 0) {
         run_warn(run, "step %" PRIu32 ": workers waited %" PRIu64 " times for the main thread, outside the timed interval",
-                 run->key.step, waits);
+                 run->workers.plan.key.step, waits);
     }
     if (all->operations_not_started > 0) {
         run_warn(run, "step %" PRIu32 ": %" PRIu64 " writes were due by --rate and not started when the measured time "
-                 "ended; the response figures include how long they had waited by then", run->key.step,
+                 "ended; the response figures include how long they had waited by then", run->workers.plan.key.step,
                  all->operations_not_started);
     }
 }
@@ -79,15 +79,9 @@ static bool is_on_screen(const struct run *run, const struct stream_step *stream
 }
 
 static void report_workers(struct run *run, const struct stream_step *stream, enum operation operation,
-                           struct result *all, struct mqldt_row *row, uint64_t start_epoch_ns) {
+                           struct mqldt_row *row) {
     for (uint32_t i = 0; i < stream->workers; i++) {
-        const struct worker *worker = &stream->first_worker[i];
-        const struct stall *in_flight = &worker->figures[operation]->in_flight;
-        struct result one = result_of_worker(worker, operation, &run->key, start_epoch_ns);
-        if (in_flight->in_flight) {
-            result_note_in_flight(&one, in_flight);
-            result_note_in_flight(all, in_flight);
-        }
+        struct result one = result_of_worker(&stream->first_worker[i], operation);
         tables_result(&run->tables, &one);
         mqldt_row_add(row, &one);
         if (is_on_screen(run, stream, operation) && stream->workers > 1) {
@@ -96,12 +90,11 @@ static void report_workers(struct run *run, const struct stream_step *stream, en
     }
 }
 
-static void report_operation(struct run *run, const struct stream_step *stream, enum operation operation,
-                             uint64_t start_epoch_ns) {
+static void report_operation(struct run *run, const struct stream_step *stream, enum operation operation) {
     struct recorder *recorder = stream->recorders[operation];
-    struct result all = result_of_all(stream, operation, &run->key, start_epoch_ns);
+    struct result all = result_of_all(stream, operation);
     struct mqldt_row row = mqldt_row_start();
-    report_workers(run, stream, operation, &all, &row, start_epoch_ns);
+    report_workers(run, stream, operation, &row);
     tables_result(&run->tables, &all);
     for (uint32_t i = 0; i < recorder->rounds_done; i++) {
         tables_round(&run->tables, &all.key, i + 1, &recorder->rounds[i]);
@@ -110,7 +103,7 @@ static void report_operation(struct run *run, const struct stream_step *stream, 
     warn_of_waits(run, stream, &all);
     if (is_on_screen(run, stream, operation)) {
         mqldt_row_finish(&row, &all);
-        run->rows[run->key.step - 1] = row;
+        run->rows[run->workers.plan.key.step - 1] = row;
         screen_result(&row, &all);
     }
 }
@@ -149,7 +142,7 @@ static void add_threads(struct run *run) {
     }
 }
 
-void step_report(struct run *run, uint64_t start_epoch_ns) {
+void step_report(struct run *run) {
     uint64_t start_ns = run->workers.plan.timeline.start_ns, end_ns = 0;
     add_threads(run);
     for (uint32_t i = 0; i < run->workload.streams_count; i++) {
@@ -166,7 +159,7 @@ void step_report(struct run *run, uint64_t start_epoch_ns) {
     for (uint32_t i = 0; i < run->workload.streams_count; i++) {
         for (int operation = 0; operation < OPERATIONS; operation++) {
             if (run->workers.streams[i].recorders[operation] != NULL) {
-                report_operation(run, &run->workers.streams[i], (enum operation)operation, start_epoch_ns);
+                report_operation(run, &run->workers.streams[i], (enum operation)operation);
             }
         }
     }

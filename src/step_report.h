@@ -10,6 +10,6 @@
 #include <stdint.h>
 
 // All workers have finished or are abandoned. An error of theirs becomes run->failure.
-void step_report(struct run *run, uint64_t start_epoch_ns);
+void step_report(struct run *run);
 
 #endif

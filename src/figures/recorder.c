@@ -28,9 +28,7 @@ void recorder_start_step(struct recorder *recorder, struct timeline timeline, st
     distribution_clear(&recorder->step);
     memset(recorder->rounds, 0, sizeof recorder->rounds);
     recorder->rounds_done = 0;
-    recorder->whole_seconds = 0;
-    recorder->second_operations_min = UINT64_MAX;
-    recorder->second_operations_max = 0;
+    recorder->seconds = (struct seconds){0};
     for (unsigned i = 0; i < RECORDER_PENDING; i++) {
         clear_pending(&recorder->pending[i], (struct bucket_range){0, 0});
     }
@@ -93,16 +91,9 @@ static void end_batch(struct recorder *recorder, uint32_t batch, uint64_t end_ns
 }
 
 static void end_second(struct recorder *recorder, uint32_t second, bool partial) {
-    uint64_t operations = recorder->second.count;
     recorder->sink.second(&recorder->sink, second, partial, &recorder->second);
     if (!partial) {
-        recorder->whole_seconds++;
-        if (operations < recorder->second_operations_min) {
-            recorder->second_operations_min = operations;
-        }
-        if (operations > recorder->second_operations_max) {
-            recorder->second_operations_max = operations;
-        }
+        seconds_add(&recorder->seconds, recorder->second.count);
     }
     distribution_clear(&recorder->second);
 }

@@ -30,6 +30,21 @@ struct pending_slot {
     _Atomic uint32_t buckets[DISTRIBUTION_BUCKETS];
 };
 
+// The whole seconds of a step.
+struct seconds {
+    uint64_t count;
+    uint64_t operations_min, operations_max;    // in one of them
+};
+
+static inline void seconds_add(struct seconds *seconds, uint64_t operations) {
+    if (seconds->count++ == 0 || operations < seconds->operations_min) {
+        seconds->operations_min = operations;
+    }
+    if (operations > seconds->operations_max) {
+        seconds->operations_max = operations;
+    }
+}
+
 struct stream_step;
 
 struct round_figures {
@@ -58,8 +73,7 @@ struct recorder {
     struct distribution second, batch, round, step;
     struct round_figures rounds[TIMELINE_ROUNDS];
     uint32_t rounds_done;
-    uint32_t whole_seconds;
-    uint64_t second_operations_min, second_operations_max;      // of whole seconds
+    struct seconds seconds;
 };
 
 void recorder_start_step(struct recorder *recorder, struct timeline timeline, struct recorder_sink sink);

@@ -22,10 +22,24 @@ static void merge(struct distribution *into, const struct distribution *from) {
     }
 }
 
-struct result_key result_key_of(const struct stream_step *stream, enum operation operation,
-                                const struct result_key *step) {
-    return (struct result_key){.step = step->step, .block_bytes = stream->block_bytes, .load_point = step->load_point,
-                               .stream = stream->stream->name, .operation = operation_name(operation)};
+struct result_key result_key_of(const struct stream_step *stream, enum operation operation) {
+    return (struct result_key){.step = stream->plan->key.step, .load_point = stream->plan->key.load_point,
+                               .block_bytes = stream->block_bytes, .stream = stream->stream->name,
+                               .operation = operation_name(operation)};
+}
+
+static struct result start_result(const struct stream_step *stream, enum operation operation,
+                                  const struct figures *figures, const struct seconds *seconds) {
+    return (struct result){
+        .key = result_key_of(stream, operation),
+        .start_epoch_ns = stream->plan->start_epoch_ns,
+        .has_intervals = seconds->count > 0,
+        .interval_bytes_max = seconds->operations_max * stream->block_bytes,
+        .interval_bytes_min = seconds->operations_min * stream->block_bytes,
+        .latency = &figures->latency,
+        .flush = figures->flush,
+        .response = figures->response,
+    };
 }
 
 // In an open loop the workers' first operations are shifted against each other on purpose.
@@ -34,34 +48,26 @@ static uint64_t planned_start_ns(const struct worker *worker) {
                                                                 : worker->stream->plan->begin_ns;
 }
 
-struct result result_of_worker(const struct worker *worker, enum operation operation, const struct result_key *step,
-                               uint64_t start_epoch_ns) {
-    const struct stream_step *stream = worker->stream;
+struct result result_of_worker(const struct worker *worker, enum operation operation) {
     const struct figures *figures = worker->figures[operation];
+    const struct stall *in_flight = &figures->in_flight;
+    struct result result = start_result(worker->stream, operation, figures, &figures->seconds);
     uint64_t operations = figures->latency.count;
-    bool passed = worker->first_pass_ended && figures->first_pass_operations > 0;
-    struct result result = {
-        .key = result_key_of(stream, operation, step),
-        .start_epoch_ns = start_epoch_ns,
-        .elapsed_ns = since(worker->finish_ns, stream->plan->timeline.start_ns),
-        .bytes = operations * stream->block_bytes,
-        .has_intervals = worker->whole_seconds > 0,
-        .interval_bytes_max = figures->second_operations_max * stream->block_bytes,
-        .interval_bytes_min = worker->whole_seconds > 0 ? figures->second_operations_min * stream->block_bytes : 0,
-        .latency = &figures->latency,
-        .flush = figures->flush,
-        .response = figures->response,
-        .min_worker = worker->number,
-        .max_worker = worker->number,
-        .ring_passes = worker->pass_operations > 0 ? (double)operations / (double)worker->pass_operations : NAN,
-        .first_pass_operations = passed ? figures->first_pass_operations : 0,
-        .first_pass_sum_ns = passed ? figures->first_pass_sum_ns : 0,
-        .later_operations = passed ? operations - figures->first_pass_operations : 0,
-        .later_sum_ns = passed ? figures->latency.sum_ns - figures->first_pass_sum_ns : 0,
-        .operations_not_started = figures->not_started,
-        .start_skew_ns = since(worker->first_start_ns, planned_start_ns(worker)),
-    };
-    result.key.worker = worker->number;
+    result.key.worker = result.min_worker = result.max_worker = worker->number;
+    result.elapsed_ns = since(worker->finish_ns, worker->stream->plan->timeline.start_ns);
+    result.bytes = operations * worker->stream->block_bytes;
+    result.max_in_flight = in_flight->in_flight && in_flight->latency_ns > figures->latency.max_ns;
+    result.max_ns = result.max_in_flight ? in_flight->latency_ns : figures->latency.max_ns;
+    result.max_ordinal = result.max_in_flight ? in_flight->ordinal : figures->latency.max_ordinal;
+    result.ring_passes = worker->pass_operations > 0 ? (double)operations / (double)worker->pass_operations : NAN;
+    result.operations_not_started = figures->not_started;
+    result.start_skew_ns = since(worker->first_start_ns, planned_start_ns(worker));
+    if (worker->first_pass_ended && figures->first_pass_operations > 0) {
+        result.first_pass_operations = figures->first_pass_operations;
+        result.first_pass_sum_ns = figures->first_pass_sum_ns;
+        result.later_operations = operations - figures->first_pass_operations;
+        result.later_sum_ns = figures->latency.sum_ns - figures->first_pass_sum_ns;
+    }
     return result;
 }
 
@@ -93,18 +99,17 @@ static void judge_rounds(struct result *result, const struct recorder *recorder)
                      fabs(result->round_slope_share) <= STEADY_SLOPE_SHARE;
 }
 
-// Whose minimum and maximum the row of all has: the first of equals, as in distribution_merge.
-static void note_extremes(struct result *all, const struct result *one) {
-    if (one->latency->count > 0 && (all->latency->count == 0 || one->latency->min_ns < all->latency->min_ns)) {
+// Of equal extremes the first counts, as in distribution_merge.
+static void add_worker(struct result *all, struct figures *figures, const struct result *one, uint32_t workers) {
+    if (one->latency->min_ns < figures->latency.min_ns) {
         all->min_worker = one->key.worker;
     }
-    if (one->latency->count > 0 && (all->latency->count == 0 || one->latency->max_ns > all->latency->max_ns)) {
+    if (one->max_ordinal > 0 && (all->max_ordinal == 0 || one->max_ns > all->max_ns)) {
+        all->max_ns = one->max_ns;
+        all->max_ordinal = one->max_ordinal;
+        all->max_in_flight = one->max_in_flight;
         all->max_worker = one->key.worker;
     }
-}
-
-static void add_worker(struct result *all, struct figures *figures, const struct result *one, uint32_t workers) {
-    note_extremes(all, one);
     merge(&figures->latency, one->latency);
     merge(figures->flush, one->flush);
     merge(figures->response, one->response);
@@ -119,43 +124,17 @@ static void add_worker(struct result *all, struct figures *figures, const struct
     all->start_skew_ns = one->start_skew_ns > all->start_skew_ns ? one->start_skew_ns : all->start_skew_ns;
 }
 
-struct result result_of_all(const struct stream_step *stream, enum operation operation, const struct result_key *step,
-                            uint64_t start_epoch_ns) {
+struct result result_of_all(const struct stream_step *stream, enum operation operation) {
     const struct recorder *recorder = stream->recorders[operation];
     struct figures *figures = stream->all[operation];
-    bool has_intervals = recorder->whole_seconds > 0;
-    struct result all = {
-        .key = result_key_of(stream, operation, step),
-        .start_epoch_ns = start_epoch_ns,
-        .latency = &figures->latency,
-        .flush = figures->flush,
-        .response = figures->response,
-        .min_worker = 1,
-        .max_worker = 1,
-        .has_intervals = has_intervals,
-        .interval_bytes_max = recorder->second_operations_max * stream->block_bytes,
-        .interval_bytes_min = has_intervals ? recorder->second_operations_min * stream->block_bytes : 0,
-    };
+    struct result all = start_result(stream, operation, figures, &recorder->seconds);
     figures_clear(figures);
     for (uint32_t i = 0; i < stream->workers; i++) {
-        struct result one = result_of_worker(&stream->first_worker[i], operation, step, start_epoch_ns);
+        struct result one = result_of_worker(&stream->first_worker[i], operation);
         add_worker(&all, figures, &one, stream->workers);
     }
     judge_rounds(&all, recorder);
     return all;
-}
-
-void result_note_in_flight(struct result *result, const struct stall *stall) {
-    if (stall->latency_ns > result_max_ns(result)) {
-        result->max_in_flight = true;
-        result->in_flight_max_ns = stall->latency_ns;
-        result->in_flight_ordinal = stall->ordinal;
-        result->max_worker = stall->worker;
-    }
-}
-
-uint64_t result_max_ns(const struct result *result) {
-    return result->max_in_flight ? result->in_flight_max_ns : result->latency->max_ns;
 }
 
 double result_bytes_per_s(const struct result *result) {

@@ -14,15 +14,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// What every row of every table but run.csv begins with.
-struct result_key {
-    uint32_t step;                      // from 1
-    uint64_t block_bytes;
-    uint32_t load_point;
-    const char *stream, *operation;
-    uint32_t worker;                    // from 1; 0: all of the stream together
-};
-
 struct result {
     struct result_key key;
     uint64_t start_epoch_ns;            // of the measured time
@@ -31,9 +22,9 @@ struct result {
     bool has_intervals;                 // false if no whole second was measured
     uint64_t interval_bytes_max, interval_bytes_min;
     const struct distribution *latency, *flush, *response;      // flush and response may be NULL
+    uint64_t max_ns, max_ordinal;       // ordinal 0: none
+    bool max_in_flight;                 // the maximum is the age of an operation that had not ended
     uint32_t min_worker, max_worker;
-    bool max_in_flight;                 // the maximum is the age of an operation that had not ended: in_flight_max_ns
-    uint64_t in_flight_max_ns, in_flight_ordinal;
     double ring_passes;                 // NAN: the pattern has no passes
     uint64_t first_pass_operations, first_pass_sum_ns;      // operations 0: no whole first pass within the measured time
     uint64_t operations_not_started;        // in an open loop: due in the measured time; response has their waiting
@@ -44,21 +35,14 @@ struct result {
     bool steady;
 };
 
-// The key of a row of all workers; step and load_point are those of `step`.
-struct result_key result_key_of(const struct stream_step *stream, enum operation operation,
-                                const struct result_key *step);
+// The key of a row of all workers.
+struct result_key result_key_of(const struct stream_step *stream, enum operation operation);
 
-struct result result_of_worker(const struct worker *worker, enum operation operation, const struct result_key *step,
-                               uint64_t start_epoch_ns);
+struct result result_of_worker(const struct worker *worker, enum operation operation);
 
 // All workers together, in stream->all; the result is good until the next step.
-struct result result_of_all(const struct stream_step *stream, enum operation operation, const struct result_key *step,
-                            uint64_t start_epoch_ns);
+struct result result_of_all(const struct stream_step *stream, enum operation operation);
 
-// The age of the longest operation in flight counts if it is above the maximum.
-void result_note_in_flight(struct result *result, const struct stall *stall);
-
-uint64_t result_max_ns(const struct result *result);
 // Both are 0 if nothing was measured.
 double result_bytes_per_s(const struct result *result);
 double result_operations_per_s(const struct result *result);

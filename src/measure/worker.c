@@ -29,8 +29,7 @@ void figures_clear(struct figures *figures) {
     }
     figures->stalls = (struct stalls){0};
     figures->second_operations = 0;
-    figures->second_operations_min = UINT64_MAX;
-    figures->second_operations_max = 0;
+    figures->seconds = (struct seconds){0};
     figures->first_pass_operations = 0;
     figures->first_pass_sum_ns = 0;
     figures->first_not_started = 0;
@@ -45,7 +44,6 @@ void worker_prepare_step(struct worker *worker, uint64_t alignment_bytes) {
     worker->operations = 0;
     worker->warmup_operations = 0;
     worker->first_pass_ended = false;
-    worker->whole_seconds = 0;
     worker->first_start_ns = 0;
     worker->finish_ns = 0;
     worker->waits_for_recorder = 0;
@@ -99,36 +97,27 @@ static inline bool leave_call(struct worker *worker) {
     }
 }
 
-static void count_second(struct figures *figures) {
-    if (figures->second_operations < figures->second_operations_min) {
-        figures->second_operations_min = figures->second_operations;
-    }
-    if (figures->second_operations > figures->second_operations_max) {
-        figures->second_operations_max = figures->second_operations;
-    }
-    figures->second_operations = 0;
-}
-
 // Adds the slot to the step, or drops it if it was the warm-up.
 static void empty_slot(struct worker *worker, bool ends_second) {
     bool measured = worker->cut.index > 0;
     for (int i = 0; i < OPERATIONS; i++) {
         struct figures *figures = worker->figures[i];
-        if (figures != NULL && measured) {
+        if (figures == NULL) {
+            continue;
+        }
+        if (measured) {
             recorder_add(worker->stream->recorders[i], worker->cut.index, &figures->slot);
             distribution_merge(&figures->latency, &figures->slot);
             figures->second_operations += figures->slot.count;
-        } else if (figures != NULL) {
+        } else {
             figures->stalls = (struct stalls){0};
         }
-        if (figures != NULL) {
-            distribution_clear(&figures->slot);
-        }
-        if (figures != NULL && ends_second) {
-            count_second(figures);
+        distribution_clear(&figures->slot);
+        if (ends_second) {
+            seconds_add(&figures->seconds, figures->second_operations);
+            figures->second_operations = 0;
         }
     }
-    worker->whole_seconds += ends_second;
     if (!measured) {
         worker->warmup_operations = worker->operations;
     }

@@ -27,9 +27,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// What every row of every table but run.csv begins with.
+struct result_key {
+    uint32_t step;                      // from 1
+    uint64_t block_bytes;
+    uint32_t load_point;
+    const char *stream, *operation;
+    uint32_t worker;                    // from 1; 0: all of the stream together
+};
+
 // What a step asks of all workers; constant while they run, but for the atomics.
 struct step_plan {
+    struct result_key key;              // without stream, operation and worker
     struct timeline timeline;           // measured time
+    uint64_t start_epoch_ns;            // when that begins, by the wall clock
     uint64_t begin_ns;                  // when the first operation starts: the warm-up
     uint64_t end_ns;                    // no operation starts at or after this
     atomic_bool stop;                   // end after the operation in flight
@@ -43,7 +54,7 @@ struct figures {
     struct distribution *flush, *response;      // NULL if there is none
     struct stalls stalls;
     uint64_t second_operations;         // of the running second
-    uint64_t second_operations_min, second_operations_max;      // of whole seconds
+    struct seconds seconds;
     uint64_t first_pass_operations, first_pass_sum_ns;          // measured in the first pass over the files in this step
     uint64_t first_not_started, not_started;    // that were due in the measured time (open loop)
     struct stall in_flight;             // when main abandoned the worker; if in_flight.in_flight
@@ -106,7 +117,6 @@ struct worker {
     uint64_t warmup_operations;
     uint64_t pass_operations;           // in one pass over the files; 0: there are no passes
     bool first_pass_ended;
-    uint32_t whole_seconds;
     uint64_t first_start_ns;            // of the step's first operation, warm-up included; 0: none
     uint64_t finish_ns;                 // when this worker's measured time ended
     uint64_t waits_for_recorder;

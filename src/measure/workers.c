@@ -229,14 +229,15 @@ bool workers_create(struct workers *workers, const struct workspace *workspace, 
 
 // Steps.
 
-void workers_prepare_step(struct workers *workers, uint64_t block_bytes, uint32_t load_point) {
+void workers_prepare_step(struct workers *workers, const struct result_key *key) {
+    workers->plan.key = *key;
     workers->plan.begin_ns = 0;
     atomic_store(&workers->plan.stop, false);
     atomic_store(&workers->plan.finished, 0);
     for (uint32_t i = 0; i < workers->workload->streams_count; i++) {
         struct stream_step *step = &workers->streams[i];
-        step->block_bytes = step->stream->block_bytes > 0 ? step->stream->block_bytes : block_bytes;
-        step->workers = stream_workers(step->stream, load_point);
+        step->block_bytes = step->stream->block_bytes > 0 ? step->stream->block_bytes : key->block_bytes;
+        step->workers = stream_workers(step->stream, key->load_point);
         for (uint32_t n = 0; n < step->workers; n++) {
             worker_prepare_step(&step->first_worker[n], workers->alignment_bytes);
         }

@@ -30,7 +30,7 @@ bool workers_create(struct workers *workers, const struct workspace *workspace, 
                     struct failure *failure);
 
 // Prepares a step; the caller then sets the instants of workers->plan and starts it.
-void workers_prepare_step(struct workers *workers, uint64_t block_bytes, uint32_t load_point);
+void workers_prepare_step(struct workers *workers, const struct result_key *key);
 void workers_start_step(struct workers *workers);
 
 // The workers of the step, of all streams.

@@ -102,7 +102,7 @@ enum member { START, ELAPSED, BYTES, BYTES_PER_S, OPERATIONS_PER_S, INTERVAL_MAX
 static void put_result(struct csv *csv, const struct table_row *row, uint64_t member) {
     const struct result *result = row->result;
     bool measured = result->latency->count > 0;
-    bool has_max = measured || result->max_in_flight;
+    bool has_max = result->max_ordinal > 0;
     bool compared = result->first_pass_operations > 0 && result->later_operations > 0;
     switch ((enum member)member) {
     case START: csv_real(csv, (double)(result->start_epoch_ns / 1000) / 1e6, 6); break;
@@ -112,10 +112,8 @@ static void put_result(struct csv *csv, const struct table_row *row, uint64_t me
     case OPERATIONS_PER_S: csv_real(csv, result_operations_per_s(result), 3); break;
     case INTERVAL_MAX: csv_integer_if(csv, result->has_intervals, result->interval_bytes_max); break;
     case INTERVAL_MIN: csv_integer_if(csv, result->has_intervals, result->interval_bytes_min); break;
-    case MAX_NS: csv_integer_if(csv, has_max, result_max_ns(result)); break;
-    case MAX_WRITE:
-        csv_integer_if(csv, has_max, result->max_in_flight ? result->in_flight_ordinal : result->latency->max_ordinal);
-        break;
+    case MAX_NS: csv_integer_if(csv, has_max, result->max_ns); break;
+    case MAX_WRITE: csv_integer_if(csv, has_max, result->max_ordinal); break;
     case MAX_IN_FLIGHT: csv_integer(csv, result->max_in_flight); break;
     case RING_PASSES: csv_real(csv, result->ring_passes, 3); break;
     case MIN_WORKER: csv_integer_if(csv, measured, result->min_worker); break;

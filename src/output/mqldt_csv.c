@@ -38,8 +38,8 @@ void mqldt_row_finish(struct mqldt_row *row, const struct result *all) {
     row->writes = latency->count;
     row->bytes = all->bytes;
     row->bytes_per_s = (uint64_t)(result_bytes_per_s(all) + 0.5);
-    row->max_ns = result_max_ns(all);
-    row->max_write = all->max_in_flight ? all->in_flight_ordinal : latency->max_ordinal;
+    row->max_ns = all->max_ns;
+    row->max_write = all->max_ordinal;
     if (latency->count > 0) {
         row->min_ns = latency->min_ns;
         row->min_write = latency->min_ordinal;

@@ -97,7 +97,7 @@ static struct result one_result(struct distribution *distribution) {
     return (struct result){.key = {1, 4096, 1, "log", "write", 1}, .bytes = 8192,
                            .start_epoch_ns = UINT64_C(1790000000123456789), .elapsed_ns = 2000000000,
                            .has_intervals = true, .interval_bytes_max = 4096, .interval_bytes_min = 4096,
-                           .latency = distribution, .min_worker = 1, .max_worker = 1, .ring_passes = 0.5};
+                           .latency = distribution, .max_ns = 724878, .max_ordinal = 1, .min_worker = 1, .max_worker = 1, .ring_passes = 0.5};
 }
 
 static size_t count_of(const char *text, char wanted) {

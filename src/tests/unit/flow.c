@@ -130,7 +130,7 @@ void test_recorder(void) {
     recorder_finish(&recorder, cut.index + 1, 3 * NS_PER_S + 5);
     CHECK(seen.seconds == 2 && seen.partials == 1 && seen.batches == 30);
     CHECK(seen.writes_in_seconds == recorder.step.count && seen.writes_in_batches == seen.writes_in_seconds);
-    CHECK(recorder.rounds_done == 5 && recorder.whole_seconds == 2);
+    CHECK(recorder.rounds_done == 5 && recorder.seconds.count == 2);
     CHECK(recorder.step.max_ns == 5000000 && recorder.step.min_ns == 1001);
     uint64_t in_rounds = 0;
     for (int i = 0; i < 5; i++) {
@@ -146,7 +146,7 @@ void test_recorder(void) {
     for (cut = timeline_first(&timeline); cut.end_ns < 3 * NS_PER_S; cut = timeline_next(&timeline, &cut)) {
     }
     recorder_finish(&recorder, cut.index + 1, 3 * NS_PER_S);
-    CHECK(seen.seconds == 2 && seen.partials == 0 && seen.batches == 30 && recorder.second_operations_min == 0);
+    CHECK(seen.seconds == 2 && seen.partials == 0 && seen.batches == 30 && recorder.seconds.operations_min == 0);
 }
 
 #define ADDERS 4
@@ -220,7 +220,7 @@ static struct result with_rounds(const uint64_t means_ns[5]) {
     for (int i = 0; i < 5; i++) {
         recorder->rounds[i] = (struct round_figures){.operations = 10, .latency_sum_ns = 10 * means_ns[i]};
     }
-    return result_of_all(step, OPERATION_WRITE, &(struct result_key){.step = 1}, 0);
+    return result_of_all(step, OPERATION_WRITE);
 }
 
 void test_rounds(void) {
@@ -286,7 +286,7 @@ void test_schedule(void) {
 // A worker that ended no first pass has no later passes either: the row of all leaves it out of both.
 void test_passes(void) {
     struct stream_step *step = two_workers();
-    struct result_key key = {.step = 1, .load_point = 2};
+    step->plan->key = (struct result_key){.step = 1, .load_point = 2};
     for (uint32_t i = 0; i < 2; i++) {
         struct figures *figures = step->first_worker[i].figures[OPERATION_WRITE];
         for (uint64_t n = 1; n <= (i == 0 ? 15 : 9); n++) {
@@ -296,11 +296,11 @@ void test_passes(void) {
     step->first_worker[0].first_pass_ended = true;
     step->first_worker[0].figures[OPERATION_WRITE]->first_pass_operations = 10;
     step->first_worker[0].figures[OPERATION_WRITE]->first_pass_sum_ns = 1000;
-    struct result all = result_of_all(step, OPERATION_WRITE, &key, 0);
+    struct result all = result_of_all(step, OPERATION_WRITE);
     CHECK(all.first_pass_operations == 10 && all.first_pass_sum_ns == 1000);
     CHECK(all.later_operations == 5 && all.later_sum_ns == 1000);
     CHECK(all.key.worker == 0 && all.min_worker == 1 && all.max_worker == 2 && all.key.load_point == 2);
-    struct result second = result_of_worker(&step->first_worker[1], OPERATION_WRITE, &key, 0);
+    struct result second = result_of_worker(&step->first_worker[1], OPERATION_WRITE);
     CHECK(second.first_pass_operations == 0 && second.later_operations == 0 && second.key.worker == 2);
     CHECK(strcmp(second.key.stream, "log") == 0 && strcmp(second.key.operation, "write") == 0);
 }

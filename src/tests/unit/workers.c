@@ -34,7 +34,7 @@ static bool before_files(void *argument, struct failure *failure) {
 // A step of 100 ms, of which the first 20 are the warm-up.
 static void run_step(uint64_t block_bytes, uint32_t load_point) {
     struct step_plan *plan = &workers.plan;
-    workers_prepare_step(&workers, block_bytes, load_point);
+    workers_prepare_step(&workers, &(struct result_key){.step = 1, .block_bytes = block_bytes, .load_point = load_point});
     plan->begin_ns = now_ns();
     plan->timeline = (struct timeline){.start_ns = plan->begin_ns + 20000000, .duration_ns = 80000000};
     plan->end_ns = plan->begin_ns + 100000000;
@@ -52,10 +52,10 @@ static void run_step(uint64_t block_bytes, uint32_t load_point) {
     }
 }
 
-static struct result row_of_all(int stream, enum operation operation, uint32_t load_point) {
+static struct result row_of_all(int stream, enum operation operation) {
     struct stream_step *step = &workers.streams[stream];
     recorder_finish(step->recorders[operation], step->first_worker->cut.index, step->first_worker->finish_ns);
-    return result_of_all(step, operation, &(struct result_key){.step = 1, .load_point = load_point}, 0);
+    return result_of_all(step, operation);
 }
 
 void test_workers(void) {
@@ -80,8 +80,8 @@ void test_workers(void) {
         uint64_t block_bytes = load_point == 1 ? 4096 : 16384;
         run_step(block_bytes, load_point);
         CHECK(workers_in_step(&workers) == load_point + 3);
-        struct result log = row_of_all(0, OPERATION_WRITE, load_point);
-        struct result writes = row_of_all(1, OPERATION_WRITE, load_point), reads = row_of_all(1, OPERATION_READ, load_point);
+        struct result log = row_of_all(0, OPERATION_WRITE);
+        struct result writes = row_of_all(1, OPERATION_WRITE), reads = row_of_all(1, OPERATION_READ);
         CHECK(log.latency->count > 0 && log.bytes == log.latency->count * block_bytes && log.ring_passes > 0);
         CHECK(log.flush != NULL && log.flush->count == log.latency->count && log.response == NULL);
         CHECK(log.key.block_bytes == block_bytes && strcmp(log.key.stream, "log") == 0);
@@ -91,7 +91,7 @@ void test_workers(void) {
         uint64_t count = 0;
         for (uint32_t i = 0; i < 3; i++) {
             const struct worker *worker = &workers.streams[1].first_worker[i];
-            struct result one = result_of_worker(worker, OPERATION_READ, &reads.key, 0);
+            struct result one = result_of_worker(worker, OPERATION_READ);
             CHECK(one.key.worker == i + 1 && !worker->error.occurred);
             count += one.latency->count;
         }
