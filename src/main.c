@@ -296,9 +296,13 @@ static bool fill_standard_descriptors(void) {
     return true;
 }
 
-static int print_columns(void) {
-    struct csv csv = {0};
-    columns_list(&csv);
+static int print_columns(const struct run *run) {
+    struct csv csv = {.form = CSV_LIST};
+    text_printf(&csv.text, "table,name,unit\n");
+    for (int table = 0; table < TABLE_RUN; table++) {
+        columns_put(&csv, (enum table)table, NULL);
+    }
+    run_csv_put(&csv, run);
     (void)fputs(csv.text.bytes != NULL ? csv.text.bytes : "", stdout);
     text_free(&csv.text);
     return fflush(stdout) == 0 ? EXIT_MEASURED : EXIT_REFUSED;
@@ -312,6 +316,7 @@ int main(int argc, char **argv) {
         return EXIT_REFUSED;
     }
     group_digits_as_locale();
+    run.options = &options;
     switch (options_parse(&options, argc, argv, message)) {
     case OPTIONS_HELP:
         options_help(stdout);
@@ -320,14 +325,13 @@ int main(int argc, char **argv) {
         (void)printf("logdisk %s %s\n", LOGDISK_VERSION, LOGDISK_SOURCE_HASH);
         return fflush(stdout) == 0 ? EXIT_MEASURED : EXIT_REFUSED;
     case OPTIONS_COLUMNS:
-        return print_columns();
+        return print_columns(&run);
     case OPTIONS_WRONG:
         console_complain("%s", message);
         return EXIT_USAGE;
     case OPTIONS_RUN:
         break;
     }
-    run.options = &options;
     run.csvfile.fd = -1;
     run.argc = argc;
     run.argv = argv;

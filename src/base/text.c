@@ -8,21 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool make_room(struct text *text, size_t length) {
+void text_add(struct text *text, const char *bytes, size_t length) {
     if (text->length + length >= text->room && !text->incomplete) {
         size_t room = 2 * (text->length + length) + 64;
-        char *bytes = realloc(text->bytes, room);
-        text->incomplete = bytes == NULL;
-        if (bytes != NULL) {
-            text->bytes = bytes;
-            text->room = room;
-        }
+        char *more = realloc(text->bytes, room);
+        text->incomplete = more == NULL;
+        text->bytes = more != NULL ? more : text->bytes;
+        text->room = more != NULL ? room : text->room;
     }
-    return !text->incomplete;
-}
-
-void text_add(struct text *text, const char *bytes, size_t length) {
-    if (make_room(text, length)) {
+    if (!text->incomplete) {
         memcpy(text->bytes + text->length, bytes, length);
         text->length += length;
         text->bytes[text->length] = '\0';
@@ -30,17 +24,14 @@ void text_add(struct text *text, const char *bytes, size_t length) {
 }
 
 void text_vprintf(struct text *text, const char *format, va_list arguments) {
-    va_list again;
-    va_copy(again, arguments);
-    size_t rest = text->room - text->length;
-    int length = vsnprintf(rest > 0 ? text->bytes + text->length : NULL, rest, format, arguments);
-    if (length > 0 && make_room(text, (size_t)length)) {
-        if ((size_t)length >= rest) {
-            (void)vsnprintf(text->bytes + text->length, (size_t)length + 1, format, again);
-        }
-        text->length += (size_t)length;
+    char *bytes;
+    int length = vasprintf(&bytes, format, arguments);
+    if (length < 0) {
+        text->incomplete = true;
+        return;
     }
-    va_end(again);
+    text_add(text, bytes, (size_t)length);
+    free(bytes);
 }
 
 void text_printf(struct text *text, const char *format, ...) {
@@ -48,6 +39,41 @@ void text_printf(struct text *text, const char *format, ...) {
     va_start(arguments, format);
     text_vprintf(text, format, arguments);
     va_end(arguments);
+}
+
+// The length of the UTF-8 sequence at bytes; 0 if there is none (also overlong ones and surrogates), or a control
+// character.
+static size_t printable_length(const unsigned char *bytes) {
+    unsigned char first = bytes[0];
+    if (first < 0x80) {
+        return first >= 0x20 && first != 0x7F;
+    }
+    size_t length = first >= 0xC2 && first < 0xE0 ? 2 : first >= 0xE0 && first < 0xF0 ? 3
+                    : first >= 0xF0 && first < 0xF5 ? 4 : 0;
+    for (size_t i = 1; i < length; i++) {
+        if ((bytes[i] & 0xC0) != 0x80) {
+            return 0;
+        }
+    }
+    bool control = first == 0xC2 && bytes[1] < 0xA0;
+    bool overlong = (first == 0xE0 && bytes[1] < 0xA0) || (first == 0xF0 && bytes[1] < 0x90);
+    bool beyond = (first == 0xED && bytes[1] > 0x9F) || (first == 0xF4 && bytes[1] > 0x8F);
+    return control || overlong || beyond ? 0 : length;
+}
+
+void text_escape(struct text *text, const char *name, char twice) {
+    for (const unsigned char *at = (const unsigned char *)name; *at != '\0';) {
+        size_t length = printable_length(at);
+        if (length == 0) {
+            text_printf(text, "\\x%02X", *at++);
+            continue;
+        }
+        if (*at == (unsigned char)twice) {
+            text_add(text, &twice, 1);
+        }
+        text_add(text, (const char *)at, length);
+        at += length;
+    }
 }
 
 void text_cut(struct text *text, size_t length) {

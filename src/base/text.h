@@ -18,6 +18,9 @@ struct text {
 void text_add(struct text *text, const char *bytes, size_t length);
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_vprintf(struct text *text, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
+// Adds a name, which comes from users and may hold anything: on a terminal, escape sequences and line feeds in it are
+// commands. Control characters and bytes that are not UTF-8 become \xNN; the character `twice` is doubled (0: none).
+void text_escape(struct text *text, const char *name, char twice);
 // Forgets everything behind that length; keeps the memory.
 void text_cut(struct text *text, size_t length);
 void text_free(struct text *text);

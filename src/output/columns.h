@@ -1,20 +1,21 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Every column of every CSV table, and every key of run.csv, is one row in one of the tables of columns (tables.c and
-// run_csv.c): its name, its unit, and how to get its value. Header, rows, and --columns are made from them.
+// Every column of every CSV table but run.csv. One function per table declares each of them once, as csv.h says; header,
+// rows and --columns are made from it.
 #ifndef LOGDISK_COLUMNS_H
 #define LOGDISK_COLUMNS_H
 
-#include "output/csv.h"
 #include "figures/recorder.h"
 #include "figures/stalls.h"
 #include "measure/result.h"
+#include "output/csv.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 enum table { TABLE_RESULTS, TABLE_INTERVALS, TABLE_HISTOGRAM, TABLE_STALLS, TABLE_ROUNDS, TABLE_RUN, TABLES };
+
+extern const char *const table_names[TABLES];
 
 // What a row of any table but run.csv is made of: its key, and of the rest what the table needs.
 struct table_row {
@@ -30,24 +31,7 @@ struct table_row {
     const struct round_figures *round;  // rounds.csv
 };
 
-struct column {
-    const char *name;
-    const char *unit;                   // ns, us, s, bytes, bytes/s, 1/s, ratio, 0/1, count, number or text
-    void (*put)(struct csv *csv, const struct table_row *row, uint64_t argument);
-    uint64_t argument;                  // such as a quantile
-};
-
-// Puts the value or, if it is not known, an empty field.
-void csv_integer_if(struct csv *csv, bool known, uint64_t value);
-
-extern const char *const table_names[TABLES];
-
-// Puts the header or the row of a table that has columns.
-void columns_header(struct csv *csv, enum table table);
-void columns_row(struct csv *csv, enum table table, const struct table_row *row);
-
-// --columns: table,name,unit of every column and key; one line of it.
-void columns_list(struct csv *csv);
-void columns_list_row(struct csv *csv, enum table table, const char *name, const char *unit);
+// Writes all columns of a table. row may be NULL if the form wants no values.
+void columns_put(struct csv *csv, enum table table, const struct table_row *row);
 
 #endif

@@ -4,7 +4,6 @@
 
 #include "output/console.h"
 
-#include "base/printable.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -12,7 +11,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -114,9 +112,9 @@ void console_complain(const char *format, ...) {
     va_start(arguments, format);
     text_vprintf(&line, format, arguments);
     va_end(arguments);
-    char *harmless = line.bytes != NULL ? printable(line.bytes) : NULL;
-    text_printf(&complaints.text, "logdisk: %s\n", harmless != NULL ? harmless : "");
-    free(harmless);
+    text_printf(&complaints.text, "logdisk: ");
+    text_escape(&complaints.text, line.bytes != NULL ? line.bytes : "", '\0');
+    text_add(&complaints.text, "\n", 1);
     text_free(&line);
     console_flush();
 }

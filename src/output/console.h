@@ -13,7 +13,7 @@
 void console_hold(void);
 void console_release(void);
 
-// Waits for console_flush. Names have to go through printable() first.
+// Waits for console_flush. Names have to go through text_escape first.
 void console_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 // Writes what can be written without blocking.
 void console_flush(void);

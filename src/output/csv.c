@@ -4,52 +4,61 @@
 
 #include "output/csv.h"
 
-#include "base/printable.h"
-
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-static void separate(struct csv *csv) {
-    if (csv->in_row) {
-        text_add(&csv->text, ",", 1);
-    }
-    csv->in_row = true;
-}
-
-void csv_text(struct csv *csv, const char *text) {
-    separate(csv);
-    const char *quote = strpbrk(text, ",\"\r\n") != NULL ? "\"" : "";
-    text_printf(&csv->text, "%s", quote);
-    for (const unsigned char *at = (const unsigned char *)text; *at != '\0';) {
-        size_t length = printable_length(at);
-        if (length == 0) {
-            text_printf(&csv->text, "\\x%02X", *at++);
-        } else {
-            text_printf(&csv->text, "%s%.*s", *at == '"' ? "\"" : "", (int)length, (const char *)at);
-            at += length;
-        }
-    }
-    text_printf(&csv->text, "%s", quote);
-}
-
-void csv_integer(struct csv *csv, uint64_t value) {
-    separate(csv);
-    text_printf(&csv->text, "%" PRIu64, value);
-}
-
-void csv_real(struct csv *csv, double value, int places) {
-    separate(csv);
-    if (isfinite(value)) {
-        text_printf(&csv->text, "%.*f", places, value);
+static void separate(struct text *text) {
+    if (text->length > 0 && text->bytes[text->length - 1] != '\n') {
+        text_add(text, ",", 1);
     }
 }
 
-void csv_empty(struct csv *csv) {
-    separate(csv);
+void csv_field(struct csv *csv, const char *value) {
+    const char *quote = strpbrk(value, ",\"") != NULL ? "\"" : "";
+    separate(&csv->text);
+    text_add(&csv->text, quote, strlen(quote));
+    text_escape(&csv->text, value, '"');
+    text_add(&csv->text, quote, strlen(quote));
 }
 
 void csv_end_row(struct csv *csv) {
     text_add(&csv->text, "\n", 1);
-    csv->in_row = false;
+}
+
+void csv_text(struct csv *csv, const char *name, const char *unit, const char *value) {
+    if (csv->form == CSV_LIST) {
+        csv_field(csv, csv->table);
+    }
+    if (csv->form != CSV_VALUES) {
+        separate(&csv->text);
+        text_printf(&csv->text, "%s%s", csv->prefix != NULL ? csv->prefix : "", name);
+    }
+    if (csv->form != CSV_NAMES) {
+        csv_field(csv, csv->form == CSV_LIST ? unit : value != NULL ? value : "");
+    }
+    if (csv->form == CSV_PAIRS || csv->form == CSV_LIST) {
+        csv_end_row(csv);
+    }
+}
+
+void csv_integer_if(struct csv *csv, const char *name, const char *unit, bool known, uint64_t value) {
+    char digits[24] = "";
+    if (known) {
+        (void)snprintf(digits, sizeof digits, "%" PRIu64, value);
+    }
+    csv_text(csv, name, unit, digits);
+}
+
+void csv_integer(struct csv *csv, const char *name, const char *unit, uint64_t value) {
+    csv_integer_if(csv, name, unit, true, value);
+}
+
+void csv_real(struct csv *csv, const char *name, const char *unit, double value, int places) {
+    char digits[400] = "";
+    if (isfinite(value)) {
+        (void)snprintf(digits, sizeof digits, "%.*f", places, value);
+    }
+    csv_text(csv, name, unit, digits);
 }

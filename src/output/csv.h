@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // CSV as in RFC 4180: comma, LF, fields quoted if they need it, UTF-8; bytes that are not UTF-8, and control characters,
-// appear as \xNN. An unknown value is an empty field. Each call writes one value, with its separator.
+// appear as \xNN. An unknown value is an empty field.
+//
+// A column is declared by the call that writes its value: with its name and its unit. The form says what becomes of it.
 #ifndef LOGDISK_CSV_H
 #define LOGDISK_CSV_H
 
@@ -11,15 +13,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct csv {
-    struct text text;
-    bool in_row;
+enum csv_form {
+    CSV_VALUES,                 // the value: a field of a row
+    CSV_NAMES,                  // the name: a field of the header
+    CSV_PAIRS,                  // name and value, in a row of their own
+    CSV_LIST,                   // table, name and unit, in a row of their own
 };
 
-void csv_text(struct csv *csv, const char *text);
-void csv_integer(struct csv *csv, uint64_t value);
-void csv_real(struct csv *csv, double value, int places);       // empty if it is not finite
-void csv_empty(struct csv *csv);
+struct csv {
+    struct text text;
+    enum csv_form form;
+    const char *table;          // of CSV_LIST
+    const char *prefix;         // of the names to come; NULL: none
+};
+
+// Units are ns, us, s, bytes, bytes/s, 1/s, ratio, 0/1, count, number and text.
+void csv_text(struct csv *csv, const char *name, const char *unit, const char *value);         // NULL: empty
+void csv_integer(struct csv *csv, const char *name, const char *unit, uint64_t value);
+void csv_integer_if(struct csv *csv, const char *name, const char *unit, bool known, uint64_t value);
+void csv_real(struct csv *csv, const char *name, const char *unit, double value, int places);  // empty if not finite
+
+// One field, with its separator. The first field of a row is never empty.
+void csv_field(struct csv *csv, const char *value);
 void csv_end_row(struct csv *csv);
 
 #endif

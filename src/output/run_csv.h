@@ -9,10 +9,7 @@
 #include "output/csv.h"
 #include "run.h"
 
-// Puts the header and all rows.
+// Writes all rows, or lists all keys. The "_n" of a listed key stands for numbers from 1.
 void run_csv_put(struct csv *csv, const struct run *run);
-
-// The part of --columns that is about run.csv.
-void run_csv_list(struct csv *csv);
 
 #endif

@@ -20,9 +20,6 @@
 #define RUN_ASIDE ".run.csv.tmp"
 #define NO_REPLACE 1u                           // RENAME_NOREPLACE, which older headers lack
 
-const char *const table_names[TABLES] = {"results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv",
-                                         "run.csv"};
-
 // The start.
 
 static bool open_directory(struct tables *tables, struct failure *failure) {
@@ -88,8 +85,14 @@ bool tables_open(struct tables *tables, const char *path, uint64_t result_rows, 
     bool good = path == NULL || open_directory(tables, failure);
     for (int i = 0; path != NULL && good && i < TABLES; i++) {
         good = open_table(tables, (enum table)i, reserve_bytes((enum table)i, result_rows), failure);
+        struct csv *rows = &tables->files[i].rows;
         if (good && i != TABLE_RUN) {
-            columns_header(&tables->files[i].rows, (enum table)i);
+            rows->form = CSV_NAMES;
+            columns_put(rows, (enum table)i, NULL);
+            rows->form = CSV_VALUES;
+        } else if (good) {
+            rows->form = CSV_PAIRS;
+            csv_text(rows, "key", NULL, "value");
         }
     }
     if (!good) {
@@ -126,7 +129,7 @@ void tables_discard(struct tables *tables) {
 static void add_row(struct tables *tables, enum table table, const struct table_row *row) {
     struct table_file *file = &tables->files[table];
     if (tables->path != NULL && atomic_load(&file->error) == 0) {
-        columns_row(&file->rows, table, row);
+        columns_put(&file->rows, table, row);
     }
 }
 

@@ -6,12 +6,10 @@
 
 #include "base/clock.h"
 #include "output/console.h"
-#include "base/printable.h"
 #include "base/units.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define PLAIN_LINES_PER_STEP 10
 
@@ -35,9 +33,10 @@ static void option_number(const char *name, uint64_t value, const char *unit) {
 }
 
 static void option_text(const char *name, const char *value) {
-    char *text = printable(value);
-    console_print("%s : %s\n", name, text != NULL ? text : "");
-    free(text);
+    struct text text = {0};
+    text_escape(&text, value, '\0');
+    console_print("%s : %s\n", name, text.bytes != NULL ? text.bytes : "");
+    text_free(&text);
 }
 
 void screen_options(const struct options *options) {

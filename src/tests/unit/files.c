@@ -124,7 +124,7 @@ void test_tables(void) {
     tables_result(&tables, &result);
     tables_interval(&tables, &step, 1, false, &distribution);
     tables_batch(&tables, &step, 30, &distribution);
-    csv_text(&tables.files[TABLE_RUN].rows, "a,b");
+    csv_text(&tables.files[TABLE_RUN].rows, "a", "text", "a,b");
     CHECK(strcmp(get_file("t/run.csv"), "(absent)") == 0);
     char missing[TABLES_NAMES_BYTES];
     int error;
@@ -140,7 +140,7 @@ void test_tables(void) {
                  "1,4096,1,log,write,all,1,0,2,8192,781336,56458,56575,,,724878\n") == 0);
     CHECK(strcmp(get_file("t/histogram.csv"), "step,block_size_bytes,load_point,stream,operation,worker,batch,latency_upper_ns,"
                  "operations\n1,4096,1,log,write,all,30,56575,1\n1,4096,1,log,write,all,30,724991,1\n") == 0);
-    CHECK(strcmp(get_file("t/run.csv"), "\"a,b\"") == 0);
+    CHECK(strcmp(get_file("t/run.csv"), "key,value\na,\"a,b\"\n") == 0);
     CHECK(!tables_open(&tables, path, 2, &failure) && failure.status == EXIT_REFUSED);
     CHECK(strstr(failure.message, "results.csv already exists") != NULL);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {

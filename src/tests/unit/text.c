@@ -183,7 +183,7 @@ void test_cpu_list(void) {
 static const char *as_csv(const char *text) {
     static char buffer[256];
     struct csv csv = {0};
-    csv_text(&csv, text);
+    csv_field(&csv, text);
     (void)snprintf(buffer, sizeof buffer, "%s", csv.text.bytes != NULL ? csv.text.bytes : "");
     text_free(&csv.text);
     return buffer;
@@ -191,7 +191,7 @@ static const char *as_csv(const char *text) {
 
 void test_csv(void) {
     static const struct { const char *text, *csv; } cases[] = {
-        {"", ""}, {"plain", "plain"}, {"a,b", "\"a,b\""}, {"a\"b", "\"a\"\"b\""}, {"a\nb", "\"a\\x0Ab\""},
+        {"", ""}, {"plain", "plain"}, {"a,b", "\"a,b\""}, {"a\"b", "\"a\"\"b\""}, {"a\nb", "a\\x0Ab"},
         {"tab\there", "tab\\x09here"}, {"\xC3\xA4", "\xC3\xA4"}, {"\xE2\x82\xAC", "\xE2\x82\xAC"},
         {"\xF0\x9F\x98\x80", "\xF0\x9F\x98\x80"}, {"\xFF", "\\xFF"}, {"\xC3", "\\xC3"}, {"\xC0\x80", "\\xC0\\x80"},
         {"\xED\xA0\x80", "\\xED\\xA0\\x80"}, {"\xE0\x80\x80", "\\xE0\\x80\\x80"}, {"\xF4\x90\x80\x80", "\\xF4\\x90\\x80\\x80"},
@@ -200,14 +200,18 @@ void test_csv(void) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         CHECK_CASE(strcmp(as_csv(cases[i].text), cases[i].csv) == 0, cases[i].csv);
     }
-    struct csv csv = {0};
-    csv_integer(&csv, UINT64_MAX);
-    csv_empty(&csv);
-    csv_real(&csv, 1.0 / 3, 3);
-    csv_real(&csv, NAN, 3);
-    csv_end_row(&csv);
-    csv_text(&csv, "next");
-    csv_end_row(&csv);
-    CHECK(strcmp(csv.text.bytes, "18446744073709551615,,0.333,\nnext\n") == 0);
-    text_free(&csv.text);
+    static const struct { enum csv_form form; const char *csv; } forms[] = {
+        {CSV_VALUES, "18446744073709551615,,0.333,"}, {CSV_NAMES, "a,b,c,x_d"},
+        {CSV_PAIRS, "a,18446744073709551615\nb,\nc,0.333\nx_d,\n"},
+        {CSV_LIST, "t,a,bytes\nt,b,ns\nt,c,ratio\nt,x_d,ns\n"}};
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        struct csv csv = {.form = forms[i].form, .table = "t"};
+        csv_integer(&csv, "a", "bytes", UINT64_MAX);
+        csv_integer_if(&csv, "b", "ns", false, 1);
+        csv_real(&csv, "c", "ratio", 1.0 / 3, 3);
+        csv.prefix = "x_";
+        csv_real(&csv, "d", "ns", NAN, 3);
+        CHECK_CASE(strcmp(csv.text.bytes, forms[i].csv) == 0, csv.text.bytes);
+        text_free(&csv.text);
+    }
 }
