@@ -23,7 +23,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.role_options 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import RUN_WIDE, SettingsError, agreed, same_problem_once
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import PolicyError, check_policy
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import collection_version
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import ProfileError, load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_values import ProfileError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, new_run_id
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 

@@ -17,7 +17,8 @@ import yaml
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import freeze_behind
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import judge_limit, reasons_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Profile, load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import NO_CONFIDENCE, Profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, HostRecord
@@ -127,6 +128,8 @@ def _qualification(verdict: str, tables: Tables, profile: Profile) -> str:
     """Return why the run does not certify, empty if it does."""
     if verdict not in GOOD:
         return f"the verdict is {verdict}"
+    if profile.confidence is None:
+        return f"{profile.name} compares figures as they stand (confidence: {NO_CONFIDENCE})"
     unlike = _unlike_mq(tables.run)
     if unlike:
         return unlike

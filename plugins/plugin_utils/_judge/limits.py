@@ -16,7 +16,8 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import disturbances, freeze_behind
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import EACH, METRICS, RUN
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import EACH, RUN, find_metric
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.percentile import figure_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import WARN as SEVERITY_WARN
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit, Profile, Waiver
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
@@ -55,7 +56,7 @@ def compare(limit: Limit, row: Row) -> Comparison:
 
 def is_repeated(judgement: Mapping[str, Any]) -> bool:
     """Whether a judgement on the `all` row says again what the row of the only queue manager says, and need not be told twice."""
-    metric = METRICS.get(judgement.get("metric", ""))
+    metric = find_metric(judgement.get("metric", ""))
     lone = judgement.get("worker") == ALL_WORKERS and judgement.get("load_point") == 1
     return lone and metric is not None and metric.scope == EACH
 
@@ -76,10 +77,11 @@ def judge_limit(limit: Limit, record: HostRecord, tables: Tables, profile: Profi
 
 
 def _rows_of(limit: Limit, tables: Tables) -> list[Row]:
-    """Return the rows that a limit judges; a metric of the whole run has one row, made from run.csv."""
+    """Return the rows that a limit judges, each with its figure; a metric of the whole run has one row, made from run.csv."""
     if limit.metric.scope == RUN:
         return [{**_NO_ROW, "operations": None, limit.metric.column: tables.number(limit.metric.column)}]
-    return [row for row in tables.results if limit.applies_to(row)]
+    metric = limit.metric
+    return [{**row, metric.column: figure_of(metric, row, tables)} for row in tables.results if limit.applies_to(row)]
 
 
 def _judge_row(limit: Limit, row: Row, names: list[Any], words: Words, waivers: list[Waiver], today: datetime.date) -> dict[str, Any]:

@@ -6,8 +6,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from types import MappingProxyType
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
@@ -18,6 +20,15 @@ ALL = "all"
 """Scope of a metric that is judged for the `all` row only."""
 RUN = "run"
 """Scope of a metric that is judged once: its figure is a key of run.csv."""
+
+SHARE_OF_OPERATIONS = "share of operations"
+"""Method of a percentile over operations: how many of them took longer than the limit."""
+SHARE_OF_TIME = "share of time"
+"""Method of a time-weighted percentile: for how much of the time an operation was in progress that took longer than the limit."""
+BATCH_MEANS = "batch means"
+"""Method of a mean or a rate: how far the means of stretches of the time lie apart."""
+AS_IT_STANDS = "as it stands"
+"""Method of every other figure: it is compared with its limit, and nothing is claimed beyond it."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +52,8 @@ class Metric:
     """A figure of results.csv, or of run.csv if its scope is the run, that a limit can name.
 
     bound is the one direction that makes sense for it: `max` if less is better, `min` if more is. at_least_column names the column that
-    says, where it is 1, that the true figure is at least the one given (a write still in flight).
+    says, where it is 1, that the true figure is at least the one given (a write still in flight). method says what decides a limit on it;
+    allowed_share is the share of operations or of time that may lie above a percentile, None if the metric is not judged by such a share.
     """
 
     name: str
@@ -51,28 +63,41 @@ class Metric:
     scope: str
     description: str
     at_least_column: str = ""
+    method: str = AS_IT_STANDS
+    allowed_share: Fraction | None = None
 
 
-def _latency(name: str, description: str, at_least_column: str = "") -> Metric:
-    return Metric(name, f"{name}_ns", DURATION, "max", EACH, description, at_least_column)
+def _latency(name: str, description: str, at_least_column: str = "", method: str = AS_IT_STANDS) -> Metric:
+    return Metric(name, f"{name}_ns", DURATION, "max", EACH, description, at_least_column, method)
+
+
+def _percentile(name: str, scope: str = EACH) -> Metric:
+    """Return the metric of a percentile over operations or over time; its name says which, such as latency_p99_9."""
+    percent = name.rpartition("_p")[2].replace("_", ".")
+    share = 1 - Fraction(percent) / 100
+    if name.startswith("latency_time_weighted_"):
+        method, description = SHARE_OF_TIME, f"latency that a random instant stays within in {percent} % of the cases"
+    else:
+        method, description = SHARE_OF_OPERATIONS, f"latency that {percent} % of the writes stay within"
+    return Metric(name, f"{name}_ns", DURATION, "max", scope, description, method=method, allowed_share=share)
 
 
 _TABLE = (
-    _latency("latency_mean", "mean latency of all writes"),
+    _latency("latency_mean", "mean latency of all writes", method=BATCH_MEANS),
     _latency("latency_stddev", "standard deviation of the latency"),
     Metric("latency_cv", "latency_cv", RATIO, "max", EACH, "coefficient of variation of the latency (standard deviation over mean)"),
     _latency("latency_min", "fastest write"),
-    _latency("latency_p50", "latency that half of the writes stay within"),
-    _latency("latency_p90", "latency that 90 % of the writes stay within"),
-    _latency("latency_p99", "latency that 99 % of the writes stay within"),
-    _latency("latency_p99_9", "latency that 99.9 % of the writes stay within"),
-    _latency("latency_p99_99", "latency that 99.99 % of the writes stay within"),
-    _latency("latency_p99_999", "latency that 99.999 % of the writes stay within"),
+    _percentile("latency_p50"),
+    _percentile("latency_p90"),
+    _percentile("latency_p99"),
+    _percentile("latency_p99_9"),
+    _percentile("latency_p99_99"),
+    _percentile("latency_p99_999"),
     _latency("latency_max", "slowest write, counting one still in flight at the end", "latency_max_in_flight"),
     _latency("latency_time_weighted_mean", "mean latency that a random instant sees"),
-    _latency("latency_time_weighted_p50", "latency that a random instant stays within in half of the cases"),
-    _latency("latency_time_weighted_p99", "latency that a random instant stays within in 99 % of the cases"),
-    _latency("latency_time_weighted_p99_9", "latency that a random instant stays within in 99.9 % of the cases"),
+    _percentile("latency_time_weighted_p50"),
+    _percentile("latency_time_weighted_p99"),
+    _percentile("latency_time_weighted_p99_9"),
     _latency("flush_mean", "mean time of the flush alone, in sync modes that have one"),
     _latency("flush_p99", "time that 99 % of the flushes stay within"),
     _latency("flush_p99_9", "time that 99.9 % of the flushes stay within"),
@@ -81,12 +106,23 @@ _TABLE = (
     _latency("response_p99", "time since the intended start that 99 % of the writes stay within"),
     _latency("response_p99_9", "time since the intended start that 99.9 % of the writes stay within"),
     _latency("response_max", "longest time since the intended start of a write"),
-    Metric("bytes_per_s", "bytes_per_s", RATE, "min", ALL, "bytes written over elapsed time, all queue managers together"),
+    Metric("bytes_per_s", "bytes_per_s", RATE, "min", ALL, "bytes written over elapsed time, all queue managers together", method=BATCH_MEANS),
     Metric("interval_bytes_per_s_min", "interval_bytes_per_s_min", RATE, "min", ALL, "bytes written in the slowest whole second"),
-    Metric("operations_per_s", "operations_per_s", FREQUENCY, "min", ALL, "writes over elapsed time, all queue managers together"),
+    Metric("operations_per_s", "operations_per_s", FREQUENCY, "min", ALL, "writes over elapsed time, all queue managers together", method=BATCH_MEANS),
     Metric("cpu_steal_share", "cpu_steal_share", RATIO, "max", RUN, "share of the processor time that the hypervisor took"),
     Metric("ring_passes", "ring_passes", NUMBER, "min", EACH, "how often the whole set of files was written"),
 )
 
 METRICS = MappingProxyType({metric.name: metric for metric in _TABLE})
 """Name -> Metric, in the order in which documentation lists them."""
+
+_ANY_PERCENTILE = re.compile(r"latency_p[1-9][0-9]?(_[0-9]{0,5}[1-9])?\Z")
+"""A percentile of 1 to 99.999999, written in the one way: latency_p99_9, not latency_p99_90."""
+
+
+def find_metric(name: str) -> Metric | None:
+    """Return the metric of a name: one of METRICS, or any other percentile over operations; None if there is none.
+
+    Those others are not in results.csv: they come from histogram.csv, which holds all workers together, and are judged for those.
+    """
+    return METRICS.get(name) or (_percentile(name, ALL) if _ANY_PERCENTILE.match(name) else None)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import METRICS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import find_metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.chart import charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import FIGURES, MARKS, cells, figures_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, Model
@@ -154,7 +154,7 @@ def _fact(key: str, value: Any) -> Any:
 
 
 def _worst_value(limit: dict[str, Any]) -> str:
-    value, metric = limit["worst"]["value"], METRICS.get(limit["metric"])
+    value, metric = limit["worst"]["value"], find_metric(limit["metric"])
     if metric is None or not isinstance(value, (int, float)):
         return "no figure"
     return ("\u2265 " if limit["worst"]["value_at_least"] else "") + metric.kind.format(value)

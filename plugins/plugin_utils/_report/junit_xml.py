@@ -16,7 +16,7 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import METRICS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import find_metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Words, size_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, FAIL, GOOD, INCONCLUSIVE, MISSING, PASS, UNQUALIFIED, UNREACHABLE, WARN
@@ -100,7 +100,7 @@ def _limit_case(limit: dict[str, Any], words: Words) -> Case:
 
 def _figure(limit: dict[str, Any], words: Words) -> str:
     worst = limit["worst"]
-    metric = METRICS.get(limit["metric"])
+    metric = find_metric(limit["metric"])
     if metric is None or not isinstance(worst["value"], (int, float)):
         return "no figure"
     if worst["worker_name"] == "":

@@ -13,7 +13,8 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_count
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, host_entry, missing_hosts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import is_repeated, worker_name
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import ProfileError, load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_values import ProfileError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, HostRecord, host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables, TablesError, Words, parse_tables, printable, words_of

@@ -11,12 +11,16 @@ import datetime
 import glob
 import os
 import pathlib
+from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 import yaml
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import METRICS, RUN
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import ProfileError, Range, Waiver, load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import METRICS, RUN, find_metric
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Range, Waiver
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_values import ProfileError
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 GOOD = {
@@ -155,8 +159,13 @@ def edit(*path, value):
         (edit("limits", value={}), "must be a list"),
         (edit("limits", value="latency_p99"), "must be a list"),
         (edit("limits", 0, value="latency_p99"), r"limits\[0\] must be a dictionary"),
-        (edit("limits", 0, "metrics", value="x"), r"limits\[0\].*'metrics'.*metric, max, below, min, severity, hard, block_size, load_point"),
-        (edit("limits", 0, "metric", value="latency_p98"), r"'latency_p98' is not one of latency_mean, .*latency_p99_9.*bytes_per_s"),
+        (edit("limits", 0, "metrics", value="x"), r"limits\[0\].*'metrics'.*metric, max, below, min, severity, hard, block_size, load_point, source"),
+        (
+            edit("limits", 0, "metric", value="latency_q99"),
+            r"'latency_q99' is not one of latency_mean, .*latency_p99_9.*bytes_per_s.*latency_p99_95 is 99.95 %",
+        ),
+        (edit("limits", 0, "metric", value="latency_p100"), "nor another percentile from latency_p1 to latency_p99_999999"),
+        (edit("limits", 0, "source", value=["x"]), r"limits\[0\] must give source as text"),
         (edit("limits", 0, "metric", value=99), "metric"),
         (edit("limits", 0, "min", value="1 ms"), r"exactly one of max, below for latency_p99, not max and min"),
         (limit(metric="latency_p99"), "exactly one of max, below for latency_p99, not none"),
@@ -191,6 +200,13 @@ def edit(*path, value):
         (edit("qualifies", "confidence", value=95), "below 1"),
         (edit("qualifies", "confidence", value=0.4), "at least 0.5"),
         (edit("qualifies", "confidence", value=True), "must be a number"),
+        (edit("qualifies", "confidence", value="0.95"), "or none"),
+        (edit("qualifies", "confidence", value=None), "or none"),
+        (edit("qualifies", "confidence", value=float("nan")), "below 1, or none"),
+        (edit("qualifies", "episode_s", value=-1), "qualifies.episode_s -1 must be 0 to"),
+        (edit("qualifies", "episode_s", value="2 s"), "qualifies.episode_s '2 s' must be a number"),
+        (edit("derived_from", value="mq-log-silver 2"), "derived_from must be a list"),
+        (edit("derived_from", value=[2]), "derived_from .* to extend a profile, write extends"),
         (edit("qualifies", "min_footprint", value="1 GB"), r"qualifies.min_footprint: '1 GB' is not a size"),
         (edit("qualifies", "min_footprint", value=0), "qualifies.min_footprint 0 must be at least 1"),
         (edit("qualifies", "min_footprint", value=None), "qualifies.min_footprint: .*not a size"),
@@ -287,3 +303,135 @@ def test_every_metric_can_be_limited():
         profile = load_profile({"name": "x", "limits": [{"metric": name, metric.bound: written[metric.kind.unit]}]})
         assert profile.limits[0].text.startswith(f"{name} ")
         assert metric.scope == RUN or metric.column in fabricate.RESULT_COLUMNS
+
+
+@pytest.mark.parametrize(
+    ("name", "share", "method"),
+    [
+        ("latency_p99", Fraction(1, 100), "share of operations"),
+        ("latency_p99_9", Fraction(1, 1000), "share of operations"),
+        ("latency_p1", Fraction(99, 100), "share of operations"),
+        ("latency_p99_95", Fraction(5, 10000), "share of operations"),
+        ("latency_p99_05", Fraction(95, 10000), "share of operations"),
+        ("latency_p99_999999", Fraction(1, 10**8), "share of operations"),
+        ("latency_time_weighted_p99", Fraction(1, 100), "share of time"),
+        ("latency_mean", None, "batch means"),
+        ("bytes_per_s", None, "batch means"),
+        ("latency_max", None, "as it stands"),
+        ("response_p99", None, "as it stands"),
+    ],
+)
+def test_what_decides_a_metric(name, share, method):
+    metric = find_metric(name)
+    assert (metric.name, metric.column.removesuffix("_ns"), metric.allowed_share, metric.method) == (name, name, share, method)
+
+
+@pytest.mark.parametrize("digits", ["", "0", "00", "05", "100", "99_90", "99_", "99_0", "0_5", "99_9999999", "99.9", "99_9_9", "99\n", "\u0669"])
+def test_what_is_not_a_percentile(digits):
+    assert find_metric(f"latency_p{digits}") is None
+    assert find_metric("latency_time_weighted_p95") is None
+
+
+def test_a_confidence_of_none_and_covered_episodes():
+    profile = load_profile(changed(edit("qualifies", value={"confidence": "none", "episode_s": 2.5})))
+    assert (profile.confidence, profile.episode_s) == (None, 2.5)
+    assert load_profile(profile.as_dict()) == profile
+
+
+BASE = {
+    "name": "base",
+    "version": 7,
+    "description": "What all need.",
+    "qualifies": {"min_duration_s": 600, "min_footprint": "1 GiB", "block_sizes": ["4K"], "confidence": 0.9, "episode_s": 1},
+    "limits": [
+        {"metric": "latency_p99", "max": "2 ms", "block_size": {"max": "64K"}},
+        {"metric": "latency_p99", "max": "4 ms", "block_size": {"max": "64K"}, "load_point": 4},
+        {"metric": "latency_max", "max": "100 ms", "source": "a book"},
+    ],
+    "waivers": [{"host": "a", "metric": "latency_p99", "until": "2027-01-31", "reason": "r"}],
+}
+
+
+def extended(tmp_path, **keys):
+    (tmp_path / "base.yml").write_text(yaml.safe_dump(BASE))
+    path = tmp_path / "mine.yml"
+    path.write_text(yaml.safe_dump({"name": "mine", "extends": "base.yml", **keys}))
+    return load_profile(str(path), fabricate.PROFILES)
+
+
+def test_a_profile_that_only_extends_another_is_that_profile_under_its_own_name(tmp_path):
+    base, profile = load_profile(BASE), extended(tmp_path)
+    assert profile == replace(base, name="mine", version=1, description="", derived_from=("base 7",))
+
+
+def test_an_extended_profile_without_its_base_reads_as_the_same_profile(tmp_path):
+    profile = extended(tmp_path, limits=[{"metric": "latency_cv", "max": 2, "severity": "warn"}])
+    plain = profile.as_dict()
+    assert load_profile(plain) == profile
+    assert (plain["derived_from"], "extends" in plain) == (["base 7"], False)
+
+
+def test_a_policy_of_qualification_replaces_its_bases_key_by_key(tmp_path):
+    profile = extended(tmp_path, qualifies={"min_duration_s": 60, "block_sizes": ["8K", "16K"], "confidence": "none"})
+    assert (profile.min_duration_s, profile.min_footprint_bytes, profile.block_sizes) == (60, 1 << 30, (8192, 16384))
+    assert (profile.confidence, profile.episode_s) == (None, 1)
+
+
+@pytest.mark.parametrize(
+    ("limit", "kept"),
+    [
+        ({"metric": "latency_p99", "below": "9 ms", "block_size": {"max": 65536}, "severity": "warn"}, [4_000_000]),
+        ({"metric": "latency_p99", "max": "9 ms"}, [2_000_000, 4_000_000]),
+        ({"metric": "latency_p99", "max": "9 ms", "block_size": {"max": "64K"}, "load_point": {"min": 4, "max": 4}}, [2_000_000]),
+        ({"metric": "latency_p99", "max": "9 ms", "block_size": {"max": "64K"}, "hard": True}, [2_000_000, 4_000_000]),
+        ({"metric": "latency_p99_9", "max": "9 ms", "block_size": {"max": "64K"}}, [2_000_000, 4_000_000]),
+    ],
+)
+def test_a_limit_replaces_those_of_the_base_that_judge_the_same(tmp_path, limit, kept):
+    profile = extended(tmp_path, limits=[limit])
+    assert profile.limits[0].value == 9_000_000
+    assert [each.value for each in profile.limits[1:] if each.metric.name == "latency_p99"] == kept
+    assert [each.text for each in profile.limits[-3:]] == ["latency_max <= 100 ms", "latency_mean <= 10 ms", "latency_max < 10 s"]
+
+
+def test_a_base_does_not_loosen_a_hard_limit(tmp_path):
+    profile = extended(tmp_path, limits=[{"metric": "latency_mean", "max": "20 ms", "hard": True}])
+    assert [limit.value for limit in profile.limits if limit.hard and limit.metric.name == "latency_mean"] == [20_000_000, 10_000_000]
+
+
+def test_a_waiver_replaces_that_of_the_base_for_the_same_host_and_metric(tmp_path):
+    profile = extended(tmp_path, waivers=[waiver("a", "2027-02-28"), waiver("b", "2027-03-31")])
+    assert [(each.host, each.until.isoformat()) for each in profile.waivers] == [("a", "2027-02-28"), ("b", "2027-03-31")]
+    profile = extended(tmp_path, waivers=[waiver("a", "2027-02-28", metric="latency_max")])
+    assert [(each.metric, each.until.isoformat()) for each in profile.waivers] == [("latency_max", "2027-02-28"), ("latency_p99", "2027-01-31")]
+
+
+def waiver(host, until, metric="latency_p99"):
+    return {"host": host, "metric": metric, "until": until, "reason": "r"}
+
+
+def test_what_a_dictionary_and_a_shipped_name_extend(tmp_path):
+    (tmp_path / "base.yml").write_text(yaml.safe_dump({"name": "base", "version": "b", "extends": "mq-log-silver"}))
+    profile = load_profile({"name": "mine", "extends": str(tmp_path / "base.yml")}, fabricate.PROFILES)
+    silver = load_profile("mq-log-silver", fabricate.PROFILES)
+    assert (profile.limits, profile.derived_from) == (silver.limits, ("base b", f"mq-log-silver {silver.version}"))
+
+
+@pytest.mark.parametrize(
+    ("contents", "message"),
+    [
+        ({"a": "a.yml"}, r"a.yml: extends 'a.yml' leads back to .*a.yml"),
+        ({"a": "b.yml", "b": "../{directory}/a.yml"}, r"a.yml: .*b.yml: extends .* leads back to .*a.yml"),
+        ({"a": "no.yml"}, r"a.yml: .*no.yml: The file cannot be read"),
+        ({"a": "gold"}, r"a.yml: There is no profile 'gold': allowed are .*mq-log-gold"),
+        ({"a": None}, "must give extends as text"),
+        ({chr(97 + number): f"{chr(98 + number)}.yml" for number in range(12)}, "at most 8 profiles extend each other in a row"),
+    ],
+)
+def test_what_cannot_be_extended(tmp_path, contents, message):
+    for name, extends in contents.items():
+        written = {"name": name, "extends": extends.format(directory=tmp_path.name) if extends else None, "limits": BASE["limits"]}
+        (tmp_path / f"{name}.yml").write_text(yaml.safe_dump(written))
+    with pytest.raises(ProfileError, match=message) as error:
+        load_profile(str(tmp_path / "a.yml"), fabricate.PROFILES)
+    assert "\n" not in str(error.value)

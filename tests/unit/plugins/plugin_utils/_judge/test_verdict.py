@@ -11,7 +11,7 @@ import datetime
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, PolicyError, judge_fleet, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import _MQ_LOG_DEFAULTS, judge_host
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables

@@ -1,0 +1,280 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Profiles as people write them: names of shipped ones, paths of YAML files, or dictionaries.
+
+A profile is read strictly: whatever is unknown, malformed, contradictory or cannot hold is a ProfileError that names the key and what is allowed.
+The hard limits (HARD_LIMITS) belong to every profile, whether it states them or not, and no waiver excuses them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import METRICS, RUN, Metric, find_metric
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import FAIL, NO_CONFIDENCE, SEVERITIES, Limit, Profile, Range, Waiver
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_values import (
+    ProfileError,
+    read_at_least_one,
+    read_date,
+    read_mapping,
+    read_number,
+    read_optional_text,
+    read_sequence,
+    read_text,
+    read_yaml,
+    shown,
+)
+
+HARD_LIMITS = (
+    {"metric": "latency_mean", "max": "10 ms", "hard": True, "source": "Microsoft Exchange Jetstress 2010: log writes take 10 ms on average at most"},
+    {"metric": "latency_max", "below": "10 s", "hard": True, "source": "this project's choice"},
+)
+"""Limits of every profile; an I/O error or a short write is the third hard failure and comes from the tester's exit status."""
+
+_PROFILE_KEYS = ("name", "version", "description", "extends", "derived_from", "qualifies", "limits", "waivers")
+_QUALIFIES_KEYS = ("min_duration_s", "min_footprint", "block_sizes", "confidence", "episode_s")
+_BOUND_KEYS = {"max": ("max", False), "below": ("max", True), "min": ("min", False)}
+_LIMIT_KEYS = ("metric", *_BOUND_KEYS, "severity", "hard", "block_size", "load_point", "source")
+_RANGE_KEYS = ("min", "max")
+_WAIVER_KEYS = ("host", "metric", "until", "reason")
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}\Z")
+_LONGEST_S = 7 * 24 * 3600
+_MAX_EXTENDED = 8
+"""So many profiles may extend each other in a row."""
+
+_EXTENDS_NOTHING = Profile("", 1, "", 0, 0, (), 0.95, 0, (), ())
+"""What a profile without `extends` begins with: the defaults."""
+
+_Entry = TypeVar("_Entry", Limit, Waiver)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a profile is read: the directory of the shipped ones, the one that a path counts from, and the files that led to it by `extends`."""
+
+    search_dir: str | None
+    directory: str = ""
+    extended_by: tuple[str, ...] = ()
+
+
+def load_profile(source: str | Mapping[str, Any], search_dir: str | None = None) -> Profile:
+    """Return the profile that a name (of a file in search_dir), a path or a mapping stands for, with what it extends. Raises ProfileError."""
+    return _read_profile(source, _Place(search_dir)) if isinstance(source, Mapping) else _load_file(source, _Place(search_dir))
+
+
+def _load_file(source: str, place: _Place) -> Profile:
+    if not isinstance(source, str) or not source:
+        raise ProfileError(f"A profile is a name, a path or a dictionary, not {shown(source)}.")
+    path = _find(source, place)
+    file = os.path.realpath(path)
+    if file in place.extended_by:
+        raise ProfileError(f"extends {shown(source)} leads back to {path}, which extends this profile.")
+    if len(place.extended_by) > _MAX_EXTENDED:
+        raise ProfileError(f"extends {shown(source)} is one too many: at most {_MAX_EXTENDED} profiles extend each other in a row.")
+    try:
+        return _read_profile(read_yaml(path), replace(place, directory=os.path.dirname(path), extended_by=(*place.extended_by, file)))
+    except ProfileError as error:
+        raise ProfileError(f"{path}: {error}") from None
+
+
+def _find(source: str, place: _Place) -> str:
+    if "/" in source or source.endswith((".yml", ".yaml")):
+        return os.path.join(place.directory, source)
+    names = sorted(name[:-4] for name in _listing(place.search_dir) if name.endswith(".yml"))
+    if source not in names or place.search_dir is None:
+        raise ProfileError(f"There is no profile {shown(source)}: allowed are {', '.join(names) or 'no shipped names'}, a path or a dictionary.")
+    return os.path.join(place.search_dir, f"{source}.yml")
+
+
+def _listing(search_dir: str | None) -> list[str]:
+    try:
+        return os.listdir(search_dir) if search_dir else []
+    except OSError as error:
+        raise ProfileError(f"The profiles cannot be listed: {error}.") from None
+
+
+def _read_profile(data: Any, place: _Place) -> Profile:
+    read_mapping(data, "The profile", _PROFILE_KEYS)
+    name = read_text(data, "name", "The profile")
+    if not _NAME.match(name):
+        raise ProfileError(f"name {shown(name)} may hold letters, digits, dot, dash and underscore only, at most 100.")
+    base = _load_file(read_text(data, "extends", "The profile"), place) if "extends" in data else _EXTENDS_NOTHING
+    waivers = [_read_waiver(waiver, f"waivers[{index}]") for index, waiver in enumerate(read_sequence(data.get("waivers", []), "waivers"))]
+    return Profile(
+        name=name,
+        version=_read_version(data.get("version", 1)),
+        description=read_optional_text(data, "description", "The profile"),
+        **_read_qualifies(data.get("qualifies", {}), base),
+        limits=_read_limits(data.get("limits"), base),
+        waivers=_added_to(base.waivers, waivers, lambda waiver: (waiver.host, waiver.metric)),
+        derived_from=_read_origins(data, base),
+    )
+
+
+def _read_version(version: Any) -> int | str:
+    if isinstance(version, bool) or not isinstance(version, (int, str)) or not _NAME.match(str(version)):
+        raise ProfileError(f"version {shown(version)} must be a whole number or a short text such as 2026-11.")
+    return version
+
+
+def _read_origins(data: Mapping[str, Any], base: Profile) -> tuple[str, ...]:
+    """Return the names and versions of what a profile extends, the nearest first, or extended before it was resolved."""
+    if "extends" in data:
+        return (f"{base.name} {base.version}", *base.derived_from)
+    origins = read_sequence(data.get("derived_from", []), "derived_from")
+    if not all(isinstance(origin, str) for origin in origins):
+        raise ProfileError(f"derived_from {shown(origins)} must be a list of texts; to extend a profile, write extends.")
+    return tuple(origins)
+
+
+def _added_to(base: Iterable[_Entry], own: Iterable[_Entry], key: Callable[[_Entry], Any]) -> tuple[_Entry, ...]:
+    """Return a profile's own entries and those of its base that none of them replaces."""
+    own = tuple(own)
+    replaced = {key(entry) for entry in own}
+    return (*own, *(entry for entry in base if key(entry) not in replaced))
+
+
+def _read_qualifies(data: Any, base: Profile) -> dict[str, Any]:
+    """Return the policy of qualification as arguments of Profile."""
+    read_mapping(data, "qualifies", _QUALIFIES_KEYS)
+    footprint = base.min_footprint_bytes
+    if "min_footprint" in data:
+        footprint = read_at_least_one(data["min_footprint"], _units.parse_size, "qualifies.min_footprint")
+    return {
+        "min_duration_s": _read_seconds(data, "min_duration_s", base.min_duration_s),
+        "min_footprint_bytes": footprint,
+        "block_sizes": _read_block_sizes(data["block_sizes"]) if "block_sizes" in data else base.block_sizes,
+        "confidence": _read_confidence(data["confidence"]) if "confidence" in data else base.confidence,
+        "episode_s": _read_seconds(data, "episode_s", base.episode_s),
+    }
+
+
+def _read_seconds(data: Mapping[str, Any], key: str, default: float) -> float:
+    seconds = read_number(data.get(key, default), f"qualifies.{key}")
+    if not 0 <= seconds <= _LONGEST_S:
+        raise ProfileError(f"qualifies.{key} {shown(seconds)} must be 0 to {_LONGEST_S} seconds.")
+    return seconds
+
+
+def _read_confidence(value: Any) -> float | None:
+    if value == NO_CONFIDENCE:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.5 <= value < 1:
+        raise ProfileError(f"qualifies.confidence {shown(value)} must be a number of at least 0.5 and below 1, or {NO_CONFIDENCE}.")
+    return value
+
+
+def _read_block_sizes(data: Any) -> tuple[int, ...]:
+    where = "qualifies.block_sizes"
+    sizes = [read_at_least_one(size, _units.parse_size, f"{where}[{index}]") for index, size in enumerate(read_sequence(data, where))]
+    if not sizes:
+        raise ProfileError(f"{where} must name at least one size.")
+    for size in sizes:
+        if sizes.count(size) > 1:
+            raise ProfileError(f"{where} names {_units.format_size(size)} twice.")
+    return tuple(sizes)
+
+
+def _read_limits(data: Any, base: Profile) -> tuple[Limit, ...]:
+    if data is None and base.limits:
+        return base.limits
+    if data is None or not read_sequence(data, "limits"):
+        raise ProfileError("limits must hold at least one limit.")
+    own = [_read_limit(limit, f"limits[{index}]") for index, limit in enumerate(data)]
+    limits = list(_added_to(base.limits, own, lambda limit: (limit.metric.name, limit.bound, limit.block_size, limit.load_point, limit.hard)))
+    for hard in (_read_limit(limit, "hard limits") for limit in HARD_LIMITS):
+        if not any(_holds(limit, hard) for limit in limits):
+            limits.append(hard)
+    return tuple(limits)
+
+
+def _holds(limit: Limit, hard: Limit) -> bool:
+    """Whether a limit of the profile already is the hard limit."""
+    same = (limit.metric, limit.bound, limit.strict, limit.value) == (hard.metric, hard.bound, hard.strict, hard.value)
+    return same and limit.hard and limit.block_size is None and limit.load_point is None
+
+
+def _read_limit(data: Any, where: str) -> Limit:
+    read_mapping(data, where, _LIMIT_KEYS)
+    metric = _read_metric(data, where)
+    bound, strict, stated = _bound(data, metric, where)
+    severity = data.get("severity", FAIL)
+    if severity not in SEVERITIES:
+        raise ProfileError(f"{where}.severity {shown(severity)} is not one of {', '.join(SEVERITIES)}.")
+    hard = data.get("hard", False)
+    if not isinstance(hard, bool):
+        raise ProfileError(f"{where}.hard {shown(hard)} must be true or false.")
+    if hard and severity != FAIL:
+        raise ProfileError(f"{where}.severity must be {FAIL} where hard is true.")
+    ranges = [key for key in ("block_size", "load_point") if key in data]
+    if metric.scope == RUN and ranges:
+        raise ProfileError(f"{where}.{ranges[0]} has no place here: {metric.name} is judged once for the whole run.")
+    return Limit(
+        metric=metric,
+        bound=bound,
+        strict=strict,
+        value=_quantity(stated, metric, f"{where}.{'below' if strict else bound}"),
+        stated=stated,
+        severity=severity,
+        hard=hard,
+        block_size=_range(data, "block_size", _units.parse_size, where),
+        load_point=_range(data, "load_point", _units.parse_count, where),
+        source=read_optional_text(data, "source", where),
+    )
+
+
+def _read_metric(data: Mapping[str, Any], where: str) -> Metric:
+    name = read_text(data, "metric", where)
+    metric = find_metric(name)
+    if metric is None:
+        others = "nor another percentile from latency_p1 to latency_p99_999999 (latency_p99_95 is 99.95 %)"
+        raise ProfileError(f"{where}.metric {shown(name)} is not one of {', '.join(METRICS)}, {others}.")
+    return metric
+
+
+def _bound(data: Mapping[str, Any], metric: Metric, where: str) -> tuple[str, bool, Any]:
+    allowed = [key for key, (bound, strict) in _BOUND_KEYS.items() if bound == metric.bound]
+    given = [key for key in _BOUND_KEYS if key in data]
+    if len(given) != 1 or given[0] not in allowed:
+        raise ProfileError(f"{where} must give exactly one of {', '.join(allowed)} for {metric.name}, not {' and '.join(given) or 'none'}.")
+    return (*_BOUND_KEYS[given[0]], data[given[0]])
+
+
+def _quantity(stated: Any, metric: Metric, where: str) -> float:
+    try:
+        value = metric.kind.parse(stated)
+    except _units.UnitError as error:
+        raise ProfileError(f"{where}: {error}.") from None
+    if value <= 0:
+        raise ProfileError(f"{where} {shown(stated)} must be above 0.")
+    return value
+
+
+def _range(data: Mapping[str, Any], key: str, parse: Callable[[Any], int], where: str) -> Range | None:
+    if key not in data:
+        return None
+    where = f"{where}.{key}"
+    if not isinstance(data[key], Mapping):
+        value = read_at_least_one(data[key], parse, where)
+        return Range(value, value)
+    given = read_mapping(data[key], where, _RANGE_KEYS)
+    if not given:
+        raise ProfileError(f"{where} must give min, max or both.")
+    ends = {end: read_at_least_one(given[end], parse, f"{where}.{end}") if end in given else None for end in _RANGE_KEYS}
+    if ends["min"] is not None and ends["max"] is not None and ends["min"] > ends["max"]:
+        raise ProfileError(f"{where} has a min above its max, so that it holds nothing.")
+    return Range(ends["min"], ends["max"])
+
+
+def _read_waiver(data: Any, where: str) -> Waiver:
+    read_mapping(data, where, _WAIVER_KEYS)
+    until = read_date(data.get("until"), f"{where}.until")
+    return Waiver(read_text(data, "host", where), _read_metric(data, where).name, until, read_text(data, "reason", where))
