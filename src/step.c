@@ -68,6 +68,10 @@ static void second_done(const struct recorder_sink *sink, uint32_t second, bool 
     struct run *run = sink->context;
     struct result_key key = result_key_of(sink->stream, sink->operation);
     tables_interval(&run->tables, &key, second, partial, latency);
+    const struct number_list *over = &run->options->over;
+    for (size_t i = 0; i < over->count; i++) {
+        tables_over(&run->tables, &key, second, over->values[i], latency);
+    }
 }
 
 static void batch_done(const struct recorder_sink *sink, uint32_t batch, const struct distribution *latency) {

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum kind { KIND_TEXT, KIND_FLAG, KIND_SIZES, KIND_INTEGERS, KIND_INTEGER, KIND_SIZE, KIND_DECIMAL, KIND_CHOICE,
+enum kind { KIND_TEXT, KIND_FLAG, KIND_SIZES, KIND_INTEGERS, KIND_DURATIONS, KIND_INTEGER, KIND_SIZE, KIND_DECIMAL, KIND_CHOICE,
             KIND_CPUS, KIND_HELP, KIND_VERSION, KIND_COLUMNS };
 
 // An option in full. What is not named is 0 or NULL: no letter, no default, no row in run.csv.
@@ -23,6 +23,7 @@ struct rule {
     size_t field;               // offset in struct options
     const char *initial;        // the default, as the user would write it
     uint64_t min, max;          // in the field's own unit
+    size_t elements;            // of a list at most
     uint64_t divisor;           // KIND_DECIMAL: billionths in one of the field's units
     const char *range_unit;     // of min and max, for people, with a space before it
     const char *allowed;        // the choices, or what cannot be said by min and max
@@ -40,8 +41,8 @@ static const struct rule rules[] = {
     {"filePrefix", 'f', KIND_TEXT, FIELD(file_prefix), .initial = "mqldt_testfile",
      .allowed = "a file name without a slash, up to 200 bytes", .example = "mqldt_testfile", .argument = "NAME",
      .help = "test files are NAME.0000, NAME.0001 ...", .key = "option_file_prefix", .unit = "text"},
-    {"bsize", 'b', KIND_SIZES, FIELD(block_sizes), .min = 512, .max = 67108864, .example = "4K,16K,64K",
-     .argument = "SIZE[,SIZE...]", .help = "block sizes to write, one step each (required)", .key = "option_block_sizes_bytes",
+    {"bsize", 'b', KIND_SIZES, FIELD(block_sizes), .min = 512, .max = 67108864, .elements = OPTIONS_LIST_MAX,
+     .example = "4K,16K,64K", .argument = "SIZE[,SIZE...]", .help = "block sizes to write, one step each (required)", .key = "option_block_sizes_bytes",
      .unit = "bytes"},
     {"fileSize", 's', KIND_SIZE, FIELD(file_bytes), .initial = "1638400", .min = 4096, .max = UINT64_C(1) << 44,
      .range_unit = " bytes", .example = "64M", .argument = "SIZE", .help = "size of each test file",
@@ -51,7 +52,7 @@ static const struct rule rules[] = {
     {"duration", 't', KIND_INTEGER, FIELD(duration_s), .initial = "10", .min = 1, .max = 604800, .range_unit = " seconds",
      .example = "60", .argument = "S", .help = "seconds to measure in each step", .key = "option_duration_s", .unit = "s"},
     {"qm", 'q', KIND_INTEGERS, FIELD(load_points), .initial = "1", .min = 1, .max = OPTIONS_QUEUE_MANAGERS_MAX,
-     .example = "1,2,4", .argument = "N[,N...]", .help = "load points: queue managers that write at once, for every block size",
+     .elements = OPTIONS_LIST_MAX, .example = "1,2,4", .argument = "N[,N...]", .help = "load points: queue managers that write at once, for every block size",
      .key = "option_load_points", .unit = "number"},
     {"delay", 'z', KIND_INTEGER, FIELD(delay_us), .initial = "0", .max = 60000000, .range_unit = " microseconds",
      .example = "100", .argument = "US", .help = "think time after each write, outside the timed interval",
@@ -71,6 +72,10 @@ static const struct rule rules[] = {
      .key = "option_keep_files", .unit = "0/1"},
     {"tables", 0, KIND_TEXT, FIELD(tables_dir), .allowed = "a directory", .example = "./result", .argument = "DIR",
      .help = "write the full result as CSV tables; once run.csv exists, all are complete"},
+    {"over", 0, KIND_DURATIONS, FIELD(over), .min = 1, .max = UINT64_C(3600000000000), .elements = OPTIONS_OVER_MAX,
+     .allowed = "1ns to 3600s, in whole ns, us, ms or s", .example = "2ms,10ms", .argument = "TIME[,TIME...]",
+     .help = "count in over.csv the writes that took longer, as well as 100us,200us,500us ... 5s", .key = "option_over_ns",
+     .unit = "ns"},
     {"progress", 0, KIND_TEXT, FIELD(progress_file), .allowed = "a file name", .example = "./progress", .argument = "FILE",
      .help = "one line, replaced once per second"},
     {"warmup", 0, KIND_INTEGER, FIELD(warmup_s), .initial = "0", .max = 86400, .range_unit = " seconds", .example = "5",
@@ -155,6 +160,7 @@ static bool parse_number(const struct rule *rule, const char *text, uint64_t *va
     switch (rule->kind) {
     case KIND_SIZE: case KIND_SIZES: good = parse_size(text, &number); break;
     case KIND_DECIMAL: good = parse_decimal(text, &number); number /= rule->divisor; break;
+    case KIND_DURATIONS: good = parse_duration(text, &number); break;
     default: good = parse_integer(text, &number); break;
     }
     if (!good || number < rule->min || number > rule->max) {
@@ -169,7 +175,7 @@ static bool parse_list(const struct rule *rule, const char *text, struct number_
     for (const char *at = text;; at++) {
         char element[32];
         size_t length = strcspn(at, ",");
-        if (length >= sizeof element || list->count == OPTIONS_LIST_MAX) {
+        if (length >= sizeof element || list->count == rule->elements) {
             return false;
         }
         memcpy(element, at, length);
@@ -266,7 +272,7 @@ static bool apply_rule(struct options *options, const struct rule *rule, const c
         good = parse_cpu_list(value, options->cpus);
         *(const char **)field = value;
         break;
-    case KIND_SIZES: case KIND_INTEGERS:
+    case KIND_SIZES: case KIND_INTEGERS: case KIND_DURATIONS:
         good = parse_list(rule, value, field);
         break;
     case KIND_CHOICE:
@@ -276,10 +282,10 @@ static bool apply_rule(struct options *options, const struct rule *rule, const c
         good = parse_number(rule, value, field);
         break;
     }
-    if (!good && (rule->kind == KIND_SIZES || rule->kind == KIND_INTEGERS) && elements(value) > OPTIONS_LIST_MAX) {
+    if (!good && rule->elements > 0 && elements(value) > rule->elements) {
         char range[ALLOWED_BYTES];
-        return complain(complaint, "--%s: a list of %zu is not allowed; allowed: up to %d elements, %s; try --%s=%s", rule->name,
-                        elements(value), OPTIONS_LIST_MAX, allowed(rule, range), rule->name, rule->example);
+        return complain(complaint, "--%s: a list of %zu is not allowed; allowed: up to %zu elements, %s; try --%s=%s", rule->name,
+                        elements(value), rule->elements, allowed(rule, range), rule->name, rule->example);
     }
     if (!good) {
         return complain_value(complaint, rule, value);
@@ -355,6 +361,33 @@ static bool check_together(struct options *options, const struct complaint *comp
         return complain(complaint, "--rate and --delay exclude each other: an open loop has no think time; leave one out");
     }
     return true;
+}
+
+static void insert_once(struct number_list *sorted, uint64_t value) {
+    size_t at = sorted->count;
+    while (at > 0 && sorted->values[at - 1] > value) {
+        at--;
+    }
+    if (at == 0 || sorted->values[at - 1] != value) {
+        memmove(&sorted->values[at + 1], &sorted->values[at], (sorted->count - at) * sizeof value);
+        sorted->values[at] = value;
+        sorted->count++;
+    }
+}
+
+// Sorts --over, and adds what is always in it: 1, 2 and 5 in every decade from 100 us to 5 s.
+static void complete_over(struct number_list *over) {
+    static const unsigned steps[] = {1, 2, 5};
+    size_t asked = over->count;
+    over->count = 0;
+    for (size_t i = 0; i < asked; i++) {
+        insert_once(over, over->values[i]);     // never behind what is still to be read
+    }
+    for (uint64_t decade_ns = 100000; decade_ns <= 1000000000; decade_ns *= 10) {
+        for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+            insert_once(over, steps[i] * decade_ns);
+        }
+    }
 }
 
 static void set_defaults(struct options *options) {
@@ -460,6 +493,7 @@ enum options_outcome options_parse(struct options *options, int argc, char **arg
     while (words.next < argc && outcome == OPTIONS_RUN) {
         outcome = apply_word(&words, argv[words.next++]);
     }
+    complete_over(&options->over);
     return outcome != OPTIONS_RUN || check_together(options, &words.complaint) ? outcome : OPTIONS_WRONG;
 }
 
@@ -520,7 +554,7 @@ void option_value(const struct options *options, size_t number, struct text *tex
             text_printf(text, "%" PRIu64 ".%0*" PRIu64, value / one, rule->divisor == 1 ? 9 : 6, value % one);
         }
         break;
-    case KIND_SIZES: case KIND_INTEGERS: {
+    case KIND_SIZES: case KIND_INTEGERS: case KIND_DURATIONS: {
         const struct number_list *list = field;
         for (size_t i = 0; i < list->count; i++) {
             text_printf(text, "%s%" PRIu64, i > 0 ? " " : "", list->values[i]);

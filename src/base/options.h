@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #define OPTIONS_LIST_MAX 1000           // elements in --bsize and in --qm
+#define OPTIONS_OVER_MAX 32             // elements in --over
 #define OPTIONS_QUEUE_MANAGERS_MAX 1000
 #define OPTIONS_CPUS_MAX 1024           // as many as cpu_set_t holds
 #define OPTIONS_RUN_ID_MAX 64
@@ -33,6 +34,7 @@ struct options {
     const char *csv_file, *tables_dir, *progress_file;      // NULL if not asked for
     struct number_list block_sizes;     // bytes
     struct number_list load_points;     // queue managers
+    struct number_list over;            // ns; those that are always in it as well, in rising order, each once
     uint64_t queue_managers;            // the greatest load point
     uint64_t file_bytes, files;
     uint64_t duration_s, warmup_s;

@@ -84,6 +84,23 @@ bool parse_decimal(const char *text, uint64_t *billionths) {
     return true;
 }
 
+bool parse_duration(const char *text, uint64_t *ns) {
+    static const struct { const char *name; uint64_t ns; } units[] = {
+        {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
+    const char *end;
+    uint64_t number;
+    if (!read_digits(text, &end, &number)) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (strcmp(end, units[i].name) == 0 && number <= UINT64_MAX / units[i].ns) {
+            *ns = number * units[i].ns;
+            return true;
+        }
+    }
+    return false;
+}
+
 #define SEPARATOR_BYTES_MAX 4
 
 static char digit_separator[SEPARATOR_BYTES_MAX + 1];

@@ -14,6 +14,8 @@ bool parse_integer(const char *text, uint64_t *value);
 bool parse_size(const char *text, uint64_t *bytes);
 // A decimal with up to nine places ("12", "0.5", "1790000000.25") as billionths: seconds become nanoseconds.
 bool parse_decimal(const char *text, uint64_t *billionths);
+// A whole number and its unit, which is ns, us, ms or s: "500us".
+bool parse_duration(const char *text, uint64_t *ns);
 
 #define THOUSANDS_BYTES 100
 // How format_thousands groups digits, as in localeconv(); at first not at all. A separator of more than four

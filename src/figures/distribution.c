@@ -119,6 +119,21 @@ static double bucket_time_ns(const struct distribution *distribution, unsigned b
     return (double)distribution->buckets[bucket] * middle_ns;
 }
 
+struct distribution_over distribution_over(const struct distribution *distribution, uint64_t threshold_ns) {
+    struct distribution_over over = {0};
+    double sum_ns = 0;
+    if (distribution->count == 0 || distribution->max_ns <= threshold_ns) {
+        return over;
+    }
+    unsigned last = distribution_bucket(distribution->max_ns);
+    for (unsigned bucket = distribution_bucket(threshold_ns + 1); bucket <= last; bucket++) {
+        over.count += distribution->buckets[bucket];
+        sum_ns += bucket_time_ns(distribution, bucket);
+    }
+    over.sum_ns = (uint64_t)sum_ns;
+    return over;
+}
+
 bool distribution_time_weighted_percentile_ns(const struct distribution *distribution, uint64_t quantile_ppm,
                                               uint64_t *ns) {
     if (!is_supported(distribution->count, quantile_ppm)) {

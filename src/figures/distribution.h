@@ -71,6 +71,14 @@ double distribution_deviation_ns(const struct distribution *distribution);      
 double distribution_time_weighted_mean_ns(const struct distribution *distribution);     // sum of squares / sum
 struct bucket_range distribution_range(const struct distribution *distribution);
 
+// Durations above a threshold below DISTRIBUTION_MAX_NS: all of the buckets whose upper bound is above it, but none if the
+// maximum is not. So more than a share of 1 - q are above it exactly if the percentile q is. Their sum is that of the
+// middles of their buckets.
+struct distribution_over {
+    uint64_t count, sum_ns;
+};
+struct distribution_over distribution_over(const struct distribution *distribution, uint64_t threshold_ns);
+
 // The nearest-rank percentile; quantile_ppm is in millionths (990000 is p99). False if the count cannot support it: if
 // fewer than one of that many values is expected to be above it. Time-weighted, each duration is weighted by itself,
 // which is what an application sees that comes at a random instant.

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 const char *const table_names[TABLES] = {"results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv",
-                                         "run.csv"};
+                                         "over.csv", "run.csv"};
 
 static void put_key(struct csv *csv, const struct result_key *key) {
     char worker[16] = "all";
@@ -145,10 +145,17 @@ static void put_round(struct csv *csv, const struct table_row *row) {
     csv_integer(csv, "partial", "0/1", round->partial);
 }
 
+static void put_over(struct csv *csv, const struct table_row *row) {
+    csv_integer(csv, "second", "number", row->number);
+    csv_integer(csv, "over_ns", "ns", row->over_ns);
+    csv_integer(csv, "operations", "count", row->over.count);
+    csv_integer(csv, "latency_sum_ns", "ns", row->over.sum_ns);
+}
+
 void columns_put(struct csv *csv, enum table table, const struct table_row *row) {
     static void (*const puts[TABLE_RUN])(struct csv *, const struct table_row *) = {
         [TABLE_RESULTS] = put_result, [TABLE_INTERVALS] = put_interval, [TABLE_HISTOGRAM] = put_bucket,
-        [TABLE_STALLS] = put_stall, [TABLE_ROUNDS] = put_round};
+        [TABLE_STALLS] = put_stall, [TABLE_ROUNDS] = put_round, [TABLE_OVER] = put_over};
     static const struct distribution distribution;
     static const struct result result = {.latency = &distribution};
     static const struct stall stall;

@@ -13,7 +13,8 @@
 
 #include <stdint.h>
 
-enum table { TABLE_RESULTS, TABLE_INTERVALS, TABLE_HISTOGRAM, TABLE_STALLS, TABLE_ROUNDS, TABLE_RUN, TABLES };
+enum table { TABLE_RESULTS, TABLE_INTERVALS, TABLE_HISTOGRAM, TABLE_STALLS, TABLE_ROUNDS, TABLE_OVER, TABLE_RUN,
+             TABLES };
 
 extern const char *const table_names[TABLES];
 
@@ -29,6 +30,8 @@ struct table_row {
     uint64_t step_start_ns;
     const char *file;
     const struct round_figures *round;  // rounds.csv
+    uint64_t over_ns;                   // over.csv: the threshold, and what was above it
+    struct distribution_over over;
 };
 
 // Writes all columns of a table. row may be NULL if the form wants no values.

@@ -163,6 +163,14 @@ void tables_round(struct tables *tables, const struct result_key *key, uint32_t 
     add_row(tables, TABLE_ROUNDS, &(struct table_row){.key = *key, .number = round, .round = figures});
 }
 
+void tables_over(struct tables *tables, const struct result_key *key, uint32_t second, uint64_t over_ns,
+                 const struct distribution *latency) {
+    struct table_row row = {.key = *key, .number = second, .over_ns = over_ns, .over = distribution_over(latency, over_ns)};
+    if (row.over.count > 0) {
+        add_row(tables, TABLE_OVER, &row);
+    }
+}
+
 // Writing.
 
 // A table with a hole is of no use, and its space may be what the others need.

@@ -50,6 +50,10 @@ void tables_stall(struct tables *tables, const struct result_key *key, uint32_t 
 void tables_round(struct tables *tables, const struct result_key *key, uint32_t round,
                   const struct round_figures *figures);
 
+// Of a second: a row for the threshold if an operation took longer.
+void tables_over(struct tables *tables, const struct result_key *key, uint32_t second, uint64_t over_ns,
+                 const struct distribution *latency);
+
 // Hands collected rows over to the thread that writes files, and reports tables that could not be written.
 void tables_flush(struct tables *tables, struct worker_thread *files);
 

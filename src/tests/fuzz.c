@@ -46,6 +46,11 @@ static void fuzz_options(char *text) {
     for (size_t i = 0; i < options.block_sizes.count; i++) {
         require(options.block_sizes.values[i] >= 512 && options.block_sizes.values[i] <= options.file_bytes);
     }
+    require(options.over.count >= 15 && options.over.count <= 15 + OPTIONS_OVER_MAX && options.over.values[0] >= 1);
+    for (size_t i = 1; i < options.over.count; i++) {
+        require(options.over.values[i] > options.over.values[i - 1]);
+    }
+    require(options.over.values[options.over.count - 1] <= UINT64_C(3600000000000));
     require(options.files >= 1 && options.files <= 10000 && options.file_bytes % 4096 == 0 && options.duration_s >= 1);
     require(sync_name(options.sync)[0] != '\0' && options.direct <= 1);
     for (uint32_t number = 1; number <= options.queue_managers; number += options.queue_managers / 3 + 1) {
@@ -90,6 +95,7 @@ static void fuzz_units(char *text) {
     }
     (void)parse_integer(text, &value);
     (void)parse_decimal(text, &value);
+    (void)parse_duration(text, &value);
     (void)parse_cpu_list(text, bits);
 }
 

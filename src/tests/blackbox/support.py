@@ -272,7 +272,25 @@ def consistent(result):
         buckets = [r for r in result.rows("histogram.csv") if r["step"] == row["step"]]
         equal(sum(int(r["operations"]) for r in buckets), int(row["operations"]), "histogram")
         equal([r["batch"] for r in buckets if not 1 <= int(r["batch"]) <= 30], [], "batches beyond 1 to 30")
+        over = [r for r in result.rows("over.csv") if r["step"] == row["step"]]
+        for over_ns in map(int, run["option_over_ns"].split()):
+            consistent_over(over_ns, [r for r in over if int(r["over_ns"]) == over_ns], seconds, buckets)
     return run
+
+
+def consistent_over(over_ns, over, seconds, buckets):
+    """A step's rows of over.csv for one threshold against its seconds and its histogram."""
+    second_by_number = {r["second"]: r for r in seconds}
+    equal(len({r["second"] for r in over}), len(over), "rows of a second over %d" % over_ns)
+    for r in over:
+        second = second_by_number[r["second"]]
+        assert 1 <= int(r["operations"]) <= int(second["operations"]) and int(second["latency_max_ns"]) > over_ns, (r, second)
+        assert int(r["operations"]) * over_ns * 0.99 <= int(r["latency_sum_ns"]) <= int(second["latency_sum_ns"]) * 1.01, (r, second)
+    found = sum(int(r["operations"]) for r in over)
+    above = sum(int(r["operations"]) for r in buckets if int(r["latency_upper_ns"]) > over_ns)
+    # A second whose maximum is in the threshold's own bucket, and not above it, has none.
+    undecided = [r for r in seconds if r["latency_max_ns"] and over_ns * 0.99 < int(r["latency_max_ns"]) <= over_ns]
+    assert found == above or (undecided and found < above), (over_ns, found, above)
 
 
 def refused(place, result, *parts):

@@ -56,6 +56,24 @@ def stall_leaves_rows_of_zero_writes(place):
 
 
 @test
+def writes_over_a_threshold_are_counted_by_the_second(place):
+    """Every tenth write takes 60 ms more. The run is stopped within a second, which counts as far as it went."""
+    before = strace(place, "pwritev:delay_enter=60000:when=20+10", calls="pwritev")
+    asked_ns = [60000000, 59999999, *range(10000, 310000, 10000)]
+    result = place.logdisk("--duration=30", "--deadline=4", "--delay=5000", "--over=" + ",".join("%dns" % ns for ns in asked_ns), before=before)
+    equal(result.status, 4, result.err)
+    run = consistent(result)
+    thresholds = [int(text) for text in run["option_over_ns"].split()]
+    equal(thresholds, sorted({*asked_ns, *(step * 10**decade for step in (1, 2, 5) for decade in range(5, 10))}))
+    seconds, slow = result.rows("intervals.csv"), [r for r in result.rows("over.csv") if r["over_ns"] == "50000000"]
+    equal([r["second"] for r in slow], [r["second"] for r in seconds], "seconds with slow writes")
+    equal(seconds[-1]["partial"], "1")
+    assert list(slow[0])[:6] == list(seconds[0])[:6] and slow[0]["worker"] == "all", slow[0]
+    share = sum(int(r["operations"]) for r in slow) / sum(int(r["operations"]) for r in seconds)
+    assert 0.05 <= share <= 0.2, share
+
+
+@test
 def last_second_that_is_cut_short_is_no_whole_one(place):
     """The only writer fails at about 1.96 s, and the main thread looks again after the second has ended."""
     result = place.logdisk("--duration=4", "--rate=10", before=strace(place, "pwritev:error=EIO:delay_enter=60000:when=20", calls="pwritev"))

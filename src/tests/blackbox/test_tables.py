@@ -32,7 +32,7 @@ def run_table_comes_last(place):
     result = place.logdisk("--duration=1", before=strace(place, calls="renameat,renameat2,fsync"))
     equal(result.status, 0, result.err)
     calls = [re.search(r" (\w+)\(", line).group(1) for line in traced(place) if "renameat" in line or "fsync(" in line]
-    equal(calls[-8:], ["fsync"] * 6 + ["renameat2", "fsync"])
+    equal(calls[-9:], ["fsync"] * 7 + ["renameat2", "fsync"])
 
 
 @test
@@ -60,7 +60,8 @@ def without_tables(result, *missing):
     equal(result.status, 2, result.err)
     run = result.run()
     equal((run["complete"], run["tables_missing"], run["exit_status"], run["exit_reason"]), ("0", " ".join(missing), "2", "tables_missing"))
-    equal(sorted(set(os.listdir(result.tables)) | set(missing)), ["histogram.csv", "intervals.csv", "results.csv", "rounds.csv", "run.csv", "stalls.csv"])
+    all_tables = ["histogram.csv", "intervals.csv", "over.csv", "results.csv", "rounds.csv", "run.csv", "stalls.csv"]
+    equal(sorted(set(os.listdir(result.tables)) | set(missing)), all_tables)
     assert not any(os.path.exists(os.path.join(result.tables, name)) for name in missing), missing
     assert int(result.all()["operations"]) > 0
     return run

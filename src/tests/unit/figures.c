@@ -79,6 +79,46 @@ void test_percentiles_against_sorting(void) {
     }
 }
 
+// What is over a threshold agrees with the percentiles to the operation, and is never less than it truly was.
+static void check_over(enum shape shape) {
+    static struct distribution distribution;
+    static const uint64_t quantiles_ppm[] = {500000, 900000, 990000, 999000};
+    uint64_t state = 7 + shape;
+    distribution_clear(&distribution);
+    for (size_t i = 0; i < SAMPLES; i++) {
+        distribution_add(&distribution, sample(shape, &state), i + 1);
+    }
+    for (size_t i = 0; i < sizeof quantiles_ppm / sizeof quantiles_ppm[0]; i++) {
+        uint64_t told = 0, allowed = SAMPLES - SAMPLES * quantiles_ppm[i] / 1000000;
+        CHECK(distribution_percentile_ns(&distribution, quantiles_ppm[i], &told));
+        CHECK(distribution_over(&distribution, told).count <= allowed);
+        CHECK(distribution_over(&distribution, told - 1).count > allowed);
+    }
+    CHECK(distribution_over(&distribution, distribution.max_ns).count == 0);
+    CHECK(distribution_over(&distribution, distribution.min_ns - 1).count == SAMPLES);
+    double sum_ns = (double)distribution_over(&distribution, 0).sum_ns;
+    CHECK(fabs(sum_ns - (double)distribution.sum_ns) <= 0.005 * (double)distribution.sum_ns);
+}
+
+void test_over(void) {
+    static struct distribution distribution;
+    check_over(CONSTANT);
+    check_over(BIMODAL);
+    check_over(HEAVY_TAILED);
+    distribution_clear(&distribution);
+    CHECK(distribution_over(&distribution, 0).count == 0);
+    // 2 ms lies within a bucket, 1998848 to 2007039; the one above it ends at 2015231.
+    distribution_add(&distribution, 1998847, 1);
+    distribution_add(&distribution, 1999000, 2);
+    CHECK(distribution_over(&distribution, 2000000).count == 0);
+    distribution_add(&distribution, 2000001, 3);
+    distribution_add(&distribution, 2015231, 4);
+    struct distribution_over over = distribution_over(&distribution, 2000000);
+    CHECK(over.count == 3 && over.sum_ns == (2 * (UINT64_C(1998848) + 2007039) + 2007040 + 2015231) / 2);
+    CHECK(distribution_over(&distribution, 1998847).count == 3 && distribution_over(&distribution, 1998846).count == 4);
+    CHECK(distribution_over(&distribution, 2007039).count == 1 && distribution_over(&distribution, 2015230).count == 1);
+}
+
 // Longer than the histogram counts, which is 73 minutes.
 void test_percentiles_of_hours(void) {
     static struct distribution distribution;

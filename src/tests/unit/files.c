@@ -112,7 +112,8 @@ void test_tables(void) {
     static struct tables tables;
     static struct distribution distribution;
     static struct failure failure;
-    static const char *const names[] = {"results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv", "run.csv"};
+    static const char *const names[] = {"results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv", "over.csv",
+                                        "run.csv"};
     make_directory();
     char path[PATH_MAX];
     (void)snprintf(path, sizeof path, "%s/t", directory);
@@ -124,6 +125,9 @@ void test_tables(void) {
     tables_result(&tables, &result);
     tables_interval(&tables, &step, 1, false, &distribution);
     tables_batch(&tables, &step, 30, &distribution);
+    tables_over(&tables, &step, 1, 50000, &distribution);
+    tables_over(&tables, &step, 1, 56575, &distribution);
+    tables_over(&tables, &step, 1, 724878, &distribution);
     csv_text(&tables.files[TABLE_RUN].rows, "a", "text", "a,b");
     CHECK(strcmp(get_file("t/run.csv"), "(absent)") == 0);
     char missing[TABLES_NAMES_BYTES];
@@ -140,6 +144,8 @@ void test_tables(void) {
                  "1,4096,1,log,write,all,1,0,2,8192,781336,56458,56575,,,724878\n") == 0);
     CHECK(strcmp(get_file("t/histogram.csv"), "step,block_size_bytes,load_point,stream,operation,worker,batch,latency_upper_ns,"
                  "operations\n1,4096,1,log,write,all,30,56575,1\n1,4096,1,log,write,all,30,724991,1\n") == 0);
+    CHECK(strcmp(get_file("t/over.csv"), "step,block_size_bytes,load_point,stream,operation,worker,second,over_ns,operations,"
+                 "latency_sum_ns\n1,4096,1,log,write,all,1,50000,2,779391\n1,4096,1,log,write,all,1,56575,1,722943\n") == 0);
     CHECK(strcmp(get_file("t/run.csv"), "key,value\na,\"a,b\"\n") == 0);
     CHECK(!tables_open(&tables, path, 2, &failure) && failure.status == EXIT_REFUSED);
     CHECK(strstr(failure.message, "results.csv already exists") != NULL);

@@ -36,6 +36,17 @@ void test_units(void) {
         CHECK_CASE(parse_decimal(decimals[i].text, &value) == decimals[i].good, decimals[i].text);
         CHECK_CASE(value == (decimals[i].good ? decimals[i].value : 77), decimals[i].text);
     }
+    static const struct { const char *text; bool good; uint64_t value; } durations[] = {
+        {"0ns", true, 0}, {"7ns", true, 7}, {"500us", true, 500000}, {"2ms", true, 2000000}, {"10s", true, 10000000000},
+        {"18446744073709551615ns", true, UINT64_MAX}, {"18446744074s", false, 0}, {"18446744073709551616ns", false, 0},
+        {"2", false, 0}, {"ms", false, 0}, {"", false, 0}, {"2 ms", false, 0}, {" 2ms", false, 0}, {"2MS", false, 0},
+        {"2msec", false, 0}, {"2m", false, 0}, {"0.5ms", false, 0}, {"-2ms", false, 0}, {"2ms,", false, 0},
+    };
+    for (size_t i = 0; i < sizeof durations / sizeof durations[0]; i++) {
+        uint64_t value = 77;
+        CHECK_CASE(parse_duration(durations[i].text, &value) == durations[i].good, durations[i].text);
+        CHECK_CASE(value == (durations[i].good ? durations[i].value : 77), durations[i].text);
+    }
     static const struct { const char *separator, *grouping; uint64_t value; const char *text; } thousands[] = {
         {"", "", 1234567, "1234567"}, {",", "", 1234567, "1234567"}, {",", "\x7f", 1234567, "1234567"},
         {",", "\3\3", 0, "0"}, {",", "\3", 999, "999"}, {",", "\3", 1000, "1,000"}, {",", "\3", 123456, "123,456"},
@@ -98,6 +109,35 @@ void test_options_accepted(void) {
     CHECK(parse(&o, "--version") == OPTIONS_VERSION);
 }
 
+static const char *over_of(const struct options *options) {
+    static struct text value;
+    text_cut(&value, 0);
+    for (size_t i = 0; i < options_count(); i++) {
+        if (option_key(i) != NULL && strcmp(option_key(i), "option_over_ns") == 0) {
+            option_value(options, i, &value);
+        }
+    }
+    return value.bytes;
+}
+
+// In rising order and each once, whatever is asked for; the last --over counts.
+void test_options_over(void) {
+    static struct options o;
+    CHECK(parse(&o, "--bsize=4K") == OPTIONS_RUN);
+    CHECK(strcmp(over_of(&o), "100000 200000 500000 1000000 2000000 5000000 10000000 20000000 50000000 100000000 200000000 "
+                 "500000000 1000000000 2000000000 5000000000") == 0);
+    CHECK(parse(&o, "--over=7s --bsize=4K --over=3600s,1999999ns,2000us,1ns,3ms,3000us") == OPTIONS_RUN);
+    CHECK(strcmp(over_of(&o), "1 100000 200000 500000 1000000 1999999 2000000 3000000 5000000 10000000 20000000 50000000 "
+                 "100000000 200000000 500000000 1000000000 2000000000 5000000000 3600000000000") == 0);
+    static char line[400] = "--bsize=4K --over=11ms";
+    for (int i = 12; i <= 42; i++) {
+        (void)snprintf(line + strlen(line), 16, ",%dms", i);
+    }
+    CHECK(parse(&o, line) == OPTIONS_RUN && o.over.count == 15 + 32 - 1);      // 20 ms is always in it
+    (void)strcat(line, ",43ms");
+    CHECK(parse(&o, line) == OPTIONS_WRONG && strstr(message, "--over: a list of 33") && strstr(message, "up to 32"));
+}
+
 void test_options_refused(void) {
     static const struct { const char *line, *option, *value, *hint; } cases[] = {
         {"", "--bsize", "missing", "for example --bsize="},
@@ -125,6 +165,11 @@ void test_options_refused(void) {
         {"--bsize=4K --rate=0", "--rate", "'0'", "0.001"},
         {"--bsize=4K --rate=5 --delay=5", "--rate", "--delay", "exclude"},
         {"--bsize=4K --startAt=yesterday", "--startAt", "'yesterday'", "epoch"},
+        {"--bsize=4K --over=2", "--over", "'2'", "1ns to 3600s, in whole ns, us, ms or s; try --over="},
+        {"--bsize=4K --over=0ms", "--over", "'0ms'", "1ns to 3600s"},
+        {"--bsize=4K --over=3601s", "--over", "'3601s'", "1ns to 3600s"},
+        {"--bsize=4K --over=2ms,", "--over", "'2ms,'", "try --over="},
+        {"--bsize=4K --over=", "--over", "''", "try --over="},
         {"--bsize=4K --deadline=0", "--deadline", "'0'", "1 to"},
         {"--bsize=4K --cpu=3-1", "--cpu", "'3-1'", "0-3,8"},
         {"--bsize=4K --filePrefix=a/b", "--filePrefix", "'a/b'", "slash"},
