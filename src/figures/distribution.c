@@ -5,6 +5,7 @@
 #include "figures/distribution.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #define PPM UINT64_C(1000000)
@@ -18,7 +19,7 @@ uint64_t distribution_lower_ns(unsigned bucket) {
 }
 
 uint64_t distribution_upper_ns(unsigned bucket) {
-    return bucket + 1 < DISTRIBUTION_BUCKETS ? distribution_lower_ns(bucket + 1) - 1 : DISTRIBUTION_MAX_NS;
+    return distribution_lower_ns(bucket + 1) - 1;
 }
 
 struct bucket_range distribution_range(const struct distribution *distribution) {
@@ -30,13 +31,8 @@ void distribution_clear(struct distribution *distribution) {
         struct bucket_range range = distribution_range(distribution);
         memset(&distribution->buckets[range.first], 0, (range.last - range.first + 1) * sizeof distribution->buckets[0]);
     }
-    distribution->count = 0;
-    distribution->sum_ns = 0;
-    distribution->sum_squares = 0;
+    memset(distribution, 0, offsetof(struct distribution, buckets));
     distribution->min_ns = UINT64_MAX;
-    distribution->min_ordinal = 0;
-    distribution->max_ns = 0;
-    distribution->max_ordinal = 0;
 }
 
 void distribution_add_sum(struct distribution *distribution, uint128 ns) {
@@ -84,71 +80,49 @@ double distribution_time_weighted_mean_ns(const struct distribution *distributio
     return distribution->sum_ns > 0 ? (double)distribution->sum_squares / (double)distribution->sum_ns : 0;
 }
 
-static bool is_supported(uint64_t count, uint64_t quantile_ppm) {
-    return count >= (PPM + (PPM - quantile_ppm) - 1) / (PPM - quantile_ppm);
+// What a bucket counts for: its operations or, if time-weighted, the time that they took (twice that, to stay whole).
+static uint128 bucket_weight(const struct distribution *distribution, unsigned bucket, bool time_weighted) {
+    uint64_t each = time_weighted ? distribution_lower_ns(bucket) + distribution_upper_ns(bucket) : 1;
+    return (uint128)distribution->buckets[bucket] * each;
 }
 
-// The upper bound of a bucket, but no more than the maximum. The last bucket has no other bound.
-static uint64_t bound_ns(const struct distribution *distribution, unsigned bucket) {
-    uint64_t upper_ns = distribution_upper_ns(bucket);
-    return upper_ns < DISTRIBUTION_MAX_NS && upper_ns < distribution->max_ns ? upper_ns : distribution->max_ns;
-}
-
-// ceil(count x ppm / 10^6), without overflow for any count.
-static uint64_t rank_of(uint64_t count, uint64_t quantile_ppm) {
-    uint64_t rank = count / PPM * quantile_ppm + (count % PPM * quantile_ppm + PPM - 1) / PPM;
-    return rank > 0 ? rank : 1;
-}
-
-bool distribution_percentile_ns(const struct distribution *distribution, uint64_t quantile_ppm, uint64_t *ns) {
-    if (!is_supported(distribution->count, quantile_ppm)) {
+static bool percentile_ns(const struct distribution *distribution, uint64_t quantile_ppm, bool time_weighted, uint64_t *ns) {
+    if ((uint128)distribution->count * (PPM - quantile_ppm) < PPM) {
         return false;
     }
     struct bucket_range range = distribution_range(distribution);
-    uint64_t rank = rank_of(distribution->count, quantile_ppm);
-    unsigned bucket = range.first;
-    for (uint64_t seen = distribution->buckets[bucket]; seen < rank && bucket < range.last;) {
-        seen += distribution->buckets[++bucket];
+    uint128 total = 0, seen = 0;
+    for (unsigned bucket = range.first; bucket <= range.last; bucket++) {
+        total += bucket_weight(distribution, bucket, time_weighted);
     }
-    *ns = bound_ns(distribution, bucket);
+    unsigned bucket = range.first;
+    while (bucket < range.last && (seen += bucket_weight(distribution, bucket, time_weighted)) * PPM < total * quantile_ppm) {
+        bucket++;
+    }
+    *ns = bucket < range.last ? distribution_upper_ns(bucket) : distribution->max_ns;
     return true;
 }
 
-static double bucket_time_ns(const struct distribution *distribution, unsigned bucket) {
-    double middle_ns = ((double)distribution_lower_ns(bucket) + (double)distribution_upper_ns(bucket)) / 2;
-    return (double)distribution->buckets[bucket] * middle_ns;
+bool distribution_percentile_ns(const struct distribution *distribution, uint64_t quantile_ppm, uint64_t *ns) {
+    return percentile_ns(distribution, quantile_ppm, false, ns);
+}
+
+bool distribution_time_weighted_percentile_ns(const struct distribution *distribution, uint64_t quantile_ppm,
+                                              uint64_t *ns) {
+    return percentile_ns(distribution, quantile_ppm, true, ns);
 }
 
 struct distribution_over distribution_over(const struct distribution *distribution, uint64_t threshold_ns) {
     struct distribution_over over = {0};
-    double sum_ns = 0;
+    uint128 twice_sum_ns = 0;
     if (distribution->count == 0 || distribution->max_ns <= threshold_ns) {
         return over;
     }
     unsigned last = distribution_bucket(distribution->max_ns);
     for (unsigned bucket = distribution_bucket(threshold_ns + 1); bucket <= last; bucket++) {
         over.count += distribution->buckets[bucket];
-        sum_ns += bucket_time_ns(distribution, bucket);
+        twice_sum_ns += bucket_weight(distribution, bucket, true);
     }
-    over.sum_ns = (uint64_t)sum_ns;
+    over.sum_ns = (uint64_t)(twice_sum_ns / 2);
     return over;
-}
-
-bool distribution_time_weighted_percentile_ns(const struct distribution *distribution, uint64_t quantile_ppm,
-                                              uint64_t *ns) {
-    if (!is_supported(distribution->count, quantile_ppm)) {
-        return false;
-    }
-    struct bucket_range range = distribution_range(distribution);
-    double total_ns = 0;
-    for (unsigned bucket = range.first; bucket <= range.last; bucket++) {
-        total_ns += bucket_time_ns(distribution, bucket);
-    }
-    double wanted_ns = total_ns * (double)quantile_ppm / (double)PPM;
-    unsigned bucket = range.first;
-    for (double seen_ns = bucket_time_ns(distribution, bucket); seen_ns < wanted_ns && bucket < range.last;) {
-        seen_ns += bucket_time_ns(distribution, ++bucket);
-    }
-    *ns = bound_ns(distribution, bucket);
-    return true;
 }

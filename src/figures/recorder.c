@@ -8,16 +8,6 @@
 
 #include <string.h>
 
-static void clear_pending(struct pending_slot *pending, struct bucket_range range) {
-    atomic_store_explicit(&pending->count, 0, memory_order_relaxed);
-    atomic_store_explicit(&pending->sum_ns, 0, memory_order_relaxed);
-    atomic_store_explicit(&pending->min_ns, UINT64_MAX, memory_order_relaxed);
-    atomic_store_explicit(&pending->max_ns, 0, memory_order_relaxed);
-    for (unsigned bucket = range.first; bucket <= range.last; bucket++) {
-        atomic_store_explicit(&pending->buckets[bucket], 0, memory_order_relaxed);
-    }
-}
-
 void recorder_start_step(struct recorder *recorder, struct timeline timeline, struct recorder_sink sink) {
     recorder->timeline = timeline;
     recorder->sink = sink;
@@ -29,23 +19,12 @@ void recorder_start_step(struct recorder *recorder, struct timeline timeline, st
     memset(recorder->rounds, 0, sizeof recorder->rounds);
     recorder->rounds_done = 0;
     recorder->seconds = (struct seconds){0};
-    for (unsigned i = 0; i < RECORDER_PENDING; i++) {
-        clear_pending(&recorder->pending[i], (struct bucket_range){0, 0});
-    }
-    atomic_store_explicit(&recorder->finalised, 0, memory_order_release);
-}
-
-static void lower_to(_Atomic uint64_t *value, uint64_t candidate) {
-    uint64_t seen = atomic_load_explicit(value, memory_order_relaxed);
-    while (candidate < seen && !atomic_compare_exchange_weak_explicit(value, &seen, candidate, memory_order_relaxed,
-                                                                      memory_order_relaxed)) {
-    }
+    recorder->finalised = 0;
 }
 
 static void raise_to(_Atomic uint64_t *value, uint64_t candidate) {
-    uint64_t seen = atomic_load_explicit(value, memory_order_relaxed);
-    while (candidate > seen && !atomic_compare_exchange_weak_explicit(value, &seen, candidate, memory_order_relaxed,
-                                                                      memory_order_relaxed)) {
+    uint64_t seen = *value;
+    while (candidate > seen && !atomic_compare_exchange_weak(value, &seen, candidate)) {
     }
 }
 
@@ -55,13 +34,13 @@ void recorder_add(struct recorder *recorder, uint32_t cut, const struct distribu
     }
     struct pending_slot *pending = &recorder->pending[cut % RECORDER_PENDING];
     struct bucket_range range = distribution_range(slot);
-    atomic_fetch_add_explicit(&pending->count, slot->count, memory_order_relaxed);
-    atomic_fetch_add_explicit(&pending->sum_ns, slot->sum_ns, memory_order_relaxed);
-    lower_to(&pending->min_ns, slot->min_ns);
+    pending->count += slot->count;
+    pending->sum_ns += slot->sum_ns;
     raise_to(&pending->max_ns, slot->max_ns);
+    raise_to(&pending->min_ns_below_max, UINT64_MAX - slot->min_ns);
     for (unsigned bucket = range.first; bucket <= range.last; bucket++) {
         if (slot->buckets[bucket] > 0) {
-            atomic_fetch_add_explicit(&pending->buckets[bucket], slot->buckets[bucket], memory_order_relaxed);
+            pending->buckets[bucket] += (uint32_t)slot->buckets[bucket];
         }
     }
 }
@@ -98,30 +77,25 @@ static void end_second(struct recorder *recorder, uint32_t second, bool partial)
     distribution_clear(&recorder->second);
 }
 
-// Empties a pending slot that is not empty into recorder->slot.
-static void empty_pending(struct recorder *recorder, struct pending_slot *pending) {
-    struct distribution *slot = &recorder->slot;
-    distribution_clear(slot);
-    slot->count = atomic_load_explicit(&pending->count, memory_order_relaxed);
-    slot->sum_ns = atomic_load_explicit(&pending->sum_ns, memory_order_relaxed);
-    slot->min_ns = atomic_load_explicit(&pending->min_ns, memory_order_relaxed);
-    slot->max_ns = atomic_load_explicit(&pending->max_ns, memory_order_relaxed);
-    struct bucket_range range = distribution_range(slot);
-    for (unsigned bucket = range.first; bucket <= range.last; bucket++) {
-        slot->buckets[bucket] = atomic_load_explicit(&pending->buckets[bucket], memory_order_relaxed);
-    }
-    clear_pending(pending, range);
-}
-
-// Moves the pending slot of the current cut into the second, the batch and the step, and frees it.
+// Moves the pending slot of the current cut into the second, the batch and the step, and leaves it empty.
 static void take_over(struct recorder *recorder) {
     struct pending_slot *pending = &recorder->pending[recorder->cut.index % RECORDER_PENDING];
-    if (atomic_load_explicit(&pending->count, memory_order_relaxed) > 0) {
-        empty_pending(recorder, pending);
-        distribution_merge(&recorder->second, &recorder->slot);
-        distribution_merge(&recorder->batch, &recorder->slot);
-        distribution_merge(&recorder->step, &recorder->slot);
+    struct distribution *slot = &recorder->slot;
+    if (pending->count == 0) {
+        return;
     }
+    distribution_clear(slot);
+    slot->count = atomic_exchange(&pending->count, 0);
+    slot->sum_ns = atomic_exchange(&pending->sum_ns, 0);
+    slot->max_ns = atomic_exchange(&pending->max_ns, 0);
+    slot->min_ns = UINT64_MAX - atomic_exchange(&pending->min_ns_below_max, 0);
+    struct bucket_range range = distribution_range(slot);
+    for (unsigned bucket = range.first; bucket <= range.last; bucket++) {
+        slot->buckets[bucket] = atomic_exchange(&pending->buckets[bucket], 0);
+    }
+    distribution_merge(&recorder->second, slot);
+    distribution_merge(&recorder->batch, slot);
+    distribution_merge(&recorder->step, slot);
 }
 
 void recorder_finalise_next(struct recorder *recorder) {
@@ -136,7 +110,7 @@ void recorder_finalise_next(struct recorder *recorder) {
         }
     }
     recorder->cut = timeline_next(&recorder->timeline, &cut);
-    atomic_store_explicit(&recorder->finalised, recorder->cut.index, memory_order_release);
+    recorder->finalised = recorder->cut.index;
 }
 
 void recorder_finish(struct recorder *recorder, uint32_t last_cut, uint64_t end_ns) {

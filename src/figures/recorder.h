@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // From single operations to seconds, batches and rounds, while workers go on. One recorder serves all workers of a
-// stream and one operation.
+// stream and one operation. One of zeros (calloc) can start its first step.
 //
 // A step's time is cut into slots (timeline.h). Every worker counts its operations in a slot of its own. When one
-// completes past the slot's end, the worker adds the slot to the pending slot that all workers share: relaxed atomic
-// additions over the occupied buckets, no lock, nothing to wait for. It then publishes how many cuts it has passed. The
+// completes past the slot's end, the worker adds the slot to the pending slot that all workers share: atomic additions
+// over the occupied buckets, no lock, nothing to wait for. It then publishes how many cuts it has passed. The
 // main thread takes a pending slot over when every worker has passed it. So that rows appear during a stall, main passes
 // a cut for a worker that is in a system call (measure/worker.h).
 //
@@ -24,9 +24,10 @@
 
 #define RECORDER_PENDING 32
 
-// A slot lasts a second at most: 32-bit counts are enough for all workers together.
+// A slot lasts a second at most: 32-bit counts are enough for all workers together. An empty one holds zeros, so it has
+// the minimum as its distance from UINT64_MAX.
 struct pending_slot {
-    _Atomic uint64_t count, sum_ns, min_ns, max_ns;
+    _Atomic uint64_t count, sum_ns, max_ns, min_ns_below_max;
     _Atomic uint32_t buckets[DISTRIBUTION_BUCKETS];
 };
 
@@ -80,7 +81,7 @@ void recorder_start_step(struct recorder *recorder, struct timeline timeline, st
 
 // True if the pending slot of that cut is free for additions.
 static inline bool recorder_is_free(const struct recorder *recorder, uint32_t cut) {
-    return cut < atomic_load_explicit(&recorder->finalised, memory_order_acquire) + RECORDER_PENDING;
+    return cut < recorder->finalised + RECORDER_PENDING;
 }
 
 // Adds a worker's slot to the pending slot of that cut. The slot keeps its content.

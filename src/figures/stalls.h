@@ -1,8 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The ten longest operations of a step, longest first: when, where, how long. The threshold tells in one comparison
-// whether an operation belongs among them.
+// The ten longest operations of a step, longest first: when, where, how long. An operation must be longer than the
+// last of them to be kept.
 #ifndef LOGDISK_STALLS_H
 #define LOGDISK_STALLS_H
 
@@ -22,11 +22,19 @@ struct stall {
 };
 
 struct stalls {
-    uint64_t threshold_ns;          // an operation must be longer to be kept
     size_t count;
     struct stall longest[STALLS_KEPT];
 };
 
-void stalls_insert(struct stalls *stalls, const struct stall *stall);
+static inline void stalls_insert(struct stalls *stalls, const struct stall *stall) {
+    if (stall->latency_ns <= stalls->longest[STALLS_KEPT - 1].latency_ns) {
+        return;
+    }
+    size_t at = stalls->count < STALLS_KEPT ? stalls->count++ : STALLS_KEPT - 1;
+    for (; at > 0 && stalls->longest[at - 1].latency_ns < stall->latency_ns; at--) {
+        stalls->longest[at] = stalls->longest[at - 1];
+    }
+    stalls->longest[at] = *stall;
+}
 
 #endif

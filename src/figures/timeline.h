@@ -8,6 +8,8 @@
 #ifndef LOGDISK_TIMELINE_H
 #define LOGDISK_TIMELINE_H
 
+#include "base/clock.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -27,7 +29,21 @@ struct cut {
     bool ends_second, ends_batch;
 };
 
-struct cut timeline_first(const struct timeline *timeline);
-struct cut timeline_next(const struct timeline *timeline, const struct cut *cut);
+static inline struct cut timeline_first(const struct timeline *timeline) {
+    return (struct cut){.end_ns = timeline->start_ns};
+}
+
+static inline struct cut timeline_next(const struct timeline *timeline, const struct cut *cut) {
+    struct cut next = {.index = cut->index + 1,
+                       .second = cut->second + (cut->index == 0 || cut->ends_second),
+                       .batch = cut->batch + (cut->index == 0 || cut->ends_batch)};
+    uint64_t second_end_ns = timeline->start_ns + next.second * NS_PER_S;
+    uint64_t batch_end_ns = timeline->start_ns + timeline->duration_ns * next.batch / TIMELINE_BATCHES;
+    bool batch_can_end = next.batch < TIMELINE_BATCHES;
+    next.end_ns = batch_can_end && batch_end_ns < second_end_ns ? batch_end_ns : second_end_ns;
+    next.ends_second = next.end_ns == second_end_ns;
+    next.ends_batch = batch_can_end && next.end_ns == batch_end_ns;
+    return next;
+}
 
 #endif

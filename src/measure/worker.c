@@ -251,7 +251,7 @@ static inline void record(struct worker *worker, struct figures *figures, uint64
     uint64_t latency_ns = end_ns - start_ns;
     uint64_t ordinal = ++worker->operations - worker->warmup_operations;
     distribution_add(&figures->slot, latency_ns, ordinal);
-    if (__builtin_expect(latency_ns > figures->stalls.threshold_ns, 0)) {
+    if (__builtin_expect(latency_ns > figures->stalls.longest[STALLS_KEPT - 1].latency_ns, 0)) {
         struct stall stall = {.latency_ns = latency_ns, .start_ns = start_ns, .ordinal = ordinal,
                               .offset_bytes = worker->pattern.offset_bytes, .file = worker->pattern.file,
                               .worker = worker->number};

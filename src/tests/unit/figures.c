@@ -232,15 +232,12 @@ void test_stalls(void) {
     struct stalls stalls = {0};
     for (uint64_t i = 1; i <= 100; i++) {
         struct stall stall = {.latency_ns = i * 37 % 101, .ordinal = i};
-        if (stall.latency_ns > stalls.threshold_ns) {
-            stalls_insert(&stalls, &stall);
-        }
+        stalls_insert(&stalls, &stall);
     }
     CHECK(stalls.count == STALLS_KEPT);
     for (size_t i = 0; i < STALLS_KEPT; i++) {
         CHECK(stalls.longest[i].latency_ns == 100 - i);
     }
-    CHECK(stalls.threshold_ns == 91);
     stalls_insert(&stalls, &(struct stall){.latency_ns = 5});
     CHECK(stalls.count == STALLS_KEPT && stalls.longest[STALLS_KEPT - 1].latency_ns == 91);
 }
