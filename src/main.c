@@ -5,9 +5,9 @@
 #include "base/platform.h"
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "base/units.h"
 #include "base/version.h"
-#include "host/cpu_load.h"
 #include "output/columns.h"
 #include "output/console.h"
 #include "output/run_csv.h"
@@ -207,6 +207,24 @@ static void close_workspace(struct run *run) {
     }
 }
 
+static void *keep_busy(void *unused) {
+    for (volatile uint64_t count = 0;; count = count + 1) {
+    }
+    return unused;
+}
+
+// They run until the process ends.
+static void start_background_threads(struct run *run) {
+    for (uint64_t i = 0; i < run->options->background_threads; i++) {
+        pthread_t thread;
+        if (!thread_start(&thread, keep_busy, NULL)) {
+            run_warn(run, "--backgroundThreads: not all threads could be made");
+            return;
+        }
+        (void)pthread_detach(thread);
+    }
+}
+
 // In a thread, because it looks at disks that may hang.
 static void check(void *argument) {
     struct run *run = argument;
@@ -236,9 +254,7 @@ static enum exit_status measure(struct run *run) {
         return run->failure.status;
     }
     preflight_warn_early(run);
-    if (!background_start(run->options->background_threads)) {
-        run_warn(run, "--backgroundThreads: not all threads could be made");
-    }
+    start_background_threads(run);
     if (prepare_files(run)) {
         run_steps(run);
     }

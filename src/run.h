@@ -6,7 +6,6 @@
 #ifndef LOGDISK_RUN_H
 #define LOGDISK_RUN_H
 
-#include "host/backing.h"
 #include "output/mqldt_csv.h"
 #include "host/device_lock.h"
 #include "host/disturbance.h"

@@ -4,45 +4,260 @@
 
 #include "host/device.h"
 
-#include "host/mounts.h"
+#include "base/units.h"
+#include "host/procfs.h"
 
+#include <fcntl.h>
+#include <glob.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
-// disk is the whole disk's directory in sysfs.
+#define DEPTH_MAX 8                     // mapped devices on mapped devices, loop devices on files on loop devices ...
+#define PATH_BYTES (PATH_MAX + 64)      // of a file in a directory of sysfs
+
+// Block devices. Each has a directory in sysfs, which stands for it here.
+
+// False if there is none.
+static bool find_directory(struct block_number number, char device[PATH_MAX]) {
+    char link[64];
+    (void)snprintf(link, sizeof link, "/sys/dev/block/%" PRIu32 ":%" PRIu32, number.major, number.minor);
+    return number.major > 0 && realpath(link, device) != NULL;
+}
+
+static bool read_fact(const char *directory, const char *name, char *fact, size_t fact_bytes) {
+    char path[PATH_BYTES];
+    (void)snprintf(path, sizeof path, "%s/%s", directory, name);
+    return read_text(path, fact, fact_bytes);
+}
+
+static const char *name_of(const char *device) {
+    return strrchr(device, '/') + 1;
+}
+
+static struct block_number number_of(const char *device) {
+    char text[FACT_BYTES];
+    struct block_number number;
+    bool known = read_fact(device, "dev", text, sizeof text) &&
+                 sscanf(text, "%" SCNu32 ":%" SCNu32, &number.major, &number.minor) == 2;
+    return known ? number : (struct block_number){0};
+}
+
+// The directory of the whole disk: the parent if the device is a partition.
+static void find_whole_disk(const char *device, char disk[PATH_MAX]) {
+    char number[FACT_BYTES];
+    (void)snprintf(disk, PATH_MAX, "%s", device);
+    if (read_fact(device, "partition", number, sizeof number)) {
+        *strrchr(disk, '/') = '\0';
+    }
+}
+
+bool disks_contain(const struct disks *disks, struct block_number disk) {
+    for (uint32_t i = 0; i < disks->count; i++) {
+        if (disks->numbers[i].major == disk.major && disks->numbers[i].minor == disk.minor) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_disk(struct disks *disks, struct block_number disk) {
+    if (disks->count < DISKS_MAX && !disks_contain(disks, disk)) {
+        disks->numbers[disks->count++] = disk;
+    }
+}
+
+static void append_name(struct block_stack *stack, const char *before, const char *device) {
+    char label[FACT_BYTES];
+    bool labelled = read_fact(device, "dm/name", label, sizeof label);
+    size_t used = strlen(stack->text);
+    (void)snprintf(stack->text + used, sizeof stack->text - used, labelled ? "%s%s (%s)" : "%s%s", before,
+                   name_of(device), label);
+}
+
+// A partition stands on its disk, a mapped device on its slaves.
+static void walk_down(struct block_stack *stack, const char *before, const char *device, int depth) {
+    char disk[PATH_MAX], below[PATH_MAX], pattern[PATH_BYTES];
+    glob_t slaves = {0};
+    append_name(stack, before, device);
+    find_whole_disk(device, disk);
+    if (strcmp(disk, device) != 0) {
+        append_name(stack, " > ", disk);
+    }
+    (void)snprintf(pattern, sizeof pattern, "%s/slaves/*", disk);
+    if (depth == DEPTH_MAX || glob(pattern, 0, NULL, &slaves) != 0) {
+        add_disk(&stack->bottoms, number_of(disk));
+    }
+    for (size_t i = 0; i < slaves.gl_pathc; i++) {
+        if (realpath(slaves.gl_pathv[i], below) != NULL) {
+            walk_down(stack, i == 0 ? " > " : " + ", below, depth + 1);
+        }
+    }
+    globfree(&slaves);
+}
+
+// Some file systems (btrfs) have no device of their own in mountinfo; then the source tells.
+static struct block_number number_of_mount(const struct mount *mount) {
+    struct stat status;
+    if (mount->major == 0 && strncmp(mount->source, "/dev/", 5) == 0 && stat(mount->source, &status) == 0 &&
+        S_ISBLK(status.st_mode)) {
+        return (struct block_number){major(status.st_rdev), minor(status.st_rdev)};
+    }
+    return (struct block_number){mount->major, mount->minor};
+}
+
+// Identity.
+
+void parse_chosen(const char *text, char *chosen, size_t size) {
+    const char *open = strchr(text, '[');
+    size_t length = open != NULL ? strcspn(open + 1, "]") : 0;
+    bool bracketed = open != NULL && open[1 + length] == ']';
+    (void)snprintf(chosen, size, "%.*s", bracketed ? (int)length : INT_MAX, bracketed ? open + 1 : text);
+}
+
 static void read_device(struct device_facts *facts, const char *device, const char *disk) {
-    char scheduler[IDENTITY_TEXT_BYTES];
-    (void)snprintf(facts->name, sizeof facts->name, "%.150s", block_name(device));
-    block_fact(disk, "device/model", facts->model, IDENTITY_TEXT_BYTES);
-    block_fact(disk, "queue/scheduler", scheduler, IDENTITY_TEXT_BYTES);
-    parse_chosen(scheduler, facts->scheduler, sizeof facts->scheduler);
-    block_fact(disk, "queue/write_cache", facts->write_cache, IDENTITY_TEXT_BYTES);
-    block_fact(disk, "queue/rotational", facts->rotational, IDENTITY_TEXT_BYTES);
-    block_fact(disk, "queue/nomerges", facts->nomerges, IDENTITY_TEXT_BYTES);
-    block_fact(disk, "queue/wbt_lat_usec", facts->wbt_lat_us, IDENTITY_TEXT_BYTES);
-    block_fact(disk, "queue/logical_block_size", facts->logical_block_bytes, IDENTITY_TEXT_BYTES);
-    block_fact(disk, "queue/physical_block_size", facts->physical_block_bytes, IDENTITY_TEXT_BYTES);
+    char scheduler[FACT_BYTES];
+    (void)snprintf(facts->name, sizeof facts->name, "%.150s", name_of(device));
+    (void)read_fact(disk, "queue/scheduler", scheduler, FACT_BYTES);
+    parse_chosen(scheduler, facts->scheduler, FACT_BYTES);
+    (void)read_fact(disk, "device/model", facts->model, FACT_BYTES);
+    (void)read_fact(disk, "queue/write_cache", facts->write_cache, FACT_BYTES);
+    (void)read_fact(disk, "queue/rotational", facts->rotational, FACT_BYTES);
+    (void)read_fact(disk, "queue/nomerges", facts->nomerges, FACT_BYTES);
+    (void)read_fact(disk, "queue/wbt_lat_usec", facts->wbt_lat_us, FACT_BYTES);
+    (void)read_fact(disk, "queue/logical_block_size", facts->logical_block_bytes, FACT_BYTES);
+    (void)read_fact(disk, "queue/physical_block_size", facts->physical_block_bytes, FACT_BYTES);
 }
 
 void identity_gather(struct identity *identity, int dir_fd) {
-    char device[BLOCK_PATH_BYTES], disk[BLOCK_PATH_BYTES], member[BLOCK_PATH_BYTES];
+    char device[PATH_MAX], disk[PATH_MAX], member[PATH_MAX];
     struct mount holder;
     *identity = (struct identity){0};
-    (void)read_text("/sys/devices/system/clocksource/clocksource0/current_clocksource", identity->clock_source,
-                    sizeof identity->clock_source);
+    (void)read_text("/sys/devices/system/clocksource/clocksource0/current_clocksource", identity->clock_source, FACT_BYTES);
     (void)mount_of(dir_fd, &identity->mount);
-    if (!mount_behind_overlay(dir_fd, &holder) || !mount_device(&holder, &identity->number.major, &identity->number.minor) ||
-        !block_directory(identity->number, device)) {
+    if (mount_behind_overlay(dir_fd, &holder)) {
+        identity->number = identity->disk = number_of_mount(&holder);
+    }
+    if (!find_directory(identity->number, device)) {
         return;
     }
-    block_disk(device, disk);
+    find_whole_disk(device, disk);
     read_device(&identity->device, device, disk);
-    identity->disk = block_number_of(disk);
-    if (identity->disk.major == 0) {
-        identity->disk = identity->number;
-    }
-    block_walk(&identity->stack, device);
-    if (identity->stack.bottoms_count > 0 && block_directory(identity->stack.bottoms[0], member) && strcmp(member, disk) != 0) {
+    identity->disk = number_of(disk);
+    walk_down(&identity->stack, "", device, 0);
+    if (find_directory(identity->stack.bottoms.numbers[0], member) && strcmp(member, disk) != 0) {
         read_device(&identity->member, member, member);
     }
+}
+
+// Backing.
+
+static void look(struct backing *backing, int fd, int depth);
+
+static bool is_memory(const char *type) {
+    static const char *const types[] = {"memory", "tmpfs", "ramfs", "rootfs", "devtmpfs"};
+    size_t i = 0;
+    while (i < sizeof types / sizeof types[0] && strcmp(type, types[i]) != 0) {
+        i++;
+    }
+    return i < sizeof types / sizeof types[0];
+}
+
+static void add_type(struct backing *backing, const char *type) {
+    if (backing->type[0] == '\0' || (is_memory(type) && !is_memory(backing->type))) {
+        (void)snprintf(backing->type, sizeof backing->type, "%s", type);
+    }
+}
+
+static void add_unknown(struct backing *backing, const char *what) {
+    backing->unknown = backing->unknown != NULL ? backing->unknown : what;
+}
+
+// The number that tells a file system without a block device from others.
+static void add_file_system(struct backing *backing, int fd) {
+    struct stat status;
+    if (fstat(fd, &status) == 0) {
+        add_disk(&backing->disks, (struct block_number){major(status.st_dev), minor(status.st_dev)});
+    }
+}
+
+static uint64_t number_fact(const char *directory, const char *name) {
+    char text[FACT_BYTES];
+    uint64_t value = 0;
+    return read_fact(directory, name, text, sizeof text) && parse_integer(text, &value) ? value : 0;
+}
+
+// The path is one of the namespace that set the loop device up: it is believed only if a file of the device's size lies there.
+static int open_backing_file(const char *loop) {
+    char path[PATH_MAX];
+    struct stat status;
+    int fd = read_fact(loop, "loop/backing_file", path, sizeof path) && path[0] == '/'
+                 ? open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC) : -1;
+    if (fd < 0) {
+        return -1;
+    }
+    uint64_t offset = number_fact(loop, "loop/offset"), limit = number_fact(loop, "loop/sizelimit");
+    bool regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && (uint64_t)status.st_size >= offset;
+    uint64_t bytes = regular ? (uint64_t)status.st_size - offset : 0;
+    bytes = limit > 0 && limit < bytes ? limit : bytes;
+    if (!regular || bytes / 512 != number_fact(loop, "size")) {
+        (void)close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+// number is a whole disk at the bottom of a stack; type that of the file system above.
+static void add_bottom(struct backing *backing, struct block_number number, const char *type, int depth) {
+    char disk[PATH_MAX];
+    const char *name = find_directory(number, disk) ? name_of(disk) : "";
+    if (strncmp(name, "loop", 4) == 0) {
+        int file = depth < DEPTH_MAX ? open_backing_file(disk) : -1;
+        if (file >= 0) {
+            look(backing, file, depth + 1);
+            (void)close(file);
+            return;
+        }
+        add_unknown(backing, "the file behind a loop device");
+    }
+    bool memory = strncmp(name, "ram", 3) == 0 || strncmp(name, "zram", 4) == 0 || strncmp(name, "nullb", 5) == 0;
+    add_type(backing, memory ? "memory" : type);
+    add_disk(&backing->disks, number);
+}
+
+static void look(struct backing *backing, int fd, int depth) {
+    struct mount mount;
+    struct block_stack stack = {0};
+    char device[PATH_MAX];
+    if (!mount_behind_overlay(fd, &mount)) {
+        add_unknown(backing, mount.id == 0 ? "the mount" : "the upper directory of an overlay");
+        add_file_system(backing, fd);
+        return;
+    }
+    if (strncmp(mount.type, "fuse", 4) == 0) {
+        add_unknown(backing, "what a FUSE file system stands on");
+    }
+    struct block_number number = number_of_mount(&mount);
+    if (number.major == 0) {
+        add_type(backing, mount.type);
+        add_file_system(backing, fd);
+        return;
+    }
+    if (!find_directory(number, device)) {
+        add_unknown(backing, "the block device");
+        add_disk(&stack.bottoms, number);
+    } else {
+        walk_down(&stack, "", device, 0);
+    }
+    for (uint32_t i = 0; i < stack.bottoms.count; i++) {
+        add_bottom(backing, stack.bottoms.numbers[i], mount.type, depth);
+    }
+}
+
+void backing_add(struct backing *backing, int fd) {
+    look(backing, fd, 0);
 }

@@ -1,38 +1,66 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What was tested: the mount, the file system, the block device and what it stands on, as the kernel tells it. What
-// the kernel does not tell stays empty; nothing is guessed.
+// What is tested, as /proc and sysfs show it: the mount, the file system, the block device, and what that stands on, for
+// memory hides behind overlays and loop devices, and shared disks behind anything. What the kernel does not tell stays
+// empty; nothing is guessed.
 #ifndef LOGDISK_DEVICE_H
 #define LOGDISK_DEVICE_H
 
-#include "host/block_device.h"
-#include "host/procfs.h"
+#include "host/mounts.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define IDENTITY_TEXT_BYTES BLOCK_FACT_BYTES
+#define FACT_BYTES 160
+#define DISKS_MAX 32                    // any more are left out
 
+struct block_number {
+    uint32_t major, minor;              // major 0: none
+};
+
+// Files of sysfs.
 struct device_facts {
-    char name[IDENTITY_TEXT_BYTES], model[IDENTITY_TEXT_BYTES], scheduler[IDENTITY_TEXT_BYTES];
-    char write_cache[IDENTITY_TEXT_BYTES], rotational[IDENTITY_TEXT_BYTES], nomerges[IDENTITY_TEXT_BYTES];
-    char wbt_lat_us[IDENTITY_TEXT_BYTES], logical_block_bytes[IDENTITY_TEXT_BYTES];
-    char physical_block_bytes[IDENTITY_TEXT_BYTES];
+    char name[FACT_BYTES], model[FACT_BYTES], scheduler[FACT_BYTES], write_cache[FACT_BYTES], rotational[FACT_BYTES];
+    char nomerges[FACT_BYTES], wbt_lat_us[FACT_BYTES], logical_block_bytes[FACT_BYTES], physical_block_bytes[FACT_BYTES];
+};
+
+struct disks {
+    uint32_t count;
+    struct block_number numbers[DISKS_MAX];
+};
+
+struct block_stack {
+    char text[1024];                    // from the device downwards: dm-1 (log) > dm-0 (mpatha) > sda + sdb
+    struct disks bottoms;               // the whole disks that everything stands on
 };
 
 struct identity {
-    struct mount mount;                 // id 0: not found
+    struct mount mount;
     // Of the file system that holds what is written: behind an overlay, that of its upper directory.
-    struct block_number number;         // of the block device; major 0: none
+    struct block_number number;         // of the block device
     struct block_number disk;           // of the whole disk if the device is a partition, else the same
     struct device_facts device;         // what is written to; queue facts of the whole disk
     struct device_facts member;         // the first device at the bottom of a stack; name empty: there is no stack
     struct block_stack stack;
-    char clock_source[IDENTITY_TEXT_BYTES];
+    char clock_source[FACT_BYTES];
 };
 
 // dir_fd is open on the file system under test.
 void identity_gather(struct identity *identity, int dir_fd);
+
+struct backing {
+    char type[64];              // of the file system at the bottom, or "memory" of a disk that is; memory comes before others
+    const char *unknown;        // what could not be seen; NULL: everything was
+    struct disks disks;         // whole disks, or the st_dev of a file system without a block device
+};
+
+// Adds what the file system of that open file or directory stands on.
+void backing_add(struct backing *backing, int fd);
+
+bool disks_contain(const struct disks *disks, struct block_number disk);
+
+// The chosen one in "none [mq-deadline] kyber"; the text itself if nothing is bracketed.
+void parse_chosen(const char *text, char *chosen, size_t size);
 
 #endif

@@ -13,48 +13,40 @@
 
 #define TEXT_BYTES 16384
 
-static void sample_cpu(struct counters *counters, char text[TEXT_BYTES]) {
-    uint64_t *values = counters->values;
-    bool known = read_text("/proc/stat", text, TEXT_BYTES) &&
-                 parse_cpu_times(text, &values[COUNTER_CPU_TOTAL], &values[COUNTER_CPU_IDLE], &values[COUNTER_CPU_STEAL]);
-    counters->known[COUNTER_CPU_TOTAL] = counters->known[COUNTER_CPU_IDLE] = counters->known[COUNTER_CPU_STEAL] = known;
-}
-
-static void sample_pressure(struct counters *counters, char text[TEXT_BYTES]) {
-    static const struct { const char *path; enum counter counter; } files[] = {
-        {"/proc/pressure/cpu", COUNTER_PSI_CPU}, {"/proc/pressure/io", COUNTER_PSI_IO},
-        {"/proc/pressure/memory", COUNTER_PSI_MEMORY}};
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        counters->known[files[i].counter] = read_text(files[i].path, text, TEXT_BYTES) &&
-                                            parse_pressure(text, &counters->values[files[i].counter]);
-    }
-}
-
-static void sample_memory(struct counters *counters, char text[TEXT_BYTES]) {
-    static const struct { const char *name; enum counter counter; } lines[] = {
-        {"pswpin", COUNTER_SWAP_IN}, {"pswpout", COUNTER_SWAP_OUT}, {"pgmajfault", COUNTER_MAJOR_FAULTS},
-        {"pgpgin", COUNTER_PAGED_IN}, {"pgpgout", COUNTER_PAGED_OUT}};
-    bool read = read_text("/proc/vmstat", text, TEXT_BYTES);
-    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
-        counters->known[lines[i].counter] = read && parse_vmstat(text, lines[i].name, &counters->values[lines[i].counter]);
-    }
-}
-
-static void sample_device(struct counters *counters, uint32_t major, uint32_t minor, char text[TEXT_BYTES]) {
-    char path[64];
-    (void)snprintf(path, sizeof path, "/sys/dev/block/%u:%u/stat", major, minor);
-    bool known = major > 0 && read_text(path, text, TEXT_BYTES) &&
-                 parse_block_stat(text, &counters->values[COUNTER_DEVICE_READ], &counters->values[COUNTER_DEVICE_WRITTEN]);
-    counters->known[COUNTER_DEVICE_READ] = counters->known[COUNTER_DEVICE_WRITTEN] = known;
-}
+// Where the kernel keeps each counter; see parse_figures. A path of NULL is the disk's own file.
+static const struct {
+    const char *path, *word;
+    unsigned fields;
+    unsigned unit_bytes;        // of what it counts; 0: it does not count bytes
+} sources[COUNTERS] = {
+    // user nice system idle iowait irq softirq steal; guest times are within user and nice
+    [COUNTER_CPU_TOTAL] = {"/proc/stat", "cpu", 0xff},
+    [COUNTER_CPU_IDLE] = {"/proc/stat", "cpu", 1 << 3 | 1 << 4},
+    [COUNTER_CPU_STEAL] = {"/proc/stat", "cpu", 1 << 7},
+    [COUNTER_PSI_CPU] = {"/proc/pressure/cpu", "some", 1 << 3},
+    [COUNTER_PSI_IO] = {"/proc/pressure/io", "some", 1 << 3},
+    [COUNTER_PSI_MEMORY] = {"/proc/pressure/memory", "some", 1 << 3},
+    [COUNTER_DEVICE_READ] = {NULL, "", 1 << 2, 512},
+    [COUNTER_DEVICE_WRITTEN] = {NULL, "", 1 << 6, 512},
+    [COUNTER_SWAP_IN] = {"/proc/vmstat", "pswpin", 1},
+    [COUNTER_SWAP_OUT] = {"/proc/vmstat", "pswpout", 1},
+    [COUNTER_MAJOR_FAULTS] = {"/proc/vmstat", "pgmajfault", 1},
+    [COUNTER_PAGED_IN] = {"/proc/vmstat", "pgpgin", 1, 1024},
+    [COUNTER_PAGED_OUT] = {"/proc/vmstat", "pgpgout", 1, 1024},
+};
 
 static struct counters sample(const struct disturbance *disturbance) {
     static char text[TEXT_BYTES];           // of the main thread, which alone samples
+    char disk[64];
     struct counters counters = {0};
-    sample_cpu(&counters, text);
-    sample_pressure(&counters, text);
-    sample_memory(&counters, text);
-    sample_device(&counters, disturbance->major, disturbance->minor, text);
+    (void)snprintf(disk, sizeof disk, "/sys/dev/block/%u:%u/stat", disturbance->major, disturbance->minor);
+    for (int i = 0; i < COUNTERS; i++) {
+        if (i == 0 || sources[i].path != sources[i - 1].path) {
+            (void)read_text(sources[i].path != NULL ? sources[i].path : disk, text, sizeof text);
+        }
+        counters.known[i] = parse_figures(text, sources[i].word, sources[i].fields, &counters.values[i]);
+        counters.values[i] *= sources[i].unit_bytes > 0 ? sources[i].unit_bytes : 1;
+    }
     return counters;
 }
 
@@ -96,14 +88,13 @@ double disturbance_time_share(const struct disturbance *disturbance, enum counte
     return fmin(1, (double)disturbance->sum.values[microseconds] * 1000 / (double)disturbance->elapsed_ns);
 }
 
-bool disturbance_foreign_bytes(const struct disturbance *disturbance, uint64_t *bytes) {
+double disturbance_foreign_bytes(const struct disturbance *disturbance) {
     const struct counters *sum = &disturbance->sum;
-    if (!sum->known[COUNTER_DEVICE_WRITTEN] || disturbance->elapsed_ns == 0) {
-        return false;
-    }
     uint64_t written = sum->values[COUNTER_DEVICE_WRITTEN], own = disturbance->own_device_bytes;
-    *bytes = sum->values[COUNTER_DEVICE_READ] + (written > own ? written - own : 0);
-    return true;
+    if (!sum->known[COUNTER_DEVICE_WRITTEN] || disturbance->elapsed_ns == 0) {
+        return NAN;
+    }
+    return (double)sum->values[COUNTER_DEVICE_READ] + (written > own ? (double)(written - own) : 0);
 }
 
 struct thread_figures thread_figures_now(void) {
@@ -111,9 +102,7 @@ struct thread_figures thread_figures_now(void) {
     struct rusage usage;
     char text[128];
     figures.known = read_text("/proc/thread-self/schedstat", text, sizeof text) &&
-                    parse_schedstat(text, &figures.run_queue_wait_ns) && getrusage(RUSAGE_THREAD, &usage) == 0;
-    if (figures.known) {
-        figures.involuntary_switches = (uint64_t)usage.ru_nivcsw;
-    }
+                    parse_figures(text, "", 1 << 1, &figures.run_queue_wait_ns) && getrusage(RUSAGE_THREAD, &usage) == 0;
+    figures.involuntary_switches = figures.known ? (uint64_t)usage.ru_nivcsw : 0;
     return figures;
 }

@@ -14,7 +14,7 @@ enum counter {
     COUNTER_PSI_CPU, COUNTER_PSI_IO, COUNTER_PSI_MEMORY,                        // microseconds
     COUNTER_DEVICE_READ, COUNTER_DEVICE_WRITTEN,                                // bytes
     COUNTER_SWAP_IN, COUNTER_SWAP_OUT, COUNTER_MAJOR_FAULTS,                    // pages
-    COUNTER_PAGED_IN, COUNTER_PAGED_OUT,                                        // KiB
+    COUNTER_PAGED_IN, COUNTER_PAGED_OUT,                                        // bytes
     COUNTERS
 };
 
@@ -39,12 +39,12 @@ void disturbance_start(struct disturbance *disturbance, uint32_t major, uint32_t
 void disturbance_begin_step(struct disturbance *disturbance);
 void disturbance_end_step(struct disturbance *disturbance);
 
-// Share of what a counter counts of another or of the time (0 to 1); NAN where it is unknown.
+// Share of what a counter counts of another or of the time (0 to 1); NAN if it is unknown.
 double disturbance_share(const struct disturbance *disturbance, enum counter part, enum counter whole);
 double disturbance_time_share(const struct disturbance *disturbance, enum counter microseconds);
 
-// Bytes on the device that were not ours; false where the device is unknown.
-bool disturbance_foreign_bytes(const struct disturbance *disturbance, uint64_t *bytes);
+// Bytes on the device that were not ours; NAN if the device is unknown.
+double disturbance_foreign_bytes(const struct disturbance *disturbance);
 
 // A thread's own figures since it began: time spent runnable but not running, and how often it was preempted.
 struct thread_figures {

@@ -4,14 +4,44 @@
 
 #include "host/mounts.h"
 
+#include "host/procfs.h"
+
 #include <fcntl.h>
-#include <limits.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
+
+// Copies up to one of the ends, with \ooo undone, and returns what is behind the blanks that follow.
+static const char *take_field(const char *text, const char *ends, char *field, size_t size) {
+    size_t used = 0;
+    while (*text != '\0' && strchr(ends, *text) == NULL) {
+        char byte = *text++;
+        if (byte == '\\' && strspn(text, "01234567") >= 3) {
+            byte = (char)((text[0] - '0') << 6 | (text[1] - '0') << 3 | (text[2] - '0'));
+            text += 3;
+        }
+        if (used + 1 < size) {
+            field[used++] = byte;
+        }
+    }
+    field[used] = '\0';
+    return text + strspn(text, " ");
+}
+
+bool parse_mount_option(const char *options, const char *name, char *value, size_t size) {
+    size_t length = strlen(name);
+    while (strncmp(options, name, length) != 0 || options[length] != '=') {
+        options += strcspn(options, ", \n");
+        if (*options++ != ',') {
+            return false;
+        }
+    }
+    (void)take_field(options + length + 1, ", \n", value, size);
+    return true;
+}
 
 // An overlay's option keeps the backslashes that its mounter put before commas and the like.
 static void unescape(char *text) {
@@ -23,36 +53,46 @@ static void unescape(char *text) {
     *to = '\0';
 }
 
-// upper is the upper directory of an overlay as its mounter named it, empty for other file systems.
-static bool find(int fd, struct mount *mount, char upper[PATH_MAX]) {
-    char path[64], text[1024];
-    uint32_t id;
+// 36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
+bool parse_mountinfo_line(const char *line, struct mount *mount) {
+    const char *dash = strstr(line, " - ");     // the blanks in fields are escaped
+    int length = 0;
     *mount = (struct mount){0};
-    upper[0] = '\0';
-    (void)snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);
-    FILE *file = read_text(path, text, sizeof text) && parse_fdinfo_mount(text, &id) ? fopen("/proc/self/mountinfo", "re") : NULL;
-    if (file == NULL) {
+    if (dash == NULL || sscanf(line, "%" SCNu32 " %*u %" SCNu32 ":%" SCNu32 " %n", &mount->id, &mount->major,
+                               &mount->minor, &length) != 3) {
         return false;
     }
-    char *line = NULL;
-    size_t size = 0;
-    while (mount->id == 0 && getline(&line, &size, file) > 0) {
-        struct mount one;
-        if (parse_mountinfo_line(line, &one) && one.id == id) {
-            *mount = one;
-            if (strcmp(one.type, "overlay") == 0 && parse_mountinfo_option(line, "upperdir", upper, PATH_MAX)) {
-                unescape(upper);
-            }
-        }
+    const char *at = take_field(line + length, " ", mount->root, sizeof mount->root);
+    at = take_field(at, " ", mount->point, sizeof mount->point);
+    (void)take_field(at, " ", mount->options, sizeof mount->options);
+    at = take_field(dash + 3, " \n", mount->type, sizeof mount->type);
+    at = take_field(at, " \n", mount->source, sizeof mount->source);
+    (void)take_field(at, " \n", mount->super_options, sizeof mount->super_options);
+    // From the line itself, where it is not cut, and a comma in the path is not one between options.
+    if (strcmp(mount->type, "overlay") == 0 && parse_mount_option(at, "upperdir", mount->upper, sizeof mount->upper)) {
+        unescape(mount->upper);
     }
-    free(line);
-    (void)fclose(file);
-    return mount->id != 0;
+    return mount->point[0] != '\0' && mount->type[0] != '\0';
 }
 
 bool mount_of(int fd, struct mount *mount) {
-    char upper[PATH_MAX];
-    return find(fd, mount, upper);
+    char path[64], text[1024], *line = NULL;
+    size_t size = 0;
+    uint64_t id;
+    bool found = false;
+    (void)snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);
+    FILE *file = read_text(path, text, sizeof text) && parse_figures(text, "mnt_id:", 1, &id) ? fopen("/proc/self/mountinfo", "re") : NULL;
+    while (file != NULL && !found && getline(&line, &size, file) > 0) {
+        found = parse_mountinfo_line(line, mount) && mount->id == id;
+    }
+    free(line);
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    if (!found) {
+        *mount = (struct mount){0};
+    }
+    return found;
 }
 
 // An overlay shows the times and the owner of what lies in its upper directory; the number of the inode may be its own.
@@ -64,16 +104,17 @@ static bool same_attributes(int one, int other) {
 }
 
 // Opens, below the upper directory, what fd is on the overlay; -1 if it is not to be seen there.
-static int open_in_upper(int fd, const struct mount *overlay, const char *upper) {
+static int open_in_upper(int fd, const struct mount *overlay) {
     char link[64], path[PATH_MAX], below[2 * PATH_MAX + MOUNT_FIELD_BYTES];
     (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     ssize_t length = readlink(link, path, sizeof path - 1);
     size_t point = strcmp(overlay->point, "/") == 0 ? 0 : strlen(overlay->point);
-    if (length < 0 || upper[0] != '/' || strncmp(path, overlay->point, point) != 0) {
+    if (length < 0 || overlay->upper[0] != '/' || strncmp(path, overlay->point, point) != 0) {
         return -1;
     }
     path[length] = '\0';
-    (void)snprintf(below, sizeof below, "%s%s%s", upper, strcmp(overlay->root, "/") == 0 ? "" : overlay->root, path + point);
+    (void)snprintf(below, sizeof below, "%s%s%s", overlay->upper, strcmp(overlay->root, "/") == 0 ? "" : overlay->root,
+                   path + point);
     int found = open(below, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (found >= 0 && !same_attributes(fd, found)) {
         (void)close(found);
@@ -83,27 +124,13 @@ static int open_in_upper(int fd, const struct mount *overlay, const char *upper)
 }
 
 bool mount_behind_overlay(int fd, struct mount *mount) {
-    char upper[PATH_MAX];
-    if (!find(fd, mount, upper) || strcmp(mount->type, "overlay") != 0) {
+    if (!mount_of(fd, mount) || strcmp(mount->type, "overlay") != 0) {
         return mount->id != 0;
     }
-    int below = open_in_upper(fd, mount, upper);
+    int below = open_in_upper(fd, mount);
     bool seen = below >= 0 && mount_behind_overlay(below, mount);      // the kernel stacks two overlays at most
     if (below >= 0) {
         (void)close(below);
     }
     return seen;
-}
-
-// Some file systems (btrfs) have no device of their own in mountinfo; then the source tells.
-bool mount_device(const struct mount *mount, uint32_t *major_number, uint32_t *minor_number) {
-    struct stat status;
-    *major_number = mount->major;
-    *minor_number = mount->minor;
-    if (mount->major == 0 && strncmp(mount->source, "/dev/", 5) == 0 && stat(mount->source, &status) == 0 &&
-        S_ISBLK(status.st_mode)) {
-        *major_number = major(status.st_rdev);
-        *minor_number = minor(status.st_rdev);
-    }
-    return *major_number > 0;
 }

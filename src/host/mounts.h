@@ -5,19 +5,33 @@
 #ifndef LOGDISK_MOUNTS_H
 #define LOGDISK_MOUNTS_H
 
-#include "host/procfs.h"
-
+#include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-// The mount that the open file or directory lies on; false where /proc does not tell.
+#define MOUNT_FIELD_BYTES 1024
+
+struct mount {
+    uint32_t id;                        // 0: not found
+    uint32_t major, minor;
+    char root[MOUNT_FIELD_BYTES];       // of the mount within its file system; these are cut if they are longer
+    char point[MOUNT_FIELD_BYTES], options[MOUNT_FIELD_BYTES];
+    char type[64], source[MOUNT_FIELD_BYTES], super_options[MOUNT_FIELD_BYTES];
+    char upper[PATH_MAX];               // an overlay's upper directory, as its mounter named it
+};
+
+// One line of /proc/self/mountinfo; false if it is not one.
+bool parse_mountinfo_line(const char *line, struct mount *mount);
+
+// The value of "name=value" in a comma list of mount options, octal escapes undone.
+bool parse_mount_option(const char *options, const char *name, char *value, size_t size);
+
+// The mount that the open file or directory lies on; false if /proc does not tell.
 bool mount_of(int fd, struct mount *mount);
 
 // The same, looked through overlays to the file system of the upper directory. False if that cannot be seen from here:
 // its path is one of the namespace that mounted the overlay, so it is believed only if what lies there is what is open.
 bool mount_behind_overlay(int fd, struct mount *mount);
-
-// The block device of a mount; false: it has none.
-bool mount_device(const struct mount *mount, uint32_t *major, uint32_t *minor);
 
 #endif

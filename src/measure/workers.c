@@ -128,7 +128,7 @@ static bool create_stream(struct workers *workers, struct stream_step *step, con
 static bool memory_is_available(uint64_t needed, struct failure *failure) {
     char text[MEMINFO_BYTES], parts[2][THOUSANDS_BYTES];
     uint64_t available_kib;
-    if (!read_text("/proc/meminfo", text, sizeof text) || !parse_vmstat(text, "MemAvailable:", &available_kib) ||
+    if (!read_text("/proc/meminfo", text, sizeof text) || !parse_figures(text, "MemAvailable:", 1, &available_kib) ||
         needed / 1024 < available_kib) {
         return true;
     }

@@ -240,15 +240,15 @@ static void put_storage(struct csv *csv, const struct run *run) {
                    run->direct_io_alignment_bytes);
     csv_text(csv, "backing_filesystem_type", "text", run->backing.type);
     csv_text(csv, "backing_unknown", "text", run->backing.unknown);
-    put_numbers(csv, "backing_disks", run->backing.disks, run->backing.disks_count);
+    put_numbers(csv, "backing_disks", run->backing.disks.numbers, run->backing.disks.count);
     csv_text(csv, "device_shared_with", "text", run->lock.others);
 }
 
 // What else went on.
 
 static void put_counter(struct csv *csv, const char *name, const char *unit, const struct counters *sum,
-                        enum counter counter, uint64_t unit_bytes) {
-    csv_integer_if(csv, name, unit, sum->known[counter], sum->values[counter] * unit_bytes);
+                        enum counter counter) {
+    csv_integer_if(csv, name, unit, sum->known[counter], sum->values[counter]);
 }
 
 // The kernel's count begins before the first write, when the writers wake up: on a crowded host it can exceed the run.
@@ -262,9 +262,7 @@ static void put_threads(struct csv *csv, const struct disturbance *disturbance) 
 static void put_disturbance(struct csv *csv, const struct run *run) {
     const struct disturbance *disturbance = &run->disturbance;
     const struct counters *sum = &disturbance->sum;
-    uint64_t foreign = 0;
-    bool known = disturbance_foreign_bytes(disturbance, &foreign);
-    double all = (double)foreign + (double)disturbance->own_device_bytes;
+    double foreign = disturbance_foreign_bytes(disturbance), all = foreign + (double)disturbance->own_device_bytes;
     csv_real(csv, "cpu_steal_share", "ratio", disturbance_share(disturbance, COUNTER_CPU_STEAL, COUNTER_CPU_TOTAL), 6);
     csv_real(csv, "cpu_idle_share", "ratio", disturbance_share(disturbance, COUNTER_CPU_IDLE, COUNTER_CPU_TOTAL), 6);
     csv_real(csv, "psi_cpu_some_share", "ratio", disturbance_time_share(disturbance, COUNTER_PSI_CPU), 6);
@@ -273,16 +271,16 @@ static void put_disturbance(struct csv *csv, const struct run *run) {
     put_threads(csv, disturbance);
     csv_integer(csv, "oversleep_max_ns", "ns", run->oversleep_max_ns);
     csv_integer(csv, "oversleep_max_step", "number", run->oversleep_max_step);
-    put_counter(csv, "device_read_bytes", "bytes", sum, COUNTER_DEVICE_READ, 1);
-    put_counter(csv, "device_written_bytes", "bytes", sum, COUNTER_DEVICE_WRITTEN, 1);
+    put_counter(csv, "device_read_bytes", "bytes", sum, COUNTER_DEVICE_READ);
+    put_counter(csv, "device_written_bytes", "bytes", sum, COUNTER_DEVICE_WRITTEN);
     csv_integer(csv, "own_written_bytes", "bytes", disturbance->own_bytes);
-    csv_integer_if(csv, "foreign_io_bytes", "bytes", known, foreign);
-    csv_real(csv, "foreign_io_share", "ratio", known && all > 0 ? (double)foreign / all : NAN, 6);
-    put_counter(csv, "swap_in_pages", "count", sum, COUNTER_SWAP_IN, 1);
-    put_counter(csv, "swap_out_pages", "count", sum, COUNTER_SWAP_OUT, 1);
-    put_counter(csv, "major_faults", "count", sum, COUNTER_MAJOR_FAULTS, 1);
-    put_counter(csv, "paged_in_bytes", "bytes", sum, COUNTER_PAGED_IN, 1024);
-    put_counter(csv, "paged_out_bytes", "bytes", sum, COUNTER_PAGED_OUT, 1024);
+    csv_real(csv, "foreign_io_bytes", "bytes", foreign, 0);
+    csv_real(csv, "foreign_io_share", "ratio", all > 0 ? foreign / all : NAN, 6);
+    put_counter(csv, "swap_in_pages", "count", sum, COUNTER_SWAP_IN);
+    put_counter(csv, "swap_out_pages", "count", sum, COUNTER_SWAP_OUT);
+    put_counter(csv, "major_faults", "count", sum, COUNTER_MAJOR_FAULTS);
+    put_counter(csv, "paged_in_bytes", "bytes", sum, COUNTER_PAGED_IN);
+    put_counter(csv, "paged_out_bytes", "bytes", sum, COUNTER_PAGED_OUT);
 }
 
 void run_csv_put(struct csv *csv, const struct run *run) {
