@@ -53,8 +53,7 @@ static void plan_run(struct run *run) {
     run->clock_read_ns = measure_clock_read_ns();
     run->steps = (uint32_t)(options->block_sizes.count * options->load_points.count);
     // Whoever starts several hosts at one instant with the same options gets the same plan on each.
-    uint64_t footprint = 0;
-    (void)workload_footprint(&run->workload, &footprint);       // preflight_surroundings refuses
+    uint64_t footprint = workload_footprint(&run->workload);
     uint64_t verify_s = options->verify ? footprint / PASS_BYTES_PER_S : 0;
     run->step_gap_s = options->start_at_ns > 0 ? STEP_GAP_S + verify_s : 0;
     run->planned_s = run->steps * (options->warmup_s + options->duration_s + run->step_gap_s) - run->step_gap_s;

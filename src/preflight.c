@@ -42,8 +42,7 @@ static uint64_t result_rows(const struct run *run) {
 
 bool preflight_surroundings(struct run *run, struct failure *failure) {
     const struct options *options = run->options;
-    uint64_t footprint;
-    if (!workload_footprint(&run->workload, &footprint)) {
+    if (workload_footprint(&run->workload) == UINT64_MAX) {
         return failure_set(failure, EXIT_REFUSED, "--fileSize x --numFiles x --qm: the test files would take more "
                            "than 2^64 bytes; take fewer or smaller files");
     }

@@ -42,12 +42,6 @@ static struct result start_result(const struct stream_step *stream, enum operati
     };
 }
 
-// In an open loop the workers' first operations are shifted against each other on purpose.
-static uint64_t planned_start_ns(const struct worker *worker) {
-    return worker->stream->stream->arrival.rate_micro_per_s > 0 ? worker_schedule(worker).origin_ns
-                                                                : worker->stream->plan->begin_ns;
-}
-
 struct result result_of_worker(const struct worker *worker, enum operation operation) {
     const struct figures *figures = worker->figures[operation];
     const struct stall *in_flight = &figures->in_flight;
@@ -61,7 +55,7 @@ struct result result_of_worker(const struct worker *worker, enum operation opera
     result.max_ordinal = result.max_in_flight ? in_flight->ordinal : figures->latency.max_ordinal;
     result.ring_passes = worker->pass_operations > 0 ? (double)operations / (double)worker->pass_operations : NAN;
     result.operations_not_started = figures->not_started;
-    result.start_skew_ns = since(worker->first_start_ns, planned_start_ns(worker));
+    result.start_skew_ns = since(worker->first_start_ns, worker_schedule(worker).origin_ns);
     if (worker->first_pass_ended && figures->first_pass_operations > 0) {
         result.first_pass_operations = figures->first_pass_operations;
         result.first_pass_sum_ns = figures->first_pass_sum_ns;

@@ -149,10 +149,10 @@ static void wait_for_recorders(struct worker *worker) {
 }
 
 struct schedule worker_schedule(const struct worker *worker) {
-    uint64_t rate_micro_per_s = worker->stream->stream->arrival.rate_micro_per_s;
-    uint64_t shift_ns = schedule_shift_ns(rate_micro_per_s, worker->stream->workers, worker->number);
-    return (struct schedule){.origin_ns = worker->stream->plan->begin_ns + shift_ns,
-                             .rate_micro_per_s = rate_micro_per_s};
+    const struct stream_step *step = worker->stream;
+    uint64_t rate = step->stream->arrival.rate_micro_per_s;
+    uint64_t shift_ns = rate > 0 ? NS_PER_S_IN_MICRO / rate / step->workers * (worker->number - 1) : 0;
+    return (struct schedule){.origin_ns = step->plan->begin_ns + shift_ns, .rate_micro_per_s = rate};
 }
 
 // In an open loop, if a stall or a slow disk lasts to the end, operations are left that were due and could not start.
@@ -160,10 +160,10 @@ struct schedule worker_schedule(const struct worker *worker) {
 static void count_not_started(struct worker *worker, uint64_t end_ns) {
     const struct step_plan *plan = worker->stream->plan;
     struct figures *figures = worker->figures[worker->operation];
-    if (worker->stream->stream->arrival.rate_micro_per_s == 0) {
+    struct schedule schedule = worker_schedule(worker);
+    if (schedule.rate_micro_per_s == 0) {
         return;
     }
-    struct schedule schedule = worker_schedule(worker);
     uint64_t started = worker->operations + (worker->error.occurred || figures->in_flight.in_flight);
     uint64_t before = schedule_due_before(&schedule, plan->timeline.start_ns);
     uint64_t due = schedule_due_before(&schedule, end_ns < plan->end_ns ? end_ns : plan->end_ns);
@@ -283,7 +283,7 @@ static void fail(struct worker *worker, bool in_flush, int error, uint64_t end_n
 }
 
 static inline void *next_block(struct worker *worker) {
-    worker->operation = operation_next(worker->stream->stream->read_ppm, &worker->random);
+    worker->operation = stream_next(worker->stream->stream, &worker->random);
     return worker->operation == OPERATION_READ ? worker->read_block : payload_next(&worker->payload);
 }
 
@@ -292,15 +292,16 @@ static bool work_until_end(struct worker *worker) {
     const struct step_plan *plan = worker->stream->plan;
     const struct stream *stream = worker->stream->stream;
     const bool flushes = stream->sync == SYNC_FDATASYNC || stream->sync == SYNC_FSYNC;
-    const bool open_loop = stream->arrival.rate_micro_per_s > 0;
-    struct next_arrival next = arrival_start(&stream->arrival, open_loop ? worker_schedule(worker).origin_ns : 0);
+    const struct schedule schedule = worker_schedule(worker);
+    const bool open_loop = schedule.rate_micro_per_s > 0;
     uint64_t end_ns = 0;
     for (;;) {
         void *block = next_block(worker);
         int fd = worker->fds[worker->pattern.file];
+        uint64_t due_ns = open_loop ? schedule_due_ns(&schedule, worker->operations) : end_ns + stream->arrival.pause_ns;
         enter_call(worker);
-        if (next.due_ns > 0) {
-            sleep_until_due(plan, next.due_ns < plan->end_ns ? next.due_ns : plan->end_ns);
+        if (due_ns > end_ns) {
+            sleep_until_due(plan, due_ns < plan->end_ns ? due_ns : plan->end_ns);
         }
         uint64_t start_ns = now_ns();
         if (start_ns >= plan->end_ns || atomic_load_explicit(&plan->stop, memory_order_relaxed)) {
@@ -337,10 +338,9 @@ static bool work_until_end(struct worker *worker) {
         struct figures *figures = worker->figures[worker->operation];
         record(worker, figures, start_ns, end_ns);
         if (flushes || open_loop) {
-            record_flush_and_response(worker, figures, end_ns - written_ns, end_ns - next.due_ns);
+            record_flush_and_response(worker, figures, end_ns - written_ns, end_ns - due_ns);
         }
         pattern_advance(&worker->pattern, &worker->random);
-        arrival_advance(&next, end_ns);
     }
 }
 

@@ -142,7 +142,7 @@ void worker_pass_cut(struct worker *worker);
 // For the owner: ends the step at that instant, of which every cut before is passed.
 void worker_finish(struct worker *worker, uint64_t end_ns);
 
-// When its operations are due; only in an open loop.
+// When its operations are due. In an open loop the workers of a stream are evenly shifted against each other.
 struct schedule worker_schedule(const struct worker *worker);
 
 #endif

@@ -4,10 +4,6 @@
 
 #include "workload/arrival.h"
 
-uint64_t schedule_shift_ns(uint64_t rate_micro_per_s, uint32_t workers, uint32_t worker) {
-    return NS_PER_S_IN_MICRO / rate_micro_per_s / workers * (worker - 1);
-}
-
 uint64_t schedule_due_ns(const struct schedule *schedule, uint64_t n) {
     return schedule->origin_ns + (uint64_t)((uint128)n * NS_PER_S_IN_MICRO / schedule->rate_micro_per_s);
 }
@@ -38,21 +34,11 @@ static uint128 sum_of_floors(uint128 count, uint128 factor, uint128 offset, uint
     return sum;
 }
 
-static uint128 sum_of_waits(const struct schedule *schedule, uint64_t first, uint64_t count, uint64_t instant_ns) {
-    uint128 offset = (uint128)first * NS_PER_S_IN_MICRO;
-    return (uint128)(instant_ns - schedule->origin_ns) * count -
-           sum_of_floors(count, NS_PER_S_IN_MICRO, offset, schedule->rate_micro_per_s);
-}
-
-static uint64_t within(uint64_t value, uint64_t low, uint64_t high) {
-    return value < low ? low : value > high ? high : value;
-}
-
 // Operations first to end - 1 that have been due for at least that long.
 static uint64_t waiting_at_least(const struct schedule *schedule, uint64_t first, uint64_t end, uint64_t instant_ns,
                                  uint64_t wait_ns) {
     uint64_t before = wait_ns <= instant_ns ? schedule_due_before(schedule, instant_ns - wait_ns + 1) : 0;
-    return within(before, first, end) - first;
+    return before <= first ? 0 : (before < end ? before : end) - first;
 }
 
 void schedule_add_waits(const struct schedule *schedule, uint64_t first, uint64_t count, uint64_t instant_ns,
@@ -71,7 +57,9 @@ void schedule_add_waits(const struct schedule *schedule, uint64_t first, uint64_
         response->min_ordinal = first + count;
     }
     response->count += count;
-    distribution_add_sum(response, sum_of_waits(schedule, first, count, instant_ns));
+    distribution_add_sum(response, (uint128)(instant_ns - schedule->origin_ns) * count -
+                                       sum_of_floors(count, NS_PER_S_IN_MICRO, (uint128)first * NS_PER_S_IN_MICRO,
+                                                     schedule->rate_micro_per_s));
     uint64_t longer = 0;                // than what the bucket counts: buckets go down from the longest
     for (unsigned bucket = distribution_bucket(longest_ns) + 1; bucket-- > distribution_bucket(shortest_ns);) {
         uint64_t reached = waiting_at_least(schedule, first, first + count, instant_ns, distribution_lower_ns(bucket));

@@ -19,14 +19,11 @@ struct arrival {
     uint64_t rate_micro_per_s;          // open loop if above 0: operations per second of each worker, in millionths
 };
 
-// The open loop's plan of one worker.
+// The plan of one worker.
 struct schedule {
     uint64_t origin_ns;                 // when operation 0 is due
-    uint64_t rate_micro_per_s;          // above 0
+    uint64_t rate_micro_per_s;          // 0: closed loop; the functions below are for an open loop
 };
-
-// The workers' plans are evenly shifted against each other: by how much that of a worker (from 1) is.
-uint64_t schedule_shift_ns(uint64_t rate_micro_per_s, uint32_t workers, uint32_t worker);
 
 uint64_t schedule_due_ns(const struct schedule *schedule, uint64_t n);
 
@@ -37,35 +34,5 @@ uint64_t schedule_due_before(const struct schedule *schedule, uint64_t instant_n
 // their response time is at least that. The sum of squares leaves them out: no figure of a response is made of it.
 void schedule_add_waits(const struct schedule *schedule, uint64_t first, uint64_t count, uint64_t instant_ns,
                         struct distribution *response);
-
-// When the next operation of a worker is due.
-struct next_arrival {
-    uint64_t due_ns;                    // 0: at once
-    uint64_t pause_ns, rate_micro_per_s;
-    uint64_t interval_ns, interval_rest, rest;          // the rest in 1/rate_micro_per_s of a nanosecond
-};
-
-static inline struct next_arrival arrival_start(const struct arrival *arrival, uint64_t origin_ns) {
-    struct next_arrival next = {.pause_ns = arrival->pause_ns, .rate_micro_per_s = arrival->rate_micro_per_s};
-    if (arrival->rate_micro_per_s > 0) {
-        next.interval_ns = NS_PER_S_IN_MICRO / arrival->rate_micro_per_s;
-        next.interval_rest = NS_PER_S_IN_MICRO % arrival->rate_micro_per_s;
-        next.due_ns = origin_ns;
-    }
-    return next;
-}
-
-static inline void arrival_advance(struct next_arrival *next, uint64_t end_ns) {
-    if (next->rate_micro_per_s > 0) {
-        next->due_ns += next->interval_ns;
-        next->rest += next->interval_rest;
-        if (next->rest >= next->rate_micro_per_s) {
-            next->rest -= next->rate_micro_per_s;
-            next->due_ns++;
-        }
-    } else if (next->pause_ns > 0) {
-        next->due_ns = end_ns + next->pause_ns;
-    }
-}
 
 #endif

@@ -44,14 +44,10 @@ bool mq_log_open(struct workload *workload, const struct options *options) {
     return good;
 }
 
-bool workload_footprint(const struct workload *workload, uint64_t *bytes) {
-    *bytes = 0;
+uint64_t workload_footprint(const struct workload *workload) {
+    uint128 bytes = 0;
     for (uint32_t i = 0; i < workload->places_count; i++) {
-        uint64_t place_bytes;
-        if (__builtin_mul_overflow(workload->places[i].file_bytes, workload->places[i].files, &place_bytes) ||
-            __builtin_add_overflow(*bytes, place_bytes, bytes)) {
-            return false;
-        }
+        bytes += (uint128)workload->places[i].file_bytes * workload->places[i].files;
     }
-    return true;
+    return bytes < UINT64_MAX ? (uint64_t)bytes : UINT64_MAX;
 }

@@ -4,8 +4,6 @@
 
 #include "workload/payload.h"
 
-#include <string.h>
-
 #define POOL_MIN_BYTES ((size_t)32 << 10)
 #define POOL_MORE_MAX_BYTES ((size_t)1 << 20)
 
@@ -31,10 +29,8 @@ size_t payload_pool_bytes(uint64_t block_bytes, uint64_t alignment_bytes) {
 void payload_open(struct payload *payload, void *pool, size_t pool_bytes, uint64_t seed, uint32_t worker) {
     uint64_t state = seed ^ (uint64_t)worker << 40;
     state = splitmix64(&state);
-    for (size_t at = 0; at < pool_bytes; at += sizeof state) {
-        uint64_t word = splitmix64(&state);
-        size_t left = pool_bytes - at;
-        memcpy((unsigned char *)pool + at, &word, left < sizeof word ? left : sizeof word);
+    for (size_t i = 0; i < pool_bytes / sizeof state; i++) {
+        ((uint64_t *)pool)[i] = splitmix64(&state);
     }
     *payload = (struct payload){.pool = pool, .pool_bytes = pool_bytes,
                                 .stamp = ((uint64_t)worker << 48 | 1) * PAYLOAD_STAMP_STEP};
@@ -48,10 +44,7 @@ void payload_start_step(struct payload *payload, uint64_t block_bytes, uint64_t 
     payload->windows = 1 + (usable - block_bytes) / payload->stride_bytes;
     payload->window = 0;
     payload->step_stamp = payload->stamp;
-    payload->stamps_a_block = 0;
-    for (size_t at = 0; at + sizeof payload->stamp <= block_bytes; at += PAYLOAD_SECTOR_BYTES) {
-        payload->stamps_a_block++;
-    }
+    payload->stamps_a_block = (block_bytes - sizeof payload->stamp) / PAYLOAD_SECTOR_BYTES + 1;
 }
 
 const unsigned char *payload_expect(struct payload *payload, uint64_t n) {

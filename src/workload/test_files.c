@@ -35,8 +35,7 @@ bool workspace_init(struct workspace *workspace, const struct options *options, 
     workspace->seed = seed;
     workspace->alignment_bytes = options->alignment_bytes;
     workspace->directories = calloc(workload->places_count, sizeof *workspace->directories);
-    if (!workload_footprint(workload, &workspace->footprint_bytes) || workspace->directories == NULL ||
-        pthread_mutex_init(&workspace->activity_lock, NULL) != 0) {
+    if (workspace->directories == NULL || pthread_mutex_init(&workspace->activity_lock, NULL) != 0) {
         return false;
     }
     workspace->places = workload->places_count;

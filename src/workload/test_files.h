@@ -54,7 +54,6 @@ struct workspace {
     struct directory *directories;
     uint64_t alignment_bytes;           // of memory: --alignment, or the file system's preferred block if that is 0
     uint64_t free_bytes, size_bytes;    // of the first directory's file system, before the first byte
-    uint64_t footprint_bytes;           // of all test files
     // Refuses what else may be, between the checks and the first file; NULL: nothing.
     bool (*before_files)(void *context, struct failure *failure);
     void *before_files_context;

@@ -8,13 +8,20 @@
 
 #include "base/options.h"
 #include "workload/arrival.h"
-#include "workload/operation.h"
 #include "workload/pattern.h"
+#include "workload/payload.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #define WORKLOAD_STREAMS_MAX 4
+#define OPERATION_PPM UINT32_C(1000000)
+
+enum operation { OPERATION_WRITE, OPERATION_READ, OPERATIONS };
+
+static inline const char *operation_name(enum operation operation) {
+    return operation == OPERATION_READ ? "read" : "write";
+}
 
 // A directory, and the files in it.
 struct place {
@@ -55,8 +62,15 @@ static inline bool stream_has(const struct stream *stream, enum operation operat
     return operation == OPERATION_READ ? stream->read_ppm > 0 : stream->read_ppm < OPERATION_PPM;
 }
 
-// What all files take; false if that is more than 64 bits can count.
-bool workload_footprint(const struct workload *workload, uint64_t *bytes);
+static inline enum operation stream_next(const struct stream *stream, uint64_t *random) {
+    if (__builtin_expect(stream->read_ppm == 0, 1)) {
+        return OPERATION_WRITE;
+    }
+    return splitmix64(random) % OPERATION_PPM < stream->read_ppm ? OPERATION_READ : OPERATION_WRITE;
+}
+
+// What all files take; UINT64_MAX if that is more than 64 bits can count.
+uint64_t workload_footprint(const struct workload *workload);
 
 // mq-log: one stream `log`, which writes as MQ's logger does, with a worker and a directory for each queue manager.
 // False if there is no memory.

@@ -276,7 +276,10 @@ void test_schedule(void) {
         in_buckets += closed.buckets[bucket];
     }
     CHECK(in_buckets == closed.count);
-    CHECK(schedule_shift_ns(1000000, 4, 1) == 0 && schedule_shift_ns(1000000, 4, 3) == 500000000);
+    struct stream stream = {.arrival = {.rate_micro_per_s = 1000000}};
+    struct step_plan plan = {.begin_ns = 7};
+    struct stream_step step = {.stream = &stream, .plan = &plan, .workers = 4};
+    CHECK(worker_schedule(&(struct worker){.stream = &step, .number = 3}).origin_ns == 7 + 500000000);
     distribution_clear(&closed);
     distribution_clear(&looped);
     schedule_add_waits(&fast, 0, 0, 0, &closed);
