@@ -12,6 +12,9 @@ from fractions import Fraction
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import statistics, student_t
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy import special, stats
 
 P99 = Fraction(1, 100)
 MS = 10**6
@@ -117,3 +120,273 @@ def test_student_t():
     quantiles = [student_t.quantile(*arguments) for arguments in ((0.95, 29), (0.95, 4), (0.99, 7), (0.95, 3))]
     assert [f"{value:.12f}" for value in quantiles] == ["1.699127026533", "2.131846786327", "2.997951566869", "2.353363434802"]
     assert f"{student_t.upper_tail(2, 5):.12f}" == "0.050969739415"
+
+
+# The oracles: the specification once more, slowly and in exact fractions, and scipy.
+
+
+def exact_lag_1(values):
+    mean = Fraction(sum(values)) / len(values)
+    deviations = [value - mean for value in values]
+    squares = sum(value * value for value in deviations)
+    return sum(left * right for left, right in zip(deviations, deviations[1:])) / squares if squares else Fraction(0)
+
+
+def exact_blocks(counts, over, share):
+    """Return how long blocks are, and the sums of the blocks."""
+    seconds, length = len(counts), 1
+    while True:
+        candidates = []
+        for first in range(length):
+            starts = ([0] if first else []) + list(range(first, seconds, length))
+            blocks = [(sum(counts[start:end]), sum(over[start:end])) for start, end in zip(starts, [*starts[1:], seconds])]
+            candidates.append((exact_lag_1([max(Fraction(0), slow - share * count) for count, slow in blocks]), first, blocks))
+        correlation, _, blocks = min(candidates)
+        if correlation <= Fraction(3, 10) or math.ceil(Fraction(seconds, 2 * length)) < 20:
+            return length, blocks
+        length *= 2
+
+
+def exact_evidence(counts, over, share, limit_ns, fastest_ns, writers):
+    """Return the length of a block and W, or V if the share is above the allowed one."""
+    length, blocks = exact_blocks(counts, over, share)
+    most_over = writers * math.ceil(Fraction(101, 100) * length * SECOND / limit_ns)
+    most = writers * (math.floor(Fraction(length * SECOND, fastest_ns)) + 1)
+    gains = [(share * count - slow) / ((1 - share) * most_over) for count, slow in blocks]
+    if sum(gains) > 0:
+        bets = [(Fraction(1), Fraction(6, 10)), (Fraction(1, 2), Fraction(2, 10)), (Fraction(1, 4), Fraction(1, 10)), (Fraction(1, 8), Fraction(1, 10))]
+    elif sum(gains) < 0:
+        greatest = share * most / ((1 - share) * most_over)
+        bets = [(-Fraction(1, 4**power) / greatest, Fraction(1, 6)) for power in range(6)]
+    else:
+        return length, Fraction(1)
+    total = Fraction(0)
+    for stake, weight in bets:
+        factors = [1 + stake * gain for gain in gains]
+        total += weight * math.prod(factors) if min(factors) > 0 else 0
+    return length, total
+
+
+@st.composite
+def runs(draw, least_s=1, most_s=100):
+    """Draw counts of seconds with freezes of all lengths, which straddle seconds, and slow operations by themselves."""
+    seconds = draw(st.integers(least_s, most_s))
+    over = draw(st.lists(st.sampled_from([0, 0, 0, 5, 20, 30, 100]), min_size=seconds, max_size=seconds))
+    for start, length in draw(st.lists(st.tuples(st.integers(0, seconds - 1), st.integers(1, 9)), max_size=12)):
+        over[start : start + length] = [draw(st.integers(300, 1010))] * len(over[start : start + length])
+    counts = [draw(st.integers(slow, 2500)) if slow >= 300 else 2500 for slow in over]
+    assume(sum(counts))
+    return counts, over
+
+
+def block_seconds(counts, over):
+    return statistics._blocks([count - 100 * slow for count, slow in zip(counts, over)])
+
+
+@settings(max_examples=150, deadline=None)
+@given(runs(most_s=200), st.sampled_from([P99, Fraction(1, 1000), Fraction(1, 10)]), st.integers(1, 3))
+def test_evidence_is_that_of_exact_fractions(run, share, writers):
+    tested = operations(*run, share=share, writers=writers)
+    block_s, evidence = exact_evidence(*run, share, MS, 200_000, writers)
+    assert tested.block_s == block_s
+    if not evidence:
+        assert tested.log_evidence == -math.inf
+    else:
+        exact = math.log(evidence.numerator) - math.log(evidence.denominator)
+        assert tested.log_evidence == pytest.approx(exact, rel=1e-9, abs=1e-8)
+
+
+def test_student_t_is_that_of_scipy():
+    for degrees in (0.7, 1, 2.5, 3, 29, 100, 1e4):
+        for t in (-30, -1, 0, 0.001, 1, 2, 30):
+            assert student_t.upper_tail(t, degrees) == pytest.approx(stats.t.sf(t, degrees), rel=1e-9, abs=1e-15)
+        for probability in (0.025, 0.5, 0.95, 0.999, 1 - 0.05 / 28):
+            assert student_t.quantile(probability, degrees) == pytest.approx(stats.t.ppf(probability, degrees), rel=1e-8, abs=1e-12)
+
+
+@given(st.floats(0.1, 1e4), st.floats(0.1, 1e4), st.floats(0, 1))
+def test_incomplete_beta_is_that_of_scipy(a, b, x):
+    assert student_t.incomplete_beta(a, b, x) == pytest.approx(special.betainc(a, b, x), abs=2e-11)
+
+
+# What holds for every input.
+
+
+@settings(deadline=None)
+@given(runs(), st.integers(1, 30))
+def test_a_pass_keeps_the_limit_and_a_fail_breaks_it(run, judgements):
+    tested = operations(*run, judgements=judgements)
+    counts, over = map(sum, run)
+    assert tested.outcome != PASS or (100 * over < counts and tested.bound <= P99 and tested.episode_s > 0)
+    assert tested.outcome != FAIL or 100 * over > counts
+    assert tested.outcome == PASS or tested.bound >= P99
+    assert tested.value <= tested.bound <= 1
+    assert tested.outcome == INCONCLUSIVE or tested.seconds_needed is None
+    assert tested.seconds_needed is None or len(run[0]) < tested.seconds_needed <= 20 * len(run[0])
+    assert tested.block_s * tested.blocks >= tested.seconds == len(run[0])
+    assert not math.isnan(tested.log_evidence)
+
+
+@settings(deadline=None)
+@given(runs(), st.data())
+def test_one_more_slow_operation_never_helps(run, data):
+    counts, over = run
+    second = data.draw(st.integers(0, len(over) - 1))
+    assume(over[second] < min(counts[second], 1010))
+    worse = [*over[:second], over[second] + 1, *over[second + 1 :]]
+    assume(block_seconds(counts, over) == block_seconds(counts, worse))
+    before, after = operations(counts, over), operations(counts, worse)
+    assert before.outcome == PASS or after.outcome != PASS
+    assert after.bound >= before.bound - 1e-6
+
+
+# Below 39 s each second is a block.
+
+
+@settings(deadline=None)
+@given(runs(most_s=38), st.randoms())
+def test_the_order_of_blocks_does_not_matter(run, rng):
+    seconds = list(zip(*run))
+    rng.shuffle(seconds)
+    assert operations(*zip(*seconds)).log_evidence == pytest.approx(operations(*run).log_evidence, abs=1e-9)
+
+
+@settings(deadline=None)
+@given(runs(most_s=30), st.lists(st.integers(0, 30), max_size=8))
+def test_seconds_without_operations_prove_nothing(run, places):
+    counts, over = map(list, run)
+    for place in places:
+        counts.insert(place, 0)
+        over.insert(place, 0)
+    assert operations(counts, over).log_evidence == pytest.approx(operations(*run).log_evidence, abs=1e-9)
+
+
+@settings(deadline=None)
+@given(runs(most_s=38))
+def test_the_bound_is_the_smallest_limit_that_passes(run):
+    bound = operations(*run).bound
+    assume(bound < 0.999)
+    assert operations(*run, share=bound + 1e-6).outcome == PASS
+    assert operations(*run, share=max(bound - 2e-6, 1e-7)).outcome != PASS
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 5 * SECOND), st.integers(0, 5 * SECOND)), min_size=1, max_size=20), st.integers(1, 3))
+def test_moving_back_adds_no_time(seconds, writers):
+    quick, slow = [min(first, writers * SECOND) for first, _ in seconds], [second for _, second in seconds]
+    times, moved = statistics.move_back([sum(pair) for pair in zip(quick, slow)], slow, writers)
+    assert [time - late for time, late in zip(times, moved)] == quick
+    assert all(late >= 0 and time <= writers * SECOND for time, late in zip(times, moved))
+    assert all(sum(moved[second:]) <= sum(slow[second:]) for second in range(len(slow)))
+    room = sum(writers * SECOND - fast for fast in quick)
+    assert sum(moved) <= min(sum(slow), room)
+
+
+# What else decides.
+
+
+def test_a_run_of_the_seconds_needed_passes():
+    short = operations([2500] * 60, [0] * 60, share="0.001", limit_ns=4 * MS)
+    assert (short.outcome, short.undecidable) == (INCONCLUSIVE, False)
+    for seconds, outcome in ((short.seconds_needed, PASS), (statistics.seconds_to_pass("0.001", 10, 0.05) - 1, INCONCLUSIVE)):
+        assert operations([2500] * seconds, [0] * seconds, share="0.001", limit_ns=4 * MS).outcome == outcome
+
+
+def test_seconds_to_pass():
+    assert [statistics.seconds_to_pass("0.01", times, 0.05) for times in (1.5, 2.5, 5, 10, 20)] == [231, 139, 71, 36, 19]
+    assert [statistics.seconds_to_pass(Fraction(1, 1000), times, 0.05) for times in (1.5, 2.5, 5, 10, 20)] == [2308, 1386, 694, 348, 175]
+    seconds = statistics.seconds_to_pass_time(0.01, 0.05)
+    outcomes = [statistics.share_of_time([SECOND] * count, [0] * count, P99, 1, alpha=0.05, judgements=1).outcome for count in (seconds - 1, seconds)]
+    assert (seconds, outcomes) == (342, [INCONCLUSIVE, PASS])
+
+
+def test_a_share_is_what_is_written():
+    tested = [operations([2500] * 139, [0] * 139, share=share).log_evidence for share in (P99, "0.01", 0.01)]
+    assert tested[0] == tested[1] == tested[2]
+
+
+def test_slow_operations_in_flight_count_in_the_last_second():
+    usual = operations([2500] * 30 + [1], [3] * 30 + [1])
+    assert operations([2500] * 30 + [0], [3] * 30 + [0], in_flight_over=1) == usual
+    assert operations([1010] * 30, [1010] * 30, in_flight_over=1).value == 1  # one more than can end is no broken table
+
+    frozen = statistics.share_of_time([SECOND] * 54 + [0] * 6, [0] * 60, P99, 1, alpha=0.05, judgements=1, in_flight_age_ns=6 * SECOND)
+    assert (frozen.value, frozen.outcome) == (0.1, INCONCLUSIVE)
+
+
+def test_freezes_make_a_share_of_time_fail_and_one_of_operations_pass():
+    """A freeze of 0.3 s is two slow writes among thousands."""
+    time = statistics.share_of_time([SECOND] * 300, [300 * MS if second % 10 == 5 else 0 for second in range(300)], P99, 1, alpha=0.05, judgements=1)
+    rare = statistics.share_of_time([SECOND] * 600, [300 * MS if second % 120 == 60 else 0 for second in range(600)], P99, 1, alpha=0.05, judgements=1)
+    count = operations([1750 if second % 10 == 5 else 2500 for second in range(300)], [2 if second % 10 == 5 else 0 for second in range(300)])
+    assert (time.outcome, rare.outcome, count.outcome) == (FAIL, PASS, PASS)
+
+
+@pytest.mark.parametrize(
+    ("counts", "over", "sentence"),
+    [
+        ([2500, 5], [0, 6], "Second 2 has 6 operations over the limit among 5"),
+        ([2500], [-1], "Second 1 has -1 operations over"),
+        ([2500], [1011], "1011 operations over the limit, but 1 writers cannot have more than 1010"),
+        ([2500], [0, 0], "1 seconds cannot be tested with the figures of 2"),
+        ([], [], "0 seconds"),
+        ([0], [0], "No operation was counted"),
+    ],
+)
+def test_a_broken_table_of_counts_is_refused(counts, over, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        operations(counts, over)
+
+
+def test_a_broken_table_of_times_is_refused():
+    with pytest.raises(ValueError, match="Second 2 has 1011 ns"):
+        statistics.share_of_time([1000, 1000], [0, 1011], P99, 1, alpha=0.05, judgements=1)
+    # The middle of a bucket may lie above the only operation in it.
+    assert statistics.share_of_time([1000], [1004], P99, 1, alpha=0.05, judgements=1).value == 1
+
+
+@pytest.mark.parametrize("share", [0, 1, "1.5", -0.1])
+def test_an_impossible_share_is_refused(share):
+    with pytest.raises(ValueError, match="above 0 and below 1"):
+        operations([1], [0], share=share)
+
+
+def batch_means(x, y, limit, bound="max", judgements=1):
+    return statistics.ratio_within(x, y, limit, bound, alpha=0.05, judgements=judgements)
+
+
+def test_means_without_spread_are_as_they_stand():
+    assert [batch_means([3] * 60, [1] * 60, limit).outcome for limit in (2.999, 3, 3.001)] == [FAIL, PASS, PASS]
+    assert [batch_means([3] * 60, [1] * 60, limit, "min").outcome for limit in (2.999, 3, 3.001)] == [PASS, PASS, FAIL]
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(100, 10**6), min_size=20, max_size=90), st.integers(1, 10**6), st.sampled_from(["max", "min"]), st.integers(1, 30))
+def test_means_decide_only_beyond_their_bounds(x, limit, bound, judgements):
+    tested = batch_means(x, [1] * len(x), limit, bound, judgements)
+    worse = (lambda left, right: left > right) if bound == "max" else (lambda left, right: left < right)
+    assert (tested.outcome == PASS) == (not worse(tested.bound, limit))
+    assert tested.outcome != FAIL or worse(tested.value, limit)
+    mirrored = batch_means([-value for value in x], [1] * len(x), -limit, {"max": "min", "min": "max"}[bound], judgements)
+    assert (mirrored.outcome, mirrored.bound, mirrored.seconds_needed) == (tested.outcome, -tested.bound, tested.seconds_needed)
+    assert tested.seconds_needed is None or len(x) <= tested.seconds_needed <= 20 * len(x)
+
+
+def test_a_wrong_fail_of_a_mean_is_as_rare_among_several_judgements():
+    noise, ones = [1000 + second * 7919 % 131 for second in range(600)], [1] * 600
+    tested = batch_means(noise, ones, 1000)
+    limit = tested.value - 1.2 * (tested.bound - tested.value)
+    assert [batch_means(noise, ones, limit, judgements=judgements).outcome for judgements in (1, 1000)] == [FAIL, INCONCLUSIVE]
+
+
+def test_means_need_twenty_seconds():
+    short = batch_means([1] * 19, [1] * 19, 2)
+    assert (short.outcome, short.seconds_needed, short.undecidable, short.bound) == (INCONCLUSIVE, 20, False, None)
+    assert batch_means([1] * 20, [1] * 20, 2).outcome == PASS
+    with pytest.raises(ValueError, match="Nothing was counted"):
+        batch_means([1] * 20, [0] * 20, 2)
+
+
+def test_what_never_happened_can_happen_rarely():
+    assert statistics.rare_second_share(600, 0.05) == pytest.approx(1 - 0.05 ** (1 / 600), rel=1e-12)
+    assert round(1 / statistics.rare_second_share(600, 0.05)) == 201
