@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Measures what a judgement with confidence costs, with and without its bound, on made-up seconds of disks that are slow in bursts.
+
+    PYTHONPATH=collections .venv-dev/bin/python benchmarks/judging.py
+
+(`make link lint` makes both.) The limit to reach is 10 ms of processor for a judgement of 600 s with its bound, the dearest of the disks; so that a busy
+machine does not decide, the fastest of several rounds is held against it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from unittest import mock
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import statistics
+
+LIMIT_MS = 10
+LIMIT_SECONDS = 600
+WRITES_PER_S = 2500
+FREEZE_NS = 300_000_000
+
+Run = Callable[[], statistics.Evidence]
+
+
+def cases(seconds: int) -> dict[str, Run]:
+    """Return what is measured by name, each a judgement of so many seconds."""
+    rng = random.Random("judging")
+    p99, p99_99 = Fraction(1, 100), Fraction(1, 10_000)
+
+    def operations(allowed: Fraction, freezes_every_s: float) -> Run:
+        frozen = [rng.random() < 1 / freezes_every_s for _ in range(seconds)]
+        # A freeze straddles two seconds, so that blocks have to grow.
+        slow = [rng.randint(200, 400) if now or before else 0 for now, before in zip(frozen, [False, *frozen])]
+        writes = [WRITES_PER_S + rng.randint(-50, 50) - late for late in slow]
+        return lambda: statistics.share_of_operations(writes, slow, allowed, 1_000_000, 200_000, 1, alpha=0.05, judgements=28)
+
+    freezes = [FREEZE_NS if rng.random() < 0.02 else 0 for _ in range(seconds)]
+    times = [10**9 - rng.randint(0, 10**6) for _ in range(seconds)]
+    writes = [WRITES_PER_S + rng.randint(-50, 50) for _ in range(seconds)]
+    return {
+        "p99, clean": operations(p99, 1e9),
+        "p99, bursts": operations(p99, 30),
+        "p99.99, bursts": operations(p99_99, 30),
+        "time-weighted p99, freezes": lambda: statistics.share_of_time(times, freezes, p99, 1, alpha=0.05, judgements=28),
+        "mean": lambda: statistics.ratio_within(times, writes, 450_000, "max", alpha=0.05, judgements=28),
+    }
+
+
+def milliseconds(run: Run, rounds: int) -> float:
+    """Return the processor time of the fastest round."""
+    fastest = float("inf")
+    for _ in range(rounds):
+        start = time.process_time()
+        run()
+        fastest = min(fastest, time.process_time() - start)
+    return 1000 * fastest
+
+
+def main() -> int:
+    """Run the benchmark; 1 if the limit is missed."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=15)
+    options = parser.parse_args()
+    dearest = 0.0
+    print(f"{'ms a judgement':28}{'seconds':>8}{'block_s':>8}{'without bound':>15}{'with bound':>12}")
+    for seconds in (LIMIT_SECONDS, 6 * LIMIT_SECONDS):
+        for name, run in cases(seconds).items():
+            with_bound = milliseconds(run, options.rounds)
+            with mock.patch.object(statistics, "_upper_bound", lambda *_: None):
+                without = milliseconds(run, options.rounds)
+            print(f"{name:28}{seconds:8}{run().block_s:8}{without:15.2f}{with_bound:12.2f}")
+            dearest = max(dearest, with_bound if seconds == LIMIT_SECONDS else 0)
+    return 0 if dearest <= LIMIT_MS else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
