@@ -157,12 +157,7 @@ static void run_steps(struct run *run) {
 // Tables first: whoever waits for the run waits for them. In the thread that writes files, while main only waits.
 static void write_results(void *argument) {
     struct run *run = argument;
-    int error;
-    bool complete = tables_complete(&run->tables, run->tables_missing, &error);
-    if (!complete) {
-        (void)failure_set(&run->tables_failure, EXIT_REFUSED, "--tables: cannot write %s: %s", run->tables_missing,
-                          strerror(error));
-    }
+    bool complete = tables_complete(&run->tables);
     run->end_epoch_ns = epoch_ns();
     run->options->alignment_bytes = run->workspace.alignment_bytes;
     if (run->tables.path != NULL) {
@@ -185,7 +180,7 @@ static enum exit_status finish(struct run *run) {
     tables_report(&run->tables);
     csvfile_report(&run->csvfile);
     if (run->failure.status == EXIT_MEASURED) {
-        run->failure = run->tables_failure;
+        run->failure = run->tables.failure;
     }
     run->progress.state = "finished";
     run->progress.error = run->failure.status != EXIT_MEASURED;

@@ -27,19 +27,6 @@ static bool cpus_allowed(const struct options *options) {
     return true;
 }
 
-// Rows of results.csv: for each stream of a step, one for each worker, and one for all.
-static uint64_t result_rows(const struct run *run) {
-    const struct options *options = run->options;
-    uint64_t rows = 0;
-    for (size_t i = 0; i < options->load_points.count; i++) {
-        for (uint32_t stream = 0; stream < run->workload.streams_count; stream++) {
-            uint32_t workers = stream_workers(&run->workload.streams[stream], options->load_points.values[i]);
-            rows += options->block_sizes.count * (workers + 1);
-        }
-    }
-    return rows;
-}
-
 bool preflight_surroundings(struct run *run, struct failure *failure) {
     const struct options *options = run->options;
     if (workload_footprint(&run->workload) == UINT64_MAX) {
@@ -61,7 +48,7 @@ bool preflight_surroundings(struct run *run, struct failure *failure) {
     }
     return csvfile_open(&run->csvfile, options->csv_file, failure) &&
            progress_open(&run->progress, options->progress_file, failure) &&
-           tables_open(&run->tables, options->tables_dir, result_rows(run), failure);
+           tables_open(&run->tables, options->tables_dir, failure);
 }
 
 static void look_at_disks(struct run *run) {

@@ -64,8 +64,6 @@ struct run {
     char in_flight_file[PATH_MAX];
     bool checked, results_written;      // by the threads that main waits for
     struct failure check_failure;
-    struct failure tables_failure;      // status EXIT_MEASURED if all tables were written
-    char tables_missing[TABLES_NAMES_BYTES];
     struct places places;
     atomic_bool places_known;
     char *warnings[RUN_WARNINGS_MAX];

@@ -66,18 +66,27 @@ static bool wait_for_plan(struct run *run, uint32_t number) {
 static void second_done(const struct recorder_sink *sink, uint32_t second, bool partial,
                         const struct distribution *latency) {
     struct run *run = sink->context;
-    struct result_key key = result_key_of(sink->stream, sink->operation);
-    tables_interval(&run->tables, &key, second, partial, latency);
     const struct number_list *over = &run->options->over;
+    struct table_row row = {.key = result_key_of(sink->stream, sink->operation), .number = second, .partial = partial,
+                            .latency = latency};
+    tables_add(&run->tables, TABLE_INTERVALS, &row);
     for (size_t i = 0; i < over->count; i++) {
-        tables_over(&run->tables, &key, second, over->values[i], latency);
+        row.over_ns = over->values[i];
+        row.over = distribution_over(latency, row.over_ns);
+        if (row.over.count > 0) {
+            tables_add(&run->tables, TABLE_OVER, &row);
+        }
     }
 }
 
 static void batch_done(const struct recorder_sink *sink, uint32_t batch, const struct distribution *latency) {
     struct run *run = sink->context;
-    struct result_key key = result_key_of(sink->stream, sink->operation);
-    tables_batch(&run->tables, &key, batch, latency);
+    struct table_row row = {.key = result_key_of(sink->stream, sink->operation), .number = batch, .latency = latency};
+    for (row.bucket = 0; row.bucket < DISTRIBUTION_BUCKETS; row.bucket++) {
+        if (latency->buckets[row.bucket] > 0) {
+            tables_add(&run->tables, TABLE_HISTOGRAM, &row);
+        }
+    }
 }
 
 static void start_recorders(struct run *run) {

@@ -42,7 +42,6 @@ static void note_error(struct run *run) {
 
 static void report_stalls(struct run *run, const struct stream_step *stream, enum operation operation) {
     struct stalls all = {0};
-    struct result_key key = result_key_of(stream, operation);
     for (uint32_t i = 0; i < stream->workers; i++) {
         const struct stalls *stalls = &stream->first_worker[i].figures[operation]->stalls;
         for (size_t j = 0; j < stalls->count; j++) {
@@ -53,7 +52,10 @@ static void report_stalls(struct run *run, const struct stream_step *stream, enu
         char path[PATH_MAX];
         const struct stall *stall = &all.longest[i];
         workspace_file_path(&run->workspace, stream->first_worker[stall->worker - 1].place, stall->file, path);
-        tables_stall(&run->tables, &key, (uint32_t)i + 1, stall, stream->plan->timeline.start_ns, path);
+        struct table_row row = {.key = result_key_of(stream, operation), .number = (uint32_t)i + 1, .stall = stall,
+                                .step_start_ns = stream->plan->timeline.start_ns, .file = path};
+        row.key.worker = stall->worker;
+        tables_add(&run->tables, TABLE_STALLS, &row);
     }
 }
 
@@ -82,7 +84,7 @@ static void report_workers(struct run *run, const struct stream_step *stream, en
                            struct mqldt_row *row) {
     for (uint32_t i = 0; i < stream->workers; i++) {
         struct result one = result_of_worker(&stream->first_worker[i], operation);
-        tables_result(&run->tables, &one);
+        tables_add(&run->tables, TABLE_RESULTS, &(struct table_row){.key = one.key, .result = &one});
         mqldt_row_add(row, &one);
         if (is_on_screen(run, stream, operation) && stream->workers > 1) {
             screen_queue_manager(&one);
@@ -95,9 +97,10 @@ static void report_operation(struct run *run, const struct stream_step *stream, 
     struct result all = result_of_all(stream, operation);
     struct mqldt_row row = mqldt_row_start();
     report_workers(run, stream, operation, &row);
-    tables_result(&run->tables, &all);
+    tables_add(&run->tables, TABLE_RESULTS, &(struct table_row){.key = all.key, .result = &all});
     for (uint32_t i = 0; i < recorder->rounds_done; i++) {
-        tables_round(&run->tables, &all.key, i + 1, &recorder->rounds[i]);
+        tables_add(&run->tables, TABLE_ROUNDS,
+                   &(struct table_row){.key = all.key, .number = i + 1, .round = &recorder->rounds[i]});
     }
     report_stalls(run, stream, operation);
     warn_of_waits(run, stream, &all);

@@ -55,14 +55,14 @@ static void put_command_line(struct csv *csv, const struct run *run) {
 }
 
 static void put_outcome(struct csv *csv, const struct run *run) {
-    const struct failure *failure = run->failure.status != EXIT_MEASURED ? &run->failure : &run->tables_failure;
+    const struct failure *failure = run->failure.status != EXIT_MEASURED ? &run->failure : &run->tables.failure;
     const char *const reasons[] = {
         [EXIT_MEASURED] = "measured", [EXIT_REFUSED] = "tables_missing", [EXIT_IO_ERROR] = "io_error",
         [EXIT_INTERRUPTED] = run->supervisor.reason == STOP_DEADLINE ? "deadline" : "interrupted"};
     csv_integer(csv, "exit_status", "number", failure->status);
     csv_text(csv, "exit_reason", "text", reasons[failure->status]);
     csv_text(csv, "exit_message", "text", failure->message);
-    csv_text(csv, "tables_missing", "text", run->tables_missing);
+    csv_text(csv, "tables_missing", "text", run->tables.missing);
 }
 
 static void put_time(struct csv *csv, const char *prefix, uint64_t epoch_ns) {
@@ -292,5 +292,5 @@ void run_csv_put(struct csv *csv, const struct run *run) {
     put_events(csv, run);
     put_storage(csv, run);
     put_disturbance(csv, run);
-    csv_integer(csv, "complete", "0/1", run->tables_missing[0] == '\0');
+    csv_integer(csv, "complete", "0/1", run->tables.missing[0] == '\0');
 }

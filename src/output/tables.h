@@ -19,8 +19,7 @@
 #include <stdint.h>
 
 struct table_file {
-    const char *name;
-    int dir_fd, fd;                     // fd -1: not open
+    int fd;                             // -1: not open
     struct csv rows;                    // collected by the main thread
     struct text writing;                // taken over by the thread that writes files while it is busy
     atomic_bool busy;
@@ -33,34 +32,23 @@ struct tables {
     bool made_directory;
     int dir_fd;
     struct table_file files[TABLES];
+    // Of tables_complete:
+    char missing[80];                   // the names of those that could not be written; empty: none
+    struct failure failure;             // status EXIT_MEASURED: none is missing
 };
 
 // Creates the directory (mode 0700) if its parent exists, refuses if a table exists in it, and creates all tables.
-// result_rows: how many results.csv will have.
-bool tables_open(struct tables *tables, const char *path, uint64_t result_rows, struct failure *failure);
+bool tables_open(struct tables *tables, const char *path, struct failure *failure);
 // Removes what tables_open made.
 void tables_discard(struct tables *tables);
 
-void tables_result(struct tables *tables, const struct result *result);
-void tables_interval(struct tables *tables, const struct result_key *key, uint32_t second, bool partial,
-                     const struct distribution *latency);
-void tables_batch(struct tables *tables, const struct result_key *key, uint32_t batch, const struct distribution *latency);
-void tables_stall(struct tables *tables, const struct result_key *key, uint32_t rank, const struct stall *stall,
-                  uint64_t step_start_ns, const char *file);
-void tables_round(struct tables *tables, const struct result_key *key, uint32_t round,
-                  const struct round_figures *figures);
-
-// Of a second: a row for the threshold if an operation took longer.
-void tables_over(struct tables *tables, const struct result_key *key, uint32_t second, uint64_t over_ns,
-                 const struct distribution *latency);
+void tables_add(struct tables *tables, enum table table, const struct table_row *row);
 
 // Hands collected rows over to the thread that writes files, and reports tables that could not be written.
 void tables_flush(struct tables *tables, struct worker_thread *files);
 
-#define TABLES_NAMES_BYTES 80
-// For the thread that writes files: writes the rest of all tables but run.csv. False: names those that are missing and
-// sets *error to the error of the first.
-bool tables_complete(struct tables *tables, char missing[TABLES_NAMES_BYTES], int *error);
+// For the thread that writes files: writes the rest of all tables but run.csv; false if any is missing.
+bool tables_complete(struct tables *tables);
 // Writes run.csv, whose rows are in files[TABLE_RUN].rows, and gives it its name; false if that fails.
 bool tables_complete_run(struct tables *tables);
 // For the main thread, once the others are done: reports tables that could not be written.

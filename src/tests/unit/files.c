@@ -117,22 +117,20 @@ void test_tables(void) {
     make_directory();
     char path[PATH_MAX];
     (void)snprintf(path, sizeof path, "%s/t", directory);
-    CHECK(tables_open(&tables, path, 2, &failure));
+    CHECK(tables_open(&tables, path, &failure));
     struct stat status;
     CHECK(stat(path, &status) == 0 && (status.st_mode & 0777) == 0700);
     struct result result = one_result(&distribution);
     struct result_key step = {.step = 1, .block_bytes = 4096, .load_point = 1, .stream = "log", .operation = "write"};
-    tables_result(&tables, &result);
-    tables_interval(&tables, &step, 1, false, &distribution);
-    tables_batch(&tables, &step, 30, &distribution);
-    tables_over(&tables, &step, 1, 50000, &distribution);
-    tables_over(&tables, &step, 1, 56575, &distribution);
-    tables_over(&tables, &step, 1, 724878, &distribution);
+    tables_add(&tables, TABLE_RESULTS, &(struct table_row){.key = result.key, .result = &result});
+    tables_add(&tables, TABLE_INTERVALS, &(struct table_row){.key = step, .number = 1, .latency = &distribution});
+    tables_add(&tables, TABLE_HISTOGRAM, &(struct table_row){.key = step, .number = 30, .latency = &distribution,
+                                                             .bucket = distribution_bucket(724878)});
+    tables_add(&tables, TABLE_OVER, &(struct table_row){.key = step, .number = 1, .over_ns = 56575,
+                                                        .over = distribution_over(&distribution, 56575)});
     csv_text(&tables.files[TABLE_RUN].rows, "a", "text", "a,b");
     CHECK(strcmp(get_file("t/run.csv"), "(absent)") == 0);
-    char missing[TABLES_NAMES_BYTES];
-    int error;
-    CHECK(tables_complete(&tables, missing, &error) && missing[0] == '\0' && tables_complete_run(&tables));
+    CHECK(tables_complete(&tables) && tables.missing[0] == '\0' && tables_complete_run(&tables));
     const char *results = get_file("t/results.csv");
     const char *row = strchr(results, '\n') + 1;
     CHECK(count_of(results, ',') == count_of(row, ','));
@@ -143,11 +141,11 @@ void test_tables(void) {
                  "latency_p50_ns,latency_p99_ns,latency_p99_9_ns,latency_max_ns\n"
                  "1,4096,1,log,write,all,1,0,2,8192,781336,56458,56575,,,724878\n") == 0);
     CHECK(strcmp(get_file("t/histogram.csv"), "step,block_size_bytes,load_point,stream,operation,worker,batch,latency_upper_ns,"
-                 "operations\n1,4096,1,log,write,all,30,56575,1\n1,4096,1,log,write,all,30,724991,1\n") == 0);
+                 "operations\n1,4096,1,log,write,all,30,724991,1\n") == 0);
     CHECK(strcmp(get_file("t/over.csv"), "step,block_size_bytes,load_point,stream,operation,worker,second,over_ns,operations,"
-                 "latency_sum_ns\n1,4096,1,log,write,all,1,50000,2,779391\n1,4096,1,log,write,all,1,56575,1,722943\n") == 0);
+                 "latency_sum_ns\n1,4096,1,log,write,all,1,56575,1,722943\n") == 0);
     CHECK(strcmp(get_file("t/run.csv"), "key,value\na,\"a,b\"\n") == 0);
-    CHECK(!tables_open(&tables, path, 2, &failure) && failure.status == EXIT_REFUSED);
+    CHECK(!tables_open(&tables, path, &failure) && failure.status == EXIT_REFUSED);
     CHECK(strstr(failure.message, "results.csv already exists") != NULL);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char name[64];
@@ -155,13 +153,13 @@ void test_tables(void) {
         CHECK(unlink(in_directory(name)) == 0);
     }
     CHECK(rmdir(path) == 0);
-    CHECK(tables_open(&tables, path, 2, &failure));     // given up: nothing stays
+    CHECK(tables_open(&tables, path, &failure));     // given up: nothing stays
     tables_discard(&tables);
     CHECK(access(path, F_OK) != 0 && rmdir(directory) == 0);
-    CHECK(!tables_open(&tables, in_directory("no/where"), 2, &failure));
-    CHECK(tables_open(&tables, NULL, 2, &failure));
-    tables_result(&tables, &result);
-    CHECK(tables_complete(&tables, missing, &error) && tables.files[TABLE_RESULTS].rows.text.length == 0);
+    CHECK(!tables_open(&tables, in_directory("no/where"), &failure));
+    CHECK(tables_open(&tables, NULL, &failure));
+    tables_add(&tables, TABLE_RESULTS, &(struct table_row){.key = result.key, .result = &result});
+    CHECK(tables_complete(&tables) && tables.files[TABLE_RESULTS].rows.text.length == 0);
 }
 
 static bool write_csvfile(struct csvfile *csvfile, bool append, const struct mqldt_row *rows, size_t count) {
