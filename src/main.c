@@ -289,9 +289,9 @@ static enum exit_status close_outputs(struct run *run, enum exit_status status) 
     }
     (void)supervisor_await(supervisor, drained ? console_is_drained : complaints_are_drained, NULL, OUTPUT_PATIENCE_NS);
     console_close();
-    (void)supervisor_await(supervisor, worker_thread_idle, &run->files, OUTPUT_PATIENCE_NS);    // the last progress
-    run->thread_hangs |= !worker_thread_end(&run->files);
-    run->thread_hangs |= !worker_thread_end(&run->work);
+    (void)supervisor_await(supervisor, job_thread_idle, &run->files, OUTPUT_PATIENCE_NS);    // the last progress
+    run->thread_hangs |= !job_thread_end(&run->files);
+    run->thread_hangs |= !job_thread_end(&run->work);
     return status;
 }
 
@@ -350,7 +350,7 @@ int main(int argc, char **argv) {
         return EXIT_REFUSED;
     }
     plan_run(&run);
-    if (!supervisor_start(&run.supervisor) || !worker_thread_start(&run.work) || !worker_thread_start(&run.files)) {
+    if (!supervisor_start(&run.supervisor) || !job_thread_start(&run.work) || !job_thread_start(&run.files)) {
         (void)fprintf(stderr, "logdisk: cannot set up signals and threads: %s\n", strerror(errno));
         return EXIT_REFUSED;
     }

@@ -39,8 +39,8 @@ struct run {
     uint64_t oversleep_max_ns;          // how much later than it asked main woke while a step ran: the process was frozen
     uint32_t oversleep_max_step;        // 0: never
     struct supervisor supervisor;
-    struct worker_thread work;          // what may hang on the file system under test
-    struct worker_thread files;         // everything that writes tables, csvFile and progress
+    struct job_thread work;          // what may hang on the file system under test
+    struct job_thread files;         // everything that writes tables, csvFile and progress
     struct workspace workspace;
     struct tables tables;
     struct csvfile csvfile;

@@ -15,7 +15,7 @@
 
 #define JOBS_MAX 16
 
-struct worker_thread {
+struct job_thread {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -24,25 +24,24 @@ struct worker_thread {
         void *argument;
     } jobs[JOBS_MAX];           // a queue; the first is the one under way
     unsigned first, count;
-    bool ending;
 };
 
 // False if the thread cannot be created.
-bool worker_thread_start(struct worker_thread *worker);
+bool job_thread_start(struct job_thread *thread);
 // Adds a job to the queue; false if the queue is full. The lock is never held while a job runs.
-bool worker_thread_add(struct worker_thread *worker, void (*work)(void *), void *argument);
+bool job_thread_add(struct job_thread *thread, void (*work)(void *), void *argument);
 // True if every job is done. For supervisor_await.
-bool worker_thread_idle(void *worker);
+bool job_thread_idle(void *thread);
 // Ends the thread if it is idle; otherwise returns false, and the thread must be left alone.
-bool worker_thread_end(struct worker_thread *worker);
+bool job_thread_end(struct job_thread *thread);
 
 // Runs a job and waits for it. When the run is to end it sets *stop; returns false if the job is then still not done
 // after SUPERVISOR_PATIENCE_NS: it hangs. tick (may be NULL) is called about once a second meanwhile.
-bool job_run(struct worker_thread *worker, struct supervisor *supervisor, void (*work)(void *), void *argument,
+bool job_run(struct job_thread *thread, struct supervisor *supervisor, void (*work)(void *), void *argument,
              atomic_bool *stop, void (*tick)(void *), void *tick_argument);
 
 // The same for a job at the end of a run, also of a run that was stopped: see supervisor_await.
-bool job_finish(struct worker_thread *worker, struct supervisor *supervisor, void (*work)(void *), void *argument,
+bool job_finish(struct job_thread *thread, struct supervisor *supervisor, void (*work)(void *), void *argument,
                 uint64_t patience_ns);
 
 #endif

@@ -8,7 +8,6 @@
 
 #include <pthread.h>
 
-#define LONGEST_POLL_NS UINT64_C(10000000)
 #define SAME_REQUEST_NS UINT64_C(1000000000)    // timeout(1), systemd and supervising shells send a signal twice
 
 // A signal that our parent ignored (nohup, background jobs of a shell script) stays ignored.
@@ -30,12 +29,14 @@ bool supervisor_start(struct supervisor *supervisor) {
            sigaction(SIGXFSZ, &ignore, NULL) == 0;
 }
 
+// The first reason counts; a later signal only hurries.
 static void stop(struct supervisor *supervisor, enum stop_reason reason, int signal) {
+    supervisor->deadline_ns = UINT64_MAX;
     if (supervisor->reason == STOP_NONE) {
         supervisor->reason = reason;
         supervisor->signal = signal;
         supervisor->stopped_at_ns = now_ns();
-    } else if (reason == STOP_SIGNAL && now_ns() >= supervisor->stopped_at_ns + SAME_REQUEST_NS) {
+    } else if (now_ns() >= supervisor->stopped_at_ns + SAME_REQUEST_NS) {
         supervisor->hurried = true;
     }
 }
@@ -44,16 +45,13 @@ bool supervisor_wait(struct supervisor *supervisor, uint64_t until_ns) {
     bool stopped_before = supervisor->reason != STOP_NONE;
     for (;;) {
         uint64_t now = now_ns();
-        if (now >= supervisor->deadline_ns && supervisor->reason == STOP_NONE) {
+        if (now >= supervisor->deadline_ns) {
             stop(supervisor, STOP_DEADLINE, 0);
         }
         if (now >= until_ns || (supervisor->reason != STOP_NONE && !stopped_before)) {
             return supervisor->reason != STOP_NONE;
         }
-        uint64_t wake_ns = until_ns;
-        if (supervisor->reason == STOP_NONE && supervisor->deadline_ns < wake_ns) {
-            wake_ns = supervisor->deadline_ns;
-        }
+        uint64_t wake_ns = until_ns < supervisor->deadline_ns ? until_ns : supervisor->deadline_ns;
         struct timespec rest = ns_timespec(wake_ns - now);
         int signal = sigtimedwait(&supervisor->signals, NULL, &rest);
         if (signal > 0) {
@@ -63,29 +61,18 @@ bool supervisor_wait(struct supervisor *supervisor, uint64_t until_ns) {
 }
 
 bool supervisor_patience_over(const struct supervisor *supervisor) {
-    return supervisor->reason != STOP_NONE &&
-           now_ns() >= supervisor->stopped_at_ns + SUPERVISOR_PATIENCE_NS;
-}
-
-// The first polls are short, so that quick work costs no time.
-uint64_t supervisor_next_poll_ns(uint64_t poll_ns) {
-    return poll_ns < LONGEST_POLL_NS / 2 ? poll_ns * 2 : LONGEST_POLL_NS;
-}
-
-// A signal that was sent earlier was meant for what was going on then.
-static void forget_pending(struct supervisor *supervisor) {
-    const struct timespec at_once = {0};
-    for (int signal; (signal = sigtimedwait(&supervisor->signals, NULL, &at_once)) > 0;) {
-        stop(supervisor, STOP_SIGNAL, signal);
-    }
-    supervisor->hurried = false;
+    return supervisor->reason != STOP_NONE && now_ns() >= supervisor->stopped_at_ns + SUPERVISOR_PATIENCE_NS;
 }
 
 bool supervisor_await(struct supervisor *supervisor, bool (*done)(void *), void *argument, uint64_t patience_ns) {
     uint64_t begin_ns = now_ns();
-    forget_pending(supervisor);
-    for (uint64_t poll_ns = SUPERVISOR_FIRST_POLL_NS; !done(argument); poll_ns = supervisor_next_poll_ns(poll_ns)) {
-        if (supervisor_wait(supervisor, now_ns() + poll_ns)) {
+    const struct timespec at_once = {0};
+    for (int signal; (signal = sigtimedwait(&supervisor->signals, NULL, &at_once)) > 0;) {
+        stop(supervisor, STOP_SIGNAL, signal);
+    }
+    supervisor->hurried = false;        // what was sent earlier was meant for what was going on then
+    while (!done(argument)) {
+        if (supervisor_wait(supervisor, now_ns() + SUPERVISOR_POLL_NS)) {
             uint64_t from_ns = begin_ns > supervisor->stopped_at_ns ? begin_ns : supervisor->stopped_at_ns;
             if (supervisor->hurried || now_ns() >= from_ns + patience_ns) {
                 return done(argument);

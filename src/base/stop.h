@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define SUPERVISOR_PATIENCE_NS UINT64_C(1000000000)     // time for calls in flight to return when a run is stopped
-#define SUPERVISOR_FIRST_POLL_NS UINT64_C(50000)
+#define SUPERVISOR_POLL_NS UINT64_C(2000000)            // between two looks at something that is awaited
 
 enum stop_reason { STOP_NONE, STOP_SIGNAL, STOP_DEADLINE };
 
@@ -39,8 +39,5 @@ bool supervisor_patience_over(const struct supervisor *supervisor);
 // patience_ns have passed since then (and since this call), or if another signal has arrived (hurried). Signals within
 // a second of the first are the same request.
 bool supervisor_await(struct supervisor *supervisor, bool (*done)(void *), void *argument, uint64_t patience_ns);
-
-// How long to wait before the next look at something that is polled.
-uint64_t supervisor_next_poll_ns(uint64_t poll_ns);
 
 #endif

@@ -12,6 +12,10 @@
 #define THREAD_STACK_BYTES ((size_t)256 << 10)
 
 // False if the kernel gives no more threads, or no memory for the stack.
-bool thread_start(pthread_t *thread, void *(*work)(void *), void *argument);
+static inline bool thread_start(pthread_t *thread, void *(*work)(void *), void *argument) {
+    pthread_attr_t attributes;
+    return pthread_attr_init(&attributes) == 0 && pthread_attr_setstacksize(&attributes, THREAD_STACK_BYTES) == 0 &&
+           pthread_create(thread, &attributes, work, argument) == 0 && pthread_attr_destroy(&attributes) == 0;
+}
 
 #endif

@@ -35,7 +35,7 @@ struct verify {
     struct mismatch failed_at;
 };
 
-// Checks every worker's last pass; runs under supervisor_run.
+// Checks every worker's last pass; runs under job_run.
 void verify_stream(void *verify);
 
 #endif

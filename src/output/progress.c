@@ -97,7 +97,7 @@ static void add_writes(struct text *line, const struct distribution *writes) {
     }
 }
 
-void progress_write(struct progress *progress, struct worker_thread *files) {
+void progress_write(struct progress *progress, struct job_thread *files) {
     if (progress->path == NULL || atomic_load(&progress->busy)) {
         return;
     }
@@ -110,7 +110,7 @@ void progress_write(struct progress *progress, struct worker_thread *files) {
     add_writes(line, progress->writes);
     text_printf(line, " error=%d\n", progress->error);
     atomic_store(&progress->busy, true);
-    if (!worker_thread_add(files, replace_file, progress)) {
+    if (!job_thread_add(files, replace_file, progress)) {
         atomic_store(&progress->busy, false);
     }
 }

@@ -38,6 +38,6 @@ struct progress {
 bool progress_open(struct progress *progress, const char *path, struct failure *failure);
 
 // Hands the line to the thread that writes files; leaves it out if that still has an earlier one.
-void progress_write(struct progress *progress, struct worker_thread *files);
+void progress_write(struct progress *progress, struct job_thread *files);
 
 #endif

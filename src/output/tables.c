@@ -141,7 +141,7 @@ static void write_job(void *argument) {
     atomic_store(&file->busy, false);
 }
 
-void tables_flush(struct tables *tables, struct worker_thread *files) {
+void tables_flush(struct tables *tables, struct job_thread *files) {
     for (int i = 0; tables->path != NULL && i < TABLE_RUN; i++) {
         struct table_file *file = &tables->files[i];
         struct text *rows = &file->rows.text;
@@ -150,7 +150,7 @@ void tables_flush(struct tables *tables, struct worker_thread *files) {
             file->writing = *rows;
             *rows = empty;
             atomic_store(&file->busy, true);
-            (void)worker_thread_add(files, write_job, file);      // at most one job per table: there is room
+            (void)job_thread_add(files, write_job, file);      // at most one job per table: there is room
         } else if (rows->length > WAITING_MAX_BYTES) {
             atomic_store(&file->error, ETIMEDOUT);
             text_cut(rows, 0);

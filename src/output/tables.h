@@ -45,7 +45,7 @@ void tables_discard(struct tables *tables);
 void tables_add(struct tables *tables, enum table table, const struct table_row *row);
 
 // Hands collected rows over to the thread that writes files, and reports tables that could not be written.
-void tables_flush(struct tables *tables, struct worker_thread *files);
+void tables_flush(struct tables *tables, struct job_thread *files);
 
 // For the thread that writes files: writes the rest of all tables but run.csv; false if any is missing.
 bool tables_complete(struct tables *tables);

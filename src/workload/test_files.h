@@ -8,7 +8,7 @@
 // be still that of the file created. Unless they are to be kept, files have no name at all, so nothing, not SIGKILL and
 // not a crash, leaves them behind; only if the file system has no such files (NFS) do they lose it once they are open.
 //
-// workspace_prepare makes calls that may hang, so it runs under supervisor_run; `activity` tells main meanwhile what
+// workspace_prepare makes calls that may hang, so it runs under job_run; `activity` tells main meanwhile what
 // it is at. Everything that can be refused is refused before the first byte is written.
 #ifndef LOGDISK_TEST_FILES_H
 #define LOGDISK_TEST_FILES_H

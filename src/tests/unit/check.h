@@ -52,7 +52,7 @@ void test_csv(void);
 void test_tables(void);
 void test_progress_file(void);
 void test_mqldt_table(void);
-void test_worker_thread(void);
+void test_job_thread(void);
 void test_rounds(void);
 void test_schedule(void);
 void test_passes(void);

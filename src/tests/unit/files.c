@@ -67,17 +67,17 @@ void test_progress_file(void) {
     CHECK(!progress_open(&folder, directory, &failure));
     // A file of another origin that appears during the run is kept.
     struct progress progress = {.state = "measuring"};
-    struct worker_thread files = {0};
-    CHECK(unlink(path) == 0 && progress_open(&progress, path, &failure) && worker_thread_start(&files));
+    struct job_thread files = {0};
+    CHECK(unlink(path) == 0 && progress_open(&progress, path, &failure) && job_thread_start(&files));
     progress_write(&progress, &files);
-    while (!worker_thread_idle(&files)) {
+    while (!job_thread_idle(&files)) {
         sleep_until_ns(now_ns() + 100000);
     }
     CHECK(strncmp(get_file("p"), "state=measuring step=0", 22) == 0);
     CHECK(unlink(path) == 0);
     put_file("p", "precious");
     progress_write(&progress, &files);
-    while (!worker_thread_end(&files)) {
+    while (!job_thread_end(&files)) {
         sleep_until_ns(now_ns() + 100000);
     }
     CHECK(strcmp(get_file("p"), "precious") == 0 && strcmp(get_file(".p.tmp"), "(absent)") == 0);

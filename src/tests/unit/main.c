@@ -35,7 +35,7 @@ static const struct { const char *name; void (*run)(void); } tests[] = {
     {"tables", test_tables},
     {"progress file", test_progress_file},
     {"mqldt's table", test_mqldt_table},
-    {"worker thread", test_worker_thread},
+    {"job thread", test_job_thread},
     {"rounds", test_rounds},
     {"schedule of an open loop", test_schedule},
     {"first and later passes", test_passes},
