@@ -98,7 +98,7 @@ static void close_file(struct csvfile *csvfile) {
 
 void csvfile_discard(struct csvfile *csvfile) {
     if (csvfile->made && csvfile->fd >= 0) {
-        test_file_unlink(AT_FDCWD, csvfile->path, csvfile->fd);
+        (void)test_file_unlink(AT_FDCWD, csvfile->path, csvfile->fd);
     }
     close_file(csvfile);
 }

@@ -7,43 +7,36 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-static int open_flags(const struct test_file_mode *mode) {
+#define GRANULE_MAX_BYTES ((uint64_t)65536)
+
+static int open_flags(const struct place *place) {
     int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
-    flags |= mode->sync == SYNC_DSYNC ? O_DSYNC : mode->sync == SYNC_SYNC ? O_SYNC : 0;
-    return flags | (mode->direct ? O_DIRECT : 0);
+    flags |= place->sync == SYNC_DSYNC ? O_DSYNC : place->sync == SYNC_SYNC ? O_SYNC : 0;
+    return flags | (place->direct ? O_DIRECT : 0);
 }
 
-static bool same_file(int dir_fd, const char *name, const struct stat *ours) {
-    struct stat status;
-    return fstatat(dir_fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_dev == ours->st_dev &&
-           status.st_ino == ours->st_ino;
+static bool same_file(const struct stat *left, const struct stat *right) {
+    return left->st_dev == right->st_dev && left->st_ino == right->st_ino;
 }
 
-static bool refuse_open(struct failure *failure, const char *path, const struct test_file_mode *mode, int error) {
-    if (error == EINVAL && mode->direct) {
+bool test_file_unlink(int dir_fd, const char *name, int fd) {
+    struct stat ours, named;
+    return fstat(fd, &ours) == 0 && fstatat(dir_fd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && same_file(&ours, &named) &&
+           unlinkat(dir_fd, name, 0) == 0;
+}
+
+static bool refuse_open(struct failure *failure, const char *path, const struct place *place, int error) {
+    if (error == EINVAL && place->direct) {
         return failure_set(failure, EXIT_REFUSED, "the file system of %s refuses O_DIRECT; choose another --dir, or "
                            "measure without it by --direct=no (MQ itself would use it)", path);
     }
     return failure_set(failure, EXIT_REFUSED, "cannot open %s: %s", path, strerror(error));
-}
-
-// A file that never has a name is left behind by nothing: not by SIGKILL, and not by a disk that is frozen while it is
-// made and thaws when this process is gone.
-static int create_unnamed(int dir_fd, const struct test_file_mode *mode) {
-    return openat(dir_fd, ".", open_flags(mode) | O_TMPFILE | O_EXCL, 0660);
-}
-
-// The answers of a kernel or file system that has no such files. EINVAL may also mean that it refuses O_DIRECT; creating
-// the file under a name then tells for certain.
-static bool has_no_unnamed(int error) {
-    return error == EOPNOTSUPP || error == EISDIR || error == EINVAL || error == ENOENT;
 }
 
 static bool refuse_creation(struct failure *failure, const char *path, int error) {
@@ -53,69 +46,59 @@ static bool refuse_creation(struct failure *failure, const char *path, int error
 
 // The kernel creates a file before it refuses O_DIRECT for it. So the file is created without that flag, and opened
 // again with all flags of the test; both descriptors must be the same file, and its name must still be its own.
-static bool create_named(int dir_fd, const char *name, const char *path, const struct test_file_mode *mode, int *fd,
+static bool create_named(int dir_fd, const char *name, const char *path, const struct place *place, bool keep, int *fd,
                          struct failure *failure) {
-    struct stat created, opened;
+    struct stat created, opened, named;
     int first = openat(dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0660);
     if (first < 0) {
         return refuse_creation(failure, path, errno);
     }
-    if (fstat(first, &created) != 0) {
-        (void)close(first);
-        return failure_set(failure, EXIT_REFUSED, "cannot look at %s: %s", path, strerror(errno));
-    }
-    int second = openat(dir_fd, name, open_flags(mode));
+    int second = openat(dir_fd, name, open_flags(place));
     int error = errno;
-    bool ours = second >= 0 && fstat(second, &opened) == 0 && opened.st_dev == created.st_dev &&
-                opened.st_ino == created.st_ino && opened.st_nlink == 1;
-    bool named = same_file(dir_fd, name, &created);
-    if (named && (!ours || !mode->keep) && unlinkat(dir_fd, name, 0) != 0) {
-        error = errno;
-        ours = false;
+    bool ours = second >= 0 && fstat(first, &created) == 0 && fstat(second, &opened) == 0 &&
+                same_file(&created, &opened) && opened.st_nlink == 1 &&
+                fstatat(dir_fd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && same_file(&created, &named);
+    if (!ours || !keep) {
+        ours = test_file_unlink(dir_fd, name, first) && ours;
     }
     (void)close(first);
-    if (second < 0 || !ours || !named) {
-        if (second >= 0) {
-            (void)close(second);
-            return failure_set(failure, EXIT_REFUSED, "%s was changed by another process while it was being created; choose "
-                               "a directory that only you can write to", path);
-        }
-        return refuse_open(failure, path, mode, error);
+    if (second < 0) {
+        return refuse_open(failure, path, place, error);
+    }
+    if (!ours) {
+        (void)close(second);
+        return failure_set(failure, EXIT_REFUSED, "%s was changed by another process while it was being created; choose "
+                           "a directory that only you can write to", path);
     }
     *fd = second;
     return true;
 }
 
-bool test_file_create(int dir_fd, const char *name, const char *path, const struct test_file_mode *mode, int *fd,
-                     struct failure *failure) {
-    int unnamed = mode->keep ? -1 : create_unnamed(dir_fd, mode);
-    if (unnamed >= 0) {
-        *fd = unnamed;
+bool test_file_create(int dir_fd, const char *name, const char *path, const struct place *place, bool keep, int *fd,
+                      struct failure *failure) {
+    if (keep) {
+        return create_named(dir_fd, name, path, place, keep, fd, failure);
+    }
+    // Nothing leaves a file behind that never has a name: not SIGKILL, and not a disk that is frozen while the file is
+    // made and thaws when this process is gone.
+    *fd = openat(dir_fd, ".", open_flags(place) | O_TMPFILE | O_EXCL, 0660);
+    if (*fd >= 0) {
         return true;
     }
-    if (!mode->keep && !has_no_unnamed(errno)) {
-        return refuse_creation(failure, path, errno);
+    // The answers of a kernel or file system that has no such files. EINVAL may also mean that it refuses O_DIRECT;
+    // creating the file under a name then tells for certain.
+    if (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL || errno == ENOENT) {
+        return create_named(dir_fd, name, path, place, keep, fd, failure);
     }
-    return create_named(dir_fd, name, path, mode, fd, failure);
-}
-
-void test_file_unlink(int dir_fd, const char *name, int fd) {
-    struct stat ours;
-    if (fstat(fd, &ours) == 0 && same_file(dir_fd, name, &ours)) {
-        (void)unlinkat(dir_fd, name, 0);
-    }
+    return refuse_creation(failure, path, errno);
 }
 
 int test_file_write(int fd, const void *block, size_t bytes, uint64_t offset_bytes) {
     struct iovec vector = {.iov_base = (void *)(uintptr_t)block, .iov_len = bytes};
     ssize_t written;
-    do {
-        written = pwritev(fd, &vector, 1, (off_t)offset_bytes);
-    } while (written < 0 && errno == EINTR);
-    if (written < 0) {
-        return errno;
+    while ((written = pwritev(fd, &vector, 1, (off_t)offset_bytes)) < 0 && errno == EINTR) {
     }
-    return (size_t)written == bytes ? 0 : FAILURE_SHORT_WRITE;
+    return written < 0 ? errno : (size_t)written == bytes ? 0 : FAILURE_SHORT_WRITE;
 }
 
 uint32_t test_file_told_alignment(int fd) {
@@ -130,44 +113,29 @@ uint32_t test_file_told_alignment(int fd) {
     return 0;
 }
 
-// The next size above that works, tried at granules of 512 bytes to 64 KiB; 0 if none does.
-static uint64_t next_working_size(int fd, const unsigned char *memory, uint64_t block_bytes) {
-    for (uint64_t granule = 512; granule <= 65536; granule *= 2) {
-        uint64_t size = (block_bytes + granule - 1) / granule * granule;
-        if (size != block_bytes && test_file_write(fd, memory, size, 0) == 0) {
-            return size;
-        }
-    }
-    return 0;
-}
-
 bool test_file_try_block(int fd, const char *path, uint64_t block_bytes, uint64_t alignment_bytes,
-                        struct failure *failure) {
+                         struct failure *failure) {
     void *memory;
-    if (posix_memalign(&memory, alignment_bytes, block_bytes + 65536) != 0) {
+    if (posix_memalign(&memory, alignment_bytes, block_bytes + GRANULE_MAX_BYTES) != 0) {
         return failure_set(failure, EXIT_REFUSED, "no memory for a block of %" PRIu64 " bytes", block_bytes);
     }
-    memset(memory, 0x5A, block_bytes + 65536);
+    memset(memory, 0x5A, block_bytes + GRANULE_MAX_BYTES);
     int error = test_file_write(fd, memory, block_bytes, 0);
-    uint64_t works = error == EINVAL ? next_working_size(fd, memory, block_bytes) : 0;
-    free(memory);
-    if (error == 0) {
-        return true;
+    uint64_t works = 0;
+    for (uint64_t granule = 512; error == EINVAL && works == 0 && granule <= GRANULE_MAX_BYTES; granule *= 2) {
+        uint64_t size = (block_bytes + granule - 1) / granule * granule;
+        works = test_file_write(fd, memory, size, 0) == 0 ? size : 0;
     }
+    free(memory);
     if (works > 0) {
-        uint32_t told = test_file_told_alignment(fd);
-        char because[64] = "";
-        if (told > 0) {
-            (void)snprintf(because, sizeof because, " (direct I/O here goes in units of %" PRIu32 " bytes)", told);
-        }
-        return failure_set(failure, EXIT_REFUSED, "--bsize: a write of %" PRIu64 " bytes is refused by the disk of %s%s; "
-                           "the next size that works is %" PRIu64, block_bytes, path, because, works);
+        return failure_set(failure, EXIT_REFUSED, "--bsize: a write of %" PRIu64 " bytes is refused by the disk of %s; the "
+                           "next size that works is %" PRIu64, block_bytes, path, works);
     }
     if (error == EINVAL) {
         return failure_set(failure, EXIT_REFUSED, "--bsize: a write of %" PRIu64 " bytes from memory aligned to %" PRIu64
                            " is refused by the disk of %s; try --alignment=4096, or --direct=no", block_bytes,
                            alignment_bytes, path);
     }
-    return failure_set(failure, error == ENOSPC || error == EDQUOT || error == EFBIG ? EXIT_REFUSED : EXIT_IO_ERROR,
-                       "cannot write to %s: %s", path, failure_error_text(error));
+    return error == 0 || failure_set(failure, error == ENOSPC || error == EDQUOT || error == EFBIG ? EXIT_REFUSED
+                                     : EXIT_IO_ERROR, "cannot write to %s: %s", path, failure_error_text(error));
 }

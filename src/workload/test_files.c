@@ -5,9 +5,8 @@
 #include "workload/test_files.h"
 
 #include "base/clock.h"
-#include "workload/payload.h"
-#include "workload/test_file.h"
 #include "base/units.h"
+#include "workload/test_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,9 +23,12 @@
 #define SPARE_DESCRIPTORS 64
 #define RESERVE_MIN_BYTES (UINT64_C(16) << 20)
 #define RESERVE_MAX_BYTES (UINT64_C(1) << 30)
+#define RESERVE_SHARE 100               // one hundredth of the file system
 #define CLOSE_PATIENCE_NS (2 * NS_PER_S)
 #define CLOSE_POLL_NS UINT64_C(10000000)
-#define RESERVE_SHARE 100               // one hundredth of the file system
+#define NO_FILE UINT32_MAX
+
+#define refuse(workspace, ...) failure_set(&(workspace)->failure, EXIT_REFUSED, __VA_ARGS__)
 
 bool workspace_init(struct workspace *workspace, const struct options *options, const struct workload *workload,
                     uint64_t seed) {
@@ -59,20 +61,23 @@ void workspace_file_path(const struct workspace *workspace, uint32_t place, uint
     (void)snprintf(path, PATH_MAX, "%s/%s.%04" PRIu32, of->path, of->file_prefix, file);
 }
 
-static void file_name(const struct place *place, uint32_t file, char name[NAME_MAX + 1]) {
-    (void)snprintf(name, NAME_MAX + 1, "%s.%04" PRIu32, place->file_prefix, file);
-}
-
-static void begin_activity(struct workspace *workspace, const char *call, uint32_t place, const char *file,
-                           uint64_t offset_bytes) {
+// Notes what the thread does next with a test file or, if that is NO_FILE, with its directory. Returns the path, which is
+// good until the next activity.
+static const char *begin_activity(struct workspace *workspace, const char *call, uint32_t place, uint32_t file,
+                                  uint64_t offset_bytes) {
     struct activity *activity = &workspace->activity;
     (void)pthread_mutex_lock(&workspace->activity_lock);
     activity->call = call;
     activity->place = place;
     activity->offset_bytes = offset_bytes;
     activity->start_ns = now_ns();
-    (void)snprintf(activity->file, sizeof activity->file, "%s", file);
+    if (file == NO_FILE) {
+        (void)snprintf(activity->file, sizeof activity->file, "%s", workspace->directories[place - 1].place->path);
+    } else {
+        workspace_file_path(workspace, place, file, activity->file);
+    }
     (void)pthread_mutex_unlock(&workspace->activity_lock);
+    return activity->file;
 }
 
 static void end_activity(struct workspace *workspace) {
@@ -91,93 +96,70 @@ bool workspace_activity(struct workspace *workspace, struct activity *copy) {
 // Directories.
 
 // With --createDirs: <dir>1 must be on the file system of <dir>, or the root disk is tested instead of the mount.
-static bool same_file_system(struct workspace *workspace, const char *path, struct failure *failure) {
-    struct stat base, parent;
-    char above[PATH_MAX];
-    (void)snprintf(above, sizeof above, "%s/..", path);
-    if (options_directory_list(workspace->options) || workspace->places == 1 ||
-        stat(workspace->options->dir, &base) != 0 || !S_ISDIR(base.st_mode)) {
+static bool same_file_system(struct workspace *workspace, const struct directory *directory) {
+    const char *dir = workspace->options->dir;
+    struct stat base;
+    if (options_directory_list(workspace->options) || workspace->places == 1 || stat(dir, &base) != 0 ||
+        !S_ISDIR(base.st_mode) || base.st_dev == directory->device) {
         return true;
     }
-    if (stat(above, &parent) != 0) {
-        return failure_set(failure, EXIT_REFUSED, "--dir: cannot look at %s: %s", above, strerror(errno));
-    }
-    if (base.st_dev != parent.st_dev) {
-        return failure_set(failure, EXIT_REFUSED, "--createDirs: %s would be on another file system than %s; name "
-                           "directories inside it, such as --dir=%s/qm", path, workspace->options->dir,
-                           workspace->options->dir);
-    }
-    return true;
-}
-
-static bool open_directory(struct workspace *workspace, uint32_t number, struct failure *failure) {
-    struct directory *directory = &workspace->directories[number - 1];
-    int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-    begin_activity(workspace, workspace->options->create_dirs ? "mkdir" : "open", number, directory->place->path, 0);
-    if (workspace->options->create_dirs && mkdir(directory->place->path, 0770) == 0) {
-        directory->made = true;
-        flags |= O_NOFOLLOW;
-    } else if (workspace->options->create_dirs && errno != EEXIST) {
-        return failure_set(failure, EXIT_REFUSED, "--dir: cannot make %s: %s", directory->place->path, strerror(errno));
-    }
-    begin_activity(workspace, "open", number, directory->place->path, 0);
-    directory->fd = open(directory->place->path, flags);
-    int error = errno;
-    if (directory->fd < 0 && error == ENOENT) {
-        return failure_set(failure, EXIT_REFUSED, "--dir: %s does not exist; make it, or add --createDirs",
-                           directory->place->path);
-    }
-    if (directory->fd < 0) {
-        return failure_set(failure, EXIT_REFUSED, "--dir: cannot open %s: %s", directory->place->path, strerror(error));
-    }
-    if (directory->made && !same_file_system(workspace, directory->place->path, failure)) {
-        return false;
-    }
-    return true;
+    return refuse(workspace, "--createDirs: %s would be on another file system than %s; name directories inside it, such as "
+                  "--dir=%s/qm", directory->place->path, dir, dir);
 }
 
 // Two names of one directory: the queue managers would have the same files.
-static bool not_named_before(struct workspace *workspace, uint32_t number, struct failure *failure) {
-    struct directory *directory = &workspace->directories[number - 1];
-    struct stat status;
-    if (fstat(directory->fd, &status) != 0) {
-        return failure_set(failure, EXIT_REFUSED, "--dir: cannot look at %s: %s", directory->place->path,
-                           strerror(errno));
-    }
-    directory->device = status.st_dev;
-    directory->inode = status.st_ino;
-    for (uint32_t i = 0; i + 1 < number; i++) {
-        const struct directory *other = &workspace->directories[i];
-        if (other->device == status.st_dev && other->inode == status.st_ino) {
-            return failure_set(failure, EXIT_REFUSED, "--dir: %s and %s are the same directory; name a separate one for "
-                               "each queue manager", other->place->path, directory->place->path);
+static bool not_named_before(struct workspace *workspace, const struct directory *directory) {
+    for (const struct directory *other = workspace->directories; other < directory; other++) {
+        if (other->device == directory->device && other->inode == directory->inode) {
+            return refuse(workspace, "--dir: %s and %s are the same directory; name a separate one for each queue manager",
+                          other->place->path, directory->place->path);
         }
     }
     return true;
 }
 
-// Only if the test files keep their names. Without names they do not meet what is already there, such as mqldt's files.
-static bool no_files_there(struct workspace *workspace, uint32_t number, struct failure *failure) {
+static bool open_directory(struct workspace *workspace, uint32_t number) {
     struct directory *directory = &workspace->directories[number - 1];
-    for (uint32_t file = 0; workspace->options->keep_files && file < directory->place->files; file++) {
-        struct stat status;
-        char name[NAME_MAX + 1], path[PATH_MAX];
-        file_name(directory->place, file, name);
-        workspace_file_path(workspace, number, file, path);
-        if (fstatat(directory->fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
-            return failure_set(failure, EXIT_REFUSED, "%s already exists, and logdisk writes only to files that it "
-                               "created itself; remove it, or choose another --dir or --filePrefix", path);
-        }
-        if (errno != ENOENT) {
-            return failure_set(failure, EXIT_REFUSED, "cannot look at %s: %s", path, strerror(errno));
+    const char *path = directory->place->path;
+    struct stat status;
+    if (workspace->options->create_dirs) {
+        (void)begin_activity(workspace, "mkdir", number, NO_FILE, 0);
+        directory->made = mkdir(path, 0770) == 0;
+        if (!directory->made && errno != EEXIST) {
+            return refuse(workspace, "--dir: cannot make %s: %s", path, strerror(errno));
         }
     }
-    return true;
+    (void)begin_activity(workspace, "open", number, NO_FILE, 0);
+    directory->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (directory->made ? O_NOFOLLOW : 0));
+    if (directory->fd < 0 || fstat(directory->fd, &status) != 0) {
+        int error = errno;
+        return error == ENOENT ? refuse(workspace, "--dir: %s does not exist; make it, or add --createDirs", path)
+                               : refuse(workspace, "--dir: cannot open %s: %s", path, strerror(error));
+    }
+    directory->device = status.st_dev;
+    directory->inode = status.st_ino;
+    return (!directory->made || same_file_system(workspace, directory)) && not_named_before(workspace, directory);
+}
+
+// The name of a test file in its directory.
+static const char *name_of(const char *path) {
+    return strrchr(path, '/') + 1;
+}
+
+// Only if the test files keep their names. Without names they do not meet what already exists, such as mqldt's files.
+static bool is_absent(struct workspace *workspace, uint32_t number, uint32_t file) {
+    struct stat status;
+    const char *path = begin_activity(workspace, "fstatat", number, file, 0);
+    if (fstatat(workspace->directories[number - 1].fd, name_of(path), &status, AT_SYMLINK_NOFOLLOW) == 0) {
+        return refuse(workspace, "%s already exists, and logdisk writes only to files that it created itself; remove it, or "
+                      "choose another --dir or --filePrefix", path);
+    }
+    return errno == ENOENT || refuse(workspace, "cannot look at %s: %s", path, strerror(errno));
 }
 
 // Limits and space.
 
-static bool enough_descriptors(struct workspace *workspace, struct failure *failure) {
+static bool enough_descriptors(struct workspace *workspace) {
     uint64_t needed = SPARE_DESCRIPTORS, largest_bytes = 0;
     struct rlimit limit;
     for (uint32_t i = 0; i < workspace->places; i++) {
@@ -186,21 +168,18 @@ static bool enough_descriptors(struct workspace *workspace, struct failure *fail
         largest_bytes = place->file_bytes > largest_bytes ? place->file_bytes : largest_bytes;
     }
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
-        return failure_set(failure, EXIT_REFUSED, "cannot read the limit on open files: %s", strerror(errno));
+        return refuse(workspace, "cannot read the limit on open files: %s", strerror(errno));
     }
-    if (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < needed) {
-        limit.rlim_cur = limit.rlim_max == RLIM_INFINITY || limit.rlim_max >= needed ? needed : limit.rlim_max;
-        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur < needed && limit.rlim_max >= needed) {      // RLIM_INFINITY is the greatest of all
+        limit.rlim_cur = setrlimit(RLIMIT_NOFILE, &(struct rlimit){needed, limit.rlim_max}) == 0 ? needed : limit.rlim_cur;
     }
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < needed)) {
-        return failure_set(failure, EXIT_REFUSED, "--numFiles x --qm needs %" PRIu64 " open files, and the limit is %"
-                           PRIu64 "; raise it (ulimit -n), or take fewer files", needed, (uint64_t)limit.rlim_cur);
+    if (limit.rlim_cur < needed) {
+        return refuse(workspace, "--numFiles x --qm needs %" PRIu64 " open files, and the limit is %" PRIu64 "; raise it "
+                      "(ulimit -n), or take fewer files", needed, (uint64_t)limit.rlim_max);
     }
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        limit.rlim_cur < largest_bytes) {
-        return failure_set(failure, EXIT_REFUSED, "--fileSize=%" PRIu64 " is above the limit on file size of %" PRIu64
-                           " bytes; raise it (ulimit -f), or take smaller files", largest_bytes,
-                           (uint64_t)limit.rlim_cur);
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < largest_bytes) {
+        return refuse(workspace, "--fileSize=%" PRIu64 " is above the limit on file size of %" PRIu64 " bytes; raise it "
+                      "(ulimit -f), or take smaller files", largest_bytes, (uint64_t)limit.rlim_cur);
     }
     return true;
 }
@@ -211,21 +190,28 @@ static uint64_t default_reserve_bytes(uint64_t size_bytes) {
     return reserve > RESERVE_MAX_BYTES ? RESERVE_MAX_BYTES : reserve;
 }
 
+static bool first_on_its_file_system(const struct workspace *workspace, uint32_t number) {
+    uint32_t i = 0;
+    while (workspace->directories[i].device != workspace->directories[number - 1].device) {
+        i++;
+    }
+    return i == number - 1;
+}
+
 // The space that all places on this directory's file system take together.
-static bool enough_space(struct workspace *workspace, uint32_t number, struct failure *failure) {
-    struct stat own, other;
+static bool enough_space(struct workspace *workspace, uint32_t number) {
     struct statvfs space;
     const struct directory *directory = &workspace->directories[number - 1];
-    if (fstat(directory->fd, &own) != 0 || fstatvfs(directory->fd, &space) != 0) {
-        return failure_set(failure, EXIT_REFUSED, "cannot determine the free space of %s: %s", directory->place->path,
-                           strerror(errno));
+    uint64_t footprint = 0, files = 0;
+    char text[3][THOUSANDS_BYTES];
+    if (!first_on_its_file_system(workspace, number)) {
+        return true;
     }
-    uint64_t footprint = 0, files = 0;  // of all places on this file system
-    for (uint32_t i = 0; i < workspace->places; i++) {
-        if (fstat(workspace->directories[i].fd, &other) == 0 && other.st_dev == own.st_dev) {
-            if (i + 1 < number) {
-                return true;            // counted with the first one on this file system
-            }
+    if (fstatvfs(directory->fd, &space) != 0) {
+        return refuse(workspace, "cannot determine the free space of %s: %s", directory->place->path, strerror(errno));
+    }
+    for (uint32_t i = number - 1; i < workspace->places; i++) {
+        if (workspace->directories[i].device == directory->device) {
             files += workspace->directories[i].place->files;
             footprint += workspace->directories[i].place->files * workspace->directories[i].place->file_bytes;
         }
@@ -242,47 +228,40 @@ static bool enough_space(struct workspace *workspace, uint32_t number, struct fa
         }
     }
     if (free_bytes < footprint || free_bytes - footprint < reserve) {
-        char text[4][THOUSANDS_BYTES];
-        return failure_set(failure, EXIT_REFUSED, "%s has %s bytes free, but the test files take %s and %s must stay "
-                           "free; take fewer or smaller files (--numFiles, --fileSize), or less --reserve",
-                           directory->place->path, format_thousands(text[0], free_bytes),
-                           format_thousands(text[1], footprint), format_thousands(text[2], reserve));
+        return refuse(workspace, "%s has %s bytes free, but the test files take %s and %s must stay free; take fewer or "
+                      "smaller files (--numFiles, --fileSize), or less --reserve", directory->place->path,
+                      format_thousands(text[0], free_bytes), format_thousands(text[1], footprint),
+                      format_thousands(text[2], reserve));
     }
     if (space.f_files > 0 && space.f_favail < files) {
-        char text[2][THOUSANDS_BYTES];
-        return failure_set(failure, EXIT_REFUSED, "%s has room for %s more files, but the test takes %s; take fewer "
-                           "(--numFiles)", directory->place->path, format_thousands(text[0], space.f_favail),
-                           format_thousands(text[1], files));
+        return refuse(workspace, "%s has room for %s more files, but the test takes %s; take fewer (--numFiles)",
+                      directory->place->path, format_thousands(text[0], space.f_favail), format_thousands(text[1], files));
     }
     return true;
 }
 
 // Files.
 
-static bool create_files(struct workspace *workspace, uint32_t number, struct failure *failure) {
+static bool create_file(struct workspace *workspace, uint32_t number, uint32_t file) {
     struct directory *directory = &workspace->directories[number - 1];
-    struct test_file_mode mode = {.sync = directory->place->sync, .direct = directory->place->direct,
-                                 .keep = workspace->options->keep_files};
-    for (uint32_t file = 0; file < directory->place->files && !atomic_load(&workspace->stop); file++) {
-        char name[NAME_MAX + 1], path[PATH_MAX];
-        file_name(directory->place, file, name);
-        workspace_file_path(workspace, number, file, path);
-        begin_activity(workspace, "openat", number, path, 0);
-        if (!test_file_create(directory->fd, name, path, &mode, &directory->files[file], failure)) {
-            return false;
-        }
-    }
-    return true;
+    const char *path = begin_activity(workspace, "openat", number, file, 0);
+    return test_file_create(directory->fd, name_of(path), path, directory->place, workspace->options->keep_files,
+                            &directory->files[file], &workspace->failure);
 }
 
-static void close_files(struct workspace *workspace) {
-    for (uint32_t i = 0; i < workspace->places; i++) {
-        const struct directory *directory = &workspace->directories[i];
-        for (uint64_t file = 0; file < directory->place->files; file++) {
-            int *fd = &directory->files[file];
-            if (*fd >= 0) {
-                (void)close(*fd);
-                *fd = -1;
+// Files without a name go with their descriptors.
+static void close_files(struct workspace *workspace, bool remove_names) {
+    for (uint32_t number = 1; number <= workspace->places; number++) {
+        struct directory *directory = &workspace->directories[number - 1];
+        for (uint32_t file = 0; file < directory->place->files; file++) {
+            char path[PATH_MAX];
+            workspace_file_path(workspace, number, file, path);
+            if (directory->files[file] >= 0 && remove_names) {
+                (void)test_file_unlink(directory->fd, name_of(path), directory->files[file]);
+            }
+            if (directory->files[file] >= 0) {
+                (void)close(directory->files[file]);
+                directory->files[file] = -1;
             }
         }
     }
@@ -299,131 +278,124 @@ static void remove_made_directories(struct workspace *workspace) {
     }
 }
 
-static bool first_on_its_file_system(const struct workspace *workspace, uint32_t number) {
-    uint32_t i = 0;
-    while (workspace->directories[i].device != workspace->directories[number - 1].device) {
-        i++;
-    }
-    return i == number - 1;
-}
-
 // Directories on one file system take the same sizes.
-static bool try_block_sizes(struct workspace *workspace, uint32_t number, struct failure *failure) {
+static bool try_block_sizes(struct workspace *workspace, uint32_t number) {
     const struct number_list *sizes = &workspace->options->block_sizes;
-    char path[PATH_MAX];
-    workspace_file_path(workspace, number, 0, path);
     for (size_t i = 0; i < sizes->count && first_on_its_file_system(workspace, number); i++) {
-        begin_activity(workspace, "pwritev", number, path, 0);
+        const char *path = begin_activity(workspace, "pwritev", number, 0, 0);
         if (!test_file_try_block(workspace->directories[number - 1].files[0], path, sizes->values[i],
-                                workspace->alignment_bytes, failure)) {
+                                 workspace->alignment_bytes, &workspace->failure)) {
             return false;
         }
     }
     return true;
 }
 
-static bool format_failed(struct failure *failure, const char *call, int error, uint32_t number, const char *path,
-                          uint64_t offset_bytes, uint64_t bytes) {
+// Of the activity.
+static bool format_failed(struct workspace *workspace, int error, uint64_t bytes) {
+    const struct activity *activity = &workspace->activity;
+    struct failure *failure = &workspace->failure;
     bool refused = error == ENOSPC || error == EDQUOT || error == EFBIG || error == EINVAL || error == EROFS ||
                    error == EPERM || error == EACCES;
     failure->error = error;
-    failure->queue_manager = number;
-    failure->offset_bytes = offset_bytes;
+    failure->queue_manager = activity->place;
+    failure->offset_bytes = activity->offset_bytes;
     failure->block_bytes = bytes;
-    (void)snprintf(failure->call, sizeof failure->call, "%s", call);
-    (void)snprintf(failure->file, sizeof failure->file, "%s", path);
+    (void)snprintf(failure->call, sizeof failure->call, "%s", activity->call);
+    (void)snprintf(failure->file, sizeof failure->file, "%s", activity->file);
     return failure_set(failure, refused ? EXIT_REFUSED : EXIT_IO_ERROR,
-                       "cannot preformat %s at offset %" PRIu64 ": %s%s", path, offset_bytes, failure_error_text(error),
+                       "cannot preformat %s at offset %" PRIu64 ": %s%s", failure->file, failure->offset_bytes,
+                       failure_error_text(error),
                        error == ENOSPC || error == EDQUOT ? "; free some space, or take fewer or smaller files" : "");
 }
 
-static bool format_file(struct workspace *workspace, uint32_t number, uint32_t file, struct payload *payload,
-                        struct failure *failure) {
+static bool format_file(struct workspace *workspace, uint32_t number, uint32_t file) {
     const struct directory *directory = &workspace->directories[number - 1];
-    int fd = directory->files[file];
-    char path[PATH_MAX];
-    workspace_file_path(workspace, number, file, path);
+    struct initial_write *written = &workspace->initial_write;
     for (uint64_t offset = 0; offset < directory->place->file_bytes;) {
         if (atomic_load(&workspace->stop)) {
             return true;
         }
         uint64_t left = directory->place->file_bytes - offset;
         size_t part = left < FORMAT_PART_BYTES ? (size_t)left : FORMAT_PART_BYTES;
-        unsigned char *block = payload_next(payload);
-        begin_activity(workspace, "pwritev", number, path, offset);
-        uint64_t start = now_ns();
-        int error = test_file_write(fd, block, part, offset);
-        uint64_t took = now_ns() - start;
+        unsigned char *block = payload_next(&workspace->payload);
+        (void)begin_activity(workspace, "pwritev", number, file, offset);
+        int error = test_file_write(directory->files[file], block, part, offset);
+        uint64_t took_ns = now_ns() - workspace->activity.start_ns;
         if (error != 0) {
-            return format_failed(failure, "pwritev", error, number, path, offset, part);
+            return format_failed(workspace, error, part);
         }
-        workspace->initial_write.slowest_part_ns =
-            took > workspace->initial_write.slowest_part_ns ? took : workspace->initial_write.slowest_part_ns;
+        written->slowest_part_ns = took_ns > written->slowest_part_ns ? took_ns : written->slowest_part_ns;
+        written->bytes += part;
         offset += part;
-        (void)atomic_fetch_add(&workspace->formatted_bytes, part);
     }
-    begin_activity(workspace, "fsync", number, path, 0);
-    if (fsync(fd) != 0) {
-        return format_failed(failure, "fsync", errno, number, path, 0, 0);
-    }
-    return true;
+    (void)begin_activity(workspace, "fsync", number, file, 0);
+    return fsync(directory->files[file]) == 0 || format_failed(workspace, errno, 0);
 }
 
-static bool format_files(struct workspace *workspace, struct failure *failure) {
-    struct payload payload;
-    void *pool;
-    if (posix_memalign(&pool, FORMAT_ALIGNMENT_BYTES, FORMAT_PART_BYTES) != 0) {
-        return failure_set(failure, EXIT_REFUSED, "no memory for preformatting");
-    }
-    payload_open(&payload, pool, FORMAT_PART_BYTES, workspace->seed, 0);
-    payload_start_step(&payload, FORMAT_PART_BYTES, FORMAT_PART_BYTES);
-    uint64_t start = now_ns();
+// The course of the preparation. A stop ends each of these loops early, and is not a failure.
+
+static bool for_each(struct workspace *workspace, bool (*step)(struct workspace *, uint32_t)) {
     bool good = true;
-    for (uint32_t number = 1; good && number <= workspace->places; number++) {
-        const struct directory *directory = &workspace->directories[number - 1];
-        for (uint32_t file = 0; good && file < directory->place->files; file++) {
-            good = format_file(workspace, number, file, &payload, failure);
+    for (uint32_t number = 1; good && number <= workspace->places && !atomic_load(&workspace->stop); number++) {
+        good = step(workspace, number);
+    }
+    return good;
+}
+
+static bool for_each_file(struct workspace *workspace, bool (*step)(struct workspace *, uint32_t, uint32_t)) {
+    bool good = true;
+    for (uint32_t number = 1; number <= workspace->places; number++) {
+        const struct place *place = workspace->directories[number - 1].place;
+        for (uint32_t file = 0; good && file < place->files && !atomic_load(&workspace->stop); file++) {
+            good = step(workspace, number, file);
         }
     }
-    workspace->initial_write.elapsed_ns = now_ns() - start;
-    workspace->initial_write.bytes = atomic_load(&workspace->formatted_bytes);
+    return good;
+}
+
+static bool format_files(struct workspace *workspace) {
+    void *pool;
+    if (posix_memalign(&pool, FORMAT_ALIGNMENT_BYTES, FORMAT_PART_BYTES) != 0) {
+        return refuse(workspace, "no memory for preformatting");
+    }
+    payload_open(&workspace->payload, pool, FORMAT_PART_BYTES, workspace->seed, 0);
+    payload_start_step(&workspace->payload, FORMAT_PART_BYTES, FORMAT_PART_BYTES);
+    uint64_t start_ns = now_ns();
+    bool good = for_each_file(workspace, format_file);
+    workspace->initial_write.elapsed_ns = now_ns() - start_ns;
     free(pool);
     return good;
 }
 
-static bool for_each(struct workspace *workspace, bool (*step)(struct workspace *, uint32_t, struct failure *)) {
-    for (uint32_t number = 1; number <= workspace->places; number++) {
-        if (atomic_load(&workspace->stop)) {
-            return true;
-        }
-        if (!step(workspace, number, &workspace->failure)) {
-            return false;
-        }
-    }
-    return true;
+// Makes no call that could hang on a disk.
+static bool before_files(struct workspace *workspace) {
+    end_activity(workspace);
+    return workspace->before_files == NULL || atomic_load(&workspace->stop) ||
+           workspace->before_files(workspace->before_files_context, &workspace->failure);
 }
 
-// What a refusal leaves: files that were to be kept, and directories that were made. Files without a name go with
-// their descriptors.
-static void undo(struct workspace *workspace) {
-    for (uint32_t i = 0; i < workspace->places; i++) {
-        struct directory *directory = &workspace->directories[i];
-        for (uint32_t file = 0; workspace->options->keep_files && file < directory->place->files; file++) {
-            char name[NAME_MAX + 1];
-            file_name(directory->place, file, name);
-            if (directory->files[file] >= 0) {
-                test_file_unlink(directory->fd, name, directory->files[file]);
-            }
-        }
+void workspace_prepare(void *argument) {
+    struct workspace *workspace = argument;
+    bool keep = workspace->options->keep_files;
+    bool good = for_each(workspace, open_directory) && (!keep || for_each_file(workspace, is_absent)) &&
+                enough_descriptors(workspace) && for_each(workspace, enough_space) && before_files(workspace) &&
+                for_each_file(workspace, create_file);
+    if (good && !keep) {
+        remove_made_directories(workspace);
     }
-    close_files(workspace);
-    remove_made_directories(workspace);
+    good = good && for_each(workspace, try_block_sizes) && format_files(workspace);
+    if (!good || (atomic_load(&workspace->stop) && !keep)) {
+        close_files(workspace, keep);
+        remove_made_directories(workspace);
+    }
+    end_activity(workspace);
 }
 
 // What was removed while it was open goes when the last thread that had it has ended, and with FUSE a little later.
 void workspace_close(void *argument) {
     struct workspace *workspace = argument;
-    close_files(workspace);
+    close_files(workspace, false);
     for (uint64_t until_ns = now_ns() + CLOSE_PATIENCE_NS;;) {
         remove_made_directories(workspace);
         if (workspace_left_behind(workspace) == NULL || now_ns() >= until_ns) {
@@ -440,34 +412,4 @@ const char *workspace_left_behind(const struct workspace *workspace) {
         }
     }
     return NULL;
-}
-
-static bool create_all_files(struct workspace *workspace) {
-    if (!for_each(workspace, create_files)) {
-        return false;
-    }
-    if (!workspace->options->keep_files) {
-        remove_made_directories(workspace);
-    }
-    return true;
-}
-
-// Makes no call that could hang on a disk.
-static bool before_files(struct workspace *workspace) {
-    end_activity(workspace);
-    return workspace->before_files == NULL || atomic_load(&workspace->stop) ||
-           workspace->before_files(workspace->before_files_context, &workspace->failure);
-}
-
-void workspace_prepare(void *argument) {
-    struct workspace *workspace = argument;
-    bool good = for_each(workspace, open_directory) && for_each(workspace, not_named_before) &&
-                for_each(workspace, no_files_there) && enough_descriptors(workspace, &workspace->failure) &&
-                for_each(workspace, enough_space) && before_files(workspace) && create_all_files(workspace) &&
-                for_each(workspace, try_block_sizes) &&
-                (atomic_load(&workspace->stop) || format_files(workspace, &workspace->failure));
-    if (!good || (atomic_load(&workspace->stop) && !workspace->options->keep_files)) {
-        undo(workspace);
-    }
-    end_activity(workspace);
 }

@@ -58,10 +58,10 @@ struct workspace {
     bool (*before_files)(void *context, struct failure *failure);
     void *before_files_context;
     atomic_bool stop;
-    _Atomic uint64_t formatted_bytes;
     struct initial_write initial_write;
     uint64_t seed;
-    pthread_mutex_t activity_lock;
+    struct payload payload;             // of preformatting
+    pthread_mutex_t activity_lock;      // while the preparing thread writes the activity, or main reads it
     struct activity activity;
     struct failure failure;             // status EXIT_MEASURED: prepared, or stopped
 };
@@ -79,7 +79,7 @@ const char *workspace_left_behind(const struct workspace *workspace);
 // The path of a test file, as the user would write it.
 void workspace_file_path(const struct workspace *workspace, uint32_t place, uint32_t file, char path[PATH_MAX]);
 
-// A copy of the activity; false if there is none.
+// For main: a copy of the activity; false if there is none.
 bool workspace_activity(struct workspace *workspace, struct activity *copy);
 
 #endif
