@@ -52,6 +52,10 @@ options:
     description: The user that this module must run as. The module fails if it runs as another user. If empty, any user is accepted.
     type: str
     default: ""
+  volume_counters:
+    description: Whether to read again how long the volumes below O(path) were limited. The action plugin sets this option.
+    type: bool
+    default: false
 attributes:
   check_mode:
     description: In check mode the module returns what it would remove.
@@ -82,13 +86,18 @@ kept:
   returned: always
   type: list
   elements: str
+volume_counters:
+  description: The same as of M(mqops.logdisk.workspace), at the end.
+  returned: if O(volume_counters) is V(true)
+  type: list
+  elements: dict
 """
 
 import os
 import time
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _runs, _user, _workspace
+from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _runs, _user, _volume_counters, _workspace
 
 
 STARTING_S = 3600
@@ -212,12 +221,14 @@ def main():
             uncollected_days=dict(type="int", default=7),
             patience_s=dict(type="float", default=10),
             user=dict(type="str", default=""),
+            volume_counters=dict(type="bool", default=False),
         ),
         supports_check_mode=True,
     )
     _user.refuse_other(module)
     removed, left, kept = [], [], []
     ended = True
+    more = dict(volume_counters=_volume_counters.read_below(module.params["path"])) if module.params["volume_counters"] else {}
     try:
         known = _runs.names_below(module.params["state_dir"])
         ended = clean_state(module.params, module.check_mode, removed, left, kept)
@@ -231,7 +242,7 @@ def main():
         left.append(str(error))
     for text in kept:
         module.warn("kept: %s" % text)
-    module.exit_json(changed=bool(removed), removed=removed, left=left, kept=kept)
+    module.exit_json(changed=bool(removed), removed=removed, left=left, kept=kept, **more)
 
 
 if __name__ == "__main__":

@@ -126,6 +126,14 @@ facts:
   description: Facts about the file system under test.
   returned: always
   type: dict
+volume_counters:
+  description:
+    - For each Amazon volume below the file system under test that can be asked, how long it was limited until now, as the volume counts it.
+    - Empty if there is none, or if this user may not ask it. Usually only root may.
+  returned: when the directories were created
+  type: list
+  elements: dict
+  sample: [{device: nvme1n1, serial: vol0123456789abcdef0, monotonic_s: 5021.7, volume_iops: 0, volume_throughput: 41000000}]
 workspace:
   description: The paths of the workspace.
   returned: always
@@ -136,7 +144,7 @@ workspace:
 import pwd
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _workspace
+from ansible_collections.mqops.logdisk.plugins.module_utils import _volume_counters, _workspace
 
 
 def owner_uid(module):
@@ -193,6 +201,7 @@ def main():
             )
         if result["needs_privilege"] or module.check_mode:
             module.exit_json(changed=module.check_mode, **result)
+        result["volume_counters"] = _volume_counters.read_below(p["path"])
         result["workspace"] = _workspace.make(plan, p["run_id"], p["owner"], p["allow"])
     except _workspace.WorkspaceError as error:
         module.fail_json(msg=str(error))

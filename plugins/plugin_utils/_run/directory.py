@@ -22,7 +22,7 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -173,11 +173,18 @@ class RunDirectory:
 
     def note_leftovers(self, host: str, volume: str, left: Iterable[str]) -> bool:
         """Add to a filed record what of the run is left on the host; False if no record is filed. Raises RunDirectoryError."""
+        return self._amend(host, volume, lambda record: replace(record, leftovers=[str(item) for item in left]))
+
+    def note_facts(self, host: str, volume: str, facts: Mapping[str, Any], notes: Iterable[str]) -> bool:
+        """Add facts and notes to a filed record; False if no record is filed. Raises RunDirectoryError."""
+        return self._amend(host, volume, lambda record: replace(record, facts={**record.facts, **facts}, notes=[*record.notes, *notes]))
+
+    def _amend(self, host: str, volume: str, change: Callable[[HostRecord], HostRecord]) -> bool:
         folder = _folder(host, volume)
         if not self.has_record(host, volume):
             return False
         try:
-            self._write_record_file(folder, replace(self.read_record(folder), leftovers=[str(item) for item in left]))
+            self._write_record_file(folder, change(self.read_record(folder)))
         except OSError as error:
             raise RunDirectoryError(f"{folder}/record.json cannot be written to {self.path}: {error.strerror or error}.") from None
         return True

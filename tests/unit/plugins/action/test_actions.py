@@ -228,6 +228,22 @@ def test_what_a_host_left_behind_is_told_without_escapes():
     assert plugin.warned == ["db07: left behind: /x ]0;owned [WARNING]: all is well"]
 
 
+def counters(monotonic_s, limited_us):
+    return [{"device": "nvme1n1", "serial": "vol1", "monotonic_s": monotonic_s, "volume_iops": limited_us}]
+
+
+@pytest.mark.parametrize("before, after, limited_s", [(counters(10, 5), counters(20, 4_100_005), 4.1), ([], None, None), (counters(10, 5), [], None)])
+def test_for_how_long_the_volume_was_limited_joins_the_record(tmp_path, before, after, limited_s):
+    directory = fabricate.run_directory(tmp_path, {"db07": fabricate.tables()})
+    answer = {"removed": [], "left": [], "volume_counters": after}
+    plugin = action(cleanup, answer, run_id="R", run_path=directory.path, volume="log", volume_counters=before)
+    assert plugin.prepare(dict(plugin._task.args), {}) == {"run_id": "R", "volume": "log", "volume_counters": bool(before)}
+    plugin.call({}, {"inventory_hostname": "db07"})
+    (record,) = directory.records()
+    assert record.facts.get("volume_limits_volume_iops_s") == limited_s
+    assert record.verdict == "pass" and len(record.notes) == (1 if limited_s else 0)
+
+
 DEFAULTS = {"sweep_duration": 60, "sweep_files": 16, "gate_report_dir": "reports"}
 
 

@@ -312,6 +312,14 @@ def test_leftovers_are_noted_in_a_filed_record(directory):
     assert directory.read_tables(read) == files
 
 
+def test_facts_and_notes_join_a_filed_record(directory):
+    assert directory.note_facts("db07", "log", {"x": 1}, ["x is 1"]) is False
+    directory.write_record(fabricate.judged(directory.run, "db07", fabricate.tables(), notes=["first"]))
+    assert directory.note_facts("db07", "log", {"x": 1}, ["x is 1"]) is True
+    (read,) = directory.records()
+    assert (read.facts["os"], read.facts["x"], read.notes) == ("Rocky Linux 9.4", 1, ["first", "x is 1"])
+
+
 def test_a_verdict(directory):
     assert directory.verdict() is None
     verdict = judge_fleet(directory.run, [])

@@ -1,0 +1,135 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How long cloud volumes were limited, as the volumes themselves count it.
+
+Amazon's NVMe volumes have a vendor log page of statistics. Its layout and number are those of Amazon's own tools: ebsnvme of
+amazon-ec2-utils, and the amzn plugin of nvme-cli, which reads the same page from instance stores. Usually only root may read it.
+
+Private to this collection; it may change at any time.
+"""
+
+from __future__ import absolute_import, division, print_function
+
+__metaclass__ = type
+
+import array
+import fcntl
+import os
+import re
+import stat
+import struct
+import time
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _mounts, _places
+
+LIMITS = ("volume_iops", "volume_throughput", "instance_iops", "instance_throughput")
+"""The limits that have a counter of their own. An instance store has no limit but its own."""
+
+_MODELS = {
+    "Amazon Elastic Block Store": (0x3C23B510, LIMITS),
+    "Amazon EC2 NVMe Instance Storage": (0xEC2C0D7E, (None, None, "volume_iops", "volume_throughput")),
+}
+"""The devices that are asked: the magic number of the page by the model, and the limits that its four counters stand for.
+No other device is sent a command of a vendor."""
+
+_ADMIN_COMMAND = 0xC0484E41  # NVME_IOCTL_ADMIN_CMD
+_GET_LOG_PAGE = 0x02
+_STATISTICS_PAGE = 0xD0
+_PAGE_BYTES = 4096
+# struct nvme_passthru_cmd: opcode, flags, reserved, nsid, cdw2, cdw3, metadata, addr, metadata_len, data_len, cdw10 to cdw15, timeout_ms, result.
+_COMMAND = struct.Struct("=BBHIIIQQIIIIIIIIII")
+_MAGIC = struct.Struct("<I")
+# Before them stand the magic number, 4 reserved bytes, and the operations, bytes and times of reads and writes.
+_LIMITED_US = struct.Struct("<56x4Q")
+
+_CONTROLLER_NAME = re.compile(r"\Anvme[0-9]+\Z")
+_DEEPEST = 8
+
+
+def read_below(path):
+    """Return the counters of the volumes below the file system that ``path`` lies on, or would lie on; see :func:`read_counters`."""
+    mount = _mounts.mount_of(os.path.realpath(_places.nearest_existing(path)), _mounts.read_mounts()) or {}
+    return read_counters(mount.get("device_number"), mount.get("mount_source"))
+
+
+def read_counters(device_number, mount_source, ioctl=fcntl.ioctl, sysfs="/sys", dev="/dev"):
+    """Return the counters of the volumes below a mounted file system, a dict for each volume.
+
+    ``device`` and ``serial`` name the volume, ``monotonic_s`` is the time of reading, and each limit has the time in us for which
+    it was reached. The list is empty if there is no such volume, or if this user may not ask it.
+    """
+    try:
+        disks = _disks(_device_directory(device_number, mount_source, sysfs))
+    except OSError:
+        return []
+    found = []
+    for disk in disks:
+        try:
+            found.append(_read_volume(disk, ioctl, dev))
+        except (OSError, ValueError, KeyError):
+            continue  # another device, not permitted, or no such page: there is no evidence then
+    return found
+
+
+def _device_directory(device_number, mount_source, sysfs):
+    if (device_number or "").startswith("0:") and (mount_source or "").startswith("/"):  # btrfs has a number of its own
+        device_number = _number(os.stat(mount_source).st_rdev)
+    return os.path.realpath(os.path.join(sysfs, "dev", "block", device_number or "none"))
+
+
+def _disks(directory, depth=0):
+    """Return the directories in sysfs of the whole disks at the bottom of a block device."""
+    if os.path.exists(os.path.join(directory, "partition")):
+        directory = os.path.dirname(directory)
+    try:
+        slaves = sorted(os.listdir(os.path.join(directory, "slaves")))
+    except OSError:
+        slaves = []
+    if not slaves or depth == _DEEPEST:
+        return [directory]
+    below = set()
+    for name in slaves:
+        below.update(_disks(os.path.realpath(os.path.join(directory, "slaves", name)), depth + 1))
+    return sorted(below)
+
+
+def _read_volume(disk, ioctl, dev):
+    controller = os.path.realpath(os.path.join(disk, "device"))
+    magic, limits = _MODELS[_fact(controller, "model")]
+    name = os.path.basename(controller)
+    if not _CONTROLLER_NAME.match(name):
+        raise ValueError("%s is not a controller" % name)
+    descriptor = os.open(os.path.join(dev, name), os.O_RDONLY)
+    try:
+        page = _log_page(descriptor, _fact(controller, "dev"), int(_fact(disk, "nsid")), ioctl)
+    finally:
+        os.close(descriptor)
+    if _MAGIC.unpack_from(page)[0] != magic:
+        raise ValueError("%s sent another page" % name)
+    reading = dict(device=os.path.basename(disk), serial=_fact(controller, "serial"), monotonic_s=time.monotonic())
+    reading.update((limit, limited_us) for limit, limited_us in zip(limits, _LIMITED_US.unpack_from(page)) if limit)
+    return reading
+
+
+def _log_page(descriptor, device_number, namespace, ioctl):
+    """Return the page of the controller that is open as ``descriptor``, if that is the device that sysfs describes."""
+    status = os.fstat(descriptor)
+    if not stat.S_ISCHR(status.st_mode) or _number(status.st_rdev) != device_number:
+        raise ValueError("not the device %s" % device_number)
+    page = array.array("B", bytes(_PAGE_BYTES))
+    which = _STATISTICS_PAGE | (_PAGE_BYTES // 4 - 1) << 16
+    # No timeout of our own: the kernel resets a controller whose command times out, with everybody's writes on it.
+    command = bytearray(_COMMAND.pack(_GET_LOG_PAGE, 0, 0, namespace, 0, 0, 0, page.buffer_info()[0], 0, _PAGE_BYTES, which, 0, 0, 0, 0, 0, 0, 0))
+    if ioctl(descriptor, _ADMIN_COMMAND, command) != 0:
+        raise ValueError("the device refuses the page")
+    return page
+
+
+def _number(device):
+    return "%d:%d" % (os.major(device), os.minor(device))
+
+
+def _fact(directory, name):
+    with open(os.path.join(directory, name)) as stream:
+        return stream.read(256).strip()

@@ -1,0 +1,83 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Evidence that a limit of the volume, and not the disk behind it, made writes slow. It explains a verdict and never changes one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
+
+NOTED_SHARE = 0.001
+"""A limit that was reached for a smaller share of the time has no note."""
+
+_LIMITS = {
+    "volume_iops": "volume's own IOPS limit",
+    "volume_throughput": "volume's own throughput limit",
+    "instance_iops": "instance's IOPS limit",
+    "instance_throughput": "instance's throughput limit",
+}
+_LARGEST = 1 << 64
+_LONGEST = 60
+
+
+def volume_limits(before: Any, after: Any) -> dict[str, Any]:
+    """Return as facts for how long volumes were limited between two readings of their counters (see the module workspace), which nobody vouches for.
+
+    Of several volumes each limit is that of the volume that it held up longest. The facts are empty if no volume was read twice, and lack a limit whose
+    counter went backwards.
+    """
+    later = {_name(volume): volume for volume in _volumes(after)}
+    facts: dict[str, Any] = {}
+    for earlier in _volumes(before):
+        name = _name(earlier)
+        elapsed_s = _difference(earlier, later.get(name, {}), "monotonic_s")
+        if not elapsed_s:
+            continue
+        facts["volume_limits_devices"] = ", ".join(filter(None, (facts.get("volume_limits_devices"), name)))
+        facts["volume_limits_elapsed_s"] = max(facts.get("volume_limits_elapsed_s", 0.0), round(elapsed_s, 3))
+        for limit in _LIMITS:
+            limited_us = _difference(earlier, later[name], limit)
+            if limited_us is not None:
+                key = _key(limit)
+                facts[key] = max(facts.get(key, 0.0), round(min(limited_us / 1e6, elapsed_s), 3))
+    return facts
+
+
+def limit_notes(facts: Mapping[str, Any]) -> list[str]:
+    """Return a sentence for each limit that was reached, from the facts of :func:`volume_limits`."""
+    elapsed_s = facts.get("volume_limits_elapsed_s") or 0
+    notes = []
+    for limit, text in _LIMITS.items():
+        limited_s = facts.get(_key(limit)) or 0
+        if limited_s and limited_s >= NOTED_SHARE * elapsed_s:
+            notes.append(
+                f"The {text} was reached for {_units.format_ratio(limited_s / elapsed_s, 2)} of the time: {_units.format_duration(limited_s * 1e9)} of the "
+                f"{_units.format_duration(elapsed_s * 1e9)} from before the test files were made to the end of the test ({facts['volume_limits_devices']})"
+            )
+    return notes
+
+
+def _key(limit: str) -> str:
+    return f"volume_limits_{limit}_s"
+
+
+def _volumes(reading: Any) -> list[Mapping[str, Any]]:
+    return [volume for volume in reading if isinstance(volume, Mapping)] if isinstance(reading, list) else []
+
+
+def _name(volume: Mapping[str, Any]) -> str:
+    device, serial = (printable(str(volume.get(key) or "")[:_LONGEST]) for key in ("device", "serial"))
+    return f"{device} {serial}".strip()
+
+
+def _difference(earlier: Mapping[str, Any], later: Mapping[str, Any], key: str) -> float | None:
+    """Return by how much a counter grew, None if it went backwards or is none."""
+    first, last = (volume.get(key) for volume in (earlier, later))
+    if not all(isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= _LARGEST for value in (first, last)):
+        return None
+    return last - first if last >= first else None
