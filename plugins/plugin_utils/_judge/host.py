@@ -17,6 +17,7 @@ import yaml
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import freeze_behind
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import judge_limit, reasons_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.plateau import plateau_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import NO_CONFIDENCE, Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
@@ -196,7 +197,7 @@ def measurement(
     record = replace(
         _blank(run, host, volume, kinds.MEASUREMENT, {**facts, **identity, "tester_version": tables.run.get("version")}),
         workspace=workspace,
-        notes=clock_notes(facts),
+        notes=[*clock_notes(facts), *plateau_notes(tables)],
         load_unit=tables.run.get("load_unit", ""),
         tester={
             "exit_status": tables.exit_status,

@@ -28,6 +28,21 @@ def test_a_measurement_is_judged_and_says_what_was_tested():
     assert record.tester["exit_status"] == 0
 
 
+def test_a_plateau_is_noted_and_changes_no_verdict():
+    rows = fabricate.step_rows(1, 4096)
+    seconds = fabricate.intervals_table(rows, seconds=40).decode().splitlines(keepends=True)
+    position = seconds[0].split(",").index("bytes")
+
+    def slowed(line):
+        fields = line.split(",")
+        return ",".join([*fields[:position], str(int(fields[position]) // 2), *fields[position + 1 :]])
+
+    intervals = "".join([*seconds[:21], *map(slowed, seconds[21:])]).encode()
+    (whole, plateau) = (measured({**fabricate.tables(rows), "intervals.csv": table}) for table in ("".join(seconds).encode(), intervals))
+    assert (whole.notes, whole.verdict) == ([], plateau.verdict)
+    assert plateau.notes[0].startswith("At 4 KiB with 1 queue manager, from second 21 on the rate stayed at 50 % of before with 0 % variation")
+
+
 def test_a_host_with_a_profile_of_its_own_is_judged_by_it():
     run = {**RUN, "host_profiles": {"db07": load_profile(STRICT, "").as_dict()}}
     files = fabricate.tables(fabricate.sweep_rows())

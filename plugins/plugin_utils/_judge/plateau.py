@@ -1,0 +1,81 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The suspicion that a volume ran out of a burst allowance: from one second on its rate is lower, and as even as only a limiter makes it."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Row, Tables, TablesError, size_text
+
+MIN_BEFORE_S = 5
+MIN_AFTER_S = 10
+"""Whole seconds that must lie before and after the one at the knee."""
+SHARE_BELOW = 0.8
+VARIATION_BELOW = 0.02
+
+
+@dataclass(frozen=True)
+class Plateau:
+    """From from_second (counted from 1) on the mean rate was share of the mean before, with this coefficient of variation."""
+
+    from_second: int
+    share: float
+    variation: float
+
+
+def find_plateau(rates: Sequence[int]) -> Plateau | None:
+    """Return the plateau that the rates of whole seconds end in, None if they end in none.
+
+    Two constants are fitted by least squares. The second at the knee belongs to neither, because the rate falls within it.
+    """
+    if len(rates) < MIN_BEFORE_S + MIN_AFTER_S:
+        return None
+    sums, squares = ([0, *accumulate(values)] for values in (rates, (rate * rate for rate in rates)))
+
+    def residual(first: int, end: int) -> float:
+        count, total = end - first, sums[end] - sums[first]
+        return (count * (squares[end] - squares[first]) - total * total) / count  # whole numbers up to here: nothing cancels
+
+    knee = min(range(1, len(rates) - 1), key=lambda second: residual(0, second) + residual(second + 1, len(rates)))
+    before, after = statistics.fmean(rates[:knee]), statistics.fmean(rates[knee + 1 :])
+    if knee < MIN_BEFORE_S or len(rates) - knee - 1 < MIN_AFTER_S or not after or after >= SHARE_BELOW * before:
+        return None
+    variation = statistics.pstdev(rates[knee + 1 :]) / after
+    if variation >= VARIATION_BELOW:
+        return None
+    reached = abs(rates[knee] - after) < VARIATION_BELOW * after
+    return Plateau(knee + 1 if reached else knee + 2, after / before, variation)
+
+
+def plateau_notes(tables: Tables) -> list[str]:
+    """Return a sentence for each step and stream whose rate ends in a plateau."""
+    return [_note(row, plateau, tables) for row, rates in _rates(tables) if (plateau := find_plateau(rates))]
+
+
+def _rates(tables: Tables) -> Iterator[tuple[Row, list[int]]]:
+    try:
+        seconds = [row for row in tables.intervals if not row["partial"]]
+    except TablesError:
+        return  # the report says that they cannot be shown
+    streams: dict[tuple[Any, ...], list[Row]] = {}
+    for row in seconds:
+        streams.setdefault((row["step"], row["stream"], row["operation"]), []).append(row)
+    for rows in streams.values():
+        yield rows[0], [row["bytes"] for row in rows]
+
+
+def _note(row: Row, plateau: Plateau, tables: Tables) -> str:
+    load, words = row["load_point"], tables.words
+    return (
+        f"At {size_text(row['block_size_bytes'])} with {load} {words.worker if load == 1 else words.workers}, from second {plateau.from_second} on the rate "
+        f"stayed at {_units.format_ratio(plateau.share, 2)} of before with {_units.format_ratio(plateau.variation, 2)} variation: a burst allowance may have "
+        "run out, or a write cache may be full"
+    )
