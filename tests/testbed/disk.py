@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Switching a host's file system under test: freezing it, and the slow disk's delay, errors and pauses."""
+"""Switching a host's file system under test: freezing it, and the slow disk's delay, errors, pauses and limit."""
 
 import errno
 import fcntl
@@ -42,19 +42,21 @@ class SlowDisk:
         self.delay_us = 0
         self.errno = 0
         self.pause = False
+        self.limit = (0, 0)
 
-    def set(self, *, delay_us: int | None = None, errno: int | None = None, pause: bool | None = None) -> None:
+    def set(self, *, delay_us: int | None = None, errno: int | None = None, pause: bool | None = None, limit: tuple[int, int] | None = None) -> None:
         self.delay_us = self.delay_us if delay_us is None else delay_us
         self.errno = self.errno if errno is None else errno
         self.pause = self.pause if pause is None else pause
+        self.limit = self.limit if limit is None else limit
         self._write()
 
     def heal(self) -> None:
         """Be a healthy disk again, whoever switched it."""
-        self.delay_us, self.errno, self.pause = 0, 0, False
+        self.delay_us, self.errno, self.pause, self.limit = 0, 0, False, (0, 0)
         self.control.unlink(missing_ok=True)
 
     def _write(self) -> None:
         aside = self.control.with_suffix(".new")
-        aside.write_text(f"{self.delay_us} {self.errno} {int(self.pause)}\n")
+        aside.write_text(f"{self.delay_us} {self.errno} {int(self.pause)} {self.limit[0]} {self.limit[1]}\n")
         aside.rename(self.control)

@@ -209,6 +209,10 @@ class Host:
         """No write request of the slow disk comes back."""
         self._slow().set(pause=on)
 
+    def set_limit(self, bytes_per_s: int, burst_bytes: int) -> None:
+        """The slow disk takes so many bytes per second, once burst_bytes have been written at any rate."""
+        self._slow().set(limit=(bytes_per_s, burst_bytes))
+
     def _slow(self) -> disk.SlowDisk:
         if self.spec.disk != "slow":
             raise TestbedError(f"host {self.name} has disk {self.spec.disk!r}: only a 'slow' one is switched")

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A disk in memory for nbdkit's python plugin whose writes are delayed, failed or held up while it is in use.
+"""A disk in memory for nbdkit's python plugin whose writes are delayed, failed, held up or limited while it is in use.
 
-The file named by ``control=`` is read before every write: ``delay_us errno pause``, three integers. It is replaced, never
-rewritten, so that it is always whole; where it is absent the disk is healthy. A pause holds up writes and flushes until
-it is lifted. Reads are never touched.
+The file named by ``control=`` is read before every write: ``delay_us errno pause bytes_per_s burst_bytes``, five integers. It
+is replaced, never rewritten, so that it is always whole; where it is absent the disk is healthy. A pause holds up writes and
+flushes until it is lifted. If bytes_per_s is not 0, writes take their bytes from a bucket of burst_bytes that is filled at that
+rate, as on a cloud volume. Reads are never touched.
 """
 
 import builtins
 import mmap
+import threading
 import time
 
 import nbdkit
@@ -16,6 +18,8 @@ API_VERSION = 2
 
 settings = {}
 disk = None
+bucket = {"kind": None, "due": 0.0}
+bucket_lock = threading.Lock()
 
 
 def config(key, value):
@@ -51,18 +55,31 @@ def can_fua(handle):
 def controls():
     try:
         with builtins.open(settings["control"]) as control:
-            delay_us, errno, pause = (int(word) for word in control.read().split())
+            delay_us, errno, pause, *limit = (int(word) for word in control.read().split())
     except FileNotFoundError:
-        return 0, 0, 0
-    return delay_us, errno, pause
+        return 0, 0, 0, (0, 0)
+    return delay_us, errno, pause, tuple(limit)
 
 
-def obey():
-    """Do to a write what the controls say."""
-    delay_us, errno, pause = controls()
+def take(count, bytes_per_s, burst_bytes):
+    """Take bytes from the bucket, and wait until they have come in. A bucket of another kind than before is full."""
+    with bucket_lock:
+        now = time.monotonic()
+        full = now - burst_bytes / bytes_per_s
+        if bucket["kind"] != (bytes_per_s, burst_bytes):
+            bucket.update(kind=(bytes_per_s, burst_bytes), due=full)
+        bucket["due"] = due = max(bucket["due"], full) + count / bytes_per_s
+    time.sleep(max(0.0, due - now))
+
+
+def obey(count):
+    """Do to a write of so many bytes what the controls say."""
+    delay_us, errno, pause, limit = controls()
     while pause:
         time.sleep(0.02)
-        delay_us, errno, pause = controls()
+        delay_us, errno, pause, limit = controls()
+    if limit[0]:
+        take(count, *limit)
     if delay_us:
         time.sleep(delay_us / 1e6)
     if errno:
@@ -75,7 +92,7 @@ def pread(handle, buffer, offset, flags):
 
 
 def pwrite(handle, buffer, offset, flags):
-    obey()
+    obey(len(buffer))
     disk[offset : offset + len(buffer)] = bytes(buffer)
 
 
