@@ -11,9 +11,7 @@
 #include "output/columns.h"
 #include "output/console.h"
 #include "output/run_csv.h"
-#include "preflight.h"
 #include "run.h"
-#include "step.h"
 #include "workload/test_file.h"
 
 #include <errno.h>
@@ -65,67 +63,69 @@ static void plan_run(struct run *run) {
     run->screen.terminal = isatty(STDOUT_FILENO) == 1;
 }
 
-// Text for a regular file waits until it is known where that is.
-static void release_console(struct run *run) {
-    if (atomic_load(&run->places_known) && !run->places.console) {
-        console_release();
+static void *keep_busy(void *unused) {
+    for (volatile uint64_t count = 0;; count = count + 1) {
+    }
+    return unused;
+}
+
+// They run until the process ends.
+static void start_background_threads(struct run *run) {
+    for (uint64_t i = 0; i < run->options->background_threads; i++) {
+        pthread_t thread;
+        if (!thread_start(&thread, keep_busy, NULL)) {
+            run_warn(run, "--backgroundThreads: not all threads could be made");
+            return;
+        }
+        (void)pthread_detach(thread);
     }
 }
 
-static void preparing_tick(void *argument) {
-    struct run *run = argument;
-    run->progress.state = "preparing";
-    run->progress.steps = run->steps;
-    run->progress.elapsed_s = (now_ns() - run->start_ns) / NS_PER_S;
-    run->progress.remaining_s = run->planned_s;
-    run_write_progress(run);
-    release_console(run);
-}
-
-// Keeps what hung while the files were made.
-static void note_hanging_preparation(struct run *run) {
-    static struct activity activity;
-    run->thread_hangs = true;
-    if (workspace_activity(&run->workspace, &activity)) {
-        run->has_in_flight = true;
-        run->in_flight = (struct stall){.latency_ns = now_ns() - activity.start_ns, .in_flight = true,
-                                        .start_ns = activity.start_ns, .offset_bytes = activity.offset_bytes,
-                                        .worker = activity.place};
-        (void)snprintf(run->in_flight_call, sizeof run->in_flight_call, "%s", activity.call);
-        (void)snprintf(run->in_flight_file, sizeof run->in_flight_file, "%s", activity.file);
-    }
-}
-
+// In a thread, because files and disks may hang.
 static void prepare(void *argument) {
     struct run *run = argument;
+    if (!preflight_surroundings(run, &run->workspace.failure)) {
+        csvfile_discard(&run->csvfile);
+        return;
+    }
+    atomic_store(&run->opened, true);
     workspace_prepare(&run->workspace);
     if (run->workspace.failure.status == EXIT_MEASURED && run->workspace.directories[0].fd >= 0) {
         run->direct_io_alignment_bytes = test_file_told_alignment(run->workspace.directories[0].files[0]);
     }
 }
 
-static bool prepare_files(struct run *run) {
-    if (!workspace_init(&run->workspace, run->options, &run->workload, run->options->seed)) {
+static void preparing_tick(void *argument) {
+    struct run *run = argument;
+    if (atomic_load(&run->opened)) {
+        run_progress(run, "preparing");
+    }
+}
+
+// False if the run is to end.
+static bool prepare_run(struct run *run) {
+    struct workspace *workspace = &run->workspace;
+    if (!workspace_init(workspace, run->options, &run->workload, run->options->seed)) {
         return failure_set(&run->failure, EXIT_REFUSED, "no memory");
     }
-    run->workspace.before_files = preflight_disks;
-    run->workspace.before_files_context = run;
+    workspace->before_files = preflight_disks;
+    workspace->before_files_context = run;
     console_print("Creating files...\n");
     console_flush();
-    preparing_tick(run);
-    if (!job_run(&run->work, &run->supervisor, prepare, run, &run->workspace.stop, preparing_tick, run)) {
-        note_hanging_preparation(run);
-    } else if (run->workspace.failure.status != EXIT_MEASURED) {
-        run->failure = run->workspace.failure;
+    run->thread_hangs = !job_run(&run->work, &run->supervisor, prepare, run, &workspace->stop, preparing_tick, run);
+    if (!run->thread_hangs && workspace->failure.status != EXIT_MEASURED) {
+        run->failure = workspace->failure;
         return false;
     }
     if (run->supervisor.reason != STOP_NONE) {
+        if (run->thread_hangs && workspace_activity(workspace, &run->in_flight)) {
+            run->in_flight_age_ns = now_ns() - run->in_flight.start_ns;
+        }
         run_note_stop(run);
         return false;
     }
-    release_console(run);
-    preflight_warn_of_disks(run);
-    screen_initial_write(&run->workspace.initial_write);
+    preflight_warn(run);
+    screen_initial_write(&workspace->initial_write);
     disturbance_start(&run->disturbance, run->identity.disk.major, run->identity.disk.minor);
     return true;
 }
@@ -177,15 +177,11 @@ static enum exit_status finish(struct run *run) {
                              : "the results cannot be written: the file system of --tables or --csvFile hangs");
         return run->failure.status == EXIT_MEASURED ? EXIT_REFUSED : run->failure.status;
     }
-    tables_report(&run->tables);
     csvfile_report(&run->csvfile);
     if (run->failure.status == EXIT_MEASURED) {
         run->failure = run->tables.failure;
     }
-    run->progress.state = "finished";
-    run->progress.error = run->failure.status != EXIT_MEASURED;
-    run->progress.remaining_s = 0;
-    run_write_progress(run);
+    run_progress(run, "finished");
     return run->failure.status == EXIT_MEASURED && !run->results_written ? EXIT_REFUSED : run->failure.status;
 }
 
@@ -201,56 +197,17 @@ static void close_workspace(struct run *run) {
     }
 }
 
-static void *keep_busy(void *unused) {
-    for (volatile uint64_t count = 0;; count = count + 1) {
-    }
-    return unused;
-}
-
-// They run until the process ends.
-static void start_background_threads(struct run *run) {
-    for (uint64_t i = 0; i < run->options->background_threads; i++) {
-        pthread_t thread;
-        if (!thread_start(&thread, keep_busy, NULL)) {
-            run_warn(run, "--backgroundThreads: not all threads could be made");
-            return;
-        }
-        (void)pthread_detach(thread);
-    }
-}
-
-// In a thread, because it looks at disks that may hang.
-static void check(void *argument) {
-    struct run *run = argument;
-    run->checked = preflight_surroundings(run, &run->check_failure);
-}
-
-static bool check_surroundings(struct run *run) {
-    atomic_bool stop = false;
-    if (!job_run(&run->work, &run->supervisor, check, run, &stop, NULL, NULL)) {
-        run->thread_hangs = true;
-        run_note_stop(run);
-        return false;
-    }
-    if (!run->checked) {
-        run->failure = run->check_failure;
-        csvfile_discard(&run->csvfile);
-    }
-    return run->checked;
-}
-
 static enum exit_status measure(struct run *run) {
     uint64_t deadline_s = run->options->deadline_s;
     bool countable = deadline_s < (UINT64_MAX - run->start_ns) / NS_PER_S;
     run->supervisor.deadline_ns = countable ? run->start_ns + deadline_s * NS_PER_S : UINT64_MAX;
     screen_options(run->options);
-    if (!check_surroundings(run)) {
-        return run->failure.status;
-    }
-    preflight_warn_early(run);
     start_background_threads(run);
-    if (prepare_files(run)) {
+    if (prepare_run(run)) {
         run_steps(run);
+    }
+    if (!atomic_load(&run->opened)) {
+        return run->failure.status;
     }
     enum exit_status status = EXIT_REFUSED;
     if (run->failure.status == EXIT_REFUSED) {

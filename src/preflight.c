@@ -2,30 +2,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "base/platform.h"
 
-#include "preflight.h"
+#include "run.h"
 
 #include "base/clock.h"
-#include "workload/test_files.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-static bool cpus_allowed(const struct options *options) {
-    cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
-        return false;
-    }
-    for (unsigned cpu = 0; cpu < OPTIONS_CPUS_MAX; cpu++) {
-        if (cpu_in_list(options, cpu) && (cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, &allowed))) {
-            return false;
-        }
-    }
-    return true;
-}
 
 bool preflight_surroundings(struct run *run, struct failure *failure) {
     const struct options *options = run->options;
@@ -42,10 +27,6 @@ bool preflight_surroundings(struct run *run, struct failure *failure) {
         return failure_set(failure, EXIT_REFUSED, "--mlock: cannot lock memory: %s; raise the limit (ulimit -l), "
                            "or leave it out", strerror(errno));
     }
-    if (options->cpu_list != NULL && !cpus_allowed(options)) {
-        return failure_set(failure, EXIT_REFUSED, "--cpu=%s names a processor that this process may not use; name "
-                           "some of those that it may (nproc, taskset -p)", options->cpu_list);
-    }
     return csvfile_open(&run->csvfile, options->csv_file, failure) &&
            progress_open(&run->progress, options->progress_file, failure) &&
            tables_open(&run->tables, options->tables_dir, failure);
@@ -55,11 +36,7 @@ static void look_at_disks(struct run *run) {
     const struct directory *directories = run->workspace.directories;
     identity_gather(&run->identity, directories[0].fd);
     for (uint32_t i = 0; i < run->workspace.places; i++) {
-        bool seen = false;
-        for (uint32_t before = 0; before < i; before++) {
-            seen |= directories[before].device == directories[i].device;
-        }
-        if (!seen) {
+        if (i == 0 || directories[i].device != directories[i - 1].device) {
             backing_add(&run->backing, directories[i].fd);
         }
     }
@@ -87,7 +64,7 @@ bool preflight_disks(void *context, struct failure *failure) {
            lock_devices(run, failure);
 }
 
-void preflight_warn_early(struct run *run) {
+void preflight_warn(struct run *run) {
     const struct number_list *sizes = &run->options->block_sizes;
     for (size_t i = 0; i < sizes->count; i++) {
         if (sizes->values[i] % 4096 != 0) {
@@ -98,9 +75,6 @@ void preflight_warn_early(struct run *run) {
     if (run->csvfile.unread) {
         run_warn(run, "nobody reads --csvFile=%s yet; the result will wait there for a reader", run->csvfile.path);
     }
-}
-
-void preflight_warn_of_disks(struct run *run) {
     if (run->lock.others[0] != '\0') {
         run_warn(run, "--shareDevice: another tester is at the disk under --dir, and each disturbs the other: %s",
                  run->lock.others);

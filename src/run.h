@@ -6,21 +6,21 @@
 #ifndef LOGDISK_RUN_H
 #define LOGDISK_RUN_H
 
-#include "output/mqldt_csv.h"
+#include "base/failure.h"
+#include "base/job.h"
+#include "base/options.h"
+#include "base/stop.h"
+#include "host/device.h"
 #include "host/device_lock.h"
 #include "host/disturbance.h"
-#include "base/failure.h"
-#include "host/device.h"
-#include "base/options.h"
+#include "measure/verify.h"
+#include "measure/workers.h"
+#include "output/mqldt_csv.h"
 #include "output/places.h"
 #include "output/progress.h"
-#include "output/text_report.h"
-#include "base/job.h"
-#include "base/stop.h"
 #include "output/tables.h"
-#include "measure/verify.h"
+#include "output/text_report.h"
 #include "workload/test_files.h"
-#include "measure/workers.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,11 +36,12 @@ struct run {
     uint64_t planned_s;                 // of all steps, warm-up and gaps included
     uint64_t clock_read_ns;
     uint32_t steps, steps_measured;
+    uint64_t look_ns;                   // when main last looked at the workers of a step
     uint64_t oversleep_max_ns;          // how much later than it asked main woke while a step ran: the process was frozen
     uint32_t oversleep_max_step;        // 0: never
     struct supervisor supervisor;
-    struct job_thread work;          // what may hang on the file system under test
-    struct job_thread files;         // everything that writes tables, csvFile and progress
+    struct job_thread work;             // what may hang on the file system under test
+    struct job_thread files;            // everything that writes tables, csvFile and progress
     struct workspace workspace;
     struct tables tables;
     struct csvfile csvfile;
@@ -58,27 +59,38 @@ struct run {
     uint64_t first_begin_ns;            // of step 1, if --startAt planned it
     struct mqldt_row *rows;             // one a step
     struct failure failure;             // the outcome; status EXIT_MEASURED while all is well
-    bool has_in_flight, thread_hangs;
-    struct stall in_flight;             // the oldest operation in flight when the books were closed
-    char in_flight_call[16];            // if that is not a worker's
-    char in_flight_file[PATH_MAX];
-    bool checked, results_written;      // by the threads that main waits for
-    struct failure check_failure;
+    bool thread_hangs;
+    struct activity in_flight;          // the oldest operation in flight when the books were closed; call NULL: none
+    uint64_t in_flight_age_ns;          // then
+    atomic_bool opened;                 // tables, csvFile and progress are; until then none of them may be touched
+    bool results_written;
     struct places places;
     atomic_bool places_known;
     char *warnings[RUN_WARNINGS_MAX];
     uint32_t warnings_count;
 };
 
-// Keeps a warning for run.csv and says it on standard error.
+// Keeps a warning for run.csv, and prints it on standard error.
 void run_warn(struct run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-// Fills outcome and failure from why the supervisor stopped the run.
+// Fills run->failure from why the supervisor stopped the run.
 void run_note_stop(struct run *run);
 
-// Writes the progress file.
-void run_write_progress(struct run *run);
-// The same, and whatever else is due once per second: where the run stands in its plan.
+// Does what is due once per second: writes the progress, hands rows over to be written, and prints.
 void run_progress(struct run *run, const char *state);
+
+// preflight.c: what is refused before the first byte is written. Both run in a thread, because files and disks may hang.
+
+// Checks everything that does not touch the file system under test, and opens the tester's own files.
+bool preflight_surroundings(struct run *run, struct failure *failure);
+// Checks the disks, the memory and other testers while the directories are open and before any file is made in them.
+// The context is a struct run; see struct workspace.
+bool preflight_disks(void *context, struct failure *failure);
+// Warns of what is not refused.
+void preflight_warn(struct run *run);
+
+// step.c: one step, a block size at a load point. Starts the workers together, monitors them, writes seconds and batches to
+// the tables meanwhile, and their figures at the end. False if the run is to end: run->failure says why.
+bool step_run(struct run *run, uint32_t number, uint64_t block_bytes, uint32_t load_point);
 
 #endif

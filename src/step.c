@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "base/platform.h"
 
-#include "step.h"
+#include "run.h"
 
 #include "base/clock.h"
-#include "step_report.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define LEAD_NS UINT64_C(3000000)               // from the start signal to the first operation
@@ -18,29 +18,41 @@
 #define MONITOR_NS UINT64_C(250000000)          // the longest wait between two looks
 #define END_MONITOR_NS UINT64_C(2000000)        // the same once the step is over
 
+static uint64_t least(uint64_t one, uint64_t other) {
+    return one < other ? one : other;
+}
+
+// Calls act for every operation of every stream.
+static void each_operation(struct run *run, void (*act)(struct run *, struct stream_step *, enum operation)) {
+    for (uint32_t i = 0; i < run->workload.streams_count; i++) {
+        for (int operation = 0; operation < OPERATIONS; operation++) {
+            if (run->workers.streams[i].recorders[operation] != NULL) {
+                act(run, &run->workers.streams[i], (enum operation)operation);
+            }
+        }
+    }
+}
+
 // The start.
 
-static uint64_t planned_begin_ns(const struct run *run, uint32_t number) {
+// 0 if the step has no planned start.
+static uint64_t planned_begin_ns(const struct run *run) {
     uint64_t step_s = run->options->warmup_s + run->options->duration_s + run->step_gap_s;
-    return run->first_begin_ns + (number - 1) * step_s * NS_PER_S;
+    return run->first_begin_ns > 0 ? run->first_begin_ns + (run->workers.plan.key.step - 1) * step_s * NS_PER_S : 0;
 }
 
 // Sets the step's instants from its first one on. A step that is late by plan ends where it was planned to, but keeps
 // at least half of its time: the warm-up goes first.
-static void set_times(struct run *run, uint32_t number, uint64_t begin_ns) {
+static void set_times(struct run *run, uint64_t begin_ns) {
     struct step_plan *plan = &run->workers.plan;
-    uint64_t warmup_ns = run->options->warmup_s * NS_PER_S;
-    uint64_t duration_ns = run->options->duration_s * NS_PER_S;
-    if (run->first_begin_ns > 0 && begin_ns > planned_begin_ns(run, number)) {
-        uint64_t late_ns = begin_ns - planned_begin_ns(run, number);
-        uint64_t from_warmup_ns = late_ns < warmup_ns ? late_ns : warmup_ns;
-        uint64_t from_duration_ns = late_ns - from_warmup_ns;
-        warmup_ns -= from_warmup_ns;
-        duration_ns -= from_duration_ns < duration_ns / 2 ? from_duration_ns : duration_ns / 2;
-        if (late_ns > NS_PER_S / 10) {
-            run_warn(run, "step %" PRIu32 " began %.3f s after its planned start and was shortened", number,
-                     (double)late_ns / 1e9);
-        }
+    uint64_t warmup_ns = run->options->warmup_s * NS_PER_S, duration_ns = run->options->duration_s * NS_PER_S;
+    uint64_t planned_ns = planned_begin_ns(run), late_ns = planned_ns > 0 ? begin_ns - planned_ns : 0;
+    uint64_t from_warmup_ns = least(late_ns, warmup_ns);
+    warmup_ns -= from_warmup_ns;
+    duration_ns -= least(late_ns - from_warmup_ns, duration_ns / 2);
+    if (late_ns > NS_PER_S / 10) {
+        run_warn(run, "step %" PRIu32 " began %.3f s after its planned start and was shortened", plan->key.step,
+                 (double)late_ns / 1e9);
     }
     plan->begin_ns = begin_ns;
     plan->timeline = (struct timeline){.start_ns = begin_ns + warmup_ns, .duration_ns = duration_ns};
@@ -48,19 +60,14 @@ static void set_times(struct run *run, uint32_t number, uint64_t begin_ns) {
 }
 
 // Waits until shortly before a planned start; false if the run is to end.
-static bool wait_for_plan(struct run *run, uint32_t number) {
-    if (run->first_begin_ns == 0) {
-        return run->supervisor.reason == STOP_NONE;
-    }
-    uint64_t until_ns = planned_begin_ns(run, number) - WAKE_NS;
-    for (uint64_t now = now_ns(); now < until_ns; now = now_ns()) {
+static bool wait_for_plan(struct run *run) {
+    uint64_t planned_ns = planned_begin_ns(run), until_ns = planned_ns > 0 ? planned_ns - WAKE_NS : 0;
+    bool stopped = run->supervisor.reason != STOP_NONE;
+    for (uint64_t now = now_ns(); !stopped && now < until_ns; now = now_ns()) {
         run_progress(run, "waiting");
-        uint64_t next_ns = now + NS_PER_S;
-        if (supervisor_wait(&run->supervisor, next_ns < until_ns ? next_ns : until_ns)) {
-            return false;
-        }
+        stopped = supervisor_wait(&run->supervisor, least(now + NS_PER_S, until_ns));
     }
-    return run->supervisor.reason == STOP_NONE;
+    return !stopped;
 }
 
 static void second_done(const struct recorder_sink *sink, uint32_t second, bool partial,
@@ -89,25 +96,16 @@ static void batch_done(const struct recorder_sink *sink, uint32_t batch, const s
     }
 }
 
-static void start_recorders(struct run *run) {
-    for (uint32_t i = 0; i < run->workload.streams_count; i++) {
-        const struct stream_step *stream = &run->workers.streams[i];
-        for (int operation = 0; operation < OPERATIONS; operation++) {
-            if (stream->recorders[operation] != NULL) {
-                recorder_start_step(stream->recorders[operation], run->workers.plan.timeline,
-                                    (struct recorder_sink){run, stream, operation, second_done, batch_done});
-            }
-        }
-    }
+static void start_recorder(struct run *run, struct stream_step *stream, enum operation operation) {
+    recorder_start_step(stream->recorders[operation], run->workers.plan.timeline,
+                        (struct recorder_sink){run, stream, operation, second_done, batch_done});
 }
 
-static void start_workers(struct run *run, uint32_t number) {
+static void start_workers(struct run *run) {
+    uint64_t planned_ns = planned_begin_ns(run);
     uint64_t begin_ns = now_ns() + LEAD_NS + workers_in_step(&run->workers) * LEAD_PER_WORKER_NS;
-    if (run->first_begin_ns > 0 && planned_begin_ns(run, number) > begin_ns) {
-        begin_ns = planned_begin_ns(run, number);
-    }
-    set_times(run, number, begin_ns);
-    start_recorders(run);
+    set_times(run, begin_ns > planned_ns ? begin_ns : planned_ns);
+    each_operation(run, start_recorder);
     disturbance_begin_step(&run->disturbance);
     workers_start_step(&run->workers);
 }
@@ -152,42 +150,38 @@ static bool slot_has_ended(const struct stream_step *stream, const struct cut *c
 }
 
 // Takes over every slot that has ended.
-static void advance(struct run *run, uint64_t now) {
-    for (uint32_t i = 0; i < run->workload.streams_count; i++) {
-        const struct stream_step *stream = &run->workers.streams[i];
-        for (int operation = 0; operation < OPERATIONS; operation++) {
-            struct recorder *recorder = stream->recorders[operation];
-            while (recorder != NULL && now >= recorder->cut.end_ns && slot_has_ended(stream, &recorder->cut, now)) {
-                recorder_finalise_next(recorder);
-            }
-        }
+static void advance(struct run *run, struct stream_step *stream, enum operation operation) {
+    struct recorder *recorder = stream->recorders[operation];
+    while (run->look_ns >= recorder->cut.end_ns && slot_has_ended(stream, &recorder->cut, run->look_ns)) {
+        recorder_finalise_next(recorder);
     }
 }
 
-static void show(struct run *run, uint64_t now) {
-    uint64_t start_ns = run->workers.plan.timeline.start_ns;
+static void show(struct run *run) {
+    uint64_t start_ns = run->workers.plan.timeline.start_ns, now = run->look_ns;
     screen_elapsed(&run->screen, now > start_ns ? (now - start_ns) / NS_PER_S : 0);
     run_progress(run, now < start_ns ? "warmup" : "measuring");
 }
 
-static void note_in_flight(struct run *run, struct worker *worker, uint64_t now) {
+static void note_in_flight(struct run *run, struct worker *worker) {
     uint64_t start_ns = atomic_load(&worker->call_start_ns);
     if (start_ns == 0) {
         return;
     }
-    struct stall stall = {.latency_ns = now - start_ns, .start_ns = start_ns, .in_flight = true,
+    struct stall stall = {.latency_ns = run->look_ns - start_ns, .start_ns = start_ns, .in_flight = true,
                           .ordinal = worker->operations - worker->warmup_operations + 1, .file = worker->pattern.file,
                           .offset_bytes = worker->pattern.offset_bytes, .worker = worker->number};
-    if (!run->has_in_flight || stall.latency_ns > run->in_flight.latency_ns) {
-        run->in_flight = stall;
-        run->has_in_flight = true;
-        workspace_file_path(&run->workspace, worker->place, worker->pattern.file, run->in_flight_file);
+    if (run->in_flight.call == NULL || start_ns < run->in_flight.start_ns) {
+        run->in_flight = (struct activity){.call = worker->operation == OPERATION_READ ? "preadv" : "pwritev", .place = worker->number,
+                                           .start_ns = start_ns, .offset_bytes = worker->pattern.offset_bytes};
+        run->in_flight_age_ns = stall.latency_ns;
+        workspace_file_path(&run->workspace, worker->place, worker->pattern.file, run->in_flight.file);
     }
     worker->figures[worker->operation]->in_flight = stall;
 }
 
 // Abandons workers whose calls do not return. True once every worker has finished or is abandoned.
-static bool abandon_hanging(struct run *run, uint64_t now) {
+static bool abandon_hanging(struct run *run) {
     bool all = true;
     for (uint32_t i = 0; i < workers_in_step(&run->workers); i++) {
         struct worker *worker = workers_at(&run->workers, i);
@@ -195,7 +189,7 @@ static bool abandon_hanging(struct run *run, uint64_t now) {
             continue;
         }
         if (worker_abandon(worker)) {
-            note_in_flight(run, worker, now);
+            note_in_flight(run, worker);
             run->thread_hangs = true;
         } else {
             all = false;
@@ -204,38 +198,26 @@ static bool abandon_hanging(struct run *run, uint64_t now) {
     return all;
 }
 
-static void finish_abandoned(struct run *run, uint64_t now) {
-    advance(run, now);
+static void finish_abandoned(struct run *run) {
+    each_operation(run, advance);
     for (uint32_t i = 0; i < workers_in_step(&run->workers); i++) {
         struct worker *worker = workers_at(&run->workers, i);
         if (!is_finished(worker)) {
-            worker_finish(worker, now);
+            worker_finish(worker, run->look_ns);
             (void)pthread_detach(worker->thread);
             (void)atomic_fetch_add(&run->workers.plan.finished, 1);
         }
     }
 }
 
-static uint64_t next_look_ns(struct run *run, uint64_t now) {
+static uint64_t next_look_ns(const struct run *run, uint64_t now) {
     const struct step_plan *plan = &run->workers.plan;
-    if (now >= plan->end_ns || run->supervisor.reason != STOP_NONE || atomic_load(&plan->stop)) {
+    uint64_t cut_ns = stream_recorder(&run->workers.streams[0])->cut.end_ns + GRACE_NS;
+    bool ends = now >= plan->end_ns || run->supervisor.reason != STOP_NONE || atomic_load(&plan->stop);
+    if (ends || cut_ns <= now) {        // a worker that was running will have passed the cut very soon
         return now + END_MONITOR_NS;
     }
-    uint64_t next_ns = now + MONITOR_NS;
-    uint64_t cut_ns = stream_recorder(&run->workers.streams[0])->cut.end_ns + GRACE_NS;
-    if (cut_ns <= now) {
-        return now + END_MONITOR_NS;    // a worker that was running will have passed the cut very soon
-    }
-    next_ns = cut_ns < next_ns ? cut_ns : next_ns;
-    return plan->end_ns < next_ns ? plan->end_ns : next_ns;
-}
-
-// No disk can be the cause of that: main makes no call between the two.
-static void note_oversleep(struct run *run, uint64_t until_ns, uint64_t now) {
-    if (now > until_ns && now - until_ns > run->oversleep_max_ns) {
-        run->oversleep_max_ns = now - until_ns;
-        run->oversleep_max_step = run->workers.plan.key.step;
-    }
+    return least(least(now + MONITOR_NS, cut_ns), plan->end_ns);
 }
 
 // Until every worker of the step has finished, or is abandoned.
@@ -243,22 +225,159 @@ static void monitor_workers(struct run *run) {
     struct step_plan *plan = &run->workers.plan;
     uint64_t shown_s = UINT64_MAX;
     while (atomic_load(&plan->finished) < workers_in_step(&run->workers)) {
-        uint64_t now = now_ns();
-        uint64_t until_ns = next_look_ns(run, now);
+        uint64_t until_ns = next_look_ns(run, now_ns());
         if (supervisor_wait(&run->supervisor, until_ns)) {
             atomic_store(&plan->stop, true);
         }
-        now = now_ns();
-        note_oversleep(run, until_ns, now);
-        advance(run, now);
-        if ((now - plan->begin_ns) / NS_PER_S != shown_s) {         // the step's seconds; before it, any number
-            shown_s = (now - plan->begin_ns) / NS_PER_S;
-            show(run, now);
+        run->look_ns = now_ns();
+        // No disk can be the cause if it is later: main makes no call between the two.
+        if (run->look_ns > until_ns + run->oversleep_max_ns) {
+            run->oversleep_max_ns = run->look_ns - until_ns;
+            run->oversleep_max_step = plan->key.step;
         }
-        if (supervisor_patience_over(&run->supervisor) && abandon_hanging(run, now)) {
-            finish_abandoned(run, now);
+        each_operation(run, advance);
+        uint64_t second = (run->look_ns - plan->begin_ns) / NS_PER_S;       // of the step; before it, any number
+        if (second != shown_s) {
+            shown_s = second;
+            show(run);
+        }
+        if (supervisor_patience_over(&run->supervisor) && abandon_hanging(run)) {
+            finish_abandoned(run);
         }
     }
+}
+
+// The end: closes the books, and gives the figures to the tables, the screen and mqldt's table.
+
+static const char *call_name(const struct worker *worker) {
+    const struct worker_error *error = &worker->error;
+    return error->operation == OPERATION_READ ? "preadv" : !error->in_flush ? "pwritev"
+           : worker->stream->stream->sync == SYNC_FSYNC ? "fsync" : "fdatasync";
+}
+
+static void note_error(struct run *run) {
+    const struct worker *first = NULL;
+    for (uint32_t i = 0; i < workers_in_step(&run->workers); i++) {
+        const struct worker *worker = workers_at(&run->workers, i);
+        if (worker->error.occurred && (first == NULL || worker->error.at_ns < first->error.at_ns)) {
+            first = worker;
+        }
+    }
+    if (first == NULL) {
+        return;
+    }
+    struct failure *failure = &run->failure;
+    failure->error = first->error.error;
+    failure->offset_bytes = first->pattern.offset_bytes;
+    failure->queue_manager = first->number;
+    failure->block_bytes = first->pattern.block_bytes;
+    failure->write = first->error.ordinal;
+    (void)snprintf(failure->call, sizeof failure->call, "%s", call_name(first));
+    workspace_file_path(&run->workspace, first->place, first->pattern.file, failure->file);
+    (void)failure_set(failure, EXIT_IO_ERROR, "%s failed at offset %" PRIu64 " of %s (block of %" PRIu64 " bytes, %s %"
+                      PRIu64 "%s): %s", failure->call, failure->offset_bytes, failure->file, failure->block_bytes,
+                      operation_name(first->error.operation), failure->write,
+                      first->error.in_warmup ? " of the warm-up" : "", failure_error_text(failure->error));
+}
+
+static void report_stalls(struct run *run, const struct stream_step *stream, enum operation operation) {
+    struct stalls all = {0};
+    for (uint32_t i = 0; i < stream->workers; i++) {
+        const struct stalls *stalls = &stream->first_worker[i].figures[operation]->stalls;
+        for (size_t j = 0; j < stalls->count; j++) {
+            stalls_insert(&all, &stalls->longest[j]);
+        }
+    }
+    for (size_t i = 0; i < all.count; i++) {
+        char path[PATH_MAX];
+        const struct stall *stall = &all.longest[i];
+        workspace_file_path(&run->workspace, stream->first_worker[stall->worker - 1].place, stall->file, path);
+        struct table_row row = {.key = result_key_of(stream, operation), .number = (uint32_t)i + 1, .stall = stall,
+                                .step_start_ns = stream->plan->timeline.start_ns, .file = path};
+        row.key.worker = stall->worker;
+        tables_add(&run->tables, TABLE_STALLS, &row);
+    }
+}
+
+static void report_operation(struct run *run, struct stream_step *stream, enum operation operation) {
+    // The screen and mqldt's table know only the workload's first stream, and what it writes.
+    bool on_screen = stream == run->workers.streams && operation == OPERATION_WRITE;
+    struct recorder *recorder = stream->recorders[operation];
+    struct result all = result_of_all(stream, operation);
+    struct mqldt_row row = mqldt_row_start();
+    for (uint32_t i = 0; i < stream->workers; i++) {
+        struct result one = result_of_worker(&stream->first_worker[i], operation);
+        tables_add(&run->tables, TABLE_RESULTS, &(struct table_row){.key = one.key, .result = &one});
+        mqldt_row_add(&row, &one);
+        if (on_screen && stream->workers > 1) {
+            screen_queue_manager(&one);
+        }
+    }
+    tables_add(&run->tables, TABLE_RESULTS, &(struct table_row){.key = all.key, .result = &all});
+    for (uint32_t i = 0; i < recorder->rounds_done; i++) {
+        tables_add(&run->tables, TABLE_ROUNDS,
+                   &(struct table_row){.key = all.key, .number = i + 1, .round = &recorder->rounds[i]});
+    }
+    report_stalls(run, stream, operation);
+    if (all.operations_not_started > 0) {
+        run_warn(run, "step %" PRIu32 ": %" PRIu64 " writes were due by --rate and not started when the measured time "
+                 "ended; the response figures include how long they had waited by then", all.key.step,
+                 all.operations_not_started);
+    }
+    if (on_screen) {
+        mqldt_row_finish(&row, &all);
+        run->rows[all.key.step - 1] = row;
+        screen_result(&row, &all);
+    }
+}
+
+static void finish_recorder(struct run *run, struct stream_step *stream, enum operation operation) {
+    uint32_t last_cut = 0;
+    uint64_t end_ns = 0;
+    for (uint32_t i = 0; i < stream->workers; i++) {
+        const struct worker *worker = &stream->first_worker[i];
+        last_cut = worker->cut.index > last_cut ? worker->cut.index : last_cut;
+        end_ns = worker->finish_ns > end_ns ? worker->finish_ns : end_ns;
+    }
+    recorder_finish(stream->recorders[operation], last_cut, end_ns);
+}
+
+// Adds what the workers know of their own share in the disturbance. Returns when the last one ended.
+static uint64_t add_workers(struct run *run) {
+    struct disturbance *disturbance = &run->disturbance;
+    const struct directory *directories = run->workspace.directories;
+    const struct step_plan *plan = &run->workers.plan;
+    uint64_t end_ns = plan->timeline.start_ns, waits = 0;
+    for (uint32_t i = 0; i < workers_in_step(&run->workers); i++) {
+        const struct worker *worker = workers_at(&run->workers, i);
+        uint64_t bytes = worker->operations * worker->pattern.block_bytes;
+        disturbance->own_bytes += bytes;
+        disturbance->own_device_bytes += directories[worker->place - 1].device == directories[0].device ? bytes : 0;
+        disturbance->threads_known = disturbance->threads_known && worker->thread_figures.known;
+        disturbance->run_queue_wait_ns += worker->thread_figures.run_queue_wait_ns;
+        disturbance->involuntary_switches += worker->thread_figures.involuntary_switches;
+        disturbance->writers_elapsed_ns += worker->finish_ns > plan->begin_ns ? worker->finish_ns - plan->begin_ns : 0;
+        end_ns = worker->finish_ns > end_ns ? worker->finish_ns : end_ns;
+        waits += worker->waits_for_recorder;
+    }
+    if (waits > 0) {
+        run_warn(run, "step %" PRIu32 ": workers waited %" PRIu64 " times for the main thread, outside the timed interval",
+                 plan->key.step, waits);
+    }
+    return end_ns;
+}
+
+// All workers have finished or are abandoned. An error of theirs becomes run->failure.
+static void report_step(struct run *run) {
+    uint64_t measured_s = (add_workers(run) - run->workers.plan.timeline.start_ns) / NS_PER_S;
+    each_operation(run, finish_recorder);
+    screen_end_step(&run->screen, least(measured_s, run->options->duration_s));
+    note_error(run);
+    if (run->failure.status == EXIT_MEASURED && run->supervisor.reason != STOP_NONE) {
+        run_note_stop(run);
+    }
+    run->steps_measured++;
+    each_operation(run, report_operation);
 }
 
 // Verification.
@@ -337,19 +456,20 @@ static uint64_t epoch_at(uint64_t instant_ns) {
 }
 
 bool step_run(struct run *run, uint32_t number, uint64_t block_bytes, uint32_t load_point) {
-    workers_prepare_step(&run->workers, &(struct result_key){.step = number, .block_bytes = block_bytes, .load_point = load_point});
-    if (!wait_for_plan(run, number)) {
+    struct step_plan *plan = &run->workers.plan;
+    struct result_key key = {.step = number, .block_bytes = block_bytes, .load_point = load_point};
+    workers_prepare_step(&run->workers, &key);
+    if (!wait_for_plan(run)) {
         run_note_stop(run);
         return false;
     }
-    start_workers(run, number);
-    const struct timeline *timeline = &run->workers.plan.timeline;
-    run->workers.plan.start_epoch_ns = epoch_at(timeline->start_ns);
-    screen_start_step(&run->screen, block_bytes, load_point, timeline->duration_ns / NS_PER_S);
+    start_workers(run);
+    plan->start_epoch_ns = epoch_at(plan->timeline.start_ns);
+    screen_start_step(&run->screen, block_bytes, load_point, plan->timeline.duration_ns / NS_PER_S);
     run->progress.writes = &stream_recorder(&run->workers.streams[0])->step;
     monitor_workers(run);
     disturbance_end_step(&run->disturbance);
-    step_report(run);
+    report_step(run);
     run_progress(run, "measuring");     // the step's last percent and writes
     if (run->options->verify && run->failure.status == EXIT_MEASURED) {
         verify_streams(run);

@@ -162,7 +162,8 @@ static bool is_pinned(struct worker *worker, struct failure *failure) {
         error = atomic_load(&worker->pin_error);
     }
     return error == 0 || failure_set(failure, EXIT_REFUSED, "--cpu: the kernel does not pin to processor %d: %s; name "
-                                     "others, or leave it out", worker->cpu, strerror(error));
+                                     "some of those that this process may use (nproc, taskset -p)", worker->cpu,
+                                     strerror(error));
 }
 
 static bool start_thread(struct worker *worker) {

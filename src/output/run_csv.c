@@ -148,10 +148,10 @@ static void put_error(struct csv *csv, const struct failure *failure) {
 }
 
 static void put_in_flight(struct csv *csv, const struct run *run) {
-    csv_integer(csv, "in_flight_age_ns", "ns", run->in_flight.latency_ns);
-    csv_text(csv, "in_flight_file", "text", run->in_flight_file);
+    csv_integer(csv, "in_flight_age_ns", "ns", run->in_flight_age_ns);
+    csv_text(csv, "in_flight_file", "text", run->in_flight.file);
     csv_integer(csv, "in_flight_offset_bytes", "bytes", run->in_flight.offset_bytes);
-    csv_integer(csv, "in_flight_worker", "number", run->in_flight.worker);
+    csv_integer(csv, "in_flight_worker", "number", run->in_flight.place);
 }
 
 static void put_verified(struct csv *csv, const struct run *run) {
@@ -172,7 +172,7 @@ static void put_events(struct csv *csv, const struct run *run) {
     if (applies(csv, run->failure.status == EXIT_IO_ERROR)) {
         put_error(csv, &run->failure);
     }
-    if (applies(csv, run->has_in_flight)) {
+    if (applies(csv, run->in_flight.call != NULL)) {
         put_in_flight(csv, run);
     }
     for (uint32_t i = csv->form == CSV_LIST ? 0 : 1; i <= run->warnings_count; i++) {

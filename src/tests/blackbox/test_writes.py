@@ -131,6 +131,6 @@ def pinned_writers(place):
     equal(result.status, 0, result.err)
     equal(result.run()["option_cpus"], "0")
     assert any("[0]) = 0" in line for line in traced(place) if "sched_setaffinity" in line), traced(place)
-    refused(place, place.logdisk("--duration=1", "--cpu=1000"), "--cpu=1000", "nproc")
+    refused(place, place.logdisk("--duration=1", "--cpu=1000"), "--cpu", "processor 1000", "nproc")
     forbidden = place.logdisk("--duration=1", "--cpu=0", before=strace(place, "sched_setaffinity:error=EPERM", calls="sched_setaffinity"))
     refused(place, forbidden, "--cpu", "processor 0", "Operation not permitted")
