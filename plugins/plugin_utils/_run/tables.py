@@ -28,10 +28,10 @@ ALL_WORKERS = "all"
 MQ_LOG = "mq-log"
 """The workload that writes as MQ's logger does."""
 
-TABLE_NAMES = ("run.csv", "results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv")
+TABLE_NAMES = ("run.csv", "results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv", "over.csv")
 """The tester's tables, all that is ever taken from a host."""
 
-MAX_BYTES = {"run.csv": 1 << 20, "results.csv": 16 << 20, "intervals.csv": 64 << 20, "histogram.csv": 64 << 20}
+MAX_BYTES = {"run.csv": 1 << 20, "results.csv": 16 << 20, "intervals.csv": 64 << 20, "histogram.csv": 64 << 20, "over.csv": 64 << 20}
 """The largest table that is read, in bytes; one hour of seven block sizes stays below 4 MiB."""
 
 EXIT_STATUSES = (0, 3, 4)
@@ -49,10 +49,11 @@ _RESULT_FILLED = (*_FILLED, "elapsed_ns", "operations", "bytes")
 _RESULT_MANDATORY = (*KEY_COLUMNS, *_RESULT_FILLED, "bytes_per_s", "latency_mean_ns", "latency_p99_ns", "latency_max_ns", "latency_max_in_flight")
 _INTERVAL_MANDATORY = (*KEY_COLUMNS, "second", "partial", "operations", "bytes", "latency_p99_ns", "latency_max_ns")
 _HISTOGRAM_MANDATORY = (*KEY_COLUMNS, "batch", "latency_upper_ns", "operations")
+_OVER_FIGURES = ("second", "over_ns", "operations", "latency_sum_ns")
 
 _NAMES = ("stream", "operation")
 """The columns that hold a name. Every other column holds a number, whose unit is in the column's name; a count or a flag has no unit."""
-_WHOLE = frozenset(("step", "block_size_bytes", "load_point", "elapsed_ns", "operations", "bytes", "second", "partial", "batch"))
+_WHOLE = frozenset(("step", "block_size_bytes", "load_point", "elapsed_ns", "operations", "bytes", "second", "partial", "batch", "over_ns"))
 """Columns that are used as whole numbers here."""
 _NEVER_NEGATIVE = ("_ns", "_bytes", "_s")
 
@@ -86,8 +87,8 @@ class TablesError(ValueError):
 class Tables:
     """The tables of one run of the tester on one host.
 
-    run is run.csv as a dict of text; results is results.csv as typed rows in the order of the file. intervals and histogram are parsed when they are
-    first read, raise TablesError then, and are empty if the table is absent.
+    run is run.csv as a dict of text; results is results.csv as typed rows in the order of the file. intervals, histogram and over are parsed when they
+    are first read, raise TablesError then, and are empty if the table is absent.
     """
 
     def __init__(self, run: dict[str, str], results: list[Row], files: Mapping[str, bytes]) -> None:
@@ -108,22 +109,40 @@ class Tables:
     @cached_property
     def intervals(self) -> list[Row]:
         """Rows of intervals.csv: one per second, all workers together."""
-        return self._optional("intervals.csv", _INTERVAL_MANDATORY)
+        return self._optional("intervals.csv", _INTERVAL_MANDATORY, _FILLED)
 
     @cached_property
     def histogram(self) -> list[Row]:
         """Rows of histogram.csv: sparse counts by batch and upper bound, all workers together."""
-        return self._optional("histogram.csv", _HISTOGRAM_MANDATORY)
+        return self._optional("histogram.csv", _HISTOGRAM_MANDATORY, _FILLED)
+
+    @cached_property
+    def over(self) -> list[Row]:
+        """Rows of over.csv: how many operations of a second took longer than a threshold, all workers together; only if one did."""
+        rows = self._optional("over.csv", (*KEY_COLUMNS, *_OVER_FIGURES), (*_FILLED, *_OVER_FIGURES))
+        _check_over(rows, self.over_thresholds_ns)
+        return rows
+
+    @cached_property
+    def over_thresholds_ns(self) -> tuple[int, ...]:
+        """The thresholds that over.csv counts, rising; raises TablesError if run.csv has something else there. Empty if it does not have them."""
+        try:
+            thresholds = tuple(_read_integer(text) for text in self.run.get("option_over_ns", "").split())
+        except ValueError as error:
+            raise TablesError(f"run.csv has {error} in option_over_ns.") from None
+        if list(thresholds) != sorted(set(thresholds)):
+            raise TablesError("run.csv has thresholds in option_over_ns that do not rise.")
+        return thresholds
 
     def number(self, key: str) -> float | None:
         """Return a key of run.csv as a number, None if it is absent, empty or no plain number."""
         text = self.run.get(key, "")
         return float(text) if _DECIMAL.match(text) else None
 
-    def _optional(self, name: str, mandatory: tuple[str, ...]) -> list[Row]:
+    def _optional(self, name: str, mandatory: tuple[str, ...], filled: tuple[str, ...]) -> list[Row]:
         if name not in self._files:
             return []
-        return _typed_rows(name, self._files[name], mandatory, _FILLED)
+        return _typed_rows(name, self._files[name], mandatory, filled)
 
 
 def parse_tables(files: Mapping[str, bytes]) -> Tables:
@@ -263,6 +282,20 @@ def _check_rows(where: str, rows: list[Row], first: Row) -> None:
         raise TablesError(f"results.csv has the same worker twice in {where}.")
     if set(workers) != {*range(1, len(workers)), ALL_WORKERS}:
         raise TablesError(f"results.csv does not have one row for each worker and one for all of them in {where}.")
+
+
+def _check_over(rows: list[Row], thresholds_ns: tuple[int, ...]) -> None:
+    """Refuse rows of over.csv that cannot be counted: a row too many would be slow operations that never were."""
+    known, seen = set(thresholds_ns), set()
+    for number, row in enumerate(rows, start=2):
+        if row["over_ns"] not in known:
+            raise TablesError(f"over.csv line {number} has the threshold {row['over_ns']}, which option_over_ns in run.csv does not have.")
+        if row["operations"] < 1:
+            raise TablesError(f"over.csv line {number} has no operation.")
+        key = (row["step"], row["stream"], row["operation"], row["worker"], row["second"], row["over_ns"])
+        if key in seen:
+            raise TablesError(f"over.csv line {number} repeats the threshold {row['over_ns']} in second {row['second']} of step {row['step']}.")
+        seen.add(key)
 
 
 def _lines(name: str, content: bytes) -> list[list[str]]:

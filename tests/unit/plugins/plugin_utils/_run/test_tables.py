@@ -67,6 +67,10 @@ def test_recorded_tables_of_the_tester_agree_with_each_other(name, status, steps
             assert sum(writes for writes, dummy in of_step) == row["operations"]
             assert max(highest for dummy, highest in of_step) == row["latency_max_ns"]
             assert sum(bucket["operations"] for bucket in tables.histogram if bucket["step"] == row["step"]) == row["operations"]
+    assert {1_000, 100_000, 2_000_000, 5_000_000_000} <= set(tables.over_thresholds_ns)
+    operations = {(second["step"], second["second"]): second["operations"] for second in tables.intervals}
+    assert {(row["step"], row["second"]): row["operations"] for row in tables.over if row["over_ns"] == 1_000} == operations
+    assert all(0 < row["operations"] <= operations[row["step"], row["second"]] for row in tables.over)
 
 
 def test_every_column_of_the_tester_is_known():
@@ -121,7 +125,55 @@ def test_absent_large_tables_are_empty():
     files = fabricate.tables(fabricate.step_rows(1, 4096))
     del files["intervals.csv"]
     tables = parse_tables(files)
-    assert tables.intervals == tables.histogram == []
+    assert tables.intervals == tables.histogram == tables.over == []
+    assert tables.over_thresholds_ns == ()
+
+
+OVER_COLUMNS = (*KEY_COLUMNS, "second", "over_ns", "operations", "latency_sum_ns")
+
+
+def over(*lines, columns=OVER_COLUMNS, thresholds="100000 2000000"):
+    """Return tables whose over.csv has these lines of step 1 after the key columns."""
+    files = fabricate.tables(fabricate.step_rows(1, 4096), option_over_ns=thresholds)
+    rows = [(1, 4096, 1, "log", "write", "all", *line) for line in lines]
+    return parse_tables({**files, "over.csv": fabricate.table(columns, rows)})
+
+
+def test_seconds_over_a_threshold():
+    tables = over((1, 100000, 7, 800000), (1, 2000000, 1, 3000000), (5, 100000, 2, 300000))
+    assert tables.over_thresholds_ns == (100_000, 2_000_000)
+    assert [tuple(row[column] for column in OVER_COLUMNS[6:]) for row in tables.over][1] == (1, 2_000_000, 1, 3_000_000)
+    assert len(tables.over) == 3
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([(1, 100001, 7, 800000)], "line 2 has the threshold 100001, which option_over_ns in run.csv does not have"),
+        ([(1, 100000, 0, 0)], "line 2 has no operation"),
+        ([(1, 100000, 7, 800000), (2, 100000, 7, 800000), (1, 100000, 3, 400000)], "line 4 repeats the threshold 100000 in second 1 of step 1"),
+        ([(1, 100000, None, 800000)], "nothing in the column operations"),
+        ([(1, 100000, 7, None)], "nothing in the column latency_sum_ns"),
+        ([(1, 100000, "7.5", 800000)], "instead of a whole number"),
+        ([(1, "1e5", 7, 800000)], "instead of a whole number"),
+    ],
+)
+def test_seconds_over_a_threshold_that_cannot_be(lines, message):
+    with pytest.raises(TablesError, match=f"over.csv .*{message}"):
+        _read = over(*lines).over
+
+
+@pytest.mark.parametrize("missing", range(len(OVER_COLUMNS)))
+def test_every_column_of_over_is_needed(missing):
+    tables = over(columns=[column for number, column in enumerate(OVER_COLUMNS) if number != missing])
+    with pytest.raises(TablesError, match=f"lacks the column {OVER_COLUMNS[missing]}"):
+        _read = tables.over
+
+
+@pytest.mark.parametrize(("thresholds", "message"), [("100000 2ms", '"2ms" instead of'), ("2 1", "do not rise"), ("1 1", "do not rise")])
+def test_thresholds_that_cannot_be(thresholds, message):
+    with pytest.raises(TablesError, match=message):
+        _read = over(thresholds=thresholds).over_thresholds_ns
 
 
 @pytest.mark.parametrize("name", ["run.csv", "results.csv"])
