@@ -52,8 +52,7 @@ struct run {
     struct device_lock lock;
     uint32_t direct_io_alignment_bytes;     // 0: the kernel does not say
     struct disturbance disturbance;
-    struct verify verify;               // of the step just ended
-    uint64_t verified_blocks, verify_mismatches;
+    struct verify verify;
     struct workload workload;
     struct workers workers;
     uint64_t first_begin_ns;            // of step 1, if --startAt planned it

@@ -386,55 +386,20 @@ static void verify_tick(void *run) {
     run_progress(run, "verifying");
 }
 
-static void note_verify_failure(struct run *run, const struct mismatch *place, const char *what) {
-    struct failure *failure = &run->failure;
-    const struct verify *verify = &run->verify;
-    failure->offset_bytes = place->offset_bytes;
-    failure->queue_manager = place->worker;
-    failure->block_bytes = verify->stream->block_bytes;
-    failure->write = place->ordinal;
-    (void)snprintf(failure->call, sizeof failure->call, "%s", verify->call != NULL ? verify->call : "pread");
-    if (place->worker > 0) {
-        workspace_file_path(&run->workspace, verify->stream->first_worker[place->worker - 1].place, place->file, failure->file);
-    }
-    char write[64] = "";
-    if (place->ordinal > 0) {
-        (void)snprintf(write, sizeof write, " (write %" PRIu64 " of step %" PRIu32 ")", place->ordinal, run->workers.plan.key.step);
-    }
-    (void)failure_set(failure, EXIT_IO_ERROR, "--verify: %s at offset %" PRIu64 " of %s%s: %s", what,
-                      failure->offset_bytes, failure->file, write, failure_error_text(failure->error));
-}
-
-static void verify_step(struct run *run, struct stream_step *stream) {
-    struct verify *verify = &run->verify;
-    *verify = (struct verify){.stream = stream, .direct = run->options->direct != 0};
-    if (!job_run(&run->work, &run->supervisor, verify_stream, verify, &verify->stop, verify_tick, run)) {
-        run->thread_hangs = true;
-        run_note_stop(run);
-        return;
-    }
-    run->verified_blocks += verify->blocks;
-    run->verify_mismatches += verify->mismatches;
-    if (verify->mismatches > 0) {
-        char what[64];
-        (void)snprintf(what, sizeof what, "%" PRIu64 " corrupt blocks, the first", verify->mismatches);
-        run->failure.error = FAILURE_CORRUPT;
-        note_verify_failure(run, &verify->kept[0], what);
-    } else if (verify->read_failed) {
-        run->failure.error = verify->error;
-        bool reading = strcmp(verify->call, "pread") == 0;
-        note_verify_failure(run, &verify->failed_at, reading ? "cannot read back" : "cannot write back before reading");
-    } else if (run->supervisor.reason != STOP_NONE) {
-        run_note_stop(run);
-    }
-}
-
 // Only what was written in a known order can be told again.
 static void verify_streams(struct run *run) {
+    struct verify *verify = &run->verify;
+    verify->workspace = &run->workspace;
     for (uint32_t i = 0; i < run->workload.streams_count && run->failure.status == EXIT_MEASURED; i++) {
-        struct stream_step *stream = &run->workers.streams[i];
-        if (!stream_has(stream->stream, OPERATION_READ) && stream->first_worker->pass_operations > 0) {
-            verify_step(run, stream);
+        verify->stream = &run->workers.streams[i];
+        if (stream_has(verify->stream->stream, OPERATION_READ) || verify->stream->first_worker->pass_operations == 0) {
+            continue;
+        }
+        run->thread_hangs = !job_run(&run->work, &run->supervisor, verify_stream, verify, &verify->stop, verify_tick, run);
+        if (!run->thread_hangs && verify->failure.status != EXIT_MEASURED) {
+            run->failure = verify->failure;
+        } else if (run->supervisor.reason != STOP_NONE) {
+            run_note_stop(run);
         }
     }
 }

@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,18 +32,26 @@ static size_t first_difference(const unsigned char *left, const unsigned char *r
 }
 
 static void note_mismatch(struct verify *verify, const struct mismatch *mismatch) {
-    if (verify->mismatches < VERIFY_MISMATCHES_KEPT) {
-        verify->kept[verify->mismatches] = *mismatch;
+    uint64_t before = atomic_fetch_add(&verify->mismatches, 1);
+    if (before < VERIFY_MISMATCHES_KEPT) {
+        verify->kept[before] = *mismatch;
     }
-    verify->mismatches++;
 }
 
-static bool note_failure(struct verify *verify, const char *call, int error, const struct mismatch *place) {
-    verify->read_failed = true;
-    verify->call = call;
-    verify->error = error;
-    verify->failed_at = *place;
-    return false;
+// Always false. The place has ordinal 0 if no block in particular is meant.
+static bool fail(struct verify *verify, const struct mismatch *place, const char *call, int error, const char *what) {
+    struct failure *failure = &verify->failure;
+    const struct stream_step *stream = verify->stream;
+    char write[64] = "";
+    *failure = (struct failure){.error = error, .offset_bytes = place->offset_bytes, .queue_manager = place->worker,
+                                .block_bytes = stream->block_bytes, .write = place->ordinal};
+    (void)snprintf(failure->call, sizeof failure->call, "%s", call);
+    workspace_file_path(verify->workspace, stream->first_worker[place->worker - 1].place, place->file, failure->file);
+    if (place->ordinal > 0) {
+        (void)snprintf(write, sizeof write, " (write %" PRIu64 " of step %" PRIu32 ")", place->ordinal, stream->plan->key.step);
+    }
+    return failure_set(failure, EXIT_IO_ERROR, "--verify: %s at offset %" PRIu64 " of %s%s: %s", what, place->offset_bytes,
+                       failure->file, write, failure_error_text(error));
 }
 
 // Makes the next reads come from the disk. The kernel drops clean pages only, and without a sync all may be dirty.
@@ -52,7 +62,7 @@ static bool drop_cache(struct verify *verify, const struct worker *worker, uint3
     } while (result != 0 && errno == EINTR);
     if (result != 0) {
         struct mismatch place = {.worker = worker->number, .file = file};
-        return note_failure(verify, "fdatasync", errno, &place);
+        return fail(verify, &place, "fdatasync", errno, "cannot write back before reading");
     }
     (void)posix_fadvise(worker->fds[file], 0, 0, POSIX_FADV_DONTNEED);
     return true;
@@ -68,12 +78,12 @@ static bool check_blocks(struct verify *verify, struct worker *worker, uint64_t 
     ssize_t done = read_fully(worker->fds[place.file], memory, bytes, place.offset_bytes);
     if (done != (ssize_t)bytes) {
         place.ordinal = n + 1;
-        return note_failure(verify, "pread", done < 0 ? errno : FAILURE_SHORT_WRITE, &place);
+        return fail(verify, &place, "pread", done < 0 ? errno : FAILURE_SHORT_WRITE, "cannot read back");
     }
     for (uint64_t i = 0; i < count; i++) {
         const unsigned char *found = memory + i * block_bytes;
         const unsigned char *wanted = payload_expect(&worker->payload, n + i);
-        verify->blocks++;
+        (void)atomic_fetch_add(&verify->blocks, 1);
         if (memcmp(found, wanted, block_bytes) != 0) {
             struct mismatch mismatch = place;
             mismatch.offset_bytes += i * block_bytes + first_difference(found, wanted, block_bytes);
@@ -92,8 +102,8 @@ static bool check_worker(struct verify *verify, struct worker *worker, unsigned 
     // If the step went on after this, its next writes will continue the sequence of stamps, not repeat it.
     uint64_t next_stamp = worker->payload.stamp;
     size_t next_window = worker->payload.window;
-    bool good = true;
-    for (uint32_t file = 0; good && !verify->direct && file < worker->pattern.files && !atomic_load(&verify->stop); file++) {
+    bool good = true, direct = verify->workspace->options->direct != 0;
+    for (uint32_t file = 0; good && !direct && file < worker->pattern.files && !atomic_load(&verify->stop); file++) {
         good = drop_cache(verify, worker, file);
     }
     while (good && n < worker->operations && !atomic_load(&verify->stop)) {
@@ -114,7 +124,7 @@ void verify_stream(void *argument) {
     uint64_t block_bytes = verify->stream->block_bytes;
     size_t bytes = (size_t)(READ_BYTES > block_bytes ? READ_BYTES : block_bytes);
     if (posix_memalign(&memory, MEMORY_ALIGNMENT, bytes) != 0) {
-        (void)note_failure(verify, "pread", ENOMEM, &(struct mismatch){0});
+        (void)failure_set(&verify->failure, EXIT_IO_ERROR, "--verify: no memory");
         return;
     }
     bool good = true;
@@ -122,4 +132,9 @@ void verify_stream(void *argument) {
         good = check_worker(verify, &verify->stream->first_worker[i], memory);
     }
     free(memory);
+    if (verify->mismatches > 0) {
+        char what[64];
+        (void)snprintf(what, sizeof what, "%" PRIu64 " corrupt blocks, the first", verify->mismatches);
+        (void)fail(verify, &verify->kept[0], "pread", FAILURE_CORRUPT, what);
+    }
 }

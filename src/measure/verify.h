@@ -9,6 +9,7 @@
 
 #include "base/failure.h"
 #include "measure/worker.h"
+#include "workload/test_files.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -23,16 +24,13 @@ struct mismatch {
 };
 
 struct verify {
+    const struct workspace *workspace;
     struct stream_step *stream;         // whose workers wait; it only writes, in a pattern with passes
-    bool direct;                        // else what the page cache has is written and dropped first: the disk is read
     atomic_bool stop;
-    // The outcome:
-    uint64_t blocks, mismatches;
+    // Of all steps so far:
+    _Atomic uint64_t blocks, mismatches;
     struct mismatch kept[VERIFY_MISMATCHES_KEPT];
-    bool read_failed;                   // error, and where
-    const char *call;                   // that failed
-    int error;
-    struct mismatch failed_at;
+    struct failure failure;             // what was wrong, or could not be read; status EXIT_MEASURED: nothing
 };
 
 // Checks every worker's last pass; runs under job_run.

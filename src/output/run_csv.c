@@ -155,8 +155,8 @@ static void put_in_flight(struct csv *csv, const struct run *run) {
 }
 
 static void put_verified(struct csv *csv, const struct run *run) {
-    csv_integer(csv, "verify_blocks", "count", run->verified_blocks);
-    csv_integer(csv, "verify_mismatches", "count", run->verify_mismatches);
+    csv_integer(csv, "verify_blocks", "count", run->verify.blocks);
+    csv_integer(csv, "verify_mismatches", "count", run->verify.mismatches);
     for (uint32_t i = csv->form == CSV_LIST ? 0 : 1; i <= run->verify.mismatches && i <= VERIFY_MISMATCHES_KEPT; i++) {
         const struct mismatch *mismatch = &run->verify.kept[i > 0 ? i - 1 : 0];
         char path[PATH_MAX] = "", value[PATH_MAX + 24];
