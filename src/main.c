@@ -165,7 +165,7 @@ static void write_results(void *argument) {
         complete &= tables_complete_run(&run->tables);
     }
     bool several = run->options->queue_managers > 1;
-    run->results_written = csvfile_write(&run->csvfile, several, run->rows, run->steps_measured) && complete;
+    run->results_written = csvfile_write(&run->csvfile, several) && complete;
 }
 
 static enum exit_status finish(struct run *run) {

@@ -56,10 +56,6 @@ bool preflight_disks(void *context, struct failure *failure) {
     places_find(&run->places, &run->tables, &run->progress, run->csvfile.fd, &run->workspace);
     atomic_store(&run->places_known, true);
     look_at_disks(run);
-    run->rows = calloc(run->steps, sizeof *run->rows);
-    if (run->rows == NULL) {
-        return failure_set(failure, EXIT_REFUSED, "no memory");
-    }
     return workers_create(&run->workers, &run->workspace, run->options, failure) &&
            lock_devices(run, failure);
 }

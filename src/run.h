@@ -56,7 +56,6 @@ struct run {
     struct workload workload;
     struct workers workers;
     uint64_t first_begin_ns;            // of step 1, if --startAt planned it
-    struct mqldt_row *rows;             // one a step
     struct failure failure;             // the outcome; status EXIT_MEASURED while all is well
     bool thread_hangs;
     struct activity in_flight;          // the oldest operation in flight when the books were closed; call NULL: none

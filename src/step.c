@@ -326,7 +326,7 @@ static void report_operation(struct run *run, struct stream_step *stream, enum o
     }
     if (on_screen) {
         mqldt_row_finish(&row, &all);
-        run->rows[all.key.step - 1] = row;
+        csvfile_add(&run->csvfile, &row);
         screen_result(&row, &all);
     }
 }

@@ -4,9 +4,11 @@
 
 #include "base/text.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void text_add(struct text *text, const char *bytes, size_t length) {
     if (text->length + length >= text->room && !text->incomplete) {
@@ -81,6 +83,17 @@ void text_cut(struct text *text, size_t length) {
         text->length = length;
         text->bytes[length] = '\0';
     }
+}
+
+int text_write(const struct text *text, int fd) {
+    for (size_t done = 0; done < text->length;) {
+        ssize_t written = write(fd, text->bytes + done, text->length - done);
+        if (written < 0 && errno != EINTR) {
+            return errno;
+        }
+        done += written > 0 ? (size_t)written : 0;
+    }
+    return text->incomplete ? ENOMEM : 0;
 }
 
 void text_free(struct text *text) {

@@ -23,6 +23,8 @@ void text_vprintf(struct text *text, const char *format, va_list arguments) __at
 void text_escape(struct text *text, const char *name, char twice);
 // Forgets everything behind that length; keeps the memory.
 void text_cut(struct text *text, size_t length);
+// Writes it whole; 0 or the error, which is ENOMEM if the text is incomplete.
+int text_write(const struct text *text, int fd);
 void text_free(struct text *text);
 
 #endif

@@ -10,8 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,32 +19,62 @@ static uint64_t bytes_per_s(uint64_t bytes, uint64_t ns) {
 }
 
 struct mqldt_row mqldt_row_start(void) {
-    return (struct mqldt_row){.second_bytes_min = UINT64_MAX};
+    return (struct mqldt_row){.values = {[MQLDT_SECOND_MIN] = UINT64_MAX}};
 }
 
 void mqldt_row_add(struct mqldt_row *row, const struct result *one) {
     uint64_t most = one->has_intervals ? one->interval_bytes_max : (uint64_t)result_bytes_per_s(one);
     uint64_t least = one->has_intervals ? one->interval_bytes_min : (uint64_t)result_bytes_per_s(one);
-    row->second_bytes_max = most > row->second_bytes_max ? most : row->second_bytes_max;
-    row->second_bytes_min = least < row->second_bytes_min ? least : row->second_bytes_min;
+    uint64_t *values = row->values;
+    values[MQLDT_SECOND_MAX] = most > values[MQLDT_SECOND_MAX] ? most : values[MQLDT_SECOND_MAX];
+    values[MQLDT_SECOND_MIN] = least < values[MQLDT_SECOND_MIN] ? least : values[MQLDT_SECOND_MIN];
 }
 
 void mqldt_row_finish(struct mqldt_row *row, const struct result *all) {
     const struct distribution *latency = all->latency;
-    row->block_bytes = all->key.block_bytes;
+    uint64_t *values = row->values;
     row->queue_managers = all->key.load_point;
-    row->writes = latency->count;
-    row->bytes = all->bytes;
-    row->bytes_per_s = (uint64_t)(result_bytes_per_s(all) + 0.5);
-    row->max_ns = all->max_ns;
-    row->max_write = all->max_ordinal;
-    if (latency->count > 0) {
-        row->min_ns = latency->min_ns;
-        row->min_write = latency->min_ordinal;
-        row->mean_ns = (uint64_t)(distribution_mean_ns(latency) + 0.5);
+    values[MQLDT_BLOCK] = all->key.block_bytes;
+    values[MQLDT_WRITES] = latency->count;
+    values[MQLDT_BYTES] = all->bytes;
+    values[MQLDT_BYTES_PER_S] = (uint64_t)(result_bytes_per_s(all) + 0.5);
+    values[MQLDT_MAX] = all->max_ns;
+    values[MQLDT_MIN] = latency->count > 0 ? latency->min_ns : 0;
+    values[MQLDT_MEAN] = latency->count > 0 ? (uint64_t)(distribution_mean_ns(latency) + 0.5) : 0;
+    values[MQLDT_SLOWEST] = bytes_per_s(all->key.block_bytes, values[MQLDT_MAX]);
+    values[MQLDT_FASTEST] = bytes_per_s(all->key.block_bytes, values[MQLDT_MIN]);
+}
+
+void mqldt_title(struct text *text, enum mqldt_column column, uint32_t queue_managers) {
+    static const struct { const char *title, *several, *end; } titles[MQLDT_COLUMNS] = {
+        {"Blocksize", "", ""},
+        {"Total writes to files", "", ""},
+        {"Total bytes written to files", "", ""},
+        {"Max bytes/sec written to files", " by a single qm", " (over 1 sec interval)"},
+        {"Min bytes/sec written to files", " by a single qm", " (over 1 sec interval)"},
+        {"Avg bytes/sec written to files", " by all queue managers", ""},
+        {"Max latency of write (ns)", "", ""},
+        {"Min latency of write (ns)", "", ""},
+        {"Avg latency of write (ns)", "", ""},
+        {"Min bytes/sec (slowest write)", "", ""},
+        {"Max bytes/sec (fastest write)", "", ""},
+    };
+    text_printf(text, "%s%s%s", titles[column].title, queue_managers > 1 ? titles[column].several : "", titles[column].end);
+}
+
+void csvfile_add(struct csvfile *csvfile, const struct mqldt_row *row) {
+    struct text *text = &csvfile->text;
+    if (row->queue_managers != csvfile->queue_managers && row->queue_managers > 1) {
+        text_printf(text, "Running MQLDT over %" PRIu32 " Queue Managers\n", row->queue_managers);
     }
-    row->slowest_bytes_per_s = bytes_per_s(row->block_bytes, row->max_ns);
-    row->fastest_bytes_per_s = bytes_per_s(row->block_bytes, row->min_ns);
+    for (int i = 0; row->queue_managers != csvfile->queue_managers && i < MQLDT_COLUMNS; i++) {
+        mqldt_title(text, (enum mqldt_column)i, row->queue_managers);
+        text_printf(text, i + 1 < MQLDT_COLUMNS ? "," : "\n");
+    }
+    for (int i = 0; i < MQLDT_COLUMNS; i++) {
+        text_printf(text, "%" PRIu64 "%c", row->values[i], i + 1 < MQLDT_COLUMNS ? ',' : '\n');
+    }
+    csvfile->queue_managers = row->queue_managers;
 }
 
 static bool refuse(struct failure *failure, const char *path, const char *why) {
@@ -103,51 +131,8 @@ void csvfile_discard(struct csvfile *csvfile) {
     close_file(csvfile);
 }
 
-static void put_header(struct text *text, uint32_t queue_managers) {
-    bool several = queue_managers > 1;
-    if (several) {
-        text_printf(text, "Running MQLDT over %" PRIu32 " Queue Managers\n", queue_managers);
-    }
-    text_printf(text, "Blocksize,Total writes to files,Total bytes written to files,"
-                  "Max bytes/sec written to files%s (over 1 sec interval),"
-                  "Min bytes/sec written to files%s (over 1 sec interval),Avg bytes/sec written to files%s,"
-                  "Max latency of write (ns),Min latency of write (ns),Avg latency of write (ns),"
-                  "Min bytes/sec (slowest write),Max bytes/sec (fastest write)\n",
-                  several ? " by a single qm" : "", several ? " by a single qm" : "",
-                  several ? " by all queue managers" : "");
-}
-
-static void put_row(struct text *text, const struct mqldt_row *row) {
-    text_printf(text, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-                  ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", row->block_bytes, row->writes, row->bytes,
-                  row->second_bytes_max, row->second_bytes_min, row->bytes_per_s, row->max_ns, row->min_ns,
-                  row->mean_ns, row->slowest_bytes_per_s, row->fastest_bytes_per_s);
-}
-
-static void put_rows(struct text *text, const struct mqldt_row *rows, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (i == 0 || rows[i].queue_managers != rows[i - 1].queue_managers) {
-            put_header(text, rows[i].queue_managers);
-        }
-        put_row(text, &rows[i]);
-    }
-}
-
-static int write_text(int fd, const char *text, size_t length) {
-    while (length > 0) {
-        ssize_t done = write(fd, text, length);
-        if (done >= 0) {
-            text += done;
-            length -= (size_t)done;
-        } else if (errno != EINTR) {
-            return errno;
-        }
-    }
-    return 0;
-}
-
 // 0 or errno.
-static int write_file(struct csvfile *csvfile, bool append, const char *text, size_t length) {
+static int write_file(struct csvfile *csvfile, bool append) {
     struct stat status;
     if (csvfile->unread) {
         csvfile->fd = open(csvfile->path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
@@ -159,18 +144,16 @@ static int write_file(struct csvfile *csvfile, bool append, const char *text, si
     if (regular && !append && ftruncate(csvfile->fd, 0) != 0) {
         return errno;
     }
-    int error = write_text(csvfile->fd, text, length);
+    int error = text_write(&csvfile->text, csvfile->fd);
     return error == 0 && regular && fsync(csvfile->fd) != 0 ? errno : error;
 }
 
-bool csvfile_write(struct csvfile *csvfile, bool append, const struct mqldt_row *rows, size_t count) {
-    if (csvfile->path == NULL || count == 0) {
+bool csvfile_write(struct csvfile *csvfile, bool append) {
+    if (csvfile->path == NULL || csvfile->text.length == 0) {
         csvfile_discard(csvfile);
         return true;
     }
-    put_rows(&csvfile->text, rows, count);
-    csvfile->error = csvfile->text.incomplete ? ENOMEM : csvfile->on_screen ? 0
-                     : write_file(csvfile, append, csvfile->text.bytes, csvfile->text.length);
+    csvfile->error = csvfile->on_screen ? 0 : write_file(csvfile, append);
     close_file(csvfile);
     return csvfile->error == 0;
 }

@@ -16,20 +16,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// What mqldt prints of a step. The second figures of several queue managers are those of single ones.
+// mqldt's columns, in its order. What it calls "by a single qm" is the extreme of single queue managers.
+enum mqldt_column { MQLDT_BLOCK, MQLDT_WRITES, MQLDT_BYTES, MQLDT_SECOND_MAX, MQLDT_SECOND_MIN, MQLDT_BYTES_PER_S,
+                    MQLDT_MAX, MQLDT_MIN, MQLDT_MEAN, MQLDT_SLOWEST, MQLDT_FASTEST, MQLDT_COLUMNS };
+
+// What mqldt says of a step.
 struct mqldt_row {
-    uint64_t block_bytes;
     uint32_t queue_managers;
-    uint64_t writes, bytes;
-    uint64_t second_bytes_max, second_bytes_min, bytes_per_s;
-    uint64_t max_ns, max_write, min_ns, min_write, mean_ns;
-    uint64_t slowest_bytes_per_s, fastest_bytes_per_s;
+    uint64_t values[MQLDT_COLUMNS];
 };
 
 // Of a finished step: start, add each worker, finish with the row of all.
 struct mqldt_row mqldt_row_start(void);
 void mqldt_row_add(struct mqldt_row *row, const struct result *one);
 void mqldt_row_finish(struct mqldt_row *row, const struct result *all);
+
+void mqldt_title(struct text *text, enum mqldt_column column, uint32_t queue_managers);
 
 struct csvfile {
     const char *path;       // NULL: not asked for
@@ -38,15 +40,18 @@ struct csvfile {
     bool unread;            // a named pipe that nobody had open for reading at the start: whoever writes waits for a reader
     bool made;              // by csvfile_open
     int error;              // of csvfile_write
-    struct text text;       // what it writes
+    uint32_t queue_managers;// of the last row
+    struct text text;       // what it will hold
 };
 
 // Opens it for writing, without changing what it contains; false if that is not possible.
 bool csvfile_open(struct csvfile *csvfile, const char *path, struct failure *failure);
 
+void csvfile_add(struct csvfile *csvfile, const struct mqldt_row *row);
+
 // Writes the rows, if there are any, and closes it; for the thread that writes files. False: csvfile_report says what
 // could not be written. A run that measured nothing replaces no earlier result.
-bool csvfile_write(struct csvfile *csvfile, bool append, const struct mqldt_row *rows, size_t count);
+bool csvfile_write(struct csvfile *csvfile, bool append);
 // For the main thread, after csvfile_write.
 void csvfile_report(struct csvfile *csvfile);
 

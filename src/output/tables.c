@@ -123,12 +123,8 @@ static void give_up(struct table_file *file, int error) {
 }
 
 static void write_rows(struct table_file *file, const struct text *text) {
-    int error = text->incomplete ? ENOMEM : atomic_load(&file->error);
-    for (size_t done = 0; error == 0 && done < text->length;) {
-        ssize_t written = write(file->fd, text->bytes + done, text->length - done);
-        done += written > 0 ? (size_t)written : 0;
-        error = written < 0 && errno != EINTR ? errno : 0;
-    }
+    int error = atomic_load(&file->error);
+    error = error == 0 ? text_write(text, file->fd) : error;
     if (error != 0) {
         give_up(file, error);
     }

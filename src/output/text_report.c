@@ -5,65 +5,70 @@
 #include "output/text_report.h"
 
 #include "base/clock.h"
-#include "output/console.h"
 #include "base/units.h"
+#include "output/console.h"
 
 #include <inttypes.h>
-#include <stdio.h>
+#include <stdarg.h>
 
 #define PLAIN_LINES_PER_STEP 10
+#define WIDE 67                // of titles: of what was written, and of latencies
+#define NARROW 30
 
 static const char *number(uint64_t value) {
     static char text[THOUSANDS_BYTES];      // only the main thread prints
     return format_thousands(text, value);
 }
 
-static void option_list(const char *name, const struct number_list *list, bool sizes) {
-    console_print("%s : ", name);
-    for (size_t i = 0; i < list->count; i++) {
-        char text[SIZE_NAME_BYTES];
-        (void)snprintf(text, sizeof text, "%" PRIu64, list->values[i]);
-        console_print("%s%s", i > 0 ? "," : "", sizes ? format_size(text, list->values[i]) : text);
-    }
-    console_print("\n");
+static void print_option(const char *label, const char *names, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static void print_option(const char *label, const char *names, const char *format, ...) {
+    struct text value = {0}, shown = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    text_vprintf(&value, format, arguments);
+    va_end(arguments);
+    text_escape(&shown, value.bytes != NULL ? value.bytes : "", '\0');
+    console_print("%-28s%-22s : %s\n", label, names, shown.bytes != NULL ? shown.bytes : "");
+    text_free(&value);
+    text_free(&shown);
 }
 
-static void option_number(const char *name, uint64_t value, const char *unit) {
-    console_print("%s : %" PRIu64 "%s\n", name, value, unit);
-}
-
-static void option_text(const char *name, const char *value) {
+static void print_list(const char *label, const char *names, const struct number_list *list) {
     struct text text = {0};
-    text_escape(&text, value, '\0');
-    console_print("%s : %s\n", name, text.bytes != NULL ? text.bytes : "");
+    for (size_t i = 0; i < list->count; i++) {
+        char size[SIZE_NAME_BYTES];
+        text_printf(&text, "%s%s", i > 0 ? "," : "", format_size(size, list->values[i]));
+    }
+    print_option(label, names, "%s", text.bytes != NULL ? text.bytes : "");
     text_free(&text);
 }
 
 void screen_options(const struct options *options) {
     console_print("\nOptions (specified or defaulted to)\n"
                   "=====================================================================================\n");
-    option_list("Write blocksize             (--bsize)             ", &options->block_sizes, true);
-    option_text("Directory to write to       (--dir)               ", options->dir);
-    option_text("Test file prefix            (--filePrefix)        ", options->file_prefix);
-    option_number("Number of files to write to (--numFiles)          ", options->files, "");
-    option_number("Size of test files          (--fileSize)          ", options->file_bytes, " bytes");
-    option_number("Test duration               (--duration)          ", options->duration_s, " s");
-    option_list("Number of queue managers    (--qm)                ", &options->load_points, false);
+    print_list("Write blocksize", "(--bsize)", &options->block_sizes);
+    print_option("Directory to write to", "(--dir)", "%s", options->dir);
+    print_option("Test file prefix", "(--filePrefix)", "%s", options->file_prefix);
+    print_option("Number of files to write to", "(--numFiles)", "%" PRIu64, options->files);
+    print_option("Size of test files", "(--fileSize)", "%" PRIu64 " bytes", options->file_bytes);
+    print_option("Test duration", "(--duration)", "%" PRIu64 " s", options->duration_s);
+    print_list("Number of queue managers", "(--qm)", &options->load_points);
     if (options->warmup_s > 0) {
-        option_number("Warm-up                     (--warmup)            ", options->warmup_s, " s");
+        print_option("Warm-up", "(--warmup)", "%" PRIu64 " s", options->warmup_s);
     }
     if (options->delay_us > 0) {
-        option_number("Delay after each write      (--delay)             ", options->delay_us, " us");
+        print_option("Delay after each write", "(--delay)", "%" PRIu64 " us", options->delay_us);
     }
     if (options->rate_micro_per_s > 0) {
-        console_print("Rate of each queue manager  (--rate)               : %.3f writes/s\n",
-                      (double)options->rate_micro_per_s / 1e6);
+        print_option("Rate of each queue manager", "(--rate)", "%.3f writes/s", (double)options->rate_micro_per_s / 1e6);
     }
     if (options->background_threads > 0) {
-        option_number("Background threads          (--backgroundThreads) ", options->background_threads, "");
+        print_option("Background threads", "(--backgroundThreads)", "%" PRIu64, options->background_threads);
     }
-    console_print("Sync mode, direct I/O       (--sync, --direct)     : %s, %s\n\n", sync_name(options->sync),
-                  options->direct != 0 ? "yes" : "no");
+    print_option("Sync mode, direct I/O", "(--sync, --direct)", "%s, %s", sync_name(options->sync),
+           options->direct != 0 ? "yes" : "no");
+    console_print("\n");
     console_flush();
 }
 
@@ -75,19 +80,12 @@ void screen_initial_write(const struct initial_write *initial_write) {
     console_flush();
 }
 
-static void print_step(const struct screen *screen) {
-    char size[SIZE_NAME_BYTES];
-    console_print("Executing test for write blocksize %" PRIu64 " (%s), %" PRIu32 " queue manager%s. Seconds elapsed -> ",
-                  screen->block_bytes, format_size(size, screen->block_bytes), screen->queue_managers,
-                  screen->queue_managers == 1 ? "" : "s");
-}
-
 static void print_elapsed(struct screen *screen, uint64_t elapsed_s) {
-    if (screen->terminal) {
-        console_print("\r");
-    }
-    print_step(screen);
-    console_print("%" PRIu64 "/%" PRIu64 "%s", elapsed_s, screen->duration_s, screen->terminal ? "" : "\n");
+    char size[SIZE_NAME_BYTES];
+    console_print("%sExecuting test for write blocksize %" PRIu64 " (%s), %" PRIu32 " queue manager%s. Seconds elapsed -> %" PRIu64
+                  "/%" PRIu64 "%s", screen->terminal ? "\r" : "", screen->block_bytes, format_size(size, screen->block_bytes),
+                  screen->queue_managers, screen->queue_managers == 1 ? "" : "s", elapsed_s, screen->duration_s,
+                  screen->terminal ? "" : "\n");
     console_flush();
     screen->shown_s = elapsed_s;
 }
@@ -113,44 +111,47 @@ void screen_end_step(struct screen *screen, uint64_t elapsed_s) {
     console_print(screen->terminal ? "\n\n" : "\n");
 }
 
-static void print_percentile(const char *name, const struct distribution *distribution, uint64_t quantile_ppm) {
-    uint64_t ns;
-    if (distribution_percentile_ns(distribution, quantile_ppm, &ns)) {
-        console_print("%-7s latency (ns)           : %15s\n", name, number(ns));
+// ordinal: of the write that it is about; 0: none.
+static void print_figure(const char *title, int width, const char *sign, uint64_t value, uint64_t ordinal) {
+    console_print("%-*s : %s%15s", width, title, sign, number(value));
+    if (ordinal > 0) {
+        console_print(" (#%s)", number(ordinal));
     }
+    console_print("\n");
+}
+
+static void print_mqldt(const struct mqldt_row *row, enum mqldt_column column, const char *sign, uint64_t ordinal) {
+    struct text title = {0};
+    mqldt_title(&title, column, row->queue_managers);
+    print_figure(title.bytes != NULL ? title.bytes : "", column < MQLDT_MAX ? WIDE : NARROW, sign, row->values[column], ordinal);
+    text_free(&title);
 }
 
 void screen_result(const struct mqldt_row *row, const struct result *all) {
-    bool several = row->queue_managers > 1;
-    const char *single = several ? " by a single qm" : "";
-    console_print("Total writes to files                                               : %15s\n", number(row->writes));
-    console_print("IOPS                                                                : %15s\n",
-                  number((uint64_t)(result_operations_per_s(all) + 0.5)));
-    console_print("Total bytes written to files                                        : %15s\n", number(row->bytes));
-    console_print("Max bytes/sec written to files%s (over 1 sec interval)%*s : %15s\n", single, several ? 0 : 15, "",
-                  number(row->second_bytes_max));
-    console_print("Min bytes/sec written to files%s (over 1 sec interval)%*s : %15s\n", single, several ? 0 : 15, "",
-                  number(row->second_bytes_min));
-    console_print("Avg bytes/sec written to files%s%*s : %15s\n\n", several ? " by all queue managers" : "",
-                  several ? 15 : 37, "", number(row->bytes_per_s));
-    console_print("Max latency of write (ns)      : %s%15s", all->max_in_flight ? ">= " : "", number(row->max_ns));
-    console_print(" (#%s)\n", number(row->max_write));
-    console_print("Min bytes/sec (slowest write)  : %15s\n", number(row->slowest_bytes_per_s));
-    console_print("Min latency of write (ns)      : %15s", number(row->min_ns));
-    console_print(" (#%s)\n", number(row->min_write));
-    console_print("Max bytes/sec (fastest write)  : %15s\n", number(row->fastest_bytes_per_s));
-    console_print("Avg latency of write (ns)      : %15s\n", number(row->mean_ns));
-    if (row->writes > 0) {
-        console_print("Deviation of latency (ns)      : %15s\n",
-                      number((uint64_t)(distribution_deviation_ns(all->latency) + 0.5)));
+    static const struct { const char *title; uint64_t ppm; } percentiles[] = {
+        {"p50     latency (ns)", 500000}, {"p90     latency (ns)", 900000}, {"p99     latency (ns)", 990000},
+        {"p99.9   latency (ns)", 999000}, {"p99.99  latency (ns)", 999900}, {"p99.999 latency (ns)", 999990}};
+    print_mqldt(row, MQLDT_WRITES, "", 0);
+    print_figure("IOPS", WIDE, "", (uint64_t)(result_operations_per_s(all) + 0.5), 0);
+    for (int column = MQLDT_BYTES; column <= MQLDT_BYTES_PER_S; column++) {
+        print_mqldt(row, (enum mqldt_column)column, "", 0);
     }
-    static const struct { const char *name; uint64_t ppm; } percentiles[] = {
-        {"p50", 500000}, {"p90", 900000}, {"p99", 990000}, {"p99.9", 999000}, {"p99.99", 999900},
-        {"p99.999", 999990}};
+    console_print("\n");
+    print_mqldt(row, MQLDT_MAX, all->max_in_flight ? ">= " : "", all->max_ordinal);
+    print_mqldt(row, MQLDT_SLOWEST, "", 0);
+    print_mqldt(row, MQLDT_MIN, "", all->latency->min_ordinal);
+    print_mqldt(row, MQLDT_FASTEST, "", 0);
+    print_mqldt(row, MQLDT_MEAN, "", 0);
+    if (all->latency->count > 0) {
+        print_figure("Deviation of latency (ns)", NARROW, "", (uint64_t)(distribution_deviation_ns(all->latency) + 0.5), 0);
+    }
     for (size_t i = 0; i < sizeof percentiles / sizeof percentiles[0]; i++) {
-        print_percentile(percentiles[i].name, all->latency, percentiles[i].ppm);
+        uint64_t ns;
+        if (distribution_percentile_ns(all->latency, percentiles[i].ppm, &ns)) {
+            print_figure(percentiles[i].title, NARROW, "", ns, 0);
+        }
     }
-    console_print("Passes over the test files     : %15.3f\n\n", all->ring_passes);
+    console_print("%-*s : %15.3f\n\n", NARROW, "Passes over the test files", all->ring_passes);
     console_flush();
 }
 
