@@ -263,43 +263,41 @@ static bool fill_standard_descriptors(void) {
     return true;
 }
 
-static int print_columns(const struct run *run) {
-    struct csv csv = {.form = CSV_LIST};
-    text_printf(&csv.text, "table,name,unit\n");
-    for (int table = 0; table < TABLE_RUN; table++) {
-        columns_put(&csv, (enum table)table, NULL);
+// What was asked for instead of a run.
+static enum exit_status print(enum options_outcome outcome, const struct run *run) {
+    if (outcome == OPTIONS_HELP) {
+        options_help(stdout);
+    } else if (outcome == OPTIONS_VERSION) {
+        (void)printf("logdisk %s %s\n", LOGDISK_VERSION, LOGDISK_SOURCE_HASH);
+    } else {
+        struct csv csv = {.form = CSV_LIST};
+        text_printf(&csv.text, "table,name,unit\n");
+        for (int table = 0; table < TABLE_RUN; table++) {
+            columns_put(&csv, (enum table)table, NULL);
+        }
+        run_csv_put(&csv, run);
+        (void)fputs(csv.text.bytes != NULL ? csv.text.bytes : "", stdout);
+        text_free(&csv.text);
     }
-    run_csv_put(&csv, run);
-    (void)fputs(csv.text.bytes != NULL ? csv.text.bytes : "", stdout);
-    text_free(&csv.text);
     return fflush(stdout) == 0 ? EXIT_MEASURED : EXIT_REFUSED;
 }
 
 int main(int argc, char **argv) {
     static struct options options;
-    static struct run run;
+    static struct run run = {.options = &options, .csvfile = {.fd = -1}};
     static char message[OPTIONS_MESSAGE_BYTES];
     if (!fill_standard_descriptors()) {
         return EXIT_REFUSED;
     }
     group_digits_as_locale();
-    run.options = &options;
-    switch (options_parse(&options, argc, argv, message)) {
-    case OPTIONS_HELP:
-        options_help(stdout);
-        return fflush(stdout) == 0 ? EXIT_MEASURED : EXIT_REFUSED;
-    case OPTIONS_VERSION:
-        (void)printf("logdisk %s %s\n", LOGDISK_VERSION, LOGDISK_SOURCE_HASH);
-        return fflush(stdout) == 0 ? EXIT_MEASURED : EXIT_REFUSED;
-    case OPTIONS_COLUMNS:
-        return print_columns(&run);
-    case OPTIONS_WRONG:
+    enum options_outcome outcome = options_parse(&options, argc, argv, message);
+    if (outcome == OPTIONS_WRONG) {
         console_complain("%s", message);
         return EXIT_USAGE;
-    case OPTIONS_RUN:
-        break;
     }
-    run.csvfile.fd = -1;
+    if (outcome != OPTIONS_RUN) {
+        return (int)print(outcome, &run);
+    }
     run.argc = argc;
     run.argv = argv;
     if (!mq_log_open(&run.workload, &options)) {

@@ -267,11 +267,9 @@ static void note_error(struct run *run) {
         return;
     }
     struct failure *failure = &run->failure;
-    failure->error = first->error.error;
-    failure->offset_bytes = first->pattern.offset_bytes;
-    failure->queue_manager = first->number;
-    failure->block_bytes = first->pattern.block_bytes;
-    failure->write = first->error.ordinal;
+    *failure = (struct failure){.error = first->error.error, .offset_bytes = first->pattern.offset_bytes,
+                                .queue_manager = first->number, .block_bytes = first->pattern.block_bytes,
+                                .write = first->error.ordinal};
     (void)snprintf(failure->call, sizeof failure->call, "%s", call_name(first));
     workspace_file_path(&run->workspace, first->place, first->pattern.file, failure->file);
     (void)failure_set(failure, EXIT_IO_ERROR, "%s failed at offset %" PRIu64 " of %s (block of %" PRIu64 " bytes, %s %"

@@ -119,18 +119,24 @@ void parse_chosen(const char *text, char *chosen, size_t size) {
     (void)snprintf(chosen, size, "%.*s", bracketed ? (int)length : INT_MAX, bracketed ? open + 1 : text);
 }
 
-static void read_device(struct device_facts *facts, const char *device, const char *disk) {
-    char scheduler[FACT_BYTES];
+const struct device_fact device_facts[DEVICE_FACTS] = {
+    {"device/model", "model", "text"},
+    {"queue/scheduler", "scheduler", "text"},
+    {"queue/write_cache", "write_cache", "text"},
+    {"queue/rotational", "rotational", "text"},
+    {"queue/nomerges", "nomerges", "text"},
+    {"queue/wbt_lat_usec", "wbt_lat_us", "us"},
+    {"queue/logical_block_size", "logical_block_bytes", "bytes"},
+    {"queue/physical_block_size", "physical_block_bytes", "bytes"},
+};
+
+static void read_device(struct device *facts, const char *device, const char *disk) {
     (void)snprintf(facts->name, sizeof facts->name, "%.150s", name_of(device));
-    (void)read_fact(disk, "queue/scheduler", scheduler, FACT_BYTES);
-    parse_chosen(scheduler, facts->scheduler, FACT_BYTES);
-    (void)read_fact(disk, "device/model", facts->model, FACT_BYTES);
-    (void)read_fact(disk, "queue/write_cache", facts->write_cache, FACT_BYTES);
-    (void)read_fact(disk, "queue/rotational", facts->rotational, FACT_BYTES);
-    (void)read_fact(disk, "queue/nomerges", facts->nomerges, FACT_BYTES);
-    (void)read_fact(disk, "queue/wbt_lat_usec", facts->wbt_lat_us, FACT_BYTES);
-    (void)read_fact(disk, "queue/logical_block_size", facts->logical_block_bytes, FACT_BYTES);
-    (void)read_fact(disk, "queue/physical_block_size", facts->physical_block_bytes, FACT_BYTES);
+    for (int i = 0; i < DEVICE_FACTS; i++) {
+        char text[FACT_BYTES];
+        (void)read_fact(disk, device_facts[i].file, text, sizeof text);
+        parse_chosen(text, facts->facts[i], FACT_BYTES);
+    }
 }
 
 void identity_gather(struct identity *identity, int dir_fd) {
@@ -159,12 +165,8 @@ void identity_gather(struct identity *identity, int dir_fd) {
 static void look(struct backing *backing, int fd, int depth);
 
 static bool is_memory(const char *type) {
-    static const char *const types[] = {"memory", "tmpfs", "ramfs", "rootfs", "devtmpfs"};
-    size_t i = 0;
-    while (i < sizeof types / sizeof types[0] && strcmp(type, types[i]) != 0) {
-        i++;
-    }
-    return i < sizeof types / sizeof types[0];
+    return strcmp(type, "memory") == 0 || strcmp(type, "tmpfs") == 0 || strcmp(type, "ramfs") == 0 ||
+           strcmp(type, "rootfs") == 0 || strcmp(type, "devtmpfs") == 0;
 }
 
 static void add_type(struct backing *backing, const char *type) {

@@ -19,10 +19,15 @@ struct block_number {
     uint32_t major, minor;              // major 0: none
 };
 
-// Files of sysfs.
-struct device_facts {
-    char name[FACT_BYTES], model[FACT_BYTES], scheduler[FACT_BYTES], write_cache[FACT_BYTES], rotational[FACT_BYTES];
-    char nomerges[FACT_BYTES], wbt_lat_us[FACT_BYTES], logical_block_bytes[FACT_BYTES], physical_block_bytes[FACT_BYTES];
+// Files of a device in sysfs, and the names of their facts in run.csv.
+#define DEVICE_FACTS 8
+extern const struct device_fact {
+    const char *file, *name, *unit;
+} device_facts[DEVICE_FACTS];
+
+struct device {
+    char name[FACT_BYTES];              // empty: none
+    char facts[DEVICE_FACTS][FACT_BYTES];
 };
 
 struct disks {
@@ -40,8 +45,8 @@ struct identity {
     // Of the file system that holds what is written: behind an overlay, that of its upper directory.
     struct block_number number;         // of the block device
     struct block_number disk;           // of the whole disk if the device is a partition, else the same
-    struct device_facts device;         // what is written to; queue facts of the whole disk
-    struct device_facts member;         // the first device at the bottom of a stack; name empty: there is no stack
+    struct device device;               // what is written to; the facts are those of the whole disk
+    struct device member;               // the first device at the bottom of a stack
     struct block_stack stack;
     char clock_source[FACT_BYTES];
 };

@@ -201,17 +201,12 @@ static void put_numbers(struct csv *csv, const char *name, const struct block_nu
     put_and_free(csv, name, &text);
 }
 
-static void put_device(struct csv *csv, const char *prefix, const struct device_facts *facts) {
+static void put_device(struct csv *csv, const char *prefix, const struct device *device) {
     csv->prefix = prefix;
-    csv_text(csv, "name", "text", facts->name);
-    csv_text(csv, "model", "text", facts->model);
-    csv_text(csv, "scheduler", "text", facts->scheduler);
-    csv_text(csv, "write_cache", "text", facts->write_cache);
-    csv_text(csv, "rotational", "text", facts->rotational);
-    csv_text(csv, "nomerges", "text", facts->nomerges);
-    csv_text(csv, "wbt_lat_us", "us", facts->wbt_lat_us);
-    csv_text(csv, "logical_block_bytes", "bytes", facts->logical_block_bytes);
-    csv_text(csv, "physical_block_bytes", "bytes", facts->physical_block_bytes);
+    csv_text(csv, "name", "text", device->name);
+    for (int i = 0; i < DEVICE_FACTS; i++) {
+        csv_text(csv, device_facts[i].name, device_facts[i].unit, device->facts[i]);
+    }
     csv->prefix = NULL;
 }
 
