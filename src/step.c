@@ -103,7 +103,7 @@ static void start_recorder(struct run *run, struct stream_step *stream, enum ope
 
 static void start_workers(struct run *run) {
     uint64_t planned_ns = planned_begin_ns(run);
-    uint64_t begin_ns = now_ns() + LEAD_NS + workers_in_step(&run->workers) * LEAD_PER_WORKER_NS;
+    uint64_t begin_ns = now_ns() + LEAD_NS + run->workers.active_count * LEAD_PER_WORKER_NS;
     set_times(run, begin_ns > planned_ns ? begin_ns : planned_ns);
     each_operation(run, start_recorder);
     disturbance_begin_step(&run->disturbance);
@@ -122,7 +122,7 @@ static bool pass_for(struct worker *worker, const struct cut *cut, uint64_t now)
         worker_pass_cut(worker);
         return true;
     }
-    if (now < cut->end_ns + GRACE_NS || !worker_borrow(worker)) {
+    if (now < cut->end_ns + GRACE_NS || !worker_take(worker, WORKER_BORROWED)) {
         return false;
     }
     if (atomic_load_explicit(&worker->passed, memory_order_relaxed) <= cut->index) {
@@ -183,12 +183,12 @@ static void note_in_flight(struct run *run, struct worker *worker) {
 // Abandons workers whose calls do not return. True once every worker has finished or is abandoned.
 static bool abandon_hanging(struct run *run) {
     bool all = true;
-    for (uint32_t i = 0; i < workers_in_step(&run->workers); i++) {
-        struct worker *worker = workers_at(&run->workers, i);
+    for (uint32_t i = 0; i < run->workers.active_count; i++) {
+        struct worker *worker = run->workers.active[i];
         if (is_finished(worker) || atomic_load(&worker->state) == WORKER_ABANDONED) {
             continue;
         }
-        if (worker_abandon(worker)) {
+        if (worker_take(worker, WORKER_ABANDONED)) {
             note_in_flight(run, worker);
             run->thread_hangs = true;
         } else {
@@ -200,8 +200,8 @@ static bool abandon_hanging(struct run *run) {
 
 static void finish_abandoned(struct run *run) {
     each_operation(run, advance);
-    for (uint32_t i = 0; i < workers_in_step(&run->workers); i++) {
-        struct worker *worker = workers_at(&run->workers, i);
+    for (uint32_t i = 0; i < run->workers.active_count; i++) {
+        struct worker *worker = run->workers.active[i];
         if (!is_finished(worker)) {
             worker_finish(worker, run->look_ns);
             (void)pthread_detach(worker->thread);
@@ -224,7 +224,7 @@ static uint64_t next_look_ns(const struct run *run, uint64_t now) {
 static void monitor_workers(struct run *run) {
     struct step_plan *plan = &run->workers.plan;
     uint64_t shown_s = UINT64_MAX;
-    while (atomic_load(&plan->finished) < workers_in_step(&run->workers)) {
+    while (atomic_load(&plan->finished) < run->workers.active_count) {
         uint64_t until_ns = next_look_ns(run, now_ns());
         if (supervisor_wait(&run->supervisor, until_ns)) {
             atomic_store(&plan->stop, true);
@@ -257,8 +257,8 @@ static const char *call_name(const struct worker *worker) {
 
 static void note_error(struct run *run) {
     const struct worker *first = NULL;
-    for (uint32_t i = 0; i < workers_in_step(&run->workers); i++) {
-        const struct worker *worker = workers_at(&run->workers, i);
+    for (uint32_t i = 0; i < run->workers.active_count; i++) {
+        const struct worker *worker = run->workers.active[i];
         if (worker->error.occurred && (first == NULL || worker->error.at_ns < first->error.at_ns)) {
             first = worker;
         }
@@ -346,8 +346,8 @@ static uint64_t add_workers(struct run *run) {
     const struct directory *directories = run->workspace.directories;
     const struct step_plan *plan = &run->workers.plan;
     uint64_t end_ns = plan->timeline.start_ns, waits = 0;
-    for (uint32_t i = 0; i < workers_in_step(&run->workers); i++) {
-        const struct worker *worker = workers_at(&run->workers, i);
+    for (uint32_t i = 0; i < run->workers.active_count; i++) {
+        const struct worker *worker = run->workers.active[i];
         uint64_t bytes = worker->operations * worker->pattern.block_bytes;
         disturbance->own_bytes += bytes;
         disturbance->own_device_bytes += directories[worker->place - 1].device == directories[0].device ? bytes : 0;

@@ -15,29 +15,6 @@
 #define READ_BYTES ((uint64_t)1 << 20)
 #define MEMORY_ALIGNMENT 4096
 
-static ssize_t read_fully(int fd, unsigned char *memory, size_t bytes, uint64_t offset_bytes) {
-    ssize_t done;
-    do {
-        done = pread(fd, memory, bytes, (off_t)offset_bytes);
-    } while (done < 0 && errno == EINTR);
-    return done;
-}
-
-static size_t first_difference(const unsigned char *left, const unsigned char *right, size_t bytes) {
-    size_t at = 0;
-    while (at < bytes && left[at] == right[at]) {
-        at++;
-    }
-    return at / PAYLOAD_SECTOR_BYTES * PAYLOAD_SECTOR_BYTES;
-}
-
-static void note_mismatch(struct verify *verify, const struct mismatch *mismatch) {
-    uint64_t before = atomic_fetch_add(&verify->mismatches, 1);
-    if (before < VERIFY_MISMATCHES_KEPT) {
-        verify->kept[before] = *mismatch;
-    }
-}
-
 // Always false. The place has ordinal 0 if no block in particular is meant.
 static bool fail(struct verify *verify, const struct mismatch *place, const char *call, int error, const char *what) {
     struct failure *failure = &verify->failure;
@@ -57,9 +34,8 @@ static bool fail(struct verify *verify, const struct mismatch *place, const char
 // Makes the next reads come from the disk. The kernel drops clean pages only, and without a sync all may be dirty.
 static bool drop_cache(struct verify *verify, const struct worker *worker, uint32_t file) {
     int result;
-    do {
-        result = fdatasync(worker->fds[file]);
-    } while (result != 0 && errno == EINTR);
+    while ((result = fdatasync(worker->fds[file])) != 0 && errno == EINTR) {
+    }
     if (result != 0) {
         struct mismatch place = {.worker = worker->number, .file = file};
         return fail(verify, &place, "fdatasync", errno, "cannot write back before reading");
@@ -68,40 +44,48 @@ static bool drop_cache(struct verify *verify, const struct worker *worker, uint3
     return true;
 }
 
+// Compares the block that was written at that place.
+static void compare(struct verify *verify, struct mismatch place, const unsigned char *found, const unsigned char *wanted) {
+    (void)atomic_fetch_add(&verify->blocks, 1);
+    if (memcmp(found, wanted, verify->stream->block_bytes) == 0) {
+        return;
+    }
+    size_t at = 0;
+    while (found[at] == wanted[at]) {
+        at++;
+    }
+    place.offset_bytes += at / PAYLOAD_SECTOR_BYTES * PAYLOAD_SECTOR_BYTES;
+    uint64_t before = atomic_fetch_add(&verify->mismatches, 1);
+    if (before < VERIFY_MISMATCHES_KEPT) {
+        verify->kept[before] = place;
+    }
+}
+
 // Writes n (from 0) and up to count - 1 after it, which lie one behind the other in one file.
-static bool check_blocks(struct verify *verify, struct worker *worker, uint64_t n, uint64_t count,
-                         unsigned char *memory) {
+static bool check_blocks(struct verify *verify, const struct worker *worker, struct payload *payload, uint64_t n,
+                         uint64_t count, unsigned char *memory) {
     uint64_t block_bytes = verify->stream->block_bytes;
-    struct mismatch place = {.worker = worker->number};
-    pattern_position(&worker->pattern, n, &place.file, &place.offset_bytes);
     size_t bytes = (size_t)(count * block_bytes);
-    ssize_t done = read_fully(worker->fds[place.file], memory, bytes, place.offset_bytes);
+    struct mismatch place = {.worker = worker->number, .ordinal = n + 1};
+    pattern_position(&worker->pattern, n, &place.file, &place.offset_bytes);
+    ssize_t done;
+    while ((done = pread(worker->fds[place.file], memory, bytes, (off_t)place.offset_bytes)) < 0 && errno == EINTR) {
+    }
     if (done != (ssize_t)bytes) {
-        place.ordinal = n + 1;
         return fail(verify, &place, "pread", done < 0 ? errno : FAILURE_SHORT_WRITE, "cannot read back");
     }
-    for (uint64_t i = 0; i < count; i++) {
-        const unsigned char *found = memory + i * block_bytes;
-        const unsigned char *wanted = payload_expect(&worker->payload, n + i);
-        (void)atomic_fetch_add(&verify->blocks, 1);
-        if (memcmp(found, wanted, block_bytes) != 0) {
-            struct mismatch mismatch = place;
-            mismatch.offset_bytes += i * block_bytes + first_difference(found, wanted, block_bytes);
-            mismatch.ordinal = n + i + 1;
-            note_mismatch(verify, &mismatch);
-        }
+    for (uint64_t i = 0; i < count; i++, place.ordinal++, place.offset_bytes += block_bytes) {
+        compare(verify, place, memory + i * block_bytes, payload_expect(payload, n + i));
     }
     return true;
 }
 
-static bool check_worker(struct verify *verify, struct worker *worker, unsigned char *memory) {
+static bool check_worker(struct verify *verify, const struct worker *worker, unsigned char *memory) {
     uint64_t block_bytes = verify->stream->block_bytes;
     uint64_t in_file = worker->pattern.file_bytes / block_bytes;
     uint64_t n = worker->operations > worker->pass_operations ? worker->operations - worker->pass_operations : 0;
     uint64_t at_once = READ_BYTES > block_bytes ? READ_BYTES / block_bytes : 1;
-    // If the step went on after this, its next writes will continue the sequence of stamps, not repeat it.
-    uint64_t next_stamp = worker->payload.stamp;
-    size_t next_window = worker->payload.window;
+    struct payload payload = worker->payload;       // a copy: the worker's next writes continue its sequence of stamps
     bool good = true, direct = verify->workspace->options->direct != 0;
     for (uint32_t file = 0; good && !direct && file < worker->pattern.files && !atomic_load(&verify->stop); file++) {
         good = drop_cache(verify, worker, file);
@@ -110,11 +94,9 @@ static bool check_worker(struct verify *verify, struct worker *worker, unsigned 
         uint64_t count = in_file - n % in_file;
         count = count < at_once ? count : at_once;
         count = count < worker->operations - n ? count : worker->operations - n;
-        good = check_blocks(verify, worker, n, count, memory);
+        good = check_blocks(verify, worker, &payload, n, count, memory);
         n += count;
     }
-    worker->payload.stamp = next_stamp;
-    worker->payload.window = next_window;
     return good;
 }
 

@@ -9,6 +9,8 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <stddef.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -27,28 +29,14 @@ void figures_clear(struct figures *figures) {
     if (figures->response != NULL) {
         distribution_clear(figures->response);
     }
-    figures->stalls = (struct stalls){0};
-    figures->second_operations = 0;
-    figures->seconds = (struct seconds){0};
-    figures->first_pass_operations = 0;
-    figures->first_pass_sum_ns = 0;
-    figures->first_not_started = 0;
-    figures->not_started = 0;
-    figures->in_flight = (struct stall){0};
+    memset((char *)figures + offsetof(struct figures, stalls), 0, sizeof *figures - offsetof(struct figures, stalls));
 }
 
 void worker_prepare_step(struct worker *worker, uint64_t alignment_bytes) {
+    memset((char *)worker + offsetof(struct worker, operation), 0, sizeof *worker - offsetof(struct worker, operation));
     payload_start_step(&worker->payload, worker->stream->block_bytes, alignment_bytes);
     pattern_start_step(&worker->pattern, worker->stream->block_bytes);
     worker->pass_operations = pattern_pass_operations(&worker->pattern);
-    worker->operations = 0;
-    worker->warmup_operations = 0;
-    worker->first_pass_ended = false;
-    worker->first_start_ns = 0;
-    worker->finish_ns = 0;
-    worker->waits_for_recorder = 0;
-    worker->error = (struct worker_error){0};
-    worker->thread_figures = (struct thread_figures){0};
     for (int i = 0; i < OPERATIONS; i++) {
         if (worker->figures[i] != NULL) {
             figures_clear(worker->figures[i]);
@@ -59,22 +47,14 @@ void worker_prepare_step(struct worker *worker, uint64_t alignment_bytes) {
     atomic_store(&worker->state, WORKER_RUNNING);
 }
 
-static bool move_from_call(struct worker *worker, enum worker_state state) {
+bool worker_take(struct worker *worker, enum worker_state state) {
     int in_call = WORKER_IN_CALL;
-    return atomic_compare_exchange_strong_explicit(&worker->state, &in_call, state, memory_order_acq_rel,
+    return atomic_compare_exchange_strong_explicit(&worker->state, &in_call, (int)state, memory_order_acq_rel,
                                                    memory_order_relaxed);
-}
-
-bool worker_borrow(struct worker *worker) {
-    return move_from_call(worker, WORKER_BORROWED);
 }
 
 void worker_give_back(struct worker *worker) {
     atomic_store_explicit(&worker->state, WORKER_IN_CALL, memory_order_release);
-}
-
-bool worker_abandon(struct worker *worker) {
-    return move_from_call(worker, WORKER_ABANDONED);
 }
 
 static void enter_call(struct worker *worker) {
@@ -222,17 +202,15 @@ static inline ssize_t call_kernel(const struct worker *worker, int fd, const str
 static inline ssize_t transfer(const struct worker *worker, int fd, void *block) {
     struct iovec vector = {.iov_base = block, .iov_len = worker->pattern.block_bytes};
     ssize_t done;
-    do {
-        done = call_kernel(worker, fd, &vector, worker->pattern.offset_bytes);
-    } while (__builtin_expect(done < 0 && errno == EINTR, 0));
+    while ((done = call_kernel(worker, fd, &vector, worker->pattern.offset_bytes)) < 0 && errno == EINTR) {
+    }
     return done;
 }
 
 static int flush(int fd, enum sync_mode sync) {
     int result;
-    do {
-        result = sync == SYNC_FSYNC ? fsync(fd) : fdatasync(fd);
-    } while (result < 0 && errno == EINTR);
+    while ((result = sync == SYNC_FSYNC ? fsync(fd) : fdatasync(fd)) < 0 && errno == EINTR) {
+    }
     return result;
 }
 
@@ -274,12 +252,12 @@ static void record_flush_and_response(struct worker *worker, struct figures *fig
 }
 
 static void fail(struct worker *worker, bool in_flush, int error, uint64_t end_ns) {
-    bool in_warmup = worker->cut.index == 0 && end_ns < worker->cut.end_ns;
-    uint64_t before = in_warmup ? 0 : worker->cut.index == 0 ? worker->operations : worker->warmup_operations;
+    pass_cuts_until(worker, end_ns);
     worker->error = (struct worker_error){.occurred = true, .in_flush = in_flush, .operation = worker->operation,
-                                          .at_ns = end_ns, .in_warmup = in_warmup,
-                                          .ordinal = worker->operations - before + 1, .error = error};
+                                          .error = error, .in_warmup = worker->cut.index == 0, .at_ns = end_ns,
+                                          .ordinal = worker->operations - worker->warmup_operations + 1};
     atomic_store_explicit(&worker->stream->plan->stop, true, memory_order_relaxed);
+    finish_at(worker, end_ns);
 }
 
 static inline void *next_block(struct worker *worker) {
@@ -291,7 +269,7 @@ static inline void *next_block(struct worker *worker) {
 static bool work_until_end(struct worker *worker) {
     const struct step_plan *plan = worker->stream->plan;
     const struct stream *stream = worker->stream->stream;
-    const bool flushes = stream->sync == SYNC_FDATASYNC || stream->sync == SYNC_FSYNC;
+    const bool flushes = stream_flushes(stream);
     const struct schedule schedule = worker_schedule(worker);
     const bool open_loop = schedule.rate_micro_per_s > 0;
     uint64_t end_ns = 0;
@@ -328,7 +306,6 @@ static bool work_until_end(struct worker *worker) {
         }
         if (__builtin_expect(done != (ssize_t)worker->pattern.block_bytes || flush_failed, 0)) {
             fail(worker, flush_failed, done < 0 || flush_failed ? error : FAILURE_SHORT_WRITE, end_ns);
-            finish_at(worker, end_ns);
             return true;
         }
         if (worker->first_start_ns == 0) {
@@ -348,7 +325,7 @@ static bool work_until_end(struct worker *worker) {
 static bool work_step(struct worker *worker) {
     struct step_plan *plan = worker->stream->plan;
     // A descriptor table of its own saves the kernel two atomic operations per call, as in a single-threaded process.
-    if (worker->own_fd_table) {
+    if (plan->own_fd_tables) {
         (void)unshare(CLONE_FILES);
     }
     struct thread_figures before = thread_figures_now();
@@ -367,17 +344,9 @@ static bool work_step(struct worker *worker) {
     return true;
 }
 
-static int pin_to_cpu(int cpu) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET((size_t)cpu, &set);
-    return pthread_setaffinity_np(pthread_self(), sizeof set, &set);
-}
-
 void *worker_main(void *argument) {
     struct worker *worker = argument;
     (void)prctl(PR_SET_TIMERSLACK, 1L, 0L, 0L, 0L);
-    atomic_store(&worker->pin_error, worker->cpu >= 0 ? pin_to_cpu(worker->cpu) : 0);
     for (;;) {
         while (sem_wait(&worker->start) != 0) {
         }

@@ -43,6 +43,7 @@ struct step_plan {
     uint64_t start_epoch_ns;            // when that begins, by the wall clock
     uint64_t begin_ns;                  // when the first operation starts: the warm-up
     uint64_t end_ns;                    // no operation starts at or after this
+    bool own_fd_tables;                 // see work_step
     atomic_bool stop;                   // end after the operation in flight
     atomic_uint finished;               // workers
 };
@@ -52,6 +53,7 @@ struct figures {
     struct distribution slot;           // what completed since the last cut
     struct distribution latency;        // of the measured time
     struct distribution *flush, *response;      // NULL if there is none
+    // figures_clear sets all from here on to zero:
     struct stalls stalls;
     uint64_t second_operations;         // of the running second
     struct seconds seconds;
@@ -96,8 +98,6 @@ struct worker {
     struct stream_step *stream;
     const int *fds;                     // one for each file of its place
     bool through_libc;                  // see call_kernel
-    bool own_fd_table;                  // see work_step
-    int cpu;                            // to pin to; -1: none
     pthread_t thread;
     sem_t start;                        // posted once for each step that it takes part in, and to end
     bool ends;
@@ -105,12 +105,13 @@ struct worker {
     _Atomic int state;
     _Atomic uint64_t call_start_ns;     // of the operation in flight; 0: none
     _Atomic uint32_t passed;            // cuts below this index are passed; UINT32_MAX: finished
-    _Atomic int pin_error;              // of the thread's start; -1: not started yet
     // Owned as described above:
     uint64_t random;                    // state of its random numbers
     struct pattern pattern;
     struct payload payload;
     void *read_block;                   // NULL: the stream does not read
+    struct figures *figures[OPERATIONS];        // NULL: the stream has no such operation
+    // worker_prepare_step sets all from here on to zero:
     enum operation operation;           // the one in flight, or the next
     struct cut cut;                     // the slot that is running
     uint64_t operations;                // of the step, warm-up included
@@ -122,7 +123,6 @@ struct worker {
     uint64_t waits_for_recorder;
     struct worker_error error;
     struct thread_figures thread_figures;       // of the thread while it worked
-    struct figures *figures[OPERATIONS];        // NULL: the stream has no such operation
 };
 
 // The thread: waits for each step's start, works until plan->end_ns, an error or plan->stop, and waits again.
@@ -131,11 +131,9 @@ void *worker_main(void *worker);
 // Prepares the worker for a step; main calls it while the thread waits.
 void worker_prepare_step(struct worker *worker, uint64_t alignment_bytes);
 
-// For main. Borrows the figures of a worker in a call; false if it is running (it will pass the cut by itself soon).
-bool worker_borrow(struct worker *worker);
+// For main. Borrows or abandons a worker in a call; false if it is running (it will pass the cut by itself soon).
+bool worker_take(struct worker *worker, enum worker_state state);
 void worker_give_back(struct worker *worker);
-// Abandons a worker in a call for good; false if it is running.
-bool worker_abandon(struct worker *worker);
 
 // For the owner: ends the current slot; the recorders must have a free slot for it.
 void worker_pass_cut(struct worker *worker);

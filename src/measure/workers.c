@@ -4,34 +4,17 @@
 
 #include "measure/workers.h"
 
-#include "base/clock.h"
 #include "base/thread.h"
 #include "base/units.h"
 #include "host/procfs.h"
 
 #include <inttypes.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define OWN_TABLE_MAX_DESCRIPTORS 1024          // above that, copies of the descriptor table would cost too much
 #define MEMINFO_BYTES 8192
-#define PIN_POLL_NS UINT64_C(100000)
-
-// Processors of --cpu in turn; -1 if workers are not pinned.
-static int cpu_for(const struct options *options, uint32_t index) {
-    unsigned chosen = 0;
-    for (unsigned cpu = 0; cpu < OPTIONS_CPUS_MAX; cpu++) {
-        chosen += cpu_in_list(options, cpu);
-    }
-    unsigned wanted = chosen > 0 ? index % chosen : 0;
-    for (unsigned cpu = 0; cpu < OPTIONS_CPUS_MAX && chosen > 0; cpu++) {
-        if (cpu_in_list(options, cpu) && wanted-- == 0) {
-            return (int)cpu;
-        }
-    }
-    return -1;
-}
 
 static uint64_t largest_block(const struct stream *stream, const struct options *options) {
     uint64_t largest = stream->block_bytes;
@@ -55,20 +38,16 @@ static bool few_descriptors(const struct workload *workload) {
     return files <= OWN_TABLE_MAX_DESCRIPTORS;
 }
 
-static bool has_flush(const struct stream *stream, enum operation operation) {
-    return operation == OPERATION_WRITE && (stream->sync == SYNC_FDATASYNC || stream->sync == SYNC_FSYNC);
-}
-
-// A distribution if it is wanted; false if there is no memory for it.
-static bool create_distribution(struct distribution **distribution, bool wanted) {
-    *distribution = wanted ? calloc(1, sizeof **distribution) : NULL;
-    return wanted == (*distribution != NULL);
-}
-
-static bool create_figures(struct figures **figures, const struct stream *stream, enum operation operation) {
-    *figures = calloc(1, sizeof **figures);
-    return *figures != NULL && create_distribution(&(*figures)->flush, has_flush(stream, operation)) &&
-           create_distribution(&(*figures)->response, stream->arrival.rate_micro_per_s > 0);
+// With the distributions that the operation needs right behind; NULL if there is no memory.
+static struct figures *create_figures(const struct stream *stream, enum operation operation) {
+    bool flush = operation == OPERATION_WRITE && stream_flushes(stream), response = stream->arrival.rate_micro_per_s > 0;
+    struct figures *figures = calloc(1, sizeof *figures + (size_t)(flush + response) * sizeof(struct distribution));
+    if (figures != NULL) {
+        struct distribution *behind = (struct distribution *)(figures + 1);
+        figures->flush = flush ? behind : NULL;
+        figures->response = response ? behind + flush : NULL;
+    }
+    return figures;
 }
 
 static bool create_worker(struct worker *worker, const struct workspace *workspace, const struct options *options,
@@ -80,7 +59,6 @@ static bool create_worker(struct worker *worker, const struct workspace *workspa
     const struct directory *directory = &workspace->directories[worker->place - 1];
     worker->fds = directory->files;
     worker->through_libc = getenv("LD_PRELOAD") != NULL;
-    worker->cpu = options->cpu_list != NULL ? cpu_for(options, index) : -1;
     worker->random = workspace->seed ^ index;
     worker->pattern = (struct pattern){.kind = stream->pattern, .files = (uint32_t)directory->place->files,
                                        .file_bytes = directory->place->file_bytes, .block_bytes = 1};
@@ -89,7 +67,8 @@ static bool create_worker(struct worker *worker, const struct workspace *workspa
     }
     payload_open(&worker->payload, pool, pool_bytes, workspace->seed, index + 1);
     for (int i = 0; i < OPERATIONS; i++) {
-        if (stream_has(stream, (enum operation)i) && !create_figures(&worker->figures[i], stream, (enum operation)i)) {
+        worker->figures[i] = stream_has(stream, (enum operation)i) ? create_figures(stream, (enum operation)i) : NULL;
+        if (stream_has(stream, (enum operation)i) && worker->figures[i] == NULL) {
             return false;
         }
     }
@@ -100,13 +79,13 @@ static bool create_worker(struct worker *worker, const struct workspace *workspa
 static bool create_stream(struct workers *workers, struct stream_step *step, const struct workspace *workspace,
                           const struct options *options) {
     uint32_t count = stream_workers(step->stream, options->queue_managers);
-    bool own_fd_table = few_descriptors(workers->workload);
     step->plan = &workers->plan;
     step->first_worker = &workers->worker[workers->count];
     for (int i = 0; i < OPERATIONS; i++) {
         if (stream_has(step->stream, (enum operation)i)) {
             step->recorders[i] = calloc(1, sizeof *step->recorders[i]);
-            if (step->recorders[i] == NULL || !create_figures(&step->all[i], step->stream, (enum operation)i)) {
+            step->all[i] = create_figures(step->stream, (enum operation)i);
+            if (step->recorders[i] == NULL || step->all[i] == NULL) {
                 return false;
             }
         }
@@ -116,7 +95,6 @@ static bool create_stream(struct workers *workers, struct stream_step *step, con
         struct worker *worker = &step->first_worker[n];
         worker->number = n + 1;
         worker->stream = step;
-        worker->own_fd_table = own_fd_table;
         if (!create_worker(worker, workspace, options, workers->count++)) {
             return false;
         }
@@ -139,48 +117,40 @@ static bool memory_is_available(uint64_t needed, struct failure *failure) {
 
 // Threads.
 
-// thread_start() cannot tell "no memory" from "too many threads", so try to map a stack ourselves.
-static bool has_memory_for_stack(void) {
-    void *stack = mmap(NULL, THREAD_STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-    return stack != MAP_FAILED && munmap(stack, THREAD_STACK_BYTES) == 0;
-}
-
-static bool refuse_thread(struct failure *failure, uint32_t number) {
-    if (!has_memory_for_stack()) {
-        return failure_set(failure, EXIT_REFUSED, "--qm: no memory for the thread of queue manager %" PRIu32 "; raise the "
-                           "limit on memory (ulimit -v), or take fewer queue managers", number);
-    }
-    return failure_set(failure, EXIT_REFUSED, "--qm: cannot make a thread for queue manager %" PRIu32 "; raise the limit "
-                       "on processes (ulimit -u), or take fewer", number);
+// The next processor of --cpu.
+static int next_cpu(const struct options *options, int cpu) {
+    do {
+        cpu = (cpu + 1) % OPTIONS_CPUS_MAX;
+    } while (!cpu_in_list(options, (unsigned)cpu));
+    return cpu;
 }
 
 // The kernel has the last word on pinning: seccomp may forbid it, and a processor may be offline.
-static bool is_pinned(struct worker *worker, struct failure *failure) {
-    int error = atomic_load(&worker->pin_error);
-    while (error < 0) {
-        sleep_until_ns(now_ns() + PIN_POLL_NS);
-        error = atomic_load(&worker->pin_error);
-    }
+static bool pin(pthread_t thread, int cpu, struct failure *failure) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET((size_t)cpu, &set);
+    int error = pthread_setaffinity_np(thread, sizeof set, &set);
     return error == 0 || failure_set(failure, EXIT_REFUSED, "--cpu: the kernel does not pin to processor %d: %s; name "
-                                     "some of those that this process may use (nproc, taskset -p)", worker->cpu,
-                                     strerror(error));
+                                     "some of those that this process may use (nproc, taskset -p)", cpu, strerror(error));
 }
 
-static bool start_thread(struct worker *worker) {
-    atomic_store(&worker->pin_error, -1);
-    return sem_init(&worker->start, 0, 0) == 0 && thread_start(&worker->thread, worker_main, worker);
-}
-
-static bool start_threads(struct workers *workers, struct failure *failure) {
-    uint32_t started = 0;
-    while (started < workers->count && start_thread(&workers->worker[started])) {
-        started++;
+static bool start_threads(struct workers *workers, const struct options *options, struct failure *failure) {
+    uint32_t wanted = workers->count;
+    bool good = true;
+    int cpu = -1;
+    for (workers->count = 0; good && workers->count < wanted; workers->count++) {
+        struct worker *worker = &workers->worker[workers->count];
+        if (sem_init(&worker->start, 0, 0) != 0 || !thread_start(&worker->thread, worker_main, worker)) {
+            return failure_set(failure, EXIT_REFUSED, "--qm: cannot make a thread for queue manager %" PRIu32 "; raise the "
+                               "limits on processes and on memory (ulimit -u, ulimit -v), or take fewer queue managers",
+                               workers->count + 1);
+        }
+        if (options->cpu_list != NULL) {
+            cpu = next_cpu(options, cpu);
+            good = pin(worker->thread, cpu, failure);
+        }
     }
-    bool good = started == workers->count || refuse_thread(failure, started + 1);
-    for (uint32_t i = 0; good && i < started; i++) {
-        good = is_pinned(&workers->worker[i], failure);
-    }
-    workers->count = started;
     return good;
 }
 
@@ -215,8 +185,10 @@ bool workers_create(struct workers *workers, const struct workspace *workspace, 
     }
     workers->workload = workload;
     workers->alignment_bytes = workspace->alignment_bytes;
+    workers->plan.own_fd_tables = few_descriptors(workload);
     workers->worker = calloc(count, sizeof *workers->worker);
-    bool good = workers->worker != NULL;
+    workers->active = calloc(count, sizeof *workers->active);
+    bool good = workers->worker != NULL && workers->active != NULL;
     for (uint32_t i = 0; good && i < workload->streams_count; i++) {
         workers->streams[i].stream = &workload->streams[i];
         good = create_stream(workers, &workers->streams[i], workspace, options);
@@ -225,7 +197,7 @@ bool workers_create(struct workers *workers, const struct workspace *workspace, 
         workers->count = 0;             // none has a thread
         return no_memory(failure, needed);
     }
-    return start_threads(workers, failure);
+    return start_threads(workers, options, failure);
 }
 
 // Steps.
@@ -235,35 +207,21 @@ void workers_prepare_step(struct workers *workers, const struct result_key *key)
     workers->plan.begin_ns = 0;
     atomic_store(&workers->plan.stop, false);
     atomic_store(&workers->plan.finished, 0);
+    workers->active_count = 0;
     for (uint32_t i = 0; i < workers->workload->streams_count; i++) {
         struct stream_step *step = &workers->streams[i];
         step->block_bytes = step->stream->block_bytes > 0 ? step->stream->block_bytes : key->block_bytes;
         step->workers = stream_workers(step->stream, key->load_point);
         for (uint32_t n = 0; n < step->workers; n++) {
             worker_prepare_step(&step->first_worker[n], workers->alignment_bytes);
+            workers->active[workers->active_count++] = &step->first_worker[n];
         }
     }
 }
 
-uint32_t workers_in_step(const struct workers *workers) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < workers->workload->streams_count; i++) {
-        count += workers->streams[i].workers;
-    }
-    return count;
-}
-
-struct worker *workers_at(const struct workers *workers, uint32_t index) {
-    const struct stream_step *step = workers->streams;
-    for (; index >= step->workers; step++) {
-        index -= step->workers;
-    }
-    return &step->first_worker[index];
-}
-
 void workers_start_step(struct workers *workers) {
-    for (uint32_t i = 0; i < workers_in_step(workers); i++) {
-        (void)sem_post(&workers_at(workers, i)->start);
+    for (uint32_t i = 0; i < workers->active_count; i++) {
+        (void)sem_post(&workers->active[i]->start);
     }
 }
 

@@ -22,6 +22,8 @@ struct workers {
     struct stream_step streams[WORKLOAD_STREAMS_MAX];
     uint32_t count;                     // of threads, which wait: all streams at the greatest load point
     struct worker *worker;              // those of each stream one after the other
+    uint32_t active_count;              // workers of the step, of all streams
+    struct worker **active;
 };
 
 // For a workspace that knows its alignment. False: not enough memory or threads, or a processor of --cpu that cannot be
@@ -32,11 +34,6 @@ bool workers_create(struct workers *workers, const struct workspace *workspace, 
 // Prepares a step; the caller then sets the instants of workers->plan and starts it.
 void workers_prepare_step(struct workers *workers, const struct result_key *key);
 void workers_start_step(struct workers *workers);
-
-// The workers of the step, of all streams.
-uint32_t workers_in_step(const struct workers *workers);
-// Number index (from 0) of them.
-struct worker *workers_at(const struct workers *workers, uint32_t index);
 
 // Ends the threads. None of them may be abandoned.
 void workers_end(struct workers *workers);

@@ -62,6 +62,11 @@ static inline bool stream_has(const struct stream *stream, enum operation operat
     return operation == OPERATION_READ ? stream->read_ppm > 0 : stream->read_ppm < OPERATION_PPM;
 }
 
+// Whether a write is followed by a flush.
+static inline bool stream_flushes(const struct stream *stream) {
+    return stream->sync == SYNC_FDATASYNC || stream->sync == SYNC_FSYNC;
+}
+
 static inline enum operation stream_next(const struct stream *stream, uint64_t *random) {
     if (__builtin_expect(stream->read_ppm == 0, 1)) {
         return OPERATION_WRITE;

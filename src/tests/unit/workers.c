@@ -47,7 +47,7 @@ static void run_step(uint64_t block_bytes, uint32_t load_point) {
         }
     }
     workers_start_step(&workers);
-    while (atomic_load(&plan->finished) < workers_in_step(&workers)) {
+    while (atomic_load(&plan->finished) < workers.active_count) {
         sleep_until_ns(now_ns() + 1000000);
     }
 }
@@ -79,7 +79,7 @@ void test_workers(void) {
     for (uint32_t load_point = 2; load_point >= 1 && workers.count == 5; load_point--) {
         uint64_t block_bytes = load_point == 1 ? 4096 : 16384;
         run_step(block_bytes, load_point);
-        CHECK(workers_in_step(&workers) == load_point + 3);
+        CHECK(workers.active_count == load_point + 3);
         struct result log = row_of_all(0, OPERATION_WRITE);
         struct result writes = row_of_all(1, OPERATION_WRITE), reads = row_of_all(1, OPERATION_READ);
         CHECK(log.latency->count > 0 && log.bytes == log.latency->count * block_bytes && log.ring_passes > 0);
