@@ -18,6 +18,7 @@ import stat
 MQS_INI = "/var/mqm/mqs.ini"
 INI_MAX_BYTES = 1 << 20
 QUEUE_MANAGER_FILES = re.compile(r"\A(S[0-9]{7}\.LOG|amqhlctl\.lfh|amqhlctl\.[0-9]+|qm\.ini|mqs\.ini|qmanager|QMQMOBJCAT)\Z")
+LOG_PAGE_BYTES = 4096
 QUEUE_MANAGER_PROCESSES = frozenset(("amqzmuc0", "amqzxma0"))
 
 
@@ -56,6 +57,29 @@ def log_path(qm_ini_text):
         if name == "Log" and keys.get("LogPath"):
             return keys["LogPath"]
     return None
+
+
+def log_set_bytes(qm_ini_text):
+    """Return how many bytes the files of the recovery log have together, by the Log stanza and MQ's defaults; None without a
+    stanza, or if it holds what is not a number."""
+    for name, keys in parse_stanzas(qm_ini_text):
+        if name == "Log":
+            try:
+                files = int(keys.get("LogPrimaryFiles", 3)) + int(keys.get("LogSecondaryFiles", 2))
+                return files * int(keys.get("LogFilePages", 4096)) * LOG_PAGE_BYTES
+            except ValueError:
+                return None
+    return None
+
+
+def largest_log_set_bytes(names, mqs_ini=MQS_INI):
+    """Return the bytes of the largest recovery log among the queue managers of these names; None if this user can read the
+    qm.ini of none of them."""
+    found = []
+    for name, keys in parse_stanzas(_read(mqs_ini) or ""):
+        ini = qm_ini_path(keys) if name == "QueueManager" and keys.get("Name") in names else None
+        found.append(log_set_bytes(_read(ini) or "") if ini else None)
+    return max((size for size in found if size is not None), default=None)
 
 
 def configured_log_paths(mqs_ini=MQS_INI):

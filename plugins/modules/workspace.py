@@ -144,7 +144,7 @@ workspace:
 import pwd
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _volume_counters, _workspace
+from ansible_collections.mqops.logdisk.plugins.module_utils import _queue_managers, _volume_counters, _workspace
 
 
 def owner_uid(module):
@@ -188,7 +188,7 @@ def main():
         result = dict(
             refusals=preflight.refusals,
             unknown=preflight.unknown,
-            facts=preflight.facts,
+            facts=dict(preflight.facts, queue_manager_log_set_bytes=_queue_managers.largest_log_set_bytes(p["queue_managers"])),
             workspace=plan,
             needs_privilege=not preflight.refusals and preflight.needs_privilege(),
             privileged=p["privileged"],

@@ -15,16 +15,17 @@ from typing import Any
 
 import yaml
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import freeze_behind
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import judge_limit, reasons_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import disturbances, freeze_behind
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.evidence import confidence_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import Case, judge_limit, reasons_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.plateau import plateau_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import NO_CONFIDENCE, Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import MQ_LOG, Tables, TablesError, parse_tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import DEFAULT_FAIL_ON, ERROR, FAIL, GOOD, INCONCLUSIVE, MISSING, worst
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, MQ_LOG, Tables, TablesError, parse_tables, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import DEFAULT_FAIL_ON, ERROR, FAIL, GOOD, INCONCLUSIVE, MISSING, PASS, worst
 
 WORKSPACE_KEYS = ("path", "queue_managers", "directories", "unknown")
 """What a record says of the workspace."""
@@ -65,7 +66,11 @@ def judge_host(record: HostRecord, tables: Tables | None, profile: Profile, toda
     status = _exit_status(record, tables)
     if tables is None or status not in (0, 3, 4):
         return _unmeasured(ERROR, _no_tables_reason(record, status))
-    judgements = [judgement for limit in profile.limits for judgement in judge_limit(limit, record, tables, profile, today)]
+    try:
+        case = Case(record, tables, profile, confidence_of(profile, tables), today)
+        judgements = [judgement for limit in profile.limits for judgement in judge_limit(limit, case)]
+    except TablesError as problem:
+        return _unmeasured(ERROR, _unusable(problem))
     verdicts = [judgement["verdict"] for judgement in judgements]
     reasons = reasons_of(judgements)
     ending = _judge_ending(status, tables, profile)
@@ -73,8 +78,15 @@ def judge_host(record: HostRecord, tables: Tables | None, profile: Profile, toda
         verdicts.append(ending[0])
         reasons.insert(0, ending[1])
     verdict = worst(verdicts)
-    qualification = _qualification(verdict, tables, profile)
-    return {"verdict": verdict, "certified": not qualification, "qualification": qualification, "reasons": reasons, "judgements": judgements}
+    qualification = _qualification(verdict, judgements, record, tables, profile)
+    return {
+        "verdict": verdict,
+        "certified": not qualification,
+        "qualification": qualification,
+        "reasons": reasons,
+        "judgements": judgements,
+        "disturbances": disturbances(tables),
+    }
 
 
 def _unmeasured(verdict: str, reason: str) -> dict[str, Any]:
@@ -125,36 +137,80 @@ def _io_error_reason(run: Mapping[str, str]) -> str:
     return f"{what}{message}{where}"
 
 
-def _qualification(verdict: str, tables: Tables, profile: Profile) -> str:
+def _qualification(verdict: str, judgements: list[dict[str, Any]], record: HostRecord, tables: Tables, profile: Profile) -> str:
     """Return why the run does not certify, empty if it does."""
     if verdict not in GOOD:
         return f"the verdict is {verdict}"
+    return (
+        _unlike_mq(tables.run)
+        or _too_short(tables, profile)
+        or _without_confidence(tables, profile)
+        or _uncovered_episodes(judgements, profile)
+        or _too_small_a_ring(record, tables, profile)
+        or _unfinished_ring(tables)
+        or _missing_block_sizes(tables, profile)
+    )
+
+
+def _too_short(tables: Tables, profile: Profile) -> str:
+    shortest_s = min(row["elapsed_ns"] for row in tables.results) / 1e9
+    if shortest_s >= profile.min_duration_s:
+        return ""
+    return f"it measured {shortest_s:.4g} s per row, and {profile.name} asks for {profile.min_duration_s:g} s"
+
+
+def _without_confidence(tables: Tables, profile: Profile) -> str:
+    """Return why the figures were taken as they stand, empty if they were tested."""
     if profile.confidence is None:
         return f"{profile.name} compares figures as they stand (confidence: {NO_CONFIDENCE})"
-    unlike = _unlike_mq(tables.run)
-    if unlike:
-        return unlike
-    shortest_s = min(row["elapsed_ns"] for row in tables.results) / 1e9
-    if shortest_s < profile.min_duration_s:
-        return f"it measured {shortest_s:.4g} s per row, and {profile.name} asks for {profile.min_duration_s:g} s"
-    return _too_small_a_ring(tables, profile) or _missing_block_sizes(tables, profile)
+    if not tables.counts_over:
+        return "its tables have no over.csv, so its figures were taken as they stand"
+    return ""
 
 
-def _too_small_a_ring(tables: Tables, profile: Profile) -> str:
+def _uncovered_episodes(judgements: list[dict[str, Any]], profile: Profile) -> str:
+    """Return which pass covers only shorter slow phases than the profile asks for, empty if none does."""
+    covered = [judgement for judgement in judgements if judgement["verdict"] == PASS and judgement.get("episode_s") is not None]
+    if not profile.episode_s or not covered:
+        return ""
+    least = min(covered, key=lambda judgement: judgement["episode_s"])
+    if least["episode_s"] >= profile.episode_s:
+        return ""
+    return (
+        f"{least['metric']} at {size_text(least['block_size_bytes'])} covers slow phases of up to {least['episode_s']:.2g} s, and {profile.name} "
+        f"asks for {profile.episode_s:g} s: measure longer"
+    )
+
+
+def _unfinished_ring(tables: Tables) -> str:
+    """Return which step did not write its whole set of files once, empty if each did."""
+    for row in tables.results:
+        if row.get("ring_passes") is not None and row["ring_passes"] < 1:
+            return (
+                f"at {size_text(row['block_size_bytes'])} it wrote only {_units.format_ratio(row['ring_passes'], 2)} of its files once: a write cache may "
+                "have taken everything; measure longer or use smaller files"
+            )
+    return ""
+
+
+def _too_small_a_ring(record: HostRecord, tables: Tables, profile: Profile) -> str:
     """Return in what the files of a queue manager were too small to show what lies behind a cache, empty if they were not."""
-    if not profile.min_footprint_bytes:
+    log_set_bytes = record.facts.get("queue_manager_log_set_bytes")
+    log_set_bytes = log_set_bytes if isinstance(log_set_bytes, int) else 0
+    if not profile.min_footprint_bytes and not log_set_bytes:
         return ""
     sizes = {key: tables.number(key) for key in _FOOTPRINT_KEYS}
     for key, size in sizes.items():
         if size is None:
             return f"its run.csv does not say {key}"
     footprint_bytes = int(math.prod(sizes.values()))
-    if footprint_bytes >= profile.min_footprint_bytes:
-        return ""
-    return (
-        f"the files of a queue manager had {_units.format_size(footprint_bytes)} together, and {profile.name} asks for "
-        f"{_units.format_size(profile.min_footprint_bytes)}: a smaller ring may never leave a cache"
-    )
+    for asked_bytes, asks in ((profile.min_footprint_bytes, f"{profile.name} asks for"), (log_set_bytes, "the recovery log on this host has")):
+        if footprint_bytes < asked_bytes:
+            return (
+                f"the files of a queue manager had {_units.format_size(footprint_bytes)} together, and {asks} "
+                f"{_units.format_size(asked_bytes)}: a smaller ring may never leave a cache"
+            )
+    return ""
 
 
 def _missing_block_sizes(tables: Tables, profile: Profile) -> str:
@@ -172,6 +228,18 @@ def _unlike_mq(run: Mapping[str, str]) -> str:
         if not holds(value):
             return text.format(value=value[:_LONGEST_VALUE])
     return ""
+
+
+def _unusable(problem: TablesError) -> str:
+    return f"the tester's tables cannot be used: {problem}"
+
+
+def unsteady_notes(tables: Tables) -> list[str]:
+    """Return a sentence if the latency of a step rose or swung from round to round."""
+    sizes = list(dict.fromkeys(size_text(row["block_size_bytes"]) for row in tables.results if row["worker"] == ALL_WORKERS and row.get("steady_state") == 0))
+    if not sizes:
+        return []
+    return [f"Its latency was not steady at {', '.join(sizes)}: the rounds of the run differ by more than 20 %, or rise or fall by more than 10 %"]
 
 
 def profile_of(run: Mapping[str, Any], host: str) -> Profile:
@@ -192,12 +260,12 @@ def measurement(
     try:
         tables = parse_tables(dict(files))
     except TablesError as problem:
-        return error(run, host, volume, "collect", ERROR, f"the tester's tables cannot be used: {problem}", facts)
+        return error(run, host, volume, "collect", ERROR, _unusable(problem), facts)
     identity = {key: value for key, value in tables.run.items() if key.startswith(IDENTITY_PREFIXES)}
     record = replace(
         _blank(run, host, volume, kinds.MEASUREMENT, {**facts, **identity, "tester_version": tables.run.get("version")}),
         workspace=workspace,
-        notes=[*clock_notes(facts), *plateau_notes(tables)],
+        notes=[*clock_notes(facts), *unsteady_notes(tables), *plateau_notes(tables)],
         load_unit=tables.run.get("load_unit", ""),
         tester={
             "exit_status": tables.exit_status,

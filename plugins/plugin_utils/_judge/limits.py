@@ -10,21 +10,26 @@ A figure that the number of operations cannot support is no figure: it decides n
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import disturbances, freeze_behind
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import EACH, RUN, find_metric
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.evidence import Confidence, evidence_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import AS_IT_STANDS, BATCH_MEANS, RUN
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.percentile import figure_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import WARN as SEVERITY_WARN
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit, Profile, Waiver
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit, Profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.sentences import evidence_sentence, figure_sentence, rare_seconds_sentence
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import Evidence, rare_second_share
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, KEY_COLUMNS, Row, Tables, Words, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, KEY_COLUMNS, Row, Tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN, WORST_FIRST
 
 _NO_ROW = dict.fromkeys(KEY_COLUMNS)
+_OF_SECONDS = ("latency_max", "interval_bytes_per_s_min")
+"""Metrics whose figure is that of the worst second."""
 
 
 @dataclass(frozen=True)
@@ -32,17 +37,26 @@ class Comparison:
     """What a row says about a limit.
 
     outcome is pass, fail or inconclusive; value is the figure in the metric's base unit, None if there is none; at_least says that the true figure
-    is not below it; why says in a few words why an inconclusive outcome is one.
+    is not below it; why says in a few words why the figure alone decides nothing; evidence is what the seconds of the row say, None if the figure is
+    taken as it stands.
     """
 
     outcome: str
     value: float | None
     at_least: bool = False
     why: str = ""
+    evidence: Evidence | None = None
 
 
-def compare(limit: Limit, row: Row) -> Comparison:
-    """Decide whether a row shows that the limit is kept or broken, or neither."""
+def compare(limit: Limit, row: Row, evidence: Evidence | None = None) -> Comparison:
+    """Decide whether a row shows that the limit is kept or broken, or neither. With evidence, only what it and the figure agree on is decided."""
+    standing = _as_it_stands(limit, row)
+    if evidence is None or evidence.outcome == standing.outcome:
+        return replace(standing, evidence=evidence)
+    return replace(standing, outcome=INCONCLUSIVE, evidence=replace(evidence, outcome=INCONCLUSIVE))
+
+
+def _as_it_stands(limit: Limit, row: Row) -> Comparison:
     value = row.get(limit.metric.column)
     if value is None:
         return Comparison(INCONCLUSIVE, None, why="too few writes for this figure")
@@ -54,42 +68,48 @@ def compare(limit: Limit, row: Row) -> Comparison:
     return Comparison(PASS, value)
 
 
-def is_repeated(judgement: Mapping[str, Any]) -> bool:
-    """Whether a judgement on the `all` row says again what the row of the only queue manager says, and need not be told twice."""
-    metric = find_metric(judgement.get("metric", ""))
-    lone = judgement.get("worker") == ALL_WORKERS and judgement.get("load_point") == 1
-    return lone and metric is not None and metric.scope == EACH
+@dataclass(frozen=True)
+class Case:
+    """What judging a host rests on: its record so far, its tables, the profile, the confidence asked for (None for none) and the day of waivers."""
+
+    record: HostRecord
+    tables: Tables
+    profile: Profile
+    confidence: Confidence | None
+    today: datetime.date
 
 
-def judge_limit(limit: Limit, record: HostRecord, tables: Tables, profile: Profile, today: datetime.date) -> list[dict[str, Any]]:
-    """Return the judgements of a limit: one for each row that it judges, or an inconclusive one if there is none."""
-    rows = _rows_of(limit, tables)
+def judge_limit(limit: Limit, case: Case) -> list[dict[str, Any]]:
+    """Return the judgements of a limit: one for each row that it judges, or an inconclusive one if there is none. Raises TablesError."""
+    rows = _rows_of(limit, case.tables)
     if not rows:
         only = f" ({limit.rows_text})" if limit.rows_text else ""
         return [_judgement(limit, _NO_ROW, Comparison(INCONCLUSIVE, None), reason=f"{limit.text}: nothing was measured that it judges{only}")]
-    waivers = [waiver for waiver in profile.waivers if (waiver.host, waiver.metric) == (record.host, limit.metric.name)]
-    judgements = [_judge_row(limit, row, record.worker_names, tables.words, waivers, today) for row in rows]
+    judgements = [_judge_row(limit, row, case) for row in rows]
     if limit.hard and limit.metric.name == "latency_max":
-        freezes = [freeze_behind(tables, row["step"], row["latency_max_ns"], limit.value) for row in rows]
+        freezes = [freeze_behind(case.tables, row["step"], row["latency_max_ns"], limit.value) for row in rows]
         return [_excuse(judgement, freeze) for judgement, freeze in zip(judgements, freezes)]
-    disturbed_by = disturbances(tables) if _excusable(limit) else []
+    disturbed_by = disturbances(case.tables) if _excusable(limit) else []
     return [_excuse(judgement, disturbed_by) for judgement in judgements]
 
 
 def _rows_of(limit: Limit, tables: Tables) -> list[Row]:
-    """Return the rows that a limit judges, each with its figure; a metric of the whole run has one row, made from run.csv."""
+    """Return the rows that a limit judges, each with its figure; a metric of the whole run has one row, made from run.csv.
+
+    The row of a stream's only worker is not judged: the row `all` has the same figures.
+    """
     if limit.metric.scope == RUN:
         return [{**_NO_ROW, "operations": None, limit.metric.column: tables.number(limit.metric.column)}]
     metric = limit.metric
-    return [{**row, metric.column: figure_of(metric, row, tables)} for row in tables.results if limit.applies_to(row)]
+    rows = [row for row in tables.results if limit.applies_to(row) and not tables.repeats_all(row)]
+    return [{**row, metric.column: figure_of(metric, row, tables)} for row in rows]
 
 
-def _judge_row(limit: Limit, row: Row, names: list[Any], words: Words, waivers: list[Waiver], today: datetime.date) -> dict[str, Any]:
-    comparison = compare(limit, row)
-    name = worker_name(row["worker"], names)
-    reason = "" if comparison.outcome == PASS else _reason(limit, row, _where(row, name, words), comparison)
-    judgement = _judgement(limit, row, comparison, name=name, samples=row["operations"] or 0, reason=reason)
-    return _waive(judgement, waivers, today) if judgement["verdict"] == FAIL and not limit.hard else judgement
+def _judge_row(limit: Limit, row: Row, case: Case) -> dict[str, Any]:
+    comparison = compare(limit, row, evidence_of(limit, row, case.tables, case.confidence))
+    name = worker_name(row["worker"], case.record.worker_names, case.tables.workers_of(row))
+    judgement = _judgement(limit, row, comparison, name=name, samples=row["operations"] or 0, reason=_reason(limit, row, name, case, comparison))
+    return _waive(judgement, case) if judgement["verdict"] == FAIL and not limit.hard else judgement
 
 
 def _judgement(limit: Limit, row: Mapping[str, Any], comparison: Comparison, *, name: str = "", samples: int = 0, reason: str = "") -> dict[str, Any]:
@@ -117,11 +137,32 @@ def _judgement(limit: Limit, row: Mapping[str, Any], comparison: Comparison, *, 
         "hard": limit.hard,
         "reason": reason,
         "waiver": None,
+        **_evidence_keys(comparison.evidence),
     }
 
 
-def _waive(judgement: dict[str, Any], waivers: list[Waiver], today: datetime.date) -> dict[str, Any]:
-    current = [waiver for waiver in waivers if waiver.until >= today]
+def _evidence_keys(evidence: Evidence | None) -> dict[str, Any]:
+    """Return what a judgement keeps of its evidence."""
+    if evidence is None:
+        return {"method": AS_IT_STANDS}
+    return {
+        "method": evidence.method,
+        "confidence": evidence.confidence,
+        "share": evidence.value if evidence.method != BATCH_MEANS else None,
+        "share_bound": evidence.bound if evidence.method != BATCH_MEANS else None,
+        "value_bound": evidence.bound if evidence.method == BATCH_MEANS else None,
+        "seconds": evidence.seconds,
+        "blocks": evidence.blocks,
+        "block_s": evidence.block_s,
+        "episode_s": evidence.episode_s,
+        "seconds_needed": evidence.seconds_needed,
+        "log_evidence": evidence.log_evidence if evidence.log_evidence != -math.inf else None,
+    }
+
+
+def _waive(judgement: dict[str, Any], case: Case) -> dict[str, Any]:
+    waivers = [waiver for waiver in case.profile.waivers if (waiver.host, waiver.metric) == (case.record.host, judgement["metric"])]
+    current = [waiver for waiver in waivers if waiver.until >= case.today]
     if current:
         waiver = max(current, key=lambda candidate: candidate.until)
         judgement["verdict"] = WARN
@@ -146,53 +187,37 @@ def _excuse(judgement: dict[str, Any], disturbed_by: list[str]) -> dict[str, Any
     return judgement
 
 
-def worker_name(worker: int | str | None, names: list[Any]) -> str:
+def worker_name(worker: int | str | None, names: list[Any], workers: int) -> str:
+    """Return what people call the worker of a row: its name, or its number if it has none. The row `all` of an only worker is that worker's."""
     if worker is None:
         return ""
-    if worker == ALL_WORKERS:
+    if worker == ALL_WORKERS and workers > 1:
         return ALL_WORKERS
-    return str(names[worker - 1]) if worker <= len(names) else str(worker)
+    number = 1 if worker == ALL_WORKERS else int(worker)
+    return str(names[number - 1]) if number <= len(names) else str(number)
 
 
-def _reason(limit: Limit, row: Row, where: str, comparison: Comparison) -> str:
-    if comparison.value is None:
-        return f"{limit.metric.name} has no figure {where}: {comparison.why}"
-    figure = _distinct_figure(limit, comparison.value)
-    if comparison.at_least:
-        why = f": {comparison.why}" if comparison.why else ""
-        return f"{limit.metric.name} at least {figure} (limit {limit.operator} {_limit_figure(limit)}) {where}{why}"
-    broken = {"<=": ">", "<": ">=", ">=": "<"}[limit.operator]
-    return f"{limit.metric.name} {figure} {broken} {_limit_figure(limit)} {where}"
-
-
-def _limit_figure(limit: Limit) -> str:
-    return limit.metric.kind.format(limit.value, 12)
-
-
-def _distinct_figure(limit: Limit, value: float) -> str:
-    """Write a figure with as many digits as it takes not to look like the limit."""
-    texts = (limit.metric.kind.format(value, digits) for digits in range(3, 13))
-    return next((text for text in texts if value == limit.value or text != limit.metric.kind.format(limit.value, 12)), str(value))
-
-
-def _where(row: Row, name: str, words: Words) -> str:
-    """Return which row it is, for people."""
-    if row["worker"] is None:
-        return "in this run"
-    return f"at {size_text(row['block_size_bytes'])}, {_who(row, name, words)} ({_units.format_count(row['operations'])} {row['operation']}s)"
-
-
-def _who(row: Row, name: str, words: Words) -> str:
-    if name != ALL_WORKERS:
-        return f"{words.worker} {name}" if row["load_point"] == 1 else f"{words.worker} {name} of {row['load_point']}"
-    return f"all {words.workers}" if row["load_point"] == 1 else f"all {row['load_point']} {words.workers}"
+def _reason(limit: Limit, row: Row, name: str, case: Case, comparison: Comparison) -> str:
+    """Return the judgement's sentence, whether it passes or not."""
+    kept = comparison.value is None or not limit.broken_by(comparison.value)
+    figure = figure_sentence(limit, row, name, case.tables.words, comparison.value, comparison.at_least, kept, comparison.why)
+    if comparison.evidence:
+        return f"{figure}: {evidence_sentence(limit, comparison.evidence)}"
+    if case.confidence is None or row["worker"] is None:
+        return figure
+    if row["worker"] != ALL_WORKERS:
+        return figure if limit.hard or limit.metric.method == AS_IT_STANDS else f"{figure}, without confidence"
+    if comparison.outcome == PASS and limit.metric.name in _OF_SECONDS:
+        seconds, alpha = len(case.tables.seconds_of(row)), case.confidence.alpha
+        return f"{figure}: {rare_seconds_sentence(seconds, rare_second_share(seconds, alpha), 1 - alpha)}"
+    return figure
 
 
 def reasons_of(judgements: list[dict[str, Any]]) -> list[str]:
     """Return a sentence for each limit that does not pass, the worst first: its worst row, and how many more there are."""
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for judgement in judgements:
-        if judgement["verdict"] != PASS and not is_repeated(judgement):
+        if judgement["verdict"] != PASS:
             groups.setdefault((judgement["limit"], judgement["rows"]), []).append(judgement)
     worst_of_each = [(min(group, key=_badness), len(group) - 1) for group in groups.values()]
     worst_of_each.sort(key=lambda entry: WORST_FIRST.index(entry[0]["verdict"]))

@@ -13,6 +13,7 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import AS_IT_STANDS, BATCH_MEANS, SHARE_OF_OPERATIONS, SHARE_OF_TIME
 
 EACH = "each"
 """Scope of a metric that is judged for every worker's row and for the `all` row."""
@@ -20,15 +21,6 @@ ALL = "all"
 """Scope of a metric that is judged for the `all` row only."""
 RUN = "run"
 """Scope of a metric that is judged once: its figure is a key of run.csv."""
-
-SHARE_OF_OPERATIONS = "share of operations"
-"""Method of a percentile over operations: how many of them took longer than the limit."""
-SHARE_OF_TIME = "share of time"
-"""Method of a time-weighted percentile: for how much of the time an operation was in progress that took longer than the limit."""
-BATCH_MEANS = "batch means"
-"""Method of a mean or a rate: how far the means of stretches of the time lie apart."""
-AS_IT_STANDS = "as it stands"
-"""Method of every other figure: it is compared with its limit, and nothing is claimed beyond it."""
 
 
 @dataclass(frozen=True)

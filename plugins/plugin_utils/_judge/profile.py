@@ -72,6 +72,11 @@ class Limit:
         return "<" if self.strict else "<="
 
     @property
+    def threshold_ns(self) -> int:
+        """The threshold whose excesses break a limit on a latency: above X for `max: X`, above X - 1 ns for `below: X`."""
+        return int(self.value) - self.strict
+
+    @property
     def text(self) -> str:
         """The limit without its rows, such as "latency_p99 <= 2 ms"."""
         return f"{self.metric.name} {self.operator} {self.metric.kind.format(self.value, 12)}"

@@ -25,9 +25,13 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import studen
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS
 
 SHARE_OF_OPERATIONS = "share of operations"
+"""Method of a percentile over operations: how many of them took longer than the limit."""
 SHARE_OF_TIME = "share of time"
+"""Method of a time-weighted percentile: for how much of the time an operation was in progress that took longer than the limit."""
 BATCH_MEANS = "batch means"
+"""Method of a mean or a rate: how far the means of stretches of the time lie apart."""
 AS_IT_STANDS = "as it stands"
+"""Method of every other figure: it is compared with its limit, and nothing is claimed beyond it."""
 
 _SECOND_NS = 10**9
 
@@ -73,7 +77,7 @@ class Evidence:
     @property
     def undecidable(self) -> bool:
         """Whether the figure lies so close to the limit that no duration decides it."""
-        return self.method != AS_IT_STANDS and self.outcome == INCONCLUSIVE and self.seconds_needed is None
+        return self.outcome == INCONCLUSIVE and self.seconds_needed is None
 
 
 def share_of_operations(

@@ -15,10 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import find_metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, Model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Words, size_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, FAIL, GOOD, INCONCLUSIVE, MISSING, PASS, UNQUALIFIED, UNREACHABLE, WARN
 
 _ELEMENTS = {FAIL: "failure", INCONCLUSIVE: "failure", ERROR: "error", MISSING: "error", UNREACHABLE: "error", NOT_MEASURED: "skipped"}
@@ -74,7 +71,7 @@ def _cases(model: Model, host: Host) -> list[Case]:
     if host.verdict == NOT_MEASURED:
         return [Case("measurement", NOT_MEASURED, "check mode: nothing was measured")]
     cases = [_measurement(host)]
-    cases.extend(_limit_case(limit, host.words) for limit in host.limits)
+    cases.extend(_limit_case(limit) for limit in host.limits)
     if UNQUALIFIED in (model.fleet.get("policy") or {}).get("fail_on", ()) and host.verdict in GOOD and not host.certified:
         cases.append(Case("qualification", FAIL, f"it does not certify: {host.qualification}"))
     return cases
@@ -82,31 +79,17 @@ def _cases(model: Model, host: Host) -> list[Case]:
 
 def _measurement(host: Host) -> Case:
     """Return the case of the measurement itself: whatever of the host's verdict no limit explains."""
-    told = tuple(limit["worst"]["reason"] for limit in host.limits if limit["worst"]["reason"])
+    told = tuple(limit["worst"]["reason"] for limit in host.limits)
     reasons = [reason for reason in host.reasons if not (told and reason.startswith(told))]
     if host.verdict in GOOD or (host.limits and not reasons):
         return Case("measurement", WARN if host.notes else PASS, "; ".join(host.notes))
     return Case("measurement", host.verdict, reasons[0] if reasons else host.verdict, "\n".join([*reasons, *host.notes]))
 
 
-def _limit_case(limit: dict[str, Any], words: Words) -> Case:
+def _limit_case(limit: dict[str, Any]) -> Case:
     name = f"{limit['limit']} ({limit['rows']})" if limit["rows"] else limit["limit"]
-    worst = limit["worst"]
-    if worst["reason"]:
-        others = limit["rows_not_passed"] - 1
-        return Case(name, limit["verdict"], worst["reason"] + (f", and {others} more of its rows" if others > 0 else ""))
-    return Case(name, limit["verdict"], f"worst: {_figure(limit, words)}")
-
-
-def _figure(limit: dict[str, Any], words: Words) -> str:
-    worst = limit["worst"]
-    metric = find_metric(limit["metric"])
-    if metric is None or not isinstance(worst["value"], (int, float)):
-        return "no figure"
-    if worst["worker_name"] == "":
-        return metric.kind.format(worst["value"])
-    size = size_text(worst["block_size_bytes"])
-    return f"{metric.kind.format(worst['value'])} at {size}, {words.worker} {worst['worker_name']} ({_units.format_count(worst['samples'])} writes)"
+    others = limit["rows_not_passed"] - 1
+    return Case(name, limit["verdict"], limit["worst"]["reason"] + (f", and {others} more of its rows" if others > 0 else ""))
 
 
 def _counts(cases: list[Case]) -> dict[str, int]:

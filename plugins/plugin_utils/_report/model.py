@@ -12,12 +12,12 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_count
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, host_entry, missing_hosts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import is_repeated, worker_name
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import worker_name
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_values import ProfileError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, HostRecord, host_label
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables, TablesError, Words, parse_tables, printable, words_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, Tables, TablesError, Words, parse_tables, printable, words_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, GOOD, PASS, WORST_FIRST, worst
 
 NOT_MEASURED = "not measured"
@@ -51,6 +51,16 @@ _SHOWN_WORST_KEYS = (
     "samples",
     "reason",
     "waiver",
+    "method",
+    "confidence",
+    "share",
+    "share_bound",
+    "value_bound",
+    "seconds",
+    "blocks",
+    "block_s",
+    "episode_s",
+    "seconds_needed",
 )
 
 
@@ -270,6 +280,7 @@ class _Reader:
             profile=_profile_name(own_profile) if own_profile else "",
             leftovers=[printable(item) for item in entry["leftovers"]],
         )
+        host.notes.extend(printable(f"Disturbed while it was measured: {item}") for item in record.disturbances)
         host.notes.extend(f"Left behind on the host: {item}" for item in host.leftovers)
         if record.tables:
             self._add_tables(host, record)
@@ -298,9 +309,11 @@ def _rows(record: HostRecord, tables: Tables) -> list[ResultRow]:
         judged.setdefault(tuple(judgement.get(key) for key in _ROW_KEYS), []).append(judgement)
     rows = []
     for row in tables.results:
-        judgements = judged.get(tuple(row[key] for key in _ROW_KEYS), [])
-        reasons = tuple(printable(str(judgement["reason"])) for judgement in judgements if judgement.get("reason"))
-        rows.append(ResultRow(tuple(row.values()), printable(worker_name(row["worker"], record.worker_names)), _worst(judgements), reasons))
+        key = {**row, "worker": ALL_WORKERS} if tables.repeats_all(row) else row
+        judgements = judged.get(tuple(key[column] for column in _ROW_KEYS), [])
+        reasons = tuple(printable(judgement["reason"]) for judgement in judgements if judgement["verdict"] != PASS)
+        name = ALL_WORKERS if row["worker"] == ALL_WORKERS else worker_name(row["worker"], record.worker_names, tables.workers_of(row))
+        rows.append(ResultRow(tuple(row.values()), printable(name), _worst(judgements), reasons))
     return rows
 
 
@@ -318,7 +331,7 @@ def _limits(judgements: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _limit(group: list[dict[str, Any]]) -> dict[str, Any]:
-    rows = [judgement for judgement in group if (judgement["worker"] is not None or judgement["value"] is not None) and not is_repeated(judgement)]
+    rows = [judgement for judgement in group if judgement["worker"] is not None or judgement["value"] is not None]
     first = min(rows or group, key=_badness)
     return {
         **{key: _printable_value(first.get(key)) for key in _SHOWN_LIMIT_KEYS},

@@ -35,6 +35,8 @@ _JUDGEMENT_TYPES: dict[str, Any] = {
     "operation": (str, type(None)),
     "worker": (int, str, type(None)),
     "worker_name": str,
+    "method": str,
+    **dict.fromkeys(("confidence", "share", "share_bound", "value_bound", "seconds", "episode_s", "seconds_needed", "log_evidence"), _NUMBER),
 }
 
 
@@ -65,6 +67,7 @@ class HostRecord:
     certified: bool = False
     qualification: str = ""
     reasons: list[str] = field(default_factory=list)
+    disturbances: list[str] = field(default_factory=list)
     judgements: list[dict[str, Any]] = field(default_factory=list)
     leftovers: list[str] = field(default_factory=list)
     tables: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -101,7 +104,7 @@ class HostRecord:
             _check_types(judgement, _JUDGEMENT_TYPES)
             if not all(_is_plain(value) for value in judgement.values()):
                 raise RecordError("has no usable judgements")
-        for name in ("reasons", "leftovers", "notes"):
+        for name in ("reasons", "disturbances", "leftovers", "notes"):
             if not all(isinstance(item, str) for item in getattr(self, name)):
                 raise RecordError(f"has no usable {name}")
         if not all(isinstance(filed, dict) for filed in self.tables.values()):

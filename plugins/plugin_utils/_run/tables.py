@@ -134,6 +134,39 @@ class Tables:
             raise TablesError("run.csv has thresholds in option_over_ns that do not rise.")
         return thresholds
 
+    @property
+    def counts_over(self) -> bool:
+        """Whether the tables say of each second how many operations took longer than the thresholds."""
+        return "over.csv" in self._files and "intervals.csv" in self._files
+
+    def seconds_of(self, row: Row) -> list[Row]:
+        """Return the rows of intervals.csv of a step's stream and operation, in the order of the table."""
+        return self._seconds.get(_stream_key(row), [])
+
+    def over_of(self, row: Row) -> list[Row]:
+        """Return the rows of over.csv of a step's stream and operation."""
+        return self._over.get(_stream_key(row), [])
+
+    def workers_of(self, row: Row) -> int:
+        """Return how many workers the stream of a row had."""
+        return self._workers.get(_stream_key(row), 0)
+
+    def repeats_all(self, row: Row) -> bool:
+        """Whether a row is that of a stream's only worker, which has the same figures as the row `all`."""
+        return row["worker"] != ALL_WORKERS and self.workers_of(row) == 1
+
+    @cached_property
+    def _seconds(self) -> dict[tuple[Any, ...], list[Row]]:
+        return _by_stream(self.intervals)
+
+    @cached_property
+    def _over(self) -> dict[tuple[Any, ...], list[Row]]:
+        return _by_stream(self.over)
+
+    @cached_property
+    def _workers(self) -> dict[tuple[Any, ...], int]:
+        return {key: len(rows) - 1 for key, rows in _by_stream(self.results).items()}
+
     def number(self, key: str) -> float | None:
         """Return a key of run.csv as a number, None if it is absent, empty or no plain number."""
         text = self.run.get(key, "")
@@ -143,6 +176,18 @@ class Tables:
         if name not in self._files:
             return []
         return _typed_rows(name, self._files[name], mandatory, filled)
+
+
+def _stream_key(row: Row) -> tuple[Any, ...]:
+    return row["step"], row["stream"], row["operation"]
+
+
+def _by_stream(rows: list[Row]) -> dict[tuple[Any, ...], list[Row]]:
+    """Return rows by step, stream and operation."""
+    found: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        found.setdefault(_stream_key(row), []).append(row)
+    return found
 
 
 def parse_tables(files: Mapping[str, bytes]) -> Tables:

@@ -53,6 +53,33 @@ def test_log_paths_come_from_every_qm_ini_that_can_be_read(tmp_path):
     assert len(unknown) == 2 and "QM2" in unknown[0] and "QM3" in unknown[1]
 
 
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("Log:\n", 5 * 4096 * 4096),
+        (QM_INI, 5 * 4096 * 4096),
+        ("Log:\n   LogPrimaryFiles=20\n   LogSecondaryFiles=0\n   LogFilePages=65535\n", 20 * 65535 * 4096),
+        ("Log:\n   LogPrimaryFiles=many\n", None),
+        ("Service:\n   LogPrimaryFiles=20\n", None),
+        ("", None),
+    ],
+)
+def test_the_size_of_a_recovery_log_is_that_of_all_its_files(text, size):
+    assert _queue_managers.log_set_bytes(text) == size
+
+
+def test_the_largest_log_counts_of_the_queue_managers_that_are_asked_for(tmp_path):
+    for name, files in (("QM1", 10), ("QM2", 20), ("QM4", 99)):
+        (tmp_path / "qmgrs" / name).mkdir(parents=True)
+        (tmp_path / "qmgrs" / name / "qm.ini").write_text(f"Log:\n   LogPrimaryFiles={files}\n   LogSecondaryFiles=0\n   LogFilePages=1024\n")
+    stanza = "QueueManager:\n   Name={0}\n   Prefix={1}\n   Directory={0}\n"
+    mqs_ini = tmp_path / "mqs.ini"
+    mqs_ini.write_text("".join(stanza.format(name, tmp_path) for name in ("QM1", "QM2", "QM3", "QM4")))
+    assert _queue_managers.largest_log_set_bytes(["QM1", "QM2", "QM3"], str(mqs_ini)) == 20 * 1024 * 4096
+    assert _queue_managers.largest_log_set_bytes(["QM3", "other"], str(mqs_ini)) is None
+    assert _queue_managers.largest_log_set_bytes(["QM1"], str(tmp_path / "none")) is None
+
+
 def test_a_host_without_mq_has_nothing_unknown(tmp_path):
     assert _queue_managers.configured_log_paths(str(tmp_path / "none")) == ({}, [])
 

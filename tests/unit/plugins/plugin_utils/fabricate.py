@@ -23,6 +23,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 PROJECT = Path(__file__).resolve().parents[4]
 PROFILES = str(PROJECT / "roles/gate/files/profiles")
 BLOCK_SIZES = (4096, 8192, 16384, 32768, 65536, 262144, 1048576)
+OVER_NS = tuple(digit * 10**power for power in range(5, 10) for digit in (1, 2, 5))[:15]
+"""Thresholds of over.csv: 0.1 ms to 5 s."""
 TODAY = datetime.date(2026, 11, 21)
 
 RESULT_COLUMNS = (
@@ -192,8 +194,8 @@ def sweep_rows(block_sizes=BLOCK_SIZES, queue_managers=(1,), latency_ns=200_000,
     return rows
 
 
-def intervals_table(rows, seconds=60):
-    """Return intervals.csv for the steps of results rows."""
+def intervals_table(rows):
+    """Return intervals.csv for the steps of results rows, with their operations spread evenly over their seconds."""
     columns = (
         *KEY_COLUMNS,
         "second",
@@ -209,10 +211,11 @@ def intervals_table(rows, seconds=60):
     )
     lines = []
     for row in (row for row in rows if row["worker"] == "all"):
+        seconds = max(1, row["elapsed_ns"] // 10**9)
         for second in range(1, seconds + 1):
             mean = int(float(row["latency_mean_ns"] or 0))
             wave = 1 + (second * 7919 + row["step"] * 104729) % 13 / 13 + (20 if second % 23 == row["step"] else 0)
-            writes = row["operations"] // seconds
+            writes = row["operations"] // seconds + (second <= row["operations"] % seconds)
             lines.append(
                 (
                     *(row[column] for column in KEY_COLUMNS),
@@ -231,11 +234,31 @@ def intervals_table(rows, seconds=60):
     return table(columns, lines)
 
 
-def tables(rows=None, extra_columns=(), **run_keys):
-    """Return the tester's tables, bytes by file name, of rows of results (a whole good sweep where there are none)."""
+def over_table(rows):
+    """Return over.csv from rows as dicts."""
+    columns = (*KEY_COLUMNS, "second", "over_ns", "operations", "latency_sum_ns")
+    return table(columns, [[row[column] for column in columns] for row in rows])
+
+
+def over_rows(row, over_ns, operations, seconds, latency_ns=None):
+    """Return rows of over.csv: in each of the seconds of a row of results so many operations took longer than a threshold, latency_ns each."""
+    key = {column: row[column] for column in KEY_COLUMNS}
+    latency_sum_ns = operations * (latency_ns or over_ns * 5 // 4)
+    return [{**key, "second": second, "over_ns": over_ns, "operations": operations, "latency_sum_ns": latency_sum_ns} for second in seconds]
+
+
+def tables(rows=None, extra_columns=(), over=None, **run_keys):
+    """Return the tester's tables, bytes by file name, of rows of results (a whole good sweep if there are none).
+
+    over are rows of over.csv; without it the tables have none, so that figures are taken as they stand.
+    """
     rows = sweep_rows() if rows is None else rows
     run_keys = {"steps_planned": len({row["step"] for row in rows}), **run_keys}
-    return {"run.csv": run_table(**run_keys), "results.csv": results_table(rows, extra_columns), "intervals.csv": intervals_table(rows)}
+    files = {"results.csv": results_table(rows, extra_columns), "intervals.csv": intervals_table(rows)}
+    if over is not None:
+        files["over.csv"] = over_table(over)
+        run_keys = {"option_over_ns": " ".join(map(str, OVER_NS)), **run_keys}
+    return {"run.csv": run_table(**run_keys), **files}
 
 
 def run_data(hosts, profile="mq-log-silver", check_mode=False, **keys):
@@ -299,3 +322,15 @@ def run_directory(base, measured, unmeasured=(), gate=True, expected=None, queue
     if gate:
         judge_run(directory, GATE)
     return directory
+
+
+def drop_lines(files, name, number):
+    """Return tables without a line of one of them, the header being line 1."""
+    lines = files[name].splitlines(keepends=True)
+    return {**files, name: b"".join(lines[: number - 1] + lines[number:])}
+
+
+def replace_in(files, name, old, new):
+    """Return tables with a text replaced once in one of them."""
+    assert old.encode() in files[name]
+    return {**files, name: files[name].replace(old.encode(), new.encode(), 1)}

@@ -29,8 +29,8 @@ def test_a_measurement_is_judged_and_says_what_was_tested():
 
 
 def test_a_plateau_is_noted_and_changes_no_verdict():
-    rows = fabricate.step_rows(1, 4096)
-    seconds = fabricate.intervals_table(rows, seconds=40).decode().splitlines(keepends=True)
+    rows = fabricate.step_rows(1, 4096, seconds=40)
+    seconds = fabricate.intervals_table(rows).decode().splitlines(keepends=True)
     position = seconds[0].split(",").index("bytes")
 
     def slowed(line):

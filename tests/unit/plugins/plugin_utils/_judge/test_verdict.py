@@ -29,11 +29,13 @@ def profile_of(*limits, **keys):
 
 P99 = {"metric": "latency_p99", "max": "2 ms"}
 RATE = {"metric": "bytes_per_s", "min": "100 MB/s"}
+SLOWEST = {"metric": "latency_max", "max": "100 ms"}
 
 
-def judge(rows, *limits, record=None, waivers=(), qualifies=None, today=TODAY, **run_keys):
+def judge(rows, *limits, record=None, waivers=(), qualifies=None, today=TODAY, over=None, **run_keys):
+    """Judge rows of results. Without over, rows of over.csv, the figures are taken as they stand."""
     record = HostRecord("db07", **{"workspace": {"queue_managers": ["QMA", "QMB"]}, **(record or {})})
-    tables = parse_tables(fabricate.tables(rows, **run_keys))
+    tables = parse_tables(fabricate.tables(rows, over=over, **run_keys))
     profile = profile_of(*(limits or (P99,)), waivers=list(waivers), qualifies=qualifies or {})
     return judge_host(record, tables, profile, today)
 
@@ -143,6 +145,7 @@ def test_a_judgement_says_all_that_it_rests_on():
         "hard": False,
         "reason": "latency_p99 4.2 ms > 2 ms at 4 KiB, queue manager QMB of 2 (12,345 writes)",
         "waiver": None,
+        "method": "as it stands",
     }
 
 
@@ -152,7 +155,7 @@ def test_a_judgement_says_all_that_it_rests_on():
         (step(latency_p99_ns=4_200_000, operations=12345), P99, "latency_p99 4.2 ms > 2 ms at 4 KiB, queue manager QMA (12,345 writes)"),
         (step(latency_p99_ns=2_000_001, operations=7), P99, "latency_p99 2.000001 ms > 2 ms at 4 KiB, queue manager QMA (7 writes)"),
         (step(latency_p99_ns=None, operations=7), P99, "latency_p99 has no figure at 4 KiB, queue manager QMA (7 writes): too few writes for this figure"),
-        (step(bytes_per_s=99_000_000, operations=7), RATE, "bytes_per_s 99 MB/s < 100 MB/s at 4 KiB, all queue managers (7 writes)"),
+        (step(bytes_per_s=99_000_000, operations=7), RATE, "bytes_per_s 99 MB/s < 100 MB/s at 4 KiB, queue manager QMA (7 writes)"),
         (two(together={"latency_p99_ns": 9_000_000, "operations": 9}), P99, "latency_p99 9 ms > 2 ms at 4 KiB, all 2 queue managers (9 writes)"),
         (
             two({"latency_p99_ns": 9_000_000, "operations": 9}, {"latency_p99_ns": 8_000_000}),
@@ -388,7 +391,7 @@ def test_waivers(waivers, verdict, said):
     assert result["verdict"] == verdict
     assert said in result["reasons"][0]
     assert [judgement["waiver"] for judgement in result["judgements"] if judgement["waiver"]] == (
-        ["CHG1" if "CHG1" in said else "CHG2"] * 2 if verdict == "warn" else []
+        ["CHG1" if "CHG1" in said else "CHG2"] if verdict == "warn" else []
     )
 
 
@@ -406,12 +409,12 @@ def test_a_waiver_never_excuses_a_hard_failure_or_missing_figures():
         (300, {}, True, ""),
         (301, {}, True, ""),
         (299, {}, False, "it measured 299 s per row, and mine asks for 300 s"),
-        (300, SLOW, False, "the verdict is fail"),
-        (10, SLOW, False, "the verdict is fail"),
+        (300, {"latency_max_ns": 200_000_000}, False, "the verdict is fail"),
+        (10, {"latency_max_ns": 200_000_000}, False, "the verdict is fail"),
     ],
 )
 def test_certification(seconds, figures, certified, said):
-    result = judge(step(seconds=seconds, **figures), qualifies={"min_duration_s": 300})
+    result = judge(step(seconds=seconds, **figures), SLOWEST, qualifies={"min_duration_s": 300}, over=())
     assert (result["certified"], result["qualification"]) == (certified, said)
 
 
@@ -447,7 +450,7 @@ def test_certification(seconds, figures, certified, said):
     ],
 )
 def test_only_what_writes_as_mq_does_certifies(run_keys, said):
-    result = judge(step(), qualifies={"min_duration_s": 300}, **run_keys)
+    result = judge(step(), qualifies={"min_duration_s": 300}, over=(), **run_keys)
     assert (result["verdict"], result["certified"], result["qualification"]) == ("pass", not said, said)
 
 
@@ -459,7 +462,7 @@ def test_the_tester_writes_every_key_that_certification_reads():
 
 def test_the_shortest_row_decides_about_certification():
     rows = [*fabricate.step_rows(1, 4096, seconds=300), *fabricate.step_rows(2, 8192, seconds=30)]
-    result = judge(rows, qualifies={"min_duration_s": 300})
+    result = judge(rows, SLOWEST, qualifies={"min_duration_s": 300}, over=())
     assert (result["verdict"], result["certified"]) == ("pass", False)
 
 
@@ -488,7 +491,7 @@ GIB = {"option_file_size_bytes": 64 << 20, "option_files": 16}
     ],
 )
 def test_only_a_large_ring_and_every_size_that_the_profile_names_certify(block_sizes, run_keys, said):
-    result = judge(fabricate.sweep_rows(block_sizes), qualifies={"min_footprint": "1 GiB", "block_sizes": ["4K", "8K", "64K"]}, **run_keys)
+    result = judge(fabricate.sweep_rows(block_sizes), qualifies={"min_footprint": "1 GiB", "block_sizes": ["4K", "8K", "64K"]}, over=(), **run_keys)
     assert (result["verdict"], result["certified"], result["qualification"]) == ("pass", not said, said)
 
 
@@ -501,7 +504,7 @@ def test_a_small_ring_with_sizes_left_out_does_not_certify_by_a_shipped_profile(
 
 
 def test_a_warning_certifies():
-    result = judge(step(**SLOW), waivers=[waiver()], qualifies={"min_duration_s": 300})
+    result = judge(step(latency_max_ns=200_000_000), SLOWEST, waivers=[waiver(metric="latency_max")], qualifies={"min_duration_s": 300}, over=())
     assert (result["verdict"], result["certified"], result["qualification"]) == ("warn", True, "")
 
 

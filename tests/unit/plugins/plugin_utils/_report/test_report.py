@@ -220,10 +220,11 @@ def test_row_verdicts_agree_with_the_judgements(every_verdict):
             judgements = [
                 judgement
                 for judgement in record.judgements
-                if [str(judgement[key]) for key in ("block_size_bytes", "load_point", "worker")] == [row["block_size_bytes"], row["load_point"], row["worker"]]
+                if [str(judgement[key]) for key in ("block_size_bytes", "load_point")] == [row["block_size_bytes"], row["load_point"]]
+                and (str(judgement["worker"]) == row["worker"] or row["load_point"] == "1")
             ]
             assert row["row_verdict"] == worst(judgement["verdict"] for judgement in judgements)
-            assert row["reasons"] == "; ".join(judgement["reason"] for judgement in judgements if judgement["reason"])
+            assert row["reasons"] == "; ".join(judgement["reason"] for judgement in judgements if judgement["verdict"] != "pass")
             assert row["worker_name"] == {"1": "QMA", "2": "QMB", "all": "all"}[row["worker"]]
 
 
@@ -292,7 +293,7 @@ def test_junit_shows_everything_that_is_not_good_as_a_failure(every_verdict):
     case = root.find("testsuite[@name='slow']/testcase[@name='latency_p99 <= 2 ms (block size <= 64 KiB)']/failure")
     assert re.match(r"latency_p99 [0-9.]+ ms > 2 ms at 64 KiB, queue manager QM[AB] of 2 \([0-9,]+ writes\), and \d+ more of its rows$", case.get("message"))
     passed = root.find("testsuite[@name='good']/testcase[@name='latency_p99 <= 2 ms (block size <= 64 KiB)']/system-out").text
-    assert re.match(r"worst: [0-9.]+ us at 64 KiB, queue manager QMA \([0-9,]+ writes\)$", passed)
+    assert re.match(r"latency_p99 [0-9.]+ us <= 2 ms at 64 KiB, queue manager QMA of 2 \([0-9,]+ writes\)$", passed)
 
 
 def test_one_host_tells_its_reasons_alike_everywhere(every_verdict):
@@ -461,7 +462,8 @@ def test_a_record_that_nobody_judged_is_an_error_everywhere(tmp_path):
 
 
 def test_a_merged_report_says_so(tmp_path):
-    runs = [fabricate.run_directory(tmp_path / name, {f"db0{name}": fast()}) for name in ("1", "2")]
+    files = fabricate.tables(over=())
+    runs = [fabricate.run_directory(tmp_path / name, {f"db0{name}": files}) for name in ("1", "2")]
     merged = RunDirectory.merge([run.path for run in runs], str(tmp_path / "merged"))
     assert shown(merged).splitlines()[:2] == [
         "PASS: This run certifies 2 hosts against mq-log-silver 1.",
@@ -496,12 +498,12 @@ def test_a_refusal_in_check_mode_is_told(tmp_path):
     [
         (300, 1, "PASS: This run certifies 1 host against mq-log-silver 1."),
         (300, 2, "PASS: This run certifies 2 hosts against mq-log-silver 1."),
-        (10, 1, "PASS, but this run does not certify: it measured 10 s per row, and mq-log-silver asks for 300 s."),
-        (10, 3, "PASS, but this run does not certify: h0 (and 2 more): it measured 10 s per row, and mq-log-silver asks for 300 s."),
+        (250, 1, "PASS, but this run does not certify: it measured 250 s per row, and mq-log-silver asks for 300 s."),
+        (250, 3, "PASS, but this run does not certify: h0 (and 2 more): it measured 250 s per row, and mq-log-silver asks for 300 s."),
     ],
 )
 def test_the_first_line_says_whether_the_run_certifies(tmp_path, seconds, hosts, first):
-    files = fabricate.tables(fabricate.sweep_rows(seconds=seconds))
+    files = fabricate.tables(fabricate.sweep_rows(seconds=seconds), over=())
     directory = fabricate.run_directory(tmp_path, {f"h{number}": files for number in range(hosts)})
     assert shown(directory).splitlines()[0] == first
 

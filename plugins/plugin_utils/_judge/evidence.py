@@ -1,0 +1,149 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the seconds of a step say about a limit: which test decides which metric, and from which columns it is fed.
+
+A test needs the seconds of all workers of a stream together, so it decides the row `all`. The rows of single workers among several, hard limits, and
+metrics without a test are compared with their limit as they stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import statistics
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import BATCH_MEANS, SHARE_OF_OPERATIONS, SHARE_OF_TIME
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit, Profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import Evidence
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, Row, Tables, TablesError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS
+
+_RATIOS = {"latency_mean": ("latency_sum_ns", "operations"), "bytes_per_s": ("bytes", None), "operations_per_s": ("operations", None)}
+"""The columns of intervals.csv whose sums make a mean: numerator, and denominator (None is the second itself)."""
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """How sure a judgement has to be: a pass at 1 - alpha; a fail at 1 - alpha over the number of judgements on the host, so that a good host rarely fails."""
+
+    alpha: float
+    judgements: int
+
+
+def confidence_of(profile: Profile, tables: Tables) -> Confidence | None:
+    """Return the confidence with which a host is judged, None if its figures are taken as they stand."""
+    if profile.confidence is None or not tables.counts_over:
+        return None
+    tested = sum(is_tested(limit, row) for limit in profile.limits for row in tables.results if limit.applies_to(row))
+    return Confidence(1 - profile.confidence, max(1, tested))
+
+
+def is_tested(limit: Limit, row: Row) -> bool:
+    """Whether a test decides what a row says about a limit, rather than the figure as it stands."""
+    return row["worker"] == ALL_WORKERS and not limit.hard and limit.metric.method in _TESTS
+
+
+def evidence_of(limit: Limit, row: Row, tables: Tables, confidence: Confidence | None) -> Evidence | None:
+    """Return what the seconds of a row say about a limit, None if no test decides it. Raises TablesError if the tables contradict each other."""
+    if confidence is None or not is_tested(limit, row) or not row["operations"]:
+        return None
+    seconds = _seconds(row, tables)
+    try:
+        return _TESTS[limit.metric.method](limit, row, tables, seconds, confidence)
+    except ValueError as error:
+        raise TablesError(f"step {row['step']} contradicts itself: {error}") from None
+
+
+def _seconds(row: Row, tables: Tables) -> list[Row]:
+    """Return the seconds of a row in order, checked against each other and against the row."""
+    seconds = tables.seconds_of(row)
+    if [second["second"] for second in seconds] != list(range(1, len(seconds) + 1)):
+        raise TablesError(f"intervals.csv does not have each second of step {row['step']} once.")
+    if sum(second["operations"] for second in seconds) != row["operations"]:
+        raise TablesError(f"intervals.csv and results.csv differ in the operations of step {row['step']}.")
+    return seconds
+
+
+def _share_of_operations(limit: Limit, row: Row, tables: Tables, seconds: list[Row], confidence: Confidence) -> Evidence | None:
+    return _at_threshold(limit, tables, partial(_operations_over, limit, row, tables, seconds, confidence))
+
+
+def _operations_over(limit: Limit, row: Row, tables: Tables, seconds: list[Row], confidence: Confidence, over_ns: int) -> Evidence:
+    return statistics.share_of_operations(
+        [second["operations"] for second in seconds],
+        _over(row, tables, seconds, over_ns, "operations"),
+        limit.metric.allowed_share,
+        over_ns,
+        int(row["latency_min_ns"]),
+        tables.workers_of(row),
+        alpha=confidence.alpha,
+        judgements=confidence.judgements,
+        in_flight_over=int(_in_flight_ns(row) > over_ns),
+    )
+
+
+def _share_of_time(limit: Limit, row: Row, tables: Tables, seconds: list[Row], confidence: Confidence) -> Evidence | None:
+    return _at_threshold(limit, tables, partial(_time_over, limit, row, tables, seconds, confidence))
+
+
+def _time_over(limit: Limit, row: Row, tables: Tables, seconds: list[Row], confidence: Confidence, over_ns: int) -> Evidence:
+    in_flight_ns = _in_flight_ns(row)
+    return statistics.share_of_time(
+        [int(second["latency_sum_ns"] or 0) for second in seconds],
+        _over(row, tables, seconds, over_ns, "latency_sum_ns"),
+        limit.metric.allowed_share,
+        tables.workers_of(row),
+        alpha=confidence.alpha,
+        judgements=confidence.judgements,
+        in_flight_age_ns=in_flight_ns if in_flight_ns > over_ns else 0,
+    )
+
+
+def _batch_means(limit: Limit, row: Row, tables: Tables, seconds: list[Row], confidence: Confidence) -> Evidence | None:
+    numerator, denominator = _RATIOS[limit.metric.name]
+    whole = [second for second in seconds if not second["partial"]]
+    if not any(second["operations"] for second in whole):
+        return None
+    return statistics.ratio_within(
+        [second[numerator] or 0 for second in whole],
+        [second[denominator] if denominator else 1 for second in whole],
+        limit.value,
+        limit.bound,
+        alpha=confidence.alpha,
+        judgements=confidence.judgements,
+    )
+
+
+_TESTS: dict[str, Callable[[Limit, Row, Tables, list[Row], Confidence], Evidence | None]] = {
+    SHARE_OF_OPERATIONS: _share_of_operations,
+    SHARE_OF_TIME: _share_of_time,
+    BATCH_MEANS: _batch_means,
+}
+
+
+def _at_threshold(limit: Limit, tables: Tables, test: Callable[[int], Evidence]) -> Evidence | None:
+    """Test at the limit if the tester counted there; else a pass must hold at the next lower threshold, and a fail at the next higher one."""
+    wanted = limit.threshold_ns
+    if wanted in tables.over_thresholds_ns:
+        return test(wanted)
+    lower = max((each for each in tables.over_thresholds_ns if each < wanted), default=None)
+    upper = min((each for each in tables.over_thresholds_ns if each > wanted), default=None)
+    for threshold, deciding in ((lower, PASS), (upper, FAIL)):
+        evidence = None if threshold is None else test(threshold)
+        if evidence and evidence.outcome == deciding:
+            return evidence
+    return replace(evidence, outcome=INCONCLUSIVE) if evidence else None
+
+
+def _over(row: Row, tables: Tables, seconds: list[Row], over_ns: int, column: str) -> list[int]:
+    """Return a column of over.csv for each second, 0 in the seconds that had nothing above the threshold."""
+    found = {over["second"]: int(over[column]) for over in tables.over_of(row) if over["over_ns"] == over_ns}
+    return [found.get(second["second"], 0) for second in seconds]
+
+
+def _in_flight_ns(row: Row) -> int:
+    """Return the age of the operation that had not returned at the end, 0 if there is none older than the slowest one that has."""
+    return int(row["latency_max_ns"]) if row["latency_max_in_flight"] == 1 else 0

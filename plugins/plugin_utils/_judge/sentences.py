@@ -1,0 +1,96 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The sentence that every judgement carries: the figure, its limit, the row, and what the evidence covers. Reports print it as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import BATCH_MEANS, SHARE_OF_OPERATIONS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import Evidence
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, Row, Words, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, PASS
+
+_BROKEN = {"<=": ">", "<": ">=", ">=": "<"}
+
+
+def figure_sentence(limit: Limit, row: Row, name: str, words: Words, value: float | None, at_least: bool, kept: bool, why: str) -> str:
+    """Return the figure beside its limit, and which row it is of: "latency_p99 4.2 ms > 2 ms at 4 KiB, queue manager QM1 (12,345 writes)"."""
+    where = _where(row, name, words)
+    because = f": {why}" if why else ""
+    if value is None:
+        return f"{limit.metric.name} has no figure {where}{because}"
+    figure = _distinct(limit.metric.kind.format, value, limit.value)
+    if at_least:
+        return f"{limit.metric.name} at least {figure} (limit {limit.operator} {_limit_figure(limit)}) {where}{because}"
+    operator = limit.operator if kept else _BROKEN[limit.operator]
+    return f"{limit.metric.name} {figure} {operator} {_limit_figure(limit)} {where}{because}"
+
+
+def evidence_sentence(limit: Limit, evidence: Evidence) -> str:
+    """Return what was found and with which confidence, what it covers, and what an open question still needs."""
+    return " ".join(part for part in (_finding(limit, evidence), _outlook(evidence)) if part)
+
+
+def rare_seconds_sentence(seconds: int, share: float, confidence: float) -> str:
+    """Return what a figure that no second broke says about the seconds that were not measured."""
+    return (
+        f"no second of {_units.format_count(seconds)} broke it, so with {_units.format_ratio(confidence)} confidence fewer than "
+        f"{_units.format_ratio(share, 2)} of all seconds do (once in {_units.format_count(round(1 / share))} s)"
+    )
+
+
+def _finding(limit: Limit, evidence: Evidence) -> str:
+    confident = f"with {_units.format_ratio(evidence.confidence)} confidence"
+    if evidence.method == BATCH_MEANS:
+        if evidence.bound is None:
+            return f"the {evidence.seconds} whole seconds measured are too few to say how far the figure can be trusted."
+        side = "at most" if limit.bound == "max" else "at least"
+        return f"{confident} {side} {_distinct(limit.metric.kind.format, evidence.bound, limit.value)}."
+    allowed = float(evidence.allowed)
+    took = "of them took longer" if evidence.method == SHARE_OF_OPERATIONS else "of the time went into writes that took longer"
+    bound = "" if evidence.outcome == FAIL or evidence.bound is None else f"{confident} at most {_distinct(_units.format_ratio, evidence.bound, allowed)}, "
+    proven = f" This is beyond chance {confident}." if evidence.outcome == FAIL else ""
+    return f"{_distinct(_units.format_ratio, evidence.value, allowed)} {took} ({bound}allowed {_units.format_ratio(allowed)}).{proven}"
+
+
+def _outlook(evidence: Evidence) -> str:
+    if evidence.outcome == FAIL:
+        return ""
+    if evidence.outcome == PASS:
+        if evidence.episode_s is None:
+            return ""
+        return (
+            f"Covered: slow phases of up to {_units.format_duration(evidence.episode_s * 1e9, 2)} each. "
+            f"Not covered: longer ones, and what comes less often than once in {_units.format_count(evidence.seconds // 3)} s."
+        )
+    if evidence.undecidable:
+        return "The figure lies at the limit, so measuring longer will not decide it."
+    return f"Measure for {_units.format_count(evidence.seconds_needed)} s in all to decide it."
+
+
+def _limit_figure(limit: Limit) -> str:
+    return limit.metric.kind.format(limit.value, 12)
+
+
+def _distinct(write: Callable[..., str], value: float, other: float) -> str:
+    """Write a figure with as many digits as it takes not to look like another one that it is compared with."""
+    texts = (write(value, digits) for digits in range(3, 13))
+    return next((text for text in texts if value == other or text != write(other, 12)), str(value))
+
+
+def _where(row: Row, name: str, words: Words) -> str:
+    """Return which row it is, for people."""
+    if row["worker"] is None:
+        return "in this run"
+    return f"at {size_text(row['block_size_bytes'])}, {_who(row, name, words)} ({_units.format_count(row['operations'])} {row['operation']}s)"
+
+
+def _who(row: Row, name: str, words: Words) -> str:
+    if name != ALL_WORKERS:
+        return f"{words.worker} {name}" if row["load_point"] == 1 else f"{words.worker} {name} of {row['load_point']}"
+    return f"all {row['load_point']} {words.workers}"
