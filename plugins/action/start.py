@@ -12,6 +12,8 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import make_order, names
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import profile_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 
 
@@ -34,11 +36,19 @@ class ActionModule(RemoteAction):
         if start_at:
             tester.append(f"--startAt={start_at + correction_s:.3f}")
         started = {**arguments, "arguments": [*arguments.get("arguments", []), *tester], "deadline_epoch_s": now + correction_s + lead_s + deadline_s}
-        return self._ordered(started, task_vars["inventory_hostname"], now + offset_s)
+        try:
+            return self._ordered(started, task_vars["inventory_hostname"], now + offset_s)
+        except RunDirectoryError as error:
+            raise AnsibleActionFail(f"the tester was not started, since what is ordered cannot be recorded: {error}") from error
 
     def _ordered(self, arguments: dict[str, Any], host: str, ordered_epoch_s: float) -> dict[str, Any]:
-        """Record the order on the controller, if a later collection finds it, and return the arguments with the host's copy of it."""
-        run_path, source_hash, notes = arguments.pop("run_path"), arguments.pop("source_hash"), arguments.pop("notes", None) or {}
+        """Record the order on the controller, if a later collection finds it, and return the arguments with the host's copy of it.
+
+        What the tester counts for the host's profile is ordered here, because profiles are in the run directory.
+        """
+        directory = RunDirectory.open(arguments.pop("run_path"))
+        source_hash, notes = arguments.pop("source_hash"), arguments.pop("notes", None) or {}
+        arguments["arguments"] += counted_for(profile_of(directory.run, host))
         order = make_order(
             arguments["run_id"],
             host,
@@ -51,8 +61,11 @@ class ActionModule(RemoteAction):
             arguments["deadline_epoch_s"],
         )
         if not self._task.check_mode:
-            try:
-                RunDirectory.open(run_path).write_order({**order, **notes})
-            except RunDirectoryError as error:
-                raise AnsibleActionFail(f"the tester was not started, since what is ordered cannot be recorded: {error}") from error
+            directory.write_order({**order, **notes})
         return {**arguments, "order": names(order)}
+
+
+def counted_for(profile: Profile) -> list[str]:
+    """Return the tester's argument for what a profile has to know of each second, nothing if it needs nothing."""
+    thresholds = ",".join(f"{threshold}ns" for threshold in profile.thresholds_ns)
+    return [f"--over={thresholds}"] if thresholds else []

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ansible_runs import SLOW_MS, Controller
+from ansible_runs import PROFILE, SLOW_MS, Controller
 from certification import Certification, summaries, summary_verdicts
 from leftovers import left_on
 from testbed import Bed, HostSpec
@@ -19,7 +19,9 @@ def test_three_hosts(start: Start, controller: Controller, tmp_path: Path) -> No
     bed = start("good", HostSpec("slow", disk="slow"), "dead")
     bed["slow"].set_delay_ms(SLOW_MS)
     bed["dead"].link_down()
-    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"))
+    # A median that no disk of a certification can break.
+    profile = {**PROFILE, "limits": [*PROFILE["limits"], {"metric": "latency_p50", "below": "9 s"}]}
+    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"), gate_profile=profile)
     certification = outcome.certification
     expected = {"good": "pass", "slow": "fail", "dead": "unreachable"}
 
@@ -44,12 +46,17 @@ def test_three_hosts(start: Start, controller: Controller, tmp_path: Path) -> No
 def check_tables(certification: Certification, measured: set[str]) -> None:
     """The raw tables are those that the record names, and right in themselves."""
     for host, record in certification.records.items():
-        assert set(record["tables"]) >= ({"run.csv", "results.csv", "intervals.csv", "histogram.csv"} if host in measured else set())
+        assert set(record["tables"]) >= ({"run.csv", "results.csv", "intervals.csv", "histogram.csv", "over.csv"} if host in measured else set())
         folder = certification.path / "hosts" / host / record["volume"]
         for name, filed in record["tables"].items():
             assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == filed["sha256"]
     for host in measured:
         check_results(certification.table(host), certification.table(host, "intervals.csv"), certification.table(host, "histogram.csv"))
+        thresholds = {row["key"]: row["value"] for row in certification.table(host, "run.csv")}["option_over_ns"].split()
+        assert "8999999999" in thresholds, "the profile's own limit"
+        assert {row["over_ns"] for row in certification.table(host, "over.csv")} <= set(thresholds)
+    slow = [int(row["operations"]) for row in certification.table("slow", "over.csv") if row["over_ns"] == "10000000"]
+    assert sum(slow) == sum(int(row["operations"]) for row in certification.table("slow") if row["worker"] == "all")
 
 
 def check_results(results: list[dict[str, str]], intervals: list[dict[str, str]], histogram: list[dict[str, str]]) -> None:

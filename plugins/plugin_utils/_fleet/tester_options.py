@@ -55,7 +55,7 @@ OPTIONS = (
     Option("startAt", "", "number", "option_start_at_epoch_s", "", "start"),
 )
 
-SET_BY_THE_COLLECTION = frozenset(("dir", "tables", "progress", "runId", "shareDevice", "csvFile", *(each.name for each in OPTIONS)))
+SET_BY_THE_COLLECTION = frozenset(("dir", "tables", "over", "progress", "runId", "shareDevice", "csvFile", *(each.name for each in OPTIONS)))
 """The options that ``sweep_options`` must not set."""
 
 

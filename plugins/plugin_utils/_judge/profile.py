@@ -18,6 +18,11 @@ FAIL = "fail"
 WARN = "warn"
 SEVERITIES = (FAIL, WARN)
 
+MAX_THRESHOLDS = 32
+"""How many thresholds the tester counts beside its own (its OPTIONS_OVER_MAX)."""
+LONGEST_THRESHOLD_NS = 3600 * 10**9
+"""The longest one."""
+
 NO_CONFIDENCE = "none"
 """What a profile says instead of a confidence if figures are compared with their limits as they stand."""
 
@@ -151,6 +156,12 @@ class Profile:
     def stall_limit_ns(self) -> float:
         """The age in nanoseconds at which a write still in flight proves a failure: the smallest hard limit of latency_max."""
         return min(limit.value for limit in self.limits if limit.hard and limit.metric.name == "latency_max")
+
+    @property
+    def thresholds_ns(self) -> list[int]:
+        """The thresholds over which the tester is to count operations, rising: those of the limits on percentiles that it can count."""
+        thresholds = {limit.threshold_ns for limit in self.limits if limit.metric.allowed_share is not None}
+        return sorted(threshold for threshold in thresholds if 1 <= threshold <= LONGEST_THRESHOLD_NS)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the profile as plain data that load_profile reads back to an equal profile."""

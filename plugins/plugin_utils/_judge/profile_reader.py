@@ -18,7 +18,16 @@ from typing import Any, TypeVar
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import METRICS, RUN, Metric, find_metric
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import FAIL, NO_CONFIDENCE, SEVERITIES, Limit, Profile, Range, Waiver
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import (
+    FAIL,
+    MAX_THRESHOLDS,
+    NO_CONFIDENCE,
+    SEVERITIES,
+    Limit,
+    Profile,
+    Range,
+    Waiver,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_values import (
     ProfileError,
     read_at_least_one,
@@ -108,7 +117,7 @@ def _read_profile(data: Any, place: _Place) -> Profile:
         raise ProfileError(f"name {shown(name)} may hold letters, digits, dot, dash and underscore only, at most 100.")
     base = _load_file(read_text(data, "extends", "The profile"), place) if "extends" in data else _EXTENDS_NOTHING
     waivers = [_read_waiver(waiver, f"waivers[{index}]") for index, waiver in enumerate(read_sequence(data.get("waivers", []), "waivers"))]
-    return Profile(
+    profile = Profile(
         name=name,
         version=_read_version(data.get("version", 1)),
         description=read_optional_text(data, "description", "The profile"),
@@ -117,6 +126,9 @@ def _read_profile(data: Any, place: _Place) -> Profile:
         waivers=_added_to(base.waivers, waivers, lambda waiver: (waiver.host, waiver.metric)),
         derived_from=_read_origins(data, base),
     )
+    if len(profile.thresholds_ns) > MAX_THRESHOLDS:
+        raise ProfileError(f"limits on percentiles have {len(profile.thresholds_ns)} different values, and the tester counts {MAX_THRESHOLDS} at most.")
+    return profile
 
 
 def _read_version(version: Any) -> int | str:

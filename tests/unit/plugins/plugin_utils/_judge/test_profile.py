@@ -70,6 +70,26 @@ def test_shipped_profiles(name, mean, p99, p99_9, highest, rate):
     assert profile.name == f"mq-log-{name}"
 
 
+def test_what_the_tester_counts_for_a_profile():
+    def thresholds(*limits):
+        return load_profile({"name": "mine", "limits": list(limits)}).thresholds_ns
+
+    assert load_profile("mq-log-silver", fabricate.PROFILES).thresholds_ns == [2_000_000, 10_000_000]
+    asked = [
+        {"metric": "latency_p99_9", "max": "9.99 ms"},
+        {"metric": "latency_time_weighted_p99", "below": "10 ms"},
+        {"metric": "latency_p99", "max": "2 ms", "block_size": "4K"},
+        {"metric": "latency_p99", "max": "2 ms", "block_size": "8K"},
+        {"metric": "latency_p99", "max": "2 h", "block_size": "16K"},
+        {"metric": "latency_p50", "below": "1 ns"},
+    ]
+    assert thresholds(*asked, {"metric": "latency_max", "max": "7 ms"}, {"metric": "flush_p99", "max": "3 ms"}) == [2_000_000, 9_990_000, 9_999_999]
+    many = [{"metric": "latency_p99", "max": f"{value} ms", "load_point": value} for value in range(1, 34)]
+    assert len(thresholds(*many[1:])) == 32
+    with pytest.raises(ProfileError, match="33 different values, and the tester counts 32 at most"):
+        thresholds(*many)
+
+
 def test_the_default_sweep_certifies_by_the_shipped_profiles():
     sweep = yaml.safe_load((pathlib.Path(fabricate.PROFILES).parents[2] / "sweep" / "defaults" / "main.yml").read_text(encoding="utf-8"))
     for path in glob.glob(os.path.join(fabricate.PROFILES, "*")):
