@@ -285,14 +285,13 @@ static enum exit_status print(enum options_outcome outcome, const struct run *ru
 int main(int argc, char **argv) {
     static struct options options;
     static struct run run = {.options = &options, .csvfile = {.fd = -1}};
-    static char message[OPTIONS_MESSAGE_BYTES];
     if (!fill_standard_descriptors()) {
         return EXIT_REFUSED;
     }
     group_digits_as_locale();
-    enum options_outcome outcome = options_parse(&options, argc, argv, message);
+    enum options_outcome outcome = options_parse(&options, argv + 1);
     if (outcome == OPTIONS_WRONG) {
-        console_complain("%s", message);
+        console_complain("%s", options.message);
         return EXIT_USAGE;
     }
     if (outcome != OPTIONS_RUN) {

@@ -19,7 +19,6 @@
 #define OPTIONS_CPUS_MAX 1024           // as many as cpu_set_t holds
 #define OPTIONS_RUN_ID_MAX 64
 #define OPTIONS_RUN_ID_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
-#define OPTIONS_MESSAGE_BYTES 640
 
 enum sync_mode { SYNC_DSYNC, SYNC_SYNC, SYNC_FDATASYNC, SYNC_FSYNC, SYNC_NONE };
 
@@ -51,32 +50,28 @@ struct options {
     uint64_t sync, direct;              // enum sync_mode; 1 is yes
     bool create_dirs, keep_files, verify, mlock, share_device;
     const char *run_id;                 // empty: a run of its own
-    uint8_t cpus[OPTIONS_CPUS_MAX / 8]; // a bit for each processor of --cpu
-    const char *cpu_list;               // NULL: not pinned
+    struct number_list cpus;            // empty: not pinned
+    char message[640];                  // OPTIONS_WRONG: what is wrong
 };
 
 enum options_outcome { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_VERSION, OPTIONS_COLUMNS, OPTIONS_WRONG };
 
-// argv's strings must outlive the options. message is filled for OPTIONS_WRONG.
-enum options_outcome options_parse(struct options *options, int argc, char **argv,
-                                   char message[OPTIONS_MESSAGE_BYTES]);
+// words: the arguments of the program and a NULL; they must outlive the options.
+enum options_outcome options_parse(struct options *options, char **words);
 
 void options_help(FILE *out);
 const char *sync_name(uint64_t sync);
 
-// The options in the order of --help; those that run.csv has under a key, with the key's unit, and their values as used.
-size_t options_count(void);
-const char *option_key(size_t number);          // NULL: none
-const char *option_unit(size_t number);
-void option_value(const struct options *options, size_t number, struct text *text);
+// The options of run.csv, in the order of --help: their values as used. *next begins at 0; false if there is no other.
+struct option_row {
+    const char *key, *unit;
+    struct text value;
+};
+bool options_row(const struct options *options, size_t *next, struct option_row *row);
 
 // The directory of queue manager number (from 1): the element of the list; the directory itself if no load
 // point is above one; otherwise its name followed by the number. False if that does not fit.
 bool options_directory(const struct options *options, uint32_t number, char *path, size_t path_bytes);
 bool options_directory_list(const struct options *options);
-
-bool cpu_in_list(const struct options *options, unsigned cpu);
-// Parses "0-3,8" into bits; false if it is not such a list or a number is out of range.
-bool parse_cpu_list(const char *text, uint8_t bits[OPTIONS_CPUS_MAX / 8]);
 
 #endif

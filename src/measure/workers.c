@@ -117,14 +117,6 @@ static bool memory_is_available(uint64_t needed, struct failure *failure) {
 
 // Threads.
 
-// The next processor of --cpu.
-static int next_cpu(const struct options *options, int cpu) {
-    do {
-        cpu = (cpu + 1) % OPTIONS_CPUS_MAX;
-    } while (!cpu_in_list(options, (unsigned)cpu));
-    return cpu;
-}
-
 // The kernel has the last word on pinning: seccomp may forbid it, and a processor may be offline.
 static bool pin(pthread_t thread, int cpu, struct failure *failure) {
     cpu_set_t set;
@@ -138,7 +130,6 @@ static bool pin(pthread_t thread, int cpu, struct failure *failure) {
 static bool start_threads(struct workers *workers, const struct options *options, struct failure *failure) {
     uint32_t wanted = workers->count;
     bool good = true;
-    int cpu = -1;
     for (workers->count = 0; good && workers->count < wanted; workers->count++) {
         struct worker *worker = &workers->worker[workers->count];
         if (sem_init(&worker->start, 0, 0) != 0 || !thread_start(&worker->thread, worker_main, worker)) {
@@ -146,9 +137,8 @@ static bool start_threads(struct workers *workers, const struct options *options
                                "limits on processes and on memory (ulimit -u, ulimit -v), or take fewer queue managers",
                                workers->count + 1);
         }
-        if (options->cpu_list != NULL) {
-            cpu = next_cpu(options, cpu);
-            good = pin(worker->thread, cpu, failure);
+        if (options->cpus.count > 0) {
+            good = pin(worker->thread, (int)options->cpus.values[workers->count % options->cpus.count], failure);
         }
     }
     return good;

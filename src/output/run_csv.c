@@ -110,14 +110,11 @@ static void put_machine(struct csv *csv) {
 // What was run.
 
 static void put_options(struct csv *csv, const struct options *options) {
-    for (size_t i = 0; i < options_count(); i++) {
-        struct text value = {0};
-        if (option_key(i) != NULL) {
-            option_value(options, i, &value);
-            csv_text(csv, option_key(i), option_unit(i), value.bytes);
-            text_free(&value);
-        }
+    struct option_row row = {0};
+    for (size_t next = 0; options_row(options, &next, &row);) {
+        csv_text(csv, row.key, row.unit, row.value.bytes);
     }
+    text_free(&row.value);
 }
 
 static void put_plan(struct csv *csv, const struct run *run) {

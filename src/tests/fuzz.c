@@ -28,15 +28,13 @@ static void require(bool condition) {
 // Arguments are separated by line ends. What is accepted must be within the ranges that the manual promises.
 static void fuzz_options(char *text) {
     static struct options options;
-    static char message[OPTIONS_MESSAGE_BYTES];
-    static char program[] = "logdisk";
-    char *arguments[ARGUMENTS_MAX + 1] = {program};
-    int count = 1;
+    char *arguments[ARGUMENTS_MAX + 1] = {0};
+    int count = 0;
     for (char *line = strtok(text, "\n"); line != NULL && count < ARGUMENTS_MAX; line = strtok(NULL, "\n")) {
         arguments[count++] = line;
     }
-    enum options_outcome outcome = options_parse(&options, count, arguments, message);
-    require((outcome == OPTIONS_WRONG) == (message[0] != '\0'));
+    enum options_outcome outcome = options_parse(&options, arguments);
+    require((outcome == OPTIONS_WRONG) == (options.message[0] != '\0'));
     if (outcome != OPTIONS_RUN) {
         return;
     }
@@ -78,7 +76,6 @@ static void fuzz_kernel_text(char *text) {
 
 static void fuzz_units(char *text) {
     uint64_t value = 0;
-    uint8_t bits[OPTIONS_CPUS_MAX / 8];
     char size[SIZE_NAME_BYTES], thousands[THOUSANDS_BYTES];
     if (parse_size(text, &value)) {
         uint64_t again = 0;
@@ -88,7 +85,6 @@ static void fuzz_units(char *text) {
     (void)parse_integer(text, &value);
     (void)parse_decimal(text, &value);
     (void)parse_duration(text, &value);
-    (void)parse_cpu_list(text, bits);
 }
 
 // Whatever text comes, the field is one field: quotes are paired, and no raw control character is in it.

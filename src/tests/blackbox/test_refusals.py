@@ -31,7 +31,7 @@ def usage_errors(place):
         (["--bsize=5X"], ["--bsize", "'5X'", "512 to 64M", "try"]),
         (["--duration=0"], ["--duration", "'0'"]),
         (["--whatever"], ["--whatever", "--help"]),
-        (["--bsize=4K", "-xq"], ["'-x' is unknown"]),
+        (["--bsize=4K", "-xq"], ["'-xq' is unknown"]),
         (["--bsize=" + ",".join(["4K"] * 1001)], ["--bsize", "1001", "up to 1000"]),
         (["--bsize=4K", "--dir=" + "d" * 5000], ["--dir", "too long", "4095"]),
     ):

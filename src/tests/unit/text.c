@@ -69,19 +69,20 @@ void test_units(void) {
     }
 }
 
-static char message[OPTIONS_MESSAGE_BYTES];
+static const char *message;
 
 // Parses a command line given as one text with blanks between the arguments.
 static enum options_outcome parse(struct options *options, const char *line) {
     static char copy[8192];
     static char *arguments[64];
     int count = 0;
-    (void)snprintf(copy, sizeof copy, "logdisk %s", line);
+    (void)snprintf(copy, sizeof copy, "%s", line);
     for (char *word = strtok(copy, " "); word != NULL && count < 63; word = strtok(NULL, " ")) {
         arguments[count++] = word;
     }
     arguments[count] = NULL;
-    return options_parse(options, count, arguments, message);
+    message = options->message;
+    return options_parse(options, arguments);
 }
 
 void test_options_accepted(void) {
@@ -104,20 +105,16 @@ void test_options_accepted(void) {
     CHECK(o.start_at_ns == UINT64_C(1790000000250000000));
     CHECK(parse(&o, "--bsize=4K --verify --mlock --keepFiles --createDirs --cpu=0-1,3 --reserve=0") == OPTIONS_RUN);
     CHECK(o.verify && o.mlock && o.keep_files && o.create_dirs && o.reserve_given && o.reserve_bytes == 0);
-    CHECK(cpu_in_list(&o, 0) && cpu_in_list(&o, 1) && !cpu_in_list(&o, 2) && cpu_in_list(&o, 3));
+    CHECK(o.cpus.count == 3 && o.cpus.values[0] == 0 && o.cpus.values[1] == 1 && o.cpus.values[2] == 3);
     CHECK(parse(&o, "--help") == OPTIONS_HELP);
     CHECK(parse(&o, "--version") == OPTIONS_VERSION);
 }
 
 static const char *over_of(const struct options *options) {
-    static struct text value;
-    text_cut(&value, 0);
-    for (size_t i = 0; i < options_count(); i++) {
-        if (option_key(i) != NULL && strcmp(option_key(i), "option_over_ns") == 0) {
-            option_value(options, i, &value);
-        }
+    static struct option_row row;
+    for (size_t next = 0; options_row(options, &next, &row) && strcmp(row.key, "option_over_ns") != 0;) {
     }
-    return value.bytes;
+    return row.value.bytes;
 }
 
 // In rising order and each once, whatever is asked for; the last --over counts.
@@ -214,15 +211,17 @@ void test_options_directories(void) {
 }
 
 void test_cpu_list(void) {
-    uint8_t bits[OPTIONS_CPUS_MAX / 8];
     static const struct { const char *text; bool good; } cases[] = {
-        {"0", true}, {"0,1", true}, {"0-3,8", true}, {"1023", true}, {"1024", false}, {"", false}, {",", false},
-        {"1-", false}, {"-1", false}, {"1-2-3", false}, {"a", false}, {"3-1", false}, {"1,", false},
+        {"0", true}, {"0,1", true}, {"0-3,8", true}, {"1023", true}, {"0-999", true}, {"1024", false}, {"0-1000", false},
+        {"0-600,0-600", false}, {"", false}, {",", false}, {"1-", false}, {"-1", false}, {"1-2-3", false}, {"a", false},
+        {"3-1", false}, {"1,", false}, {"0-18446744073709551615", false},
     };
+    static struct options o;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        CHECK_CASE(parse_cpu_list(cases[i].text, bits) == cases[i].good, cases[i].text);
+        char line[64];
+        (void)snprintf(line, sizeof line, "--bsize=4K --cpu=%s", cases[i].text);
+        CHECK_CASE((parse(&o, line) == OPTIONS_RUN) == cases[i].good, line);
     }
-    CHECK(parse_cpu_list("1-2,9", bits) && bits[0] == 6 && bits[1] == 2);
 }
 
 static const char *as_csv(const char *text) {

@@ -62,12 +62,12 @@ void test_workers(void) {
     static struct options options;
     static struct workload workload;
     static struct workspace workspace;
-    char directory[] = "/tmp/logdisk-unit-XXXXXX", message[OPTIONS_MESSAGE_BYTES], option[64];
+    char directory[] = "/tmp/logdisk-unit-XXXXXX", option[64];
     CHECK(mkdtemp(directory) != NULL);
     (void)snprintf(option, sizeof option, "--dir=%s/qm", directory);
-    char *arguments[] = {"logdisk", option, "--createDirs", "--bsize=4K,16K", "--fileSize=64K", "--numFiles=2", "--qm=1,2",
-                         "--direct=no", "--sync=fdatasync", "--reserve=0"};
-    CHECK(options_parse(&options, sizeof arguments / sizeof arguments[0], arguments, message) == OPTIONS_RUN);
+    char *arguments[] = {option, "--createDirs", "--bsize=4K,16K", "--fileSize=64K", "--numFiles=2", "--qm=1,2",
+                         "--direct=no", "--sync=fdatasync", "--reserve=0", NULL};
+    CHECK(options_parse(&options, arguments) == OPTIONS_RUN);
     CHECK(mq_log_open(&workload, &options) && workload.places_count == 2);
     workload.streams[workload.streams_count++] = (struct stream){
         .name = "data", .block_bytes = 8192, .read_ppm = 500000, .sync = SYNC_NONE, .workers = 3, .shares_place = true};
