@@ -12,7 +12,7 @@
 #include "output/console.h"
 #include "output/run_csv.h"
 #include "run.h"
-#include "workload/test_file.h"
+#include "workload/test_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -105,7 +105,7 @@ static void preparing_tick(void *argument) {
 // False if the run is to end.
 static bool prepare_run(struct run *run) {
     struct workspace *workspace = &run->workspace;
-    if (!workspace_init(workspace, run->options, &run->workload, run->options->seed)) {
+    if (!workspace_init(workspace, run->options, &run->workload)) {
         return failure_set(&run->failure, EXIT_REFUSED, "no memory");
     }
     workspace->before_files = preflight_disks;

@@ -56,7 +56,7 @@ bool preflight_disks(void *context, struct failure *failure) {
     places_find(&run->places, &run->tables, &run->progress, run->csvfile.fd, &run->workspace);
     atomic_store(&run->places_known, true);
     look_at_disks(run);
-    return workers_create(&run->workers, &run->workspace, run->options, failure) &&
+    return workers_create(&run->workers, &run->workspace, failure) &&
            lock_devices(run, failure);
 }
 

@@ -14,7 +14,7 @@
 #include "host/device_lock.h"
 #include "host/disturbance.h"
 #include "measure/verify.h"
-#include "measure/workers.h"
+#include "measure/worker.h"
 #include "output/mqldt_csv.h"
 #include "output/places.h"
 #include "output/progress.h"

@@ -249,17 +249,11 @@ static void monitor_workers(struct run *run) {
 
 // The end: closes the books, and gives the figures to the tables, the screen and mqldt's table.
 
-static const char *call_name(const struct worker *worker) {
-    const struct worker_error *error = &worker->error;
-    return error->operation == OPERATION_READ ? "preadv" : !error->in_flush ? "pwritev"
-           : worker->stream->stream->sync == SYNC_FSYNC ? "fsync" : "fdatasync";
-}
-
 static void note_error(struct run *run) {
     const struct worker *first = NULL;
     for (uint32_t i = 0; i < run->workers.active_count; i++) {
         const struct worker *worker = run->workers.active[i];
-        if (worker->error.occurred && (first == NULL || worker->error.at_ns < first->error.at_ns)) {
+        if (worker->error.call != NULL && (first == NULL || worker->finish_ns < first->finish_ns)) {
             first = worker;
         }
     }
@@ -270,11 +264,11 @@ static void note_error(struct run *run) {
     *failure = (struct failure){.error = first->error.error, .offset_bytes = first->pattern.offset_bytes,
                                 .queue_manager = first->number, .block_bytes = first->pattern.block_bytes,
                                 .write = first->error.ordinal};
-    (void)snprintf(failure->call, sizeof failure->call, "%s", call_name(first));
+    (void)snprintf(failure->call, sizeof failure->call, "%s", first->error.call);
     workspace_file_path(&run->workspace, first->place, first->pattern.file, failure->file);
     (void)failure_set(failure, EXIT_IO_ERROR, "%s failed at offset %" PRIu64 " of %s (block of %" PRIu64 " bytes, %s %"
                       PRIu64 "%s): %s", failure->call, failure->offset_bytes, failure->file, failure->block_bytes,
-                      operation_name(first->error.operation), failure->write,
+                      operation_name(first->operation), failure->write,
                       first->error.in_warmup ? " of the warm-up" : "", failure_error_text(failure->error));
 }
 

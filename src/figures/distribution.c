@@ -27,6 +27,9 @@ struct bucket_range distribution_range(const struct distribution *distribution) 
 }
 
 void distribution_clear(struct distribution *distribution) {
+    if (distribution == NULL) {
+        return;
+    }
     if (distribution->count > 0) {
         struct bucket_range range = distribution_range(distribution);
         memset(&distribution->buckets[range.first], 0, (range.last - range.first + 1) * sizeof distribution->buckets[0]);
@@ -41,7 +44,7 @@ void distribution_add_sum(struct distribution *distribution, uint128 ns) {
 }
 
 void distribution_merge(struct distribution *into, const struct distribution *from) {
-    if (from->count == 0) {
+    if (into == NULL || from->count == 0) {
         return;
     }
     struct bucket_range range = distribution_range(from);

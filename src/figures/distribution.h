@@ -58,7 +58,8 @@ static inline void distribution_add(struct distribution *distribution, uint64_t 
     distribution->buckets[distribution_bucket(ns)]++;
 }
 
-// Both touch only the occupied buckets. A distribution of zeros (calloc) has to be cleared before its first use.
+// Both touch only the occupied buckets, and do nothing for NULL. A distribution of zeros (calloc) has to be cleared before
+// its first use.
 void distribution_clear(struct distribution *distribution);
 void distribution_merge(struct distribution *into, const struct distribution *from);
 

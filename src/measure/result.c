@@ -16,12 +16,6 @@ static uint64_t since(uint64_t later_ns, uint64_t earlier_ns) {
     return later_ns > earlier_ns ? later_ns - earlier_ns : 0;
 }
 
-static void merge(struct distribution *into, const struct distribution *from) {
-    if (into != NULL) {
-        distribution_merge(into, from);
-    }
-}
-
 struct result_key result_key_of(const struct stream_step *stream, enum operation operation) {
     return (struct result_key){.step = stream->plan->key.step, .load_point = stream->plan->key.load_point,
                                .block_bytes = stream->block_bytes, .stream = stream->stream->name,
@@ -104,9 +98,9 @@ static void add_worker(struct result *all, struct figures *figures, const struct
         all->max_in_flight = one->max_in_flight;
         all->max_worker = one->key.worker;
     }
-    merge(&figures->latency, one->latency);
-    merge(figures->flush, one->flush);
-    merge(figures->response, one->response);
+    distribution_merge(&figures->latency, one->latency);
+    distribution_merge(figures->flush, one->flush);
+    distribution_merge(figures->response, one->response);
     all->elapsed_ns = one->elapsed_ns > all->elapsed_ns ? one->elapsed_ns : all->elapsed_ns;
     all->bytes += one->bytes;
     all->ring_passes += one->ring_passes / workers;

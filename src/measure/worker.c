@@ -23,12 +23,8 @@
 void figures_clear(struct figures *figures) {
     distribution_clear(&figures->slot);
     distribution_clear(&figures->latency);
-    if (figures->flush != NULL) {
-        distribution_clear(figures->flush);
-    }
-    if (figures->response != NULL) {
-        distribution_clear(figures->response);
-    }
+    distribution_clear(figures->flush);
+    distribution_clear(figures->response);
     memset((char *)figures + offsetof(struct figures, stalls), 0, sizeof *figures - offsetof(struct figures, stalls));
 }
 
@@ -144,12 +140,12 @@ static void count_not_started(struct worker *worker, uint64_t end_ns) {
     if (schedule.rate_micro_per_s == 0) {
         return;
     }
-    uint64_t started = worker->operations + (worker->error.occurred || figures->in_flight.in_flight);
+    uint64_t started = worker->operations + (worker->error.call != NULL || figures->in_flight.in_flight);
     uint64_t before = schedule_due_before(&schedule, plan->timeline.start_ns);
     uint64_t due = schedule_due_before(&schedule, end_ns < plan->end_ns ? end_ns : plan->end_ns);
-    figures->first_not_started = started > before ? started : before;
-    figures->not_started = due > figures->first_not_started ? due - figures->first_not_started : 0;
-    schedule_add_waits(&schedule, figures->first_not_started, figures->not_started, end_ns, figures->response);
+    uint64_t first = started > before ? started : before;
+    figures->not_started = due > first ? due - first : 0;
+    schedule_add_waits(&schedule, first, figures->not_started, end_ns, figures->response);
 }
 
 void worker_finish(struct worker *worker, uint64_t end_ns) {
@@ -252,10 +248,11 @@ static void record_flush_and_response(struct worker *worker, struct figures *fig
 }
 
 static void fail(struct worker *worker, bool in_flush, int error, uint64_t end_ns) {
+    const char *flush_call = worker->stream->stream->sync == SYNC_FSYNC ? "fsync" : "fdatasync";
     pass_cuts_until(worker, end_ns);
-    worker->error = (struct worker_error){.occurred = true, .in_flush = in_flush, .operation = worker->operation,
-                                          .error = error, .in_warmup = worker->cut.index == 0, .at_ns = end_ns,
-                                          .ordinal = worker->operations - worker->warmup_operations + 1};
+    worker->error = (struct worker_error){
+        .call = in_flush ? flush_call : worker->operation == OPERATION_READ ? "preadv" : "pwritev", .error = error,
+        .in_warmup = worker->cut.index == 0, .ordinal = worker->operations - worker->warmup_operations + 1};
     atomic_store_explicit(&worker->stream->plan->stop, true, memory_order_relaxed);
     finish_at(worker, end_ns);
 }

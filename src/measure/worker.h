@@ -12,13 +12,11 @@
 #ifndef LOGDISK_WORKER_H
 #define LOGDISK_WORKER_H
 
-#include "base/options.h"
-#include "figures/distribution.h"
+#include "base/failure.h"
 #include "figures/recorder.h"
 #include "figures/stalls.h"
-#include "figures/timeline.h"
 #include "host/disturbance.h"
-#include "workload/payload.h"
+#include "workload/test_files.h"
 #include "workload/workload.h"
 
 #include <pthread.h>
@@ -58,7 +56,7 @@ struct figures {
     uint64_t second_operations;         // of the running second
     struct seconds seconds;
     uint64_t first_pass_operations, first_pass_sum_ns;          // measured in the first pass over the files in this step
-    uint64_t first_not_started, not_started;    // that were due in the measured time (open loop)
+    uint64_t not_started;               // that were due in the measured time (open loop)
     struct stall in_flight;             // when main abandoned the worker; if in_flight.in_flight
 };
 
@@ -83,12 +81,10 @@ static inline struct recorder *stream_recorder(const struct stream_step *stream)
 enum worker_state { WORKER_RUNNING, WORKER_IN_CALL, WORKER_BORROWED, WORKER_ABANDONED };
 
 struct worker_error {
-    bool occurred, in_flush;
-    enum operation operation;
+    const char *call;                   // the system call; NULL: none failed
     int error;                          // errno or FAILURE_SHORT_WRITE
     bool in_warmup;
     uint64_t ordinal;                   // which operation, from 1; in the warm-up from its beginning
-    uint64_t at_ns;
 };
 
 struct worker {
@@ -142,5 +138,28 @@ void worker_finish(struct worker *worker, uint64_t end_ns);
 
 // When its operations are due. In an open loop the workers of a stream are evenly shifted against each other.
 struct schedule worker_schedule(const struct worker *worker);
+
+// All workers of a run. They and all memory that the greatest load point takes are created once, before the first file;
+// the threads wait at the start of each step.
+struct workers {
+    const struct workspace *workspace;
+    struct step_plan plan;              // of the step that runs
+    struct stream_step streams[WORKLOAD_STREAMS_MAX];
+    uint32_t count;                     // of threads, which wait: all streams at the greatest load point
+    struct worker *worker;              // those of each stream one after the other
+    uint32_t active_count;              // workers of the step, of all streams
+    struct worker **active;
+};
+
+// For a workspace that knows its alignment. False: not enough memory or threads, or a processor of --cpu that cannot be
+// used; failure says which.
+bool workers_create(struct workers *workers, const struct workspace *workspace, struct failure *failure);
+
+// Prepares a step; the caller then sets the instants of workers->plan and starts it.
+void workers_prepare_step(struct workers *workers, const struct result_key *key);
+void workers_start_step(struct workers *workers);
+
+// Ends the threads. None of them may be abandoned.
+void workers_end(struct workers *workers);
 
 #endif

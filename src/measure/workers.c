@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "base/platform.h"
 
-#include "measure/workers.h"
+#include "measure/worker.h"
 
 #include "base/thread.h"
 #include "base/units.h"
@@ -16,26 +16,14 @@
 #define OWN_TABLE_MAX_DESCRIPTORS 1024          // above that, copies of the descriptor table would cost too much
 #define MEMINFO_BYTES 8192
 
-static uint64_t largest_block(const struct stream *stream, const struct options *options) {
+// Memory that the payload of a worker takes: for the largest block of all steps.
+static size_t pool_bytes_of(const struct stream *stream, const struct workspace *workspace) {
+    const struct number_list *sizes = &workspace->options->block_sizes;
     uint64_t largest = stream->block_bytes;
-    for (size_t i = 0; stream->block_bytes == 0 && i < options->block_sizes.count; i++) {
-        largest = options->block_sizes.values[i] > largest ? options->block_sizes.values[i] : largest;
+    for (size_t i = 0; stream->block_bytes == 0 && i < sizes->count; i++) {
+        largest = sizes->values[i] > largest ? sizes->values[i] : largest;
     }
-    return largest;
-}
-
-// Memory that the payload of a worker takes.
-static size_t pool_bytes_of(const struct stream *stream, const struct workspace *workspace,
-                            const struct options *options) {
-    return payload_pool_bytes(largest_block(stream, options), workspace->alignment_bytes);
-}
-
-static bool few_descriptors(const struct workload *workload) {
-    uint64_t files = 0;
-    for (uint32_t i = 0; i < workload->places_count; i++) {
-        files += workload->places[i].files;
-    }
-    return files <= OWN_TABLE_MAX_DESCRIPTORS;
+    return payload_pool_bytes(largest, workspace->alignment_bytes);
 }
 
 // With the distributions that the operation needs right behind; NULL if there is no memory.
@@ -50,25 +38,24 @@ static struct figures *create_figures(const struct stream *stream, enum operatio
     return figures;
 }
 
-static bool create_worker(struct worker *worker, const struct workspace *workspace, const struct options *options,
-                          uint32_t index) {
+static bool create_worker(struct worker *worker, const struct workspace *workspace, uint32_t index) {
     const struct stream *stream = worker->stream->stream;
-    size_t pool_bytes = pool_bytes_of(stream, workspace, options);
+    size_t pool_bytes = pool_bytes_of(stream, workspace);
     void *pool;
     worker->place = stream->first_place + (stream->shares_place ? 1 : worker->number);
     const struct directory *directory = &workspace->directories[worker->place - 1];
     worker->fds = directory->files;
     worker->through_libc = getenv("LD_PRELOAD") != NULL;
-    worker->random = workspace->seed ^ index;
+    worker->random = workspace->options->seed ^ index;
     worker->pattern = (struct pattern){.kind = stream->pattern, .files = (uint32_t)directory->place->files,
                                        .file_bytes = directory->place->file_bytes, .block_bytes = 1};
     if (posix_memalign(&pool, workspace->alignment_bytes, pool_bytes) != 0) {
         return false;
     }
-    payload_open(&worker->payload, pool, pool_bytes, workspace->seed, index + 1);
-    for (int i = 0; i < OPERATIONS; i++) {
-        worker->figures[i] = stream_has(stream, (enum operation)i) ? create_figures(stream, (enum operation)i) : NULL;
-        if (stream_has(stream, (enum operation)i) && worker->figures[i] == NULL) {
+    payload_open(&worker->payload, pool, pool_bytes, workspace->options->seed, index + 1);
+    for (enum operation i = 0; i < OPERATIONS; i++) {
+        worker->figures[i] = stream_has(stream, i) ? create_figures(stream, i) : NULL;
+        if (stream_has(stream, i) && worker->figures[i] == NULL) {
             return false;
         }
     }
@@ -76,15 +63,15 @@ static bool create_worker(struct worker *worker, const struct workspace *workspa
            posix_memalign(&worker->read_block, workspace->alignment_bytes, pool_bytes) == 0;
 }
 
-static bool create_stream(struct workers *workers, struct stream_step *step, const struct workspace *workspace,
-                          const struct options *options) {
-    uint32_t count = stream_workers(step->stream, options->queue_managers);
+static bool create_stream(struct workers *workers, struct stream_step *step) {
+    const struct workspace *workspace = workers->workspace;
+    uint32_t count = stream_workers(step->stream, workspace->options->queue_managers);
     step->plan = &workers->plan;
     step->first_worker = &workers->worker[workers->count];
-    for (int i = 0; i < OPERATIONS; i++) {
-        if (stream_has(step->stream, (enum operation)i)) {
+    for (enum operation i = 0; i < OPERATIONS; i++) {
+        if (stream_has(step->stream, i)) {
             step->recorders[i] = calloc(1, sizeof *step->recorders[i]);
-            step->all[i] = create_figures(step->stream, (enum operation)i);
+            step->all[i] = create_figures(step->stream, i);
             if (step->recorders[i] == NULL || step->all[i] == NULL) {
                 return false;
             }
@@ -95,7 +82,7 @@ static bool create_stream(struct workers *workers, struct stream_step *step, con
         struct worker *worker = &step->first_worker[n];
         worker->number = n + 1;
         worker->stream = step;
-        if (!create_worker(worker, workspace, options, workers->count++)) {
+        if (!create_worker(worker, workspace, workers->count++)) {
             return false;
         }
     }
@@ -127,7 +114,8 @@ static bool pin(pthread_t thread, int cpu, struct failure *failure) {
                                      "some of those that this process may use (nproc, taskset -p)", cpu, strerror(error));
 }
 
-static bool start_threads(struct workers *workers, const struct options *options, struct failure *failure) {
+static bool start_threads(struct workers *workers, struct failure *failure) {
+    const struct options *options = workers->workspace->options;
     uint32_t wanted = workers->count;
     bool good = true;
     for (workers->count = 0; good && workers->count < wanted; workers->count++) {
@@ -144,50 +132,44 @@ static bool start_threads(struct workers *workers, const struct options *options
     return good;
 }
 
-static bool no_memory(struct failure *failure, uint64_t needed) {
-    char text[THOUSANDS_BYTES];
-    return failure_set(failure, EXIT_REFUSED, "no memory for the writers, which take %s bytes; take fewer queue managers "
-                       "or smaller blocks, or raise the limit on memory (ulimit -v)", format_thousands(text, needed));
-}
-
 // Sets count to that of all streams, at the greatest load point.
-static uint64_t needed_bytes(const struct workspace *workspace, const struct options *options, uint32_t *count) {
+static uint64_t needed_bytes(const struct workspace *workspace, uint32_t *count) {
     const struct workload *workload = workspace->workload;
     uint64_t needed = 0;
     *count = 0;
     for (uint32_t i = 0; i < workload->streams_count; i++) {
         const struct stream *stream = &workload->streams[i];
-        uint32_t of_stream = stream_workers(stream, options->queue_managers);
-        needed += of_stream * (pool_bytes_of(stream, workspace, options) + sizeof(struct worker) + sizeof(struct figures) +
+        uint32_t of_stream = stream_workers(stream, workspace->options->queue_managers);
+        needed += of_stream * (pool_bytes_of(stream, workspace) + sizeof(struct worker) + sizeof(struct figures) +
                                2 * sizeof(struct distribution));
         *count += of_stream;
     }
     return needed;
 }
 
-bool workers_create(struct workers *workers, const struct workspace *workspace, const struct options *options,
-                    struct failure *failure) {
+bool workers_create(struct workers *workers, const struct workspace *workspace, struct failure *failure) {
     const struct workload *workload = workspace->workload;
+    char text[THOUSANDS_BYTES];
     uint32_t count;
-    uint64_t needed = needed_bytes(workspace, options, &count);
+    uint64_t needed = needed_bytes(workspace, &count);
     if (!memory_is_available(needed, failure)) {
         return false;
     }
-    workers->workload = workload;
-    workers->alignment_bytes = workspace->alignment_bytes;
-    workers->plan.own_fd_tables = few_descriptors(workload);
+    workers->workspace = workspace;
+    workers->plan.own_fd_tables = workspace->descriptors <= OWN_TABLE_MAX_DESCRIPTORS;
     workers->worker = calloc(count, sizeof *workers->worker);
     workers->active = calloc(count, sizeof *workers->active);
     bool good = workers->worker != NULL && workers->active != NULL;
     for (uint32_t i = 0; good && i < workload->streams_count; i++) {
         workers->streams[i].stream = &workload->streams[i];
-        good = create_stream(workers, &workers->streams[i], workspace, options);
+        good = create_stream(workers, &workers->streams[i]);
     }
-    if (!good) {
-        workers->count = 0;             // none has a thread
-        return no_memory(failure, needed);
+    if (good) {
+        return start_threads(workers, failure);
     }
-    return start_threads(workers, options, failure);
+    workers->count = 0;                 // none has a thread
+    return failure_set(failure, EXIT_REFUSED, "no memory for the writers, which take %s bytes; take fewer queue managers "
+                       "or smaller blocks, or raise the limit on memory (ulimit -v)", format_thousands(text, needed));
 }
 
 // Steps.
@@ -198,12 +180,12 @@ void workers_prepare_step(struct workers *workers, const struct result_key *key)
     atomic_store(&workers->plan.stop, false);
     atomic_store(&workers->plan.finished, 0);
     workers->active_count = 0;
-    for (uint32_t i = 0; i < workers->workload->streams_count; i++) {
+    for (uint32_t i = 0; i < workers->workspace->workload->streams_count; i++) {
         struct stream_step *step = &workers->streams[i];
         step->block_bytes = step->stream->block_bytes > 0 ? step->stream->block_bytes : key->block_bytes;
         step->workers = stream_workers(step->stream, key->load_point);
         for (uint32_t n = 0; n < step->workers; n++) {
-            worker_prepare_step(&step->first_worker[n], workers->alignment_bytes);
+            worker_prepare_step(&step->first_worker[n], workers->workspace->alignment_bytes);
             workers->active[workers->active_count++] = &step->first_worker[n];
         }
     }

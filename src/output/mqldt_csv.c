@@ -4,7 +4,7 @@
 
 #include "output/mqldt_csv.h"
 
-#include "workload/test_file.h"
+#include "workload/test_files.h"
 #include "output/console.h"
 
 #include <errno.h>

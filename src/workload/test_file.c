@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "base/platform.h"
 
-#include "workload/test_file.h"
+#include "workload/test_files.h"
 
 #include <errno.h>
 #include <fcntl.h>

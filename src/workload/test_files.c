@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "base/units.h"
-#include "workload/test_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,11 +29,9 @@
 
 #define refuse(workspace, ...) failure_set(&(workspace)->failure, EXIT_REFUSED, __VA_ARGS__)
 
-bool workspace_init(struct workspace *workspace, const struct options *options, const struct workload *workload,
-                    uint64_t seed) {
+bool workspace_init(struct workspace *workspace, const struct options *options, const struct workload *workload) {
     workspace->options = options;
     workspace->workload = workload;
-    workspace->seed = seed;
     workspace->alignment_bytes = options->alignment_bytes;
     workspace->directories = calloc(workload->places_count, sizeof *workspace->directories);
     if (workspace->directories == NULL || pthread_mutex_init(&workspace->activity_lock, NULL) != 0) {
@@ -167,6 +164,7 @@ static bool enough_descriptors(struct workspace *workspace) {
         needed += place->files + 1;
         largest_bytes = place->file_bytes > largest_bytes ? place->file_bytes : largest_bytes;
     }
+    workspace->descriptors = needed;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
         return refuse(workspace, "cannot read the limit on open files: %s", strerror(errno));
     }
@@ -359,7 +357,7 @@ static bool format_files(struct workspace *workspace) {
     if (posix_memalign(&pool, FORMAT_ALIGNMENT_BYTES, FORMAT_PART_BYTES) != 0) {
         return refuse(workspace, "no memory for preformatting");
     }
-    payload_open(&workspace->payload, pool, FORMAT_PART_BYTES, workspace->seed, 0);
+    payload_open(&workspace->payload, pool, FORMAT_PART_BYTES, workspace->options->seed, 0);
     payload_start_step(&workspace->payload, FORMAT_PART_BYTES, FORMAT_PART_BYTES);
     uint64_t start_ns = now_ns();
     bool good = for_each_file(workspace, format_file);

@@ -53,13 +53,13 @@ struct workspace {
     uint32_t places;
     struct directory *directories;
     uint64_t alignment_bytes;           // of memory: --alignment, or the file system's preferred block if that is 0
+    uint64_t descriptors;               // of all files and directories, and some to spare
     uint64_t free_bytes, size_bytes;    // of the first directory's file system, before the first byte
     // Refuses what else may be, between the checks and the first file; NULL: nothing.
     bool (*before_files)(void *context, struct failure *failure);
     void *before_files_context;
     atomic_bool stop;
     struct initial_write initial_write;
-    uint64_t seed;
     struct payload payload;             // of preformatting
     pthread_mutex_t activity_lock;      // while the preparing thread writes the activity, or main reads it
     struct activity activity;
@@ -67,8 +67,7 @@ struct workspace {
 };
 
 // workspace_init only sets the record up; workspace_prepare does everything, and leaves the outcome in failure.
-bool workspace_init(struct workspace *workspace, const struct options *options, const struct workload *workload,
-                    uint64_t seed);
+bool workspace_init(struct workspace *workspace, const struct options *options, const struct workload *workload);
 void workspace_prepare(void *workspace);
 
 // Closes the files at the end of a run, and removes directories that --createDirs made and that could not go before.
@@ -81,5 +80,25 @@ void workspace_file_path(const struct workspace *workspace, uint32_t place, uint
 
 // For main: a copy of the activity; false if there is none.
 bool workspace_activity(struct workspace *workspace, struct activity *copy);
+
+// One test file, opened with MQ's flags.
+
+// Creates a file of the place in its directory, under that name if it needs one, and leaves a descriptor open with the
+// flags of the test. path is for messages.
+bool test_file_create(int dir_fd, const char *name, const char *path, const struct place *place, bool keep, int *fd,
+                      struct failure *failure);
+
+// Removes the name if it is still that of the open file; false if it is not.
+bool test_file_unlink(int dir_fd, const char *name, int fd);
+
+// One write as the test makes it. 0, errno, or FAILURE_SHORT_WRITE.
+int test_file_write(int fd, const void *block, size_t bytes, uint64_t offset_bytes);
+
+// What the kernel says direct I/O wants of offsets here; 0 if it does not say.
+uint32_t test_file_told_alignment(int fd);
+
+// Writes one block at the file's start; if the kernel refuses that size, names the next one that works.
+bool test_file_try_block(int fd, const char *path, uint64_t block_bytes, uint64_t alignment_bytes,
+                        struct failure *failure);
 
 #endif

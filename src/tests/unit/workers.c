@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "check.h"
 #include "measure/result.h"
-#include "measure/workers.h"
 #include "workload/test_files.h"
 #include "workload/workload.h"
 
@@ -28,7 +27,7 @@ static void ignore_batch(const struct recorder_sink *sink, uint32_t batch, const
 
 static bool before_files(void *argument, struct failure *failure) {
     struct workspace *workspace = argument;
-    return workers_create(&workers, workspace, workspace->options, failure);
+    return workers_create(&workers, workspace, failure);
 }
 
 // A step of 100 ms, of which the first 20 are the warm-up.
@@ -71,7 +70,7 @@ void test_workers(void) {
     CHECK(mq_log_open(&workload, &options) && workload.places_count == 2);
     workload.streams[workload.streams_count++] = (struct stream){
         .name = "data", .block_bytes = 8192, .read_ppm = 500000, .sync = SYNC_NONE, .workers = 3, .shares_place = true};
-    CHECK(workspace_init(&workspace, &options, &workload, 5));
+    CHECK(workspace_init(&workspace, &options, &workload));
     workspace.before_files = before_files;
     workspace.before_files_context = &workspace;
     workspace_prepare(&workspace);
@@ -92,7 +91,7 @@ void test_workers(void) {
         for (uint32_t i = 0; i < 3; i++) {
             const struct worker *worker = &workers.streams[1].first_worker[i];
             struct result one = result_of_worker(worker, OPERATION_READ);
-            CHECK(one.key.worker == i + 1 && !worker->error.occurred);
+            CHECK(one.key.worker == i + 1 && worker->error.call == NULL);
             count += one.latency->count;
         }
         CHECK(count == reads.latency->count);
