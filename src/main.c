@@ -168,21 +168,21 @@ static void write_results(void *argument) {
     run->results_written = csvfile_write(&run->csvfile, several) && complete;
 }
 
-static enum exit_status finish(struct run *run) {
-    bool written = job_finish(&run->files, &run->supervisor, write_results, run, RESULTS_PATIENCE_NS);
-    if (!written) {
+static void finish(struct run *run) {
+    struct failure *failure = &run->failure;
+    if (job_finish(&run->files, &run->supervisor, write_results, run, RESULTS_PATIENCE_NS)) {
+        csvfile_report(&run->csvfile);
+        *failure = failure->status == EXIT_MEASURED ? run->tables.failure : *failure;
+        run_progress(run, "finished");
+    } else {
         run->thread_hangs = true;
         console_complain(run->supervisor.hurried
                              ? "the results were not written: another signal came while they were being written"
                              : "the results cannot be written: the file system of --tables or --csvFile hangs");
-        return run->failure.status == EXIT_MEASURED ? EXIT_REFUSED : run->failure.status;
     }
-    csvfile_report(&run->csvfile);
-    if (run->failure.status == EXIT_MEASURED) {
-        run->failure = run->tables.failure;
+    if (failure->status == EXIT_MEASURED && (run->thread_hangs || !run->results_written)) {
+        failure->status = EXIT_REFUSED;
     }
-    run_progress(run, "finished");
-    return run->failure.status == EXIT_MEASURED && !run->results_written ? EXIT_REFUSED : run->failure.status;
 }
 
 // Directories that had to wait for it; without any the files are closed when the process ends.
@@ -197,7 +197,7 @@ static void close_workspace(struct run *run) {
     }
 }
 
-static enum exit_status measure(struct run *run) {
+static void measure(struct run *run) {
     uint64_t deadline_s = run->options->deadline_s;
     bool countable = deadline_s < (UINT64_MAX - run->start_ns) / NS_PER_S;
     run->supervisor.deadline_ns = countable ? run->start_ns + deadline_s * NS_PER_S : UINT64_MAX;
@@ -207,41 +207,38 @@ static enum exit_status measure(struct run *run) {
         run_steps(run);
     }
     if (!atomic_load(&run->opened)) {
-        return run->failure.status;
+        return;
     }
-    enum exit_status status = EXIT_REFUSED;
     if (run->failure.status == EXIT_REFUSED) {
         tables_discard(&run->tables);
         csvfile_discard(&run->csvfile);
     } else {
-        status = finish(run);
+        finish(run);
     }
     if (!run->thread_hangs) {
         workers_end(&run->workers);     // their descriptor tables hold the test files
     }
     close_workspace(run);
-    return status;
 }
 
 // Standard output is a result that could not be written if there is no other. If there is, a reader that has gone (a
 // pipe into head) is not worth a message.
-static enum exit_status judge_screen(const struct run *run, bool drained, enum exit_status status) {
+static void judge_screen(struct run *run, bool drained) {
     bool alone = run->options->tables_dir == NULL && (run->csvfile.path == NULL || run->csvfile.on_screen);
     int error = console_error();
-    if (drained && (error == 0 || (error == EPIPE && !alone))) {
-        return status;
+    if (!drained || (error != 0 && (error != EPIPE || alone))) {
+        console_complain("cannot write to standard output: %s", drained ? strerror(error) : "nothing takes it");
+        run->failure.status = alone && run->failure.status == EXIT_MEASURED ? EXIT_REFUSED : run->failure.status;
     }
-    console_complain("cannot write to standard output: %s", drained ? strerror(error) : "nothing takes it");
-    return status == EXIT_MEASURED && alone ? EXIT_REFUSED : status;
 }
 
-// Says what has to be said, and waits for what is still being written, unless that hangs.
-static enum exit_status close_outputs(struct run *run, enum exit_status status) {
+// Waits for what is still being written, unless that hangs, and says last why the run failed.
+static void close_outputs(struct run *run) {
     struct supervisor *supervisor = &run->supervisor;
     console_release();
     bool drained = supervisor_await(supervisor, console_is_drained, NULL, OUTPUT_PATIENCE_NS);
-    status = judge_screen(run, drained, status);
-    if (run->failure.status != EXIT_MEASURED) {
+    judge_screen(run, drained);
+    if (run->failure.message[0] != '\0') {
         console_complain("%s", run->failure.message);
     }
     (void)supervisor_await(supervisor, drained ? console_is_drained : complaints_are_drained, NULL, OUTPUT_PATIENCE_NS);
@@ -249,7 +246,6 @@ static enum exit_status close_outputs(struct run *run, enum exit_status status) 
     (void)supervisor_await(supervisor, job_thread_idle, &run->files, OUTPUT_PATIENCE_NS);    // the last progress
     run->thread_hangs |= !job_thread_end(&run->files);
     run->thread_hangs |= !job_thread_end(&run->work);
-    return status;
 }
 
 // If a standard stream is closed, the next file opened would take its number, and what is meant for the screen would
@@ -309,9 +305,10 @@ int main(int argc, char **argv) {
         return EXIT_REFUSED;
     }
     console_hold();
-    enum exit_status status = close_outputs(&run, measure(&run));
+    measure(&run);
+    close_outputs(&run);
     if (run.thread_hangs) {
-        _exit((int)status);             // the thread in the hung call cannot be waited for
+        _exit((int)run.failure.status); // the thread in the hung call cannot be waited for
     }
-    return (int)status;
+    return (int)run.failure.status;
 }

@@ -213,11 +213,10 @@ static void finish_abandoned(struct run *run) {
 static uint64_t next_look_ns(const struct run *run, uint64_t now) {
     const struct step_plan *plan = &run->workers.plan;
     uint64_t cut_ns = stream_recorder(&run->workers.streams[0])->cut.end_ns + GRACE_NS;
-    bool ends = now >= plan->end_ns || run->supervisor.reason != STOP_NONE || atomic_load(&plan->stop);
-    if (ends || cut_ns <= now) {        // a worker that was running will have passed the cut very soon
-        return now + END_MONITOR_NS;
-    }
-    return least(least(now + MONITOR_NS, cut_ns), plan->end_ns);
+    bool stops = run->supervisor.reason != STOP_NONE || atomic_load(&plan->stop);
+    uint64_t next_ns = least(least(now + MONITOR_NS, cut_ns), plan->end_ns);
+    // A worker that was running at the cut will have passed it very soon.
+    return stops || next_ns < now + END_MONITOR_NS ? now + END_MONITOR_NS : next_ns;
 }
 
 // Until every worker of the step has finished, or is abandoned.
