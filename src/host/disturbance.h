@@ -18,14 +18,9 @@ enum counter {
     COUNTERS
 };
 
-struct counters {
-    bool known[COUNTERS];
-    uint64_t values[COUNTERS];
-};
-
 struct disturbance {
     uint32_t major, minor;              // of the disk; major 0: none
-    struct counters before, sum;
+    double before[COUNTERS], sum[COUNTERS];     // NAN: the kernel does not have it
     uint64_t begin_ns, elapsed_ns;
     // Of the writers, which fill these in themselves:
     uint64_t own_bytes;                 // written, warm-up included
@@ -38,6 +33,9 @@ struct disturbance {
 void disturbance_start(struct disturbance *disturbance, uint32_t major, uint32_t minor);
 void disturbance_begin_step(struct disturbance *disturbance);
 void disturbance_end_step(struct disturbance *disturbance);
+
+// What a counter counted in all steps; NAN if that is unknown.
+double disturbance_sum(const struct disturbance *disturbance, enum counter counter);
 
 // Share of what a counter counts of another or of the time (0 to 1); NAN if it is unknown.
 double disturbance_share(const struct disturbance *disturbance, enum counter part, enum counter whole);

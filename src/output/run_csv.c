@@ -238,11 +238,6 @@ static void put_storage(struct csv *csv, const struct run *run) {
 
 // What else went on.
 
-static void put_counter(struct csv *csv, const char *name, const char *unit, const struct counters *sum,
-                        enum counter counter) {
-    csv_integer_if(csv, name, unit, sum->known[counter], sum->values[counter]);
-}
-
 // The kernel's count begins before the first write, when the writers wake up: on a crowded host it can exceed the run.
 static void put_threads(struct csv *csv, const struct disturbance *disturbance) {
     bool known = disturbance->threads_known && disturbance->writers_elapsed_ns > 0;
@@ -253,7 +248,6 @@ static void put_threads(struct csv *csv, const struct disturbance *disturbance) 
 
 static void put_disturbance(struct csv *csv, const struct run *run) {
     const struct disturbance *disturbance = &run->disturbance;
-    const struct counters *sum = &disturbance->sum;
     double foreign = disturbance_foreign_bytes(disturbance), all = foreign + (double)disturbance->own_device_bytes;
     csv_real(csv, "cpu_steal_share", "ratio", disturbance_share(disturbance, COUNTER_CPU_STEAL, COUNTER_CPU_TOTAL), 6);
     csv_real(csv, "cpu_idle_share", "ratio", disturbance_share(disturbance, COUNTER_CPU_IDLE, COUNTER_CPU_TOTAL), 6);
@@ -263,16 +257,16 @@ static void put_disturbance(struct csv *csv, const struct run *run) {
     put_threads(csv, disturbance);
     csv_integer(csv, "oversleep_max_ns", "ns", run->oversleep_max_ns);
     csv_integer(csv, "oversleep_max_step", "number", run->oversleep_max_step);
-    put_counter(csv, "device_read_bytes", "bytes", sum, COUNTER_DEVICE_READ);
-    put_counter(csv, "device_written_bytes", "bytes", sum, COUNTER_DEVICE_WRITTEN);
+    csv_real(csv, "device_read_bytes", "bytes", disturbance_sum(disturbance, COUNTER_DEVICE_READ), 0);
+    csv_real(csv, "device_written_bytes", "bytes", disturbance_sum(disturbance, COUNTER_DEVICE_WRITTEN), 0);
     csv_integer(csv, "own_written_bytes", "bytes", disturbance->own_bytes);
     csv_real(csv, "foreign_io_bytes", "bytes", foreign, 0);
     csv_real(csv, "foreign_io_share", "ratio", all > 0 ? foreign / all : NAN, 6);
-    put_counter(csv, "swap_in_pages", "count", sum, COUNTER_SWAP_IN);
-    put_counter(csv, "swap_out_pages", "count", sum, COUNTER_SWAP_OUT);
-    put_counter(csv, "major_faults", "count", sum, COUNTER_MAJOR_FAULTS);
-    put_counter(csv, "paged_in_bytes", "bytes", sum, COUNTER_PAGED_IN);
-    put_counter(csv, "paged_out_bytes", "bytes", sum, COUNTER_PAGED_OUT);
+    csv_real(csv, "swap_in_pages", "count", disturbance_sum(disturbance, COUNTER_SWAP_IN), 0);
+    csv_real(csv, "swap_out_pages", "count", disturbance_sum(disturbance, COUNTER_SWAP_OUT), 0);
+    csv_real(csv, "major_faults", "count", disturbance_sum(disturbance, COUNTER_MAJOR_FAULTS), 0);
+    csv_real(csv, "paged_in_bytes", "bytes", disturbance_sum(disturbance, COUNTER_PAGED_IN), 0);
+    csv_real(csv, "paged_out_bytes", "bytes", disturbance_sum(disturbance, COUNTER_PAGED_OUT), 0);
 }
 
 void run_csv_put(struct csv *csv, const struct run *run) {
