@@ -12,7 +12,7 @@ from typing import Any
 from ansible.plugins.action import ActionBase
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.follow_up import commands
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import start_times
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import time_table
 
 
 class ActionModule(ActionBase):
@@ -25,14 +25,11 @@ class ActionModule(ActionBase):
         dummy, options = self.validate_argument_spec(
             argument_spec={
                 "mode": {"type": "str", "choices": ["together", "isolated"], "default": "together"},
-                "hosts": {"type": "list", "elements": "str", "required": True},
-                "run_id": {"type": "str", "required": True},
+                "hosts": {"type": "list", "elements": "dict", "required": True},
                 "run_path": {"type": "path", "required": True},
             }
         )
-        known = {name: (task_vars or {})["hostvars"][name].get("sweep_ready") or {} for name in options["hosts"]}
-        hosts = {name: ready for name, ready in known.items() if ready.get("run_id") == options["run_id"]}
-        starts = start_times(options["mode"], time.time(), hosts)
-        if starts:
+        hosts = time_table(options["mode"], time.time(), {host["host"]: host for host in options["hosts"]})
+        if hosts:
             say(self._display, commands(options["run_path"]))
-        return {**result, "changed": False, "starts": starts}
+        return {**result, "changed": False, "hosts": hosts}

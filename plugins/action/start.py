@@ -12,6 +12,7 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import make_order, names
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import host_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import profile_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
@@ -41,6 +42,10 @@ class ActionModule(RemoteAction):
         except RunDirectoryError as error:
             raise AnsibleActionFail(f"the tester was not started, since what is ordered cannot be recorded: {error}") from error
 
+    def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        started = {**answer, "state": "running", "progress": {}}
+        return {**host_status(task_vars["inventory_hostname"], self._task.args["run_id"], started), "changed": True}
+
     def _ordered(self, arguments: dict[str, Any], host: str, ordered_epoch_s: float) -> dict[str, Any]:
         """Record the order on the controller, if a later collection finds it, and return the arguments with the host's copy of it.
 
@@ -52,7 +57,7 @@ class ActionModule(RemoteAction):
         order = make_order(
             arguments["run_id"],
             host,
-            arguments.get("volume", "log"),
+            arguments["volume"],
             notes.get("facts") or {},
             source_hash,
             arguments["arguments"],

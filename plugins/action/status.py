@@ -2,13 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Follows a run. A host that has ended is not asked again; a look that the connection swallowed costs nothing but itself."""
+"""Polls a run. A host that has ended is not polled again; if a connection fails, only this poll is lost."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import host_status
 
 
 class ActionModule(RemoteAction):
@@ -24,8 +25,8 @@ class ActionModule(RemoteAction):
 
     def call(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         if not self._wanted:
-            return {"changed": False, **self._known}
+            return {**self._known, "changed": False}
         answer = super().call(arguments, task_vars)
         if answer.get("failed"):
-            answer = {"changed": False, "state": "unknown", "progress": {}, "reason": answer["logdisk"]["reason"]}
-        return {**answer, "run_id": arguments["run_id"]}
+            answer = {"state": "unknown", "reason": answer["logdisk"]["reason"]}
+        return {**host_status(task_vars["inventory_hostname"], arguments["run_id"], answer), "changed": False}

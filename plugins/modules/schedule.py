@@ -23,13 +23,12 @@ options:
     choices: [together, isolated]
     default: together
   hosts:
-    description: The hosts of the play. Hosts without a plan or a workspace are ignored.
+    description:
+      - The hosts to start, each as a dictionary. C(host) is its name, and C(pool) the storage pool that it uses.
+      - C(called_s) is a list with the times at which the first call to the host began and ended, in seconds since the epoch.
+      - C(format_s), C(planned_s) and C(deadline_s) are the seconds that writing the test files, the sweep, and everything together may take.
     type: list
-    elements: str
-    required: true
-  run_id:
-    description: ID of the run. Hosts whose fact C(sweep_ready) does not name it are skipped.
-    type: str
+    elements: dict
     required: true
   run_path:
     description: The run directory on the controller. It is part of the commands that the module prints for ending the run and collecting its results.
@@ -47,16 +46,20 @@ attributes:
 EXAMPLES = r"""
 - name: Set the start of every host
   mqops.logdisk.schedule:
-    hosts: "{{ ansible_play_hosts }}"
-    run_id: 20261121T104935Z-1f0c2a
+    hosts:
+      - {host: db01, pool: "", called_s: [1795258000.2, 1795258001.0], format_s: 10.7, planned_s: 467, deadline_s: 1037}
     run_path: reports/20261121T104935Z-1f0c2a
   run_once: true
   register: sweep_schedule
 """
 
 RETURN = r"""
-starts:
-  description: Start time of each host, in seconds since the epoch by the controller's clock.
+hosts:
+  description:
+    - The times of each host by its name, in seconds since the epoch by the controller's clock.
+    - The host starts at C(start_epoch_s) and is expected to end at C(end_epoch_s). From C(give_up_epoch_s) on it is not polled again.
   returned: success
   type: dict
+  sample:
+    db01: {start_epoch_s: 1795258013.4, end_epoch_s: 1795258480.4, give_up_epoch_s: 1795259080.4}
 """

@@ -29,7 +29,7 @@ options:
   volume:
     description: Name of the volume under test.
     type: str
-    default: log
+    required: true
   state_dir:
     description: Directory for the state and the tables of the run. If possible, choose a file system other than the one under test.
     type: str
@@ -106,14 +106,22 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-pid:
-  description: Process ID of the supervising shell, which is the leader of the session.
-  returned: success
-  type: int
-state_path:
-  description: State directory of the run.
+host:
+  description: Name of the host in the inventory.
   returned: success
   type: str
+run_id:
+  description: ID of the run.
+  returned: success
+  type: str
+state:
+  description: V(running), as M(mqops.logdisk.status) would report it.
+  returned: success
+  type: str
+progress:
+  description: Empty, because the tester has not reported any progress yet.
+  returned: success
+  type: dict
 """
 
 import os
@@ -181,7 +189,7 @@ def main():
     module = AnsibleModule(
         argument_spec=dict(
             run_id=dict(type="str", required=True),
-            volume=dict(type="str", default="log"),
+            volume=dict(type="str", required=True),
             state_dir=dict(type="str", required=True),
             tester=dict(type="str", required=True),
             arguments=dict(type="list", elements="str", default=[]),
@@ -220,7 +228,7 @@ def main():
         )
     except (OSError, _runs.RunError) as error:
         module.fail_json(msg=str(error))
-    module.exit_json(changed=True, pid=pid, state_path=run.path)
+    module.exit_json(changed=True)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ options:
   volume:
     description: Name of the volume under test.
     type: str
-    default: log
+    required: true
   state_dir:
     description: The state directory that was passed to M(mqops.logdisk.start).
     type: str
@@ -64,10 +64,18 @@ progress:
   returned: success
   type: dict
   sample: {state: measuring, percent: "42.9", latency_p99_ns: "1204000"}
-exit_status:
-  description: Exit status of the tester.
-  returned: when the tester has ended
-  type: int
+host:
+  description: Name of the host in the inventory.
+  returned: success
+  type: str
+run_id:
+  description: ID of the run.
+  returned: success
+  type: str
+reason:
+  description: Why the host did not answer. Empty if it did.
+  returned: success
+  type: str
 """
 
 from ansible.module_utils.basic import AnsibleModule
@@ -78,7 +86,7 @@ def main():
     module = AnsibleModule(
         argument_spec=dict(
             run_id=dict(type="str", required=True),
-            volume=dict(type="str", default="log"),
+            volume=dict(type="str", required=True),
             state_dir=dict(type="str", required=True),
             wanted=dict(type="bool", default=True),
             known=dict(type="dict", default={}),
@@ -92,8 +100,6 @@ def main():
         result = dict(state=run.state(), progress=dict((key, value) for key, dummy, value in pairs))
     except (OSError, _runs.RunError) as error:
         module.fail_json(msg=str(error))
-    if run.exit_status() is not None:
-        result["exit_status"] = run.exit_status()
     module.exit_json(changed=False, **result)
 
 

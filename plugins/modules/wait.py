@@ -19,26 +19,22 @@ version_added: 1.0.0
 author: mqops contributors (@mqops)
 options:
   hosts:
-    description: The hosts of the play.
+    description: The last status of each host that was started, as returned by M(mqops.logdisk.start) or M(mqops.logdisk.status).
     type: list
-    elements: str
+    elements: dict
     required: true
-  run_id:
-    description: ID of the run.
-    type: str
-    required: true
-  starts:
-    description: Start time of each host, as returned by M(mqops.logdisk.schedule).
+  schedule:
+    description: The times of each host, as returned by M(mqops.logdisk.schedule).
     type: dict
     required: true
   interval_s:
     description: Number of seconds between two polls. The interval grows if a long sweep or an overdue host would need too many polls.
     type: float
     default: 30
-  previous:
-    description: The result of the previous call. It is used to limit the number of polls.
-    type: dict
-    default: {}
+  polls:
+    description: Number of polls so far. The number of polls is limited.
+    type: int
+    default: 0
 attributes:
   action:
     description: This module has a corresponding action plugin, which does all of the work on the controller.
@@ -51,9 +47,8 @@ attributes:
 EXAMPLES = r"""
 - name: Wait on the controller
   mqops.logdisk.wait:
-    hosts: "{{ ansible_play_hosts }}"
-    run_id: "{{ gate_run.run_id }}"
-    starts: "{{ sweep_schedule.starts }}"
+    hosts: "{{ [sweep_status] }}"
+    schedule: "{{ sweep_schedule.hosts }}"
   run_once: true
   register: sweep_wait
 """
@@ -72,8 +67,4 @@ polls:
   description: Number of polls, including this one.
   returned: success
   type: int
-starts:
-  description: The value of O(starts), by which the next call recognizes the same sweep.
-  returned: success
-  type: dict
 """

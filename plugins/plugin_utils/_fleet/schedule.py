@@ -56,6 +56,18 @@ def start_times(mode: str, now: float, hosts: Mapping[str, Mapping[str, Any]]) -
     return starts
 
 
+def time_table(mode: str, now: float, hosts: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, float]]:
+    """Return when each host starts, when it is expected to end, and when it is given up. ``hosts`` is as for start_times, with each host's ``deadline_s``."""
+    return {
+        name: {
+            "start_epoch_s": start,
+            "end_epoch_s": start + hosts[name]["planned_s"],
+            "give_up_epoch_s": start + hosts[name]["deadline_s"] + GRACE_S,
+        }
+        for name, start in start_times(mode, now, hosts).items()
+    }
+
+
 def is_pending(status: Mapping[str, Any], give_up_epoch_s: float, now: float) -> bool:
     """True while there is a reason to look at a host again."""
     return status.get("state") not in ENDED and now < give_up_epoch_s

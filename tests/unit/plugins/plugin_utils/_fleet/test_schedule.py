@@ -5,7 +5,15 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import COLLECT_SLACK_S, GRACE_S, MAX_POLLS, is_pending, next_poll_s, start_times
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import (
+    COLLECT_SLACK_S,
+    GRACE_S,
+    MAX_POLLS,
+    is_pending,
+    next_poll_s,
+    start_times,
+    time_table,
+)
 
 HOST = {"planned_s": 10.0, "format_s": 4.0, "called_s": [990.0, 991.0], "pool": ""}
 
@@ -37,6 +45,12 @@ def test_isolated_hosts_of_a_pool_never_overlap_and_pools_run_side_by_side():
 
 def test_no_host_has_no_start():
     assert start_times("together", 0.0, {}) == {}
+
+
+def test_a_host_is_given_up_some_time_after_its_deadline():
+    times = time_table("together", 0.0, {"a": {**HOST, "deadline_s": 60.0}})["a"]
+    assert times["end_epoch_s"] - times["start_epoch_s"] == 10.0
+    assert times["give_up_epoch_s"] - times["start_epoch_s"] == 60.0 + GRACE_S
 
 
 @pytest.mark.parametrize(
