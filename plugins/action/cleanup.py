@@ -34,7 +34,7 @@ class ActionModule(RemoteAction):
         return answer
 
     def _note(self, host: str, left: list[str], limits: dict[str, Any]) -> None:
-        run_path, volume = self._task.args.get("run_path"), self._task.args.get("volume", "log")
+        run_path, volume = self._task.args.get("run_path"), self._task.args["volume"]
         if run_path and left:
             RunDirectory.open(run_path).note_leftovers(host, volume, left)
         if run_path and limits:

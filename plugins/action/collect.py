@@ -30,7 +30,7 @@ class ActionModule(RemoteAction):
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         arguments = self._task.args
-        host, volume = task_vars["inventory_hostname"], arguments.get("volume", "log")
+        host, volume = task_vars["inventory_hostname"], arguments["volume"]
         directory = RunDirectory.open(arguments["run_path"])
         try:
             tables = unpack_tables(answer.get("tables"))

@@ -44,14 +44,13 @@ class ActionModule(ActionBase):
                 "hosts": {"type": "raw", "required": True},
                 "report_dir": {"type": "str", "required": True},
                 "profile_dir": {"type": "str", "required": True},
-                "roles_dir": {"type": "str", "required": True},
             }
         )
         variables = task_vars or {}
         try:
             expected = expectation(variables["groups"], self._loader, options["hosts"], variables.get("ansible_limit"))
             hostvars = {host: variables["hostvars"][host] for host in expected.hosts}
-            _check_options(hostvars, option_specs(options["roles_dir"]))
+            _check_options(hostvars, option_specs())
             settings = {name: agreed(name, _asked(name, hostvars)) for name in RUN_WIDE}
             check_count(expected.hosts, settings["gate_expected_count"])
             run = self._run(options, expected, settings, hostvars)
@@ -81,7 +80,7 @@ class ActionModule(ActionBase):
             },
             "expected_hosts": expected.hosts,
             "left_out_hosts": expected.left_out,
-            "parameters": _parameters(role_defaults(options["roles_dir"]), hostvars),
+            "parameters": {**_parameters({**dict.fromkeys(option_specs()), **role_defaults()}, hostvars), "gate_hosts": options["hosts"]},
             "profile": common,
             "host_profiles": {host: profile for host, profile in profiles.items() if profile != common},
             "policy": {"fail_on": check_policy(settings["gate_fail_on"]), "report_only": settings["gate_report_only"]},
@@ -120,7 +119,7 @@ def _most_common(profiles: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
 
 
 def _parameters(defaults: Mapping[str, Any], hostvars: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the value of every role variable: the roles' defaults under what the hosts' variables say."""
+    """Return the value of every role variable: what the hosts' variables say, or else the default. None stands for a default that is computed on the host."""
     parameters: dict[str, Any] = {}
     for own in hostvars.values():
         handed_on = own.get("gate_settings") or {}
@@ -128,4 +127,4 @@ def _parameters(defaults: Mapping[str, Any], hostvars: Mapping[str, Any]) -> dic
             value = handed_on.get(name, own.get(name, default))
             if parameters.setdefault(name, value) != value:
                 parameters[name] = VARIES
-    return parameters
+    return {name: value for name, value in parameters.items() if value is not None}

@@ -25,7 +25,7 @@ class ActionModule(ActionBase):
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
         arguments = self._task.args
-        host, volume = (task_vars or {})["inventory_hostname"], arguments.get("volume", "log")
+        host, volume = (task_vars or {})["inventory_hostname"], arguments["volume"]
         directory = RunDirectory.open(arguments["run_path"])
         if arguments.get("keep_existing") and directory.is_known(host, volume):
             return {**result, "changed": False}

@@ -14,7 +14,7 @@ from ansible.plugins.action import ActionBase
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import REPORT, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, latest
 
 
 class ActionModule(ActionBase):
@@ -26,13 +26,12 @@ class ActionModule(ActionBase):
         result = super().run(tmp, task_vars)
         dummy, options = self.validate_argument_spec(
             argument_spec={
-                "runs": {"type": "list", "elements": "str", "required": True},
+                "runs": {"type": "list", "elements": "str"},
                 "report_dir": {"type": "str", "required": True},
             }
         )
-        paths = [os.path.abspath(os.path.expanduser(path)) for path in options["runs"] if path]
-        if not paths:
-            raise AnsibleActionFail("name at least one run directory")
+        runs = [path for path in options["runs"] or [] if path] or [latest(options["report_dir"])]
+        paths = [os.path.abspath(os.path.expanduser(path)) for path in runs]
         try:
             directory = self._directory(paths, options["report_dir"])
             if directory.verdict() is None:

@@ -12,7 +12,7 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, latest
 
 
 class ActionModule(ActionBase):
@@ -22,9 +22,14 @@ class ActionModule(ActionBase):
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
-        dummy, options = self.validate_argument_spec(argument_spec={"path": {"type": "str", "required": True}})
+        dummy, options = self.validate_argument_spec(
+            argument_spec={
+                "path": {"type": "str"},
+                "report_dir": {"type": "str", "required": True},
+            }
+        )
         try:
-            directory = RunDirectory.open(os.path.expanduser(options["path"]))
+            directory = RunDirectory.open(os.path.expanduser(options["path"] or latest(options["report_dir"])))
         except RunDirectoryError as error:
             raise AnsibleActionFail(f"{error} Name a run directory by -e collect_run=reports/<run id>.") from error
         run = {"run_id": directory.run["run_id"], "path": directory.path, "expected_hosts": directory.expected_hosts}

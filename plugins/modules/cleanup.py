@@ -19,6 +19,9 @@ description:
     that may be about to start, are kept and returned in RV(kept).
 version_added: 1.0.0
 author: mqops contributors (@mqops)
+extends_documentation_fragment:
+  - mqops.logdisk.run.state_dir
+  - mqops.logdisk.run.user
 options:
   run_id:
     description: ID of the run. If empty, all runs that have ended are removed.
@@ -26,10 +29,6 @@ options:
     default: ""
   volume:
     description: Name of the volume under test.
-    type: str
-    default: log
-  state_dir:
-    description: The state directory that was passed to M(mqops.logdisk.start).
     type: str
     required: true
   path:
@@ -48,10 +47,6 @@ options:
     description: Number of seconds that a process gets to end by itself before it is killed.
     type: float
     default: 10
-  user:
-    description: The user that this module must run as. The module fails if it runs as another user. If empty, any user is accepted.
-    type: str
-    default: ""
   volume_counters:
     description: Whether to read again how long the volumes below O(path) were limited. The action plugin sets this option.
     type: bool
@@ -67,6 +62,7 @@ EXAMPLES = r"""
   mqops.logdisk.cleanup:
     state_dir: ~/.mqops-logdisk
     run_id: 20261121T104935Z-1f0c2a
+    volume: log
     path: /var/tmp/logdisk
 """
 
@@ -214,7 +210,7 @@ def main():
     module = AnsibleModule(
         argument_spec=dict(
             run_id=dict(type="str", default=""),
-            volume=dict(type="str", default="log"),
+            volume=dict(type="str", required=True),
             state_dir=dict(type="str", required=True),
             path=dict(type="str", default=""),
             keep_state=dict(type="bool", default=False),

@@ -21,23 +21,11 @@ description:
   - The tables are kept on the host until M(mqops.logdisk.cleanup) removes them.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
+extends_documentation_fragment:
+  - mqops.logdisk.run
+  - mqops.logdisk.run.state_dir
+  - mqops.logdisk.run.user
 options:
-  run_id:
-    description: ID of the run.
-    type: str
-    required: true
-  volume:
-    description: Name of the volume under test.
-    type: str
-    default: log
-  state_dir:
-    description: The state directory that was passed to M(mqops.logdisk.start).
-    type: str
-    required: true
-  user:
-    description: The user that this module must run as. The module fails if it runs as another user. If empty, any user is accepted.
-    type: str
-    default: ""
   run_path:
     description: The run directory on the controller.
     type: path
@@ -53,6 +41,7 @@ EXAMPLES = r"""
   mqops.logdisk.collect:
     state_dir: ~/.mqops-logdisk
     run_id: 20261121T104935Z-1f0c2a
+    volume: log
     run_path: reports/20261121T104935Z-1f0c2a
 """
 
@@ -103,7 +92,7 @@ def main():
     module = AnsibleModule(
         argument_spec=dict(
             run_id=dict(type="str", required=True),
-            volume=dict(type="str", default="log"),
+            volume=dict(type="str", required=True),
             user=dict(type="str", default=""),
             state_dir=dict(type="str", required=True),
             run_path=dict(type="path", required=True),

@@ -19,6 +19,8 @@ description:
   - Does not fail because of a verdict. RV(failures) and RV(fleet_problems) contain the reasons to fail.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
+extends_documentation_fragment:
+  - mqops.logdisk.controller
 options:
   run_path:
     description: The run directory on the controller.
@@ -30,9 +32,6 @@ options:
     elements: str
     required: true
 attributes:
-  action:
-    description: This module has a corresponding action plugin, which does all of the work on the controller.
-    support: full
   check_mode:
     description: In check mode the report contains what a certification would refuse. There is no verdict.
     support: full

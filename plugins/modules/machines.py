@@ -18,19 +18,14 @@ description:
   - If two inventory names led to the same machine, one measurement would certify both, or each would measure the load of the other.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
+extends_documentation_fragment:
+  - mqops.logdisk.controller
 options:
   hosts:
     description: The hosts of the play. Hosts that were not probed are ignored.
     type: list
     elements: str
     required: true
-attributes:
-  action:
-    description: This module has a corresponding action plugin, which does all of the work on the controller.
-    support: full
-  check_mode:
-    description: This module does not change anything.
-    support: full
 """
 
 EXAMPLES = r"""

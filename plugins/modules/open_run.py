@@ -19,6 +19,8 @@ description:
   - If something is wrong, it is returned in RV(problems) and written to C(outcome.json). The role then fails.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
+extends_documentation_fragment:
+  - mqops.logdisk.controller
 options:
   hosts:
     description: The expected hosts, as a host pattern or a list of host patterns. Each term of the pattern and of the limit must match a host of the inventory.
@@ -32,14 +34,7 @@ options:
     description: Directory that contains the profiles of this collection.
     type: str
     required: true
-  roles_dir:
-    description: Directory that contains the roles of this collection. The report shows their defaults for variables that are not set.
-    type: str
-    required: true
 attributes:
-  action:
-    description: This module has a corresponding action plugin, which does all of the work on the controller.
-    support: full
   check_mode:
     description: The run directory is also created in check mode, because the report of the preflight is written to it.
     support: full
@@ -51,7 +46,6 @@ EXAMPLES = r"""
     hosts: all:!localhost
     report_dir: reports
     profile_dir: roles/gate/files/profiles
-    roles_dir: roles
   run_once: true
 """
 

@@ -16,6 +16,8 @@ description:
   - Checks the options of a sweep and works out the arguments of the tester, the space and the time that the sweep needs. The host is not contacted.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
+extends_documentation_fragment:
+  - mqops.logdisk.controller
 options:
   variables:
     description: The C(sweep_*) variables of the role by name, as far as they set options of the tester.
@@ -33,13 +35,6 @@ options:
     description: Settings that concern the whole run. They are returned as they are.
     type: dict
     default: {}
-attributes:
-  action:
-    description: This module has a corresponding action plugin, which does all of the work on the controller.
-    support: full
-  check_mode:
-    description: This module does not change anything.
-    support: full
 """
 
 EXAMPLES = r"""

@@ -20,11 +20,13 @@ description:
   - The action plugin adds the path where this version of the tester belongs, and the offset of the host's clock.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
+extends_documentation_fragment:
+  - mqops.logdisk.run.user
 options:
   directory:
     description: Directory for the binaries of the tester. C(~) is the home directory of the connecting user.
     type: path
-    default: ~/.mqops-logdisk
+    required: true
   name:
     description: Name of the directory for this version of the tester, below C(bin) in O(directory). The action plugin sets this option.
     type: str
@@ -59,10 +61,6 @@ options:
   state_dir:
     description: Directory for the state of runs. The module fails if this user cannot write to it. If empty, it is not checked.
     type: path
-    default: ""
-  user:
-    description: The user that this module must run as. The module fails if it runs as another user. If empty, any user is accepted.
-    type: str
     default: ""
 attributes:
   check_mode:
@@ -237,7 +235,7 @@ def refuse_places(module, installed):
 def main():
     module = AnsibleModule(
         argument_spec=dict(
-            directory=dict(type="path", default="~/.mqops-logdisk"),
+            directory=dict(type="path", required=True),
             name=dict(type="str", default="unknown"),
             source_dir=dict(type="path"),
             cflags=dict(type="str", default=""),

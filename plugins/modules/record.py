@@ -18,6 +18,8 @@ description:
     Otherwise it is of the kind C(preflight) and describes what a measurement would do.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
+extends_documentation_fragment:
+  - mqops.logdisk.controller
 options:
   run_path:
     description: The run directory on the controller.
@@ -26,7 +28,7 @@ options:
   volume:
     description: Name of the volume under test.
     type: str
-    default: log
+    required: true
   failed_result:
     description: The result of the task that failed.
     type: dict
@@ -48,9 +50,6 @@ options:
     type: dict
     default: {}
 attributes:
-  action:
-    description: This module has a corresponding action plugin, which does all of the work on the controller.
-    support: full
   check_mode:
     description: The record is also written in check mode, because a preflight reports refusals.
     support: full
@@ -60,6 +59,7 @@ EXAMPLES = r"""
 - name: Record why this host was not measured
   mqops.logdisk.record:
     run_path: "{{ gate_run.path }}"
+    volume: log
     failed_result: "{{ ansible_failed_result }}"
 """
 

@@ -17,20 +17,18 @@ description:
   - Several run directories are merged into a new one.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
+extends_documentation_fragment:
+  - mqops.logdisk.controller
 options:
   runs:
-    description: Run directories on the controller.
+    description: Run directories on the controller. If empty, it is the latest run in O(report_dir).
     type: list
     elements: str
-    required: true
   report_dir:
-    description: Directory in which a merged run directory is created.
+    description: Directory that contains the run directories, in which a merged run directory is created.
     type: str
     required: true
 attributes:
-  action:
-    description: This module has a corresponding action plugin, which does all of the work on the controller.
-    support: full
   check_mode:
     description: The report is also rendered in check mode.
     support: full

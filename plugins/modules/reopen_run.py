@@ -16,24 +16,24 @@ description:
   - Reads the run directory of an earlier run on the controller and returns the same information as M(mqops.logdisk.open_run).
 version_added: 1.0.0
 author: mqops contributors (@mqops)
+extends_documentation_fragment:
+  - mqops.logdisk.controller
 options:
   path:
-    description: Path of the run directory, or of a link to it. A relative path is relative to the working directory.
+    description:
+      - Path of the run directory, or of a link to it. A relative path is relative to the working directory.
+      - If empty, it is the latest run in O(report_dir).
+    type: str
+  report_dir:
+    description: Directory that contains the run directories.
     type: str
     required: true
-attributes:
-  action:
-    description: This module has a corresponding action plugin, which does all of the work on the controller.
-    support: full
-  check_mode:
-    description: This module does not change anything.
-    support: full
 """
 
 EXAMPLES = r"""
 - name: Reopen the newest run
   mqops.logdisk.reopen_run:
-    path: reports/latest
+    report_dir: reports
   run_once: true
 """
 

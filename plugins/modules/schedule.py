@@ -16,6 +16,8 @@ description:
   - Works out when each host starts, by the controller's clock. With O(mode=together) it is the same instant for all hosts.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
+extends_documentation_fragment:
+  - mqops.logdisk.controller
 options:
   mode:
     description: V(together) starts all hosts at the same instant. V(isolated) measures one host at a time in each storage pool.
@@ -34,13 +36,6 @@ options:
     description: The run directory on the controller. It is part of the commands that the module prints for ending the run and collecting its results.
     type: path
     required: true
-attributes:
-  action:
-    description: This module has a corresponding action plugin, which does all of the work on the controller.
-    support: full
-  check_mode:
-    description: This module does not change anything.
-    support: full
 """
 
 EXAMPLES = r"""

@@ -21,19 +21,11 @@ description:
     disk, the tester itself refuses to start.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
+extends_documentation_fragment:
+  - mqops.logdisk.run
+  - mqops.logdisk.run.state_dir
+  - mqops.logdisk.run.user
 options:
-  run_id:
-    description: ID of the run.
-    type: str
-    required: true
-  volume:
-    description: Name of the volume under test.
-    type: str
-    required: true
-  state_dir:
-    description: Directory for the state and the tables of the run. If possible, choose a file system other than the one under test.
-    type: str
-    required: true
   tester:
     description: Path of the tester on the host.
     type: str
@@ -82,10 +74,6 @@ options:
     description: Number of days after which the state of a run that was not collected is removed.
     type: int
     default: 7
-  user:
-    description: The user that the tester must run as. The module fails if it runs as another user. If empty, any user is accepted.
-    type: str
-    default: ""
 attributes:
   check_mode:
     description: In check mode the module reports a change without starting the tester.
@@ -97,6 +85,7 @@ EXAMPLES = r"""
   mqops.logdisk.start:
     state_dir: ~/.mqops-logdisk
     run_id: 20261121T104935Z-1f0c2a
+    volume: log
     tester: /home/ansible/.mqops-logdisk/bin/0f3c/logdisk
     arguments: [--bsize=4K, --duration=60]
     directories: [/var/tmp/logdisk/logdisk-R-log/QM1]

@@ -16,19 +16,10 @@ description:
   - Returns the state and the progress of a run that M(mqops.logdisk.start) started.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
+extends_documentation_fragment:
+  - mqops.logdisk.run
+  - mqops.logdisk.run.state_dir
 options:
-  run_id:
-    description: ID of the run.
-    type: str
-    required: true
-  volume:
-    description: Name of the volume under test.
-    type: str
-    required: true
-  state_dir:
-    description: The state directory that was passed to M(mqops.logdisk.start).
-    type: str
-    required: true
   wanted:
     description: Whether to contact the host. If V(false), the action plugin returns O(known).
     type: bool
@@ -48,6 +39,7 @@ EXAMPLES = r"""
   mqops.logdisk.status:
     state_dir: ~/.mqops-logdisk
     run_id: 20261121T104935Z-1f0c2a
+    volume: log
   register: sweep_status
 """
 

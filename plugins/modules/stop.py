@@ -17,23 +17,18 @@ description:
   - If the playbook that started the certification is still running, it collects the tables itself.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
+extends_documentation_fragment:
+  - mqops.logdisk.run.state_dir
+  - mqops.logdisk.run.user
 options:
   run_id:
     description: ID of the run. If empty, all runs on the host are stopped.
     type: str
     default: ""
-  state_dir:
-    description: The state directory that was passed to M(mqops.logdisk.start).
-    type: str
-    required: true
   patience_s:
     description: Number of seconds to wait for the tables.
     type: float
     default: 15
-  user:
-    description: The user that this module must run as. The module fails if it runs as another user. If empty, any user is accepted.
-    type: str
-    default: ""
 attributes:
   check_mode:
     description: In check mode the module returns the runs that it would stop.

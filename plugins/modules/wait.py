@@ -17,6 +17,8 @@ description:
   - Returns at once if there is no host to wait for.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
+extends_documentation_fragment:
+  - mqops.logdisk.controller
 options:
   hosts:
     description: The last status of each host that was started, as returned by M(mqops.logdisk.start) or M(mqops.logdisk.status).
@@ -35,13 +37,6 @@ options:
     description: Number of polls so far. The number of polls is limited.
     type: int
     default: 0
-attributes:
-  action:
-    description: This module has a corresponding action plugin, which does all of the work on the controller.
-    support: full
-  check_mode:
-    description: This module does not change anything.
-    support: full
 """
 
 EXAMPLES = r"""

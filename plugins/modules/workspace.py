@@ -18,20 +18,14 @@ description:
   - In check mode only the preflight is run.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
+extends_documentation_fragment:
+  - mqops.logdisk.run
 options:
   path:
     description:
       - Directory on the file system under test. If it does not exist, it is created, but its parent directory must exist.
     type: str
     required: true
-  run_id:
-    description: ID of the run that the directories belong to.
-    type: str
-    required: true
-  volume:
-    description: Name of the volume under test. It consists of letters, digits, C(.), C(_) and C(-).
-    type: str
-    default: log
   queue_managers:
     description: Names of the queue managers.
     type: list
@@ -99,6 +93,7 @@ EXAMPLES = r"""
   mqops.logdisk.workspace:
     path: /var/mqm/log/logdisk
     run_id: 20261121T104935Z-1f0c2a
+    volume: log
     queue_managers: [QM1, QM2]
     footprint_bytes: 2147483648
 """
@@ -160,7 +155,7 @@ def main():
         argument_spec=dict(
             path=dict(type="str", required=True),
             run_id=dict(type="str", required=True),
-            volume=dict(type="str", default="log"),
+            volume=dict(type="str", required=True),
             queue_managers=dict(type="list", elements="str", default=["QM1"]),
             owner=dict(type="str", default=""),
             run_as=dict(type="str", default=""),

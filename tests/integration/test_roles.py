@@ -62,7 +62,6 @@ def test_the_sweep_ends_what_it_starts(start: Start, controller: Controller, tmp
         ("workspace", "remove", "workspace_run_id, workspace_run_path"),
         ("sweep", "plan", "sweep_queue_manager_count"),
         ("sweep", "main", "sweep_plan, sweep_run_id, sweep_run_path, sweep_tester, sweep_workspace"),
-        ("gate", "open", "gate_hosts"),
         ("gate", "main", "gate_run"),
     ],
 )

@@ -6,10 +6,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 import yaml
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME
 
 ROLES = sorted((Path(__file__).parents[2] / "roles").iterdir())
 
@@ -29,3 +31,17 @@ def test_defaults_are_those_that_the_argument_specs_document(role):
             if "default" in option:
                 assert documented.setdefault(name, option["default"]) == option["default"], name
     assert documented == defaults
+
+
+def test_the_volume_without_a_label_is_the_default_one():
+    assert load(ROLES[0].parent / "workspace/defaults/main.yml")["workspace_volume"] == DEFAULT_VOLUME
+
+
+PLAYBOOKS = sorted((Path(__file__).parents[2] / "playbooks").rglob("*.yml"))
+
+
+@pytest.mark.parametrize("playbook", PLAYBOOKS, ids=lambda path: path.name)
+def test_playbooks_hold_no_default_of_their_own(playbook):
+    """What a playbook falls back to is a role's default, another variable or an empty fact."""
+    literal = re.compile(r"default\((?!lookup\(|omit|ansible_check_mode|\{\})(.*?)\)")
+    assert literal.findall(playbook.read_text(encoding="utf-8")) == []

@@ -13,20 +13,26 @@ from typing import Any
 import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
+ROLES = Path(__file__).parents[3] / "roles"
 
-def role_defaults(roles_dir: str) -> dict[str, Any]:
-    """Return the defaults of the roles below ``roles_dir``; those that are templates are left out."""
+
+def defaults_of(role: str) -> dict[str, Any]:
+    """Return the defaults of one role. Raises OSError if the role does not exist."""
+    return yaml.safe_load((ROLES / role / "defaults/main.yml").read_text(encoding="utf-8"))
+
+
+def role_defaults() -> dict[str, Any]:
+    """Return the defaults of all roles; those that are templates are left out."""
     found: dict[str, Any] = {}
-    for path in sorted(Path(roles_dir).glob("*/defaults/main.yml")):
-        content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-        found.update((name, value) for name, value in content.items() if "{{" not in str(value))
+    for role in sorted(ROLES.iterdir()):
+        found.update((name, value) for name, value in defaults_of(role.name).items() if "{{" not in str(value))
     return found
 
 
-def option_specs(roles_dir: str) -> dict[str, Any]:
+def option_specs() -> dict[str, Any]:
     """Return the argument spec of every option of the roles; those that only certify.yml gives (they are required) are left out."""
     found: dict[str, Any] = {}
-    for path in sorted(Path(roles_dir).glob("*/meta/argument_specs.yml")):
+    for path in sorted(ROLES.glob("*/meta/argument_specs.yml")):
         for entry in yaml.safe_load(path.read_text(encoding="utf-8"))["argument_specs"].values():
             found.update(
                 (name, {key: value for key, value in option.items() if key != "description"})

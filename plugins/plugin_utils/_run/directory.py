@@ -52,6 +52,11 @@ class RunDirectoryError(OSError):
     """A run directory that cannot be made, read or written; the message is one sentence with the path."""
 
 
+def latest(base: str) -> str:
+    """Return the path of the link to the newest run directory under base."""
+    return os.path.join(base, "latest")
+
+
 class RunDirectory:
     """One run's directory. path is its absolute path, run is what run.json holds."""
 
@@ -76,7 +81,7 @@ class RunDirectory:
             os.mkdir(path)
             os.mkdir(os.path.join(path, "hosts"))
             write_file(os.path.join(path, "run.json"), _encode(run))
-            replace_link(os.path.join(base, "latest"), run["run_id"])
+            replace_link(latest(base), run["run_id"])
         except OSError as error:
             raise RunDirectoryError(f"The run directory {path} cannot be made: {error.strerror or error}.") from None
         return cls(path, run)

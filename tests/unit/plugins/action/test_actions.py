@@ -223,7 +223,7 @@ def test_only_an_action_of_the_controller_names_a_run_directory(action_name, key
 
 
 def test_what_a_host_left_behind_is_told_without_escapes():
-    plugin = action(cleanup, {"removed": [], "left": ["/x\x1b]0;owned\x07\n[WARNING]: all is well"]}, run_id="R")
+    plugin = action(cleanup, {"removed": [], "left": ["/x\x1b]0;owned\x07\n[WARNING]: all is well"]}, run_id="R", volume="log")
     plugin.call({}, {"inventory_hostname": "db07"})
     assert plugin.warned == ["db07: left behind: /x ]0;owned [WARNING]: all is well"]
 

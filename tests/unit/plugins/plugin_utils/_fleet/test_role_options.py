@@ -6,14 +6,12 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.role_options import option_problem, option_specs, role_defaults
-from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
-ROLES = fabricate.PROJECT / "roles"
-SPECS = option_specs(str(ROLES))
+SPECS = option_specs()
 
 
 def variables(**changes):
-    return {**role_defaults(str(ROLES)), **changes, "somebody_elses": "x"}
+    return {**role_defaults(), **changes, "somebody_elses": "x"}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,21 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import absolute_import, division, print_function
+
+__metaclass__ = type
+
+
+class ModuleDocFragment(object):
+    """Attributes of the modules that run on the controller only. A module that changes something there describes its own check mode."""
+
+    DOCUMENTATION = r"""
+attributes:
+  action:
+    description: This module has a corresponding action plugin, which does all of the work on the controller.
+    support: full
+  check_mode:
+    description: This module does not change anything.
+    support: full
+"""
