@@ -11,7 +11,7 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import make_plan
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.tester_options import OptionError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
 
 class ActionModule(ActionBase):

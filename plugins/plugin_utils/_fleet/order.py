@@ -19,8 +19,8 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.machines import MACHINE_KEYS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.tester_options import OPTIONS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables, printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OPTIONS
 
 SCHEMA = 1
 CLOCK_SLACK_S = 60.0

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import tester_options
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.tester_options import OptionError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import tester_options
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
 FILE_PREFIX = "logdisk"
 STEP_GAP_S = 2

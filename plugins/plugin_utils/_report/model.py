@@ -18,6 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_value
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, HostRecord, host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, Tables, TablesError, Words, parse_tables, printable, words_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import with_variables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, GOOD, PASS, WORST_FIRST, worst
 
 NOT_MEASURED = "not measured"
@@ -296,7 +297,7 @@ class _Reader:
         header = tuple(tables.results[0]) if tables.results else ()
         host.columns = self._headers.setdefault(header, header)
         host.rows = _rows(record, tables)
-        host.notes.extend(f"The tester warns: {value}" for key, value in tables.run.items() if key.startswith("warning_") and value)
+        host.notes.extend(f"The tester warns: {with_variables(value)}" for key, value in tables.run.items() if key.startswith("warning_") and value)
         try:
             host.intervals = tables.intervals
         except TablesError as error:

@@ -11,9 +11,9 @@ import copy
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import order as _order
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import make_plan
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.tester_options import OPTIONS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OPTIONS
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 RUN_ID = "20261121T114430Z-1f0c2a"

@@ -9,7 +9,7 @@ import re
 import pytest
 import yaml
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import plan as _plan
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.tester_options import OPTIONS, OptionError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OPTIONS, OptionError
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 VARIABLES = {"block_sizes": ["4K", "1M"], "queue_managers": [], "duration": 60, "warmup": 5, "file_size": "64M", "files": 16}
@@ -77,7 +77,10 @@ def test_any_other_option_of_the_tester_is_passed_through():
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        *((name, "the collection sets it") for name in ("dir", "tables", "progress", "runId", "startAt", "filePrefix")),
+        *((name, "the collection sets it") for name in ("runId", "startAt", "filePrefix")),
+        *((name, "set sweep_state_dir instead") for name in ("tables", "progress")),
+        ("dir", "set workspace_path instead"),
+        ("shareDevice", "set workspace_allow instead"),
         ("duration", "set sweep_duration instead"),
         ("deadline", "set sweep_deadline instead"),
         ("x y", "is not the name of an option"),

@@ -9,6 +9,7 @@ Ranges are the tester's own business: it refuses a wrong value and says why.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -55,8 +56,17 @@ OPTIONS = (
     Option("startAt", "", "number", "option_start_at_epoch_s", "", "start"),
 )
 
-SET_BY_THE_COLLECTION = frozenset(("dir", "tables", "over", "progress", "runId", "shareDevice", "csvFile", *(each.name for each in OPTIONS)))
-"""The options that ``sweep_options`` must not set."""
+SET_BY_THE_COLLECTION = {
+    "dir": "workspace_path",
+    "tables": "sweep_state_dir",
+    "progress": "sweep_state_dir",
+    "shareDevice": "workspace_allow",
+    "over": "",
+    "runId": "",
+    "csvFile": "",
+    **{each.name: each.variable for each in OPTIONS},
+}
+"""The options that ``sweep_options`` must not set, and the roles' variable for each, if there is one."""
 
 
 def read(variables: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,12 +84,19 @@ def passed_through(options: Mapping[str, Any]) -> list[str]:
     made = []
     for name, value in options.items():
         if name in SET_BY_THE_COLLECTION:
-            variable = next((each.variable for each in OPTIONS if each.name == name), "")
+            variable = SET_BY_THE_COLLECTION[name]
             raise OptionError(f"sweep_options must not set {name}: {f'set {variable} instead' if variable else 'the collection sets it'}")
         if not (isinstance(name, str) and name.isascii() and name.isalnum()):
             raise OptionError(f"sweep_options: {name!r} is not the name of an option of the tester; logdisk --help lists them")
         made.append(f"--{name}" if value is True else f"--{name}={value}")
     return made
+
+
+def with_variables(text: str) -> str:
+    """Return a warning of the tester, followed by the roles' variables for the options that it names."""
+    variables = dict.fromkeys(SET_BY_THE_COLLECTION.get(name) for name in re.findall(r"--([A-Za-z]+)", text))
+    known = [variable for variable in variables if variable]
+    return f"{text} (set by {', '.join(known)})" if known else text
 
 
 def _read(option: Option, value: Any) -> Any:
