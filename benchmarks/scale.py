@@ -37,7 +37,7 @@ from testbed.shell import TestbedError, wait_for
 PROJECT = Path(__file__).resolve().parents[1]
 CALLS_MAX = 6
 STEPS = ("4K", "64K")
-START_TASK, COLLECT_TASK = "Wait on the controller", "Bring the tables home"
+START_TASK, COLLECT_TASK = "Wait on the controller", "Collect the tables"
 # No process but the one that it stands in for: /proc/uptime instead of `date`. -O only asks ssh's own master.
 COUNTING = """#!/bin/sh
 read -r now _ < /proc/uptime

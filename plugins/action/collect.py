@@ -35,11 +35,11 @@ class ActionModule(RemoteAction):
         try:
             tables = unpack_tables(answer.get("tables"))
         except ValueError as error:
-            return failure(self.stage, "error", f"what the host sent as its tables cannot be read: {error}")
+            return failure(self.stage, "error", f"the tables that the host sent cannot be read: {error}")
         try:
             order = directory.read_order(host, volume)
         except RunDirectoryError as error:
-            return failure(self.stage, "error", f"the order of this host is not known, so its tables are not taken: {error} Measure this host again")
+            return failure(self.stage, "error", f"the order of this host is not known, so its tables are not accepted: {error} Measure this host again")
         reason = why_not_ordered(order, answer, tables)
         if reason:
             return failure(self.stage, "error", reason)
@@ -47,7 +47,9 @@ class ActionModule(RemoteAction):
         try:
             directory.write_record(record, tables)
         except RunDirectoryError as error:
-            reason = f"{error} The tables stay on the host: once they can be written, bring them home by playbooks/collect.yml -e collect_run={directory.path}"
+            reason = (
+                f"{error} The tables are kept on the host. When the problem is solved, collect them with playbooks/collect.yml -e collect_run={directory.path}"
+            )
             return failure(self.stage, "error", reason)
         key = {"schema": SCHEMA, "kind": record.kind, "host": host, "volume": volume, "verdict": record.verdict, "run_id": record.run_id}
         return {"changed": False, "logdisk": key}
@@ -57,12 +59,12 @@ def why_not_ordered(order: dict[str, Any], answer: dict[str, Any], tables: dict[
     """Return in what the answer of a host is not what was ordered of it, empty if it is. Tables that cannot be read are for the record to report."""
     differences = machine_differences(order, as_dict(answer.get("start")), as_dict(answer.get("machine")))
     if differences:
-        return f"the machine that answers is not the one that was asked: {'; '.join(differences)}. Correct the inventory and run playbooks/collect.yml"
+        return f"the machine that answered is not the one that was started: {'; '.join(differences)}. Correct the inventory and run playbooks/collect.yml"
     with contextlib.suppress(TablesError):
         differences = table_differences(order, parse_tables(tables))
     if not differences:
         return ""
-    return f"these tables are not what was ordered: {'; '.join(differences)}. Find out which tester wrote them, and measure this host again"
+    return f"the tables do not match the order: {'; '.join(differences)}. Find out which tester wrote them, and measure this host again"
 
 
 def as_dict(value: Any) -> dict[str, Any]:

@@ -70,7 +70,7 @@ def judge(directory: RunDirectory) -> tuple[dict[str, Any], str]:
         verdict = judge_run(directory, GATE)
         render(directory)
     except OSError as error:
-        problem = f"the report cannot be written to {directory.path}: {error}; once it can be, playbooks/report.yml renders it"
+        problem = f"the report cannot be written to {directory.path}: {error}; when the problem is solved, render it with playbooks/report.yml"
         return judge_fleet(directory.run, [*directory.iter_records(), *missing_hosts(directory)]), problem
     return verdict, ""
 

@@ -56,7 +56,7 @@ class ActionModule(ActionBase):
             run = self._run(options, expected, settings, hostvars)
             directory = RunDirectory.create(_absolute(settings["gate_report_dir"]), run)
             opened = {"run_id": run["run_id"], "path": directory.path, "expected_hosts": run["expected_hosts"]}
-            write_outcome(os.path.dirname(directory.path), make_outcome(INTERNAL, "the run has not come to its verdict", **opened))
+            write_outcome(os.path.dirname(directory.path), make_outcome(INTERNAL, "the run has not reached its verdict", **opened))
         except (OSError, *USAGE_ERRORS) as error:
             return {**result, **_refusal(str(error), _absolute(options["report_dir"]))}
         key = {"schema": SCHEMA, "kind": "run", "run_id": run["run_id"], "path": directory.path}

@@ -40,7 +40,7 @@ class ActionModule(RemoteAction):
         try:
             return self._ordered(started, task_vars["inventory_hostname"], now + offset_s)
         except RunDirectoryError as error:
-            raise AnsibleActionFail(f"the tester was not started, since what is ordered cannot be recorded: {error}") from error
+            raise AnsibleActionFail(f"the tester was not started, because its order cannot be recorded: {error}") from error
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         started = {**answer, "state": "running", "progress": {}}

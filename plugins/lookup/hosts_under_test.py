@@ -52,7 +52,7 @@ class LookupModule(LookupBase):
             return []
         partly = _partly(known)
         if partly:
-            raise AnsibleLookupError(f"a certification cannot be run in part, and {partly} leaves tasks out: run it without")
+            raise AnsibleLookupError(f"a certification cannot be run in part, but {partly} would leave out tasks: run the playbook without it")
         try:
             return expectation(known.get("groups", {}), self._loader, terms, known.get("ansible_limit")).hosts
         except ExpectationError as error:

@@ -41,7 +41,7 @@ def open_directory(name, parent, flags=os.O_RDONLY):
     except OSError as error:
         if error.errno not in (errno.ELOOP, errno.ENOTDIR):
             raise
-        raise MarkError("%s is a symlink or no directory: left alone" % name)
+        raise MarkError("%s is a symlink or not a directory; it is not touched" % name)
 
 
 def _open_mark(directory, flags):
@@ -98,7 +98,7 @@ def remove_marked(directory, removable):
     with closing(os.open(above or ".", os.O_PATH | os.O_DIRECTORY)) as parent, closing(open_directory(name, parent)) as descriptor:
         mark = read_mark(descriptor)
         if mark is None:
-            raise MarkError("%s carries no mark of ours: left alone" % directory)
+            raise MarkError("%s does not have the mark of this collection; it is not touched" % directory)
         left = [
             entry for entry in sorted(os.listdir(descriptor)) if entry != MARK_NAME and not (removable(entry, descriptor) and _remove_entry(entry, descriptor))
         ]

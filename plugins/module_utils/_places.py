@@ -31,7 +31,7 @@ def why_unwritable(directory, options):
     if not os.path.isdir(home) and (directory + "/").startswith(home + "/"):
         problem = "the home directory %s of %s does not exist" % (home, _user.name())
     else:
-        problem = "%s cannot be made: %s may not write to %s" % (directory, _user.name(), existing)
+        problem = "%s cannot be created: %s may not write to %s" % (directory, _user.name(), existing)
     return "%s; set %s to a directory that this user may write to" % (problem, options)
 
 
@@ -41,6 +41,6 @@ def why_not_executable(directory):
     if "noexec" not in mount.get("mount_options", "").split(","):
         return ""
     return (
-        "%s lies on %s, which is mounted noexec: set tester_dir to a directory on a file system that programs may be run from, which this user "
-        "may write to" % (directory, mount["mount_point"])
+        "%s is on %s, which is mounted noexec: set tester_dir to a directory that this user may write to, on a file system that allows programs "
+        "to be run" % (directory, mount["mount_point"])
     )

@@ -87,7 +87,7 @@ def configured_log_paths(mqs_ini=MQS_INI):
     one sentence for each thing that could not be known."""
     text = _read(mqs_ini)
     if text is None:
-        return {}, ["%s exists and cannot be read" % mqs_ini] if _may_exist(mqs_ini) else []
+        return {}, ["%s exists but cannot be read" % mqs_ini] if _may_exist(mqs_ini) else []
     paths, unknown = {}, []
     for name, keys in parse_stanzas(text):
         if name != "QueueManager":

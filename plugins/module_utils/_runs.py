@@ -34,7 +34,7 @@ SMALL_FILE_MAX_BYTES = 65536
 RUN_NAME = re.compile(r"\A[0-9A-Za-z][0-9A-Za-z._-]{0,120}\Z")
 
 MEASURES_ALREADY = (
-    "this run already measures on this host, under another name or another volume: take one of them out of the inventory, and certify it in a run of its own"
+    "this run is already measuring on this host, under another name or volume: remove one of them from the inventory, and certify it in a separate run"
 )
 
 
@@ -52,10 +52,10 @@ def own_directory(path):
         os.makedirs(path, 0o700)
     except OSError as error:
         if error.errno != errno.EEXIST:
-            raise RunError("cannot make the directory %s: %s" % (path, os.strerror(error.errno)))
+            raise RunError("cannot create the directory %s: %s" % (path, os.strerror(error.errno)))
     status = os.lstat(path)
     if not stat.S_ISDIR(status.st_mode):
-        raise RunError("%s is no directory" % path)
+        raise RunError("%s is not a directory" % path)
     if status.st_uid != os.geteuid():
         raise RunError("%s belongs to another user (uid %d): choose another directory" % (path, status.st_uid))
     if status.st_mode & 0o022:
@@ -83,7 +83,7 @@ class Run(object):
         try:
             os.mkdir(self.path, 0o700)
         except OSError as error:
-            raise RunError(MEASURES_ALREADY if error.errno == errno.EEXIST else "cannot make %s: %s" % (self.path, os.strerror(error.errno)))
+            raise RunError(MEASURES_ALREADY if error.errno == errno.EEXIST else "cannot create %s: %s" % (self.path, os.strerror(error.errno)))
         _marks.write_mark(self.path, dict(run_id=self.run_id))
         os.mkdir(self.tables_path, 0o700)
 

@@ -34,21 +34,21 @@ class WorkspaceError(Exception):
 def directory_name(queue_manager):
     """Return the folder of a queue manager's name, changed as MQ itself changes it (/ and .)."""
     if not QUEUE_MANAGER_NAME.match(queue_manager):
-        raise WorkspaceError("%r is no queue manager name: 1 to 48 of letters, digits and . _ / %%" % queue_manager)
+        raise WorkspaceError("%r is not a valid queue manager name: use 1 to 48 letters, digits and the characters . _ / %%" % queue_manager)
     return queue_manager.replace("/", "&").replace(".", "!")
 
 
 def layout(path, run_id, volume, queue_managers):
     """Return the paths of a run's workspace: ``path``, ``run_directory`` and ``directories``."""
     if not path.startswith("/") or os.path.normpath(path) != path or path == "/":
-        raise WorkspaceError("workspace_path must be an absolute, plain path below the root, not %r" % path)
+        raise WorkspaceError("workspace_path must be an absolute, normalized path below /, not %r" % path)
     if re.search(r"[,\x00-\x1f\x7f]", path):
-        raise WorkspaceError("workspace_path must hold no comma and no control character: %r" % path)
+        raise WorkspaceError("workspace_path must not contain commas or control characters: %r" % path)
     if not _runs.RUN_NAME.match("%s-%s" % (run_id, volume)):
         raise WorkspaceError("workspace_volume must be a short name of letters, digits and . _ -, not %r" % volume)
     names = [directory_name(name) for name in queue_managers]
     if len(set(names)) != len(names) or not names:
-        raise WorkspaceError("workspace_queue_managers must name at least one queue manager, each once")
+        raise WorkspaceError("workspace_queue_managers must name at least one queue manager, and each only once")
     run_directory = os.path.join(path, "logdisk-%s-%s" % (run_id, volume))
     return dict(path=path, run_directory=run_directory, directories=[os.path.join(run_directory, name) for name in names])
 
@@ -94,7 +94,7 @@ class Preflight(object):
             return
         status = os.stat(self.path)
         if not stat.S_ISDIR(status.st_mode):
-            self._refuse("%s is no directory" % self.path)
+            self._refuse("%s is not a directory" % self.path)
             return
         shared = why_shared(self.path, status, self.owner_uid)
         if shared:
@@ -103,11 +103,11 @@ class Preflight(object):
     def _mount(self, expected):
         point, kind = self.facts["mount_point"], self.facts["filesystem_type"]
         if expected and point != os.path.normpath(expected):
-            self._refuse("%s lies on the mount %s, not on %s as workspace_expect_mount says" % (self.path, point, expected))
+            self._refuse("%s is on the mount point %s, but workspace_expect_mount is %s" % (self.path, point, expected))
         if kind is None:
             self.unknown.append("the mount of %s" % self.path)
         elif not _mounts.is_local(kind):
-            self._refuse("%s lies on %s, which other hosts may share" % (self.path, kind), "remote_file_system")
+            self._refuse("%s is on %s, a file system that other hosts may share" % (self.path, kind), "remote_file_system")
         if "ro" in (self.facts["mount_options"] or "").split(","):
             self._refuse("%s is mounted read-only" % point)
 
@@ -116,7 +116,7 @@ class Preflight(object):
             found = _queue_managers.queue_manager_files(directory)
             if found:
                 self._refuse(
-                    "%s holds a queue manager's files (%s): name a new directory on the same file system" % (directory, os.path.basename(found[0])),
+                    "%s contains a queue manager's files (%s): choose a new directory on the same file system" % (directory, os.path.basename(found[0])),
                     "queue_manager_files",
                 )
 
@@ -135,7 +135,7 @@ class Preflight(object):
         # A log path below a directory that this user may not search is as unknown as one that nobody could read.
         unplaced = sorted(name for name in set(running) if devices.get(name) is None)
         if unplaced:
-            self._refuse("queue managers run here whose log path cannot be known (%s)" % ", ".join(unplaced), "unknown_log")
+            self._refuse("the log path of running queue managers cannot be determined (%s)" % ", ".join(unplaced), "unknown_log")
 
     def _hidden_processes(self):
         if _queue_managers.sees_processes():
@@ -143,12 +143,12 @@ class Preflight(object):
         names = _queue_managers.configured_queue_managers()
         if names:
             self._refuse(
-                "this user does not see the processes of others (hidepid), so queue managers may run here unseen (%s): "
-                "workspace_become: always looks as root" % ", ".join(names),
+                "this user cannot see the processes of other users (hidepid), so queue managers may be running unnoticed (%s): "
+                "set workspace_become: always to check as root" % ", ".join(names),
                 "unknown_log",
             )
         else:
-            self.unknown.append("whether queue managers run: this user does not see the processes of others (hidepid)")
+            self.unknown.append("whether queue managers are running: this user cannot see the processes of other users (hidepid)")
 
     def _space(self, footprint_bytes, reserve):
         status = os.statvfs(self.existing)
@@ -157,8 +157,8 @@ class Preflight(object):
         reserve_bytes = reserve_in_bytes(reserve, size)
         if footprint_bytes + reserve_bytes > free:
             self._refuse(
-                "%s has %d MiB free; the test needs %d MiB and leaves a reserve of %d MiB: free space, take "
-                "fewer or smaller files (sweep_files, sweep_file_size) or set workspace_reserve"
+                "%s has %d MiB free, but the test needs %d MiB and a reserve of %d MiB: free some space, use "
+                "fewer or smaller files (sweep_files, sweep_file_size), or reduce workspace_reserve"
                 % (self.facts["mount_point"], free >> 20, footprint_bytes >> 20, reserve_bytes >> 20)
             )
         if status.f_files and status.f_favail < 64:
@@ -170,7 +170,7 @@ class Preflight(object):
         refused = [_units.format_size(size) for size in sizes if unit and size % unit]
         if refused:
             self._refuse(
-                "%s takes no direct writes of %s, only multiples of %d bytes: change sweep_block_sizes, or set sweep_direct: false"
+                "%s does not support direct writes of %s, only multiples of %d bytes: change sweep_block_sizes, or set sweep_direct: false"
                 % (self.facts["mount_source"], ", ".join(refused), unit)
             )
 
@@ -213,7 +213,7 @@ def make(plan, run_id, owner, allow=()):
     except (OSError, KeyError, _marks.MarkError, WorkspaceError) as error:
         if making:
             making.undo()
-        raise WorkspaceError("cannot make the workspace %s: %s" % (plan["path"], error))
+        raise WorkspaceError("cannot create the workspace %s: %s" % (plan["path"], error))
     finally:
         if making:
             making.close()
@@ -279,7 +279,7 @@ class _Making(object):
         descriptor = _marks.open_directory(name, parent)
         try:
             if os.fstat(descriptor).st_uid not in (0, os.geteuid(), self.owner_uid) or os.listdir(descriptor):
-                raise WorkspaceError("%s was exchanged while it was made" % path)
+                raise WorkspaceError("%s was replaced while it was being created" % path)
             os.fchmod(descriptor, mode)
         except BaseException:
             os.close(descriptor)

@@ -145,7 +145,7 @@ def ended_runs(p, kept):
         if run.processes():
             continue
         if awaits_collection(run, p["uncollected_days"]):
-            kept.append("%s: its tables wait to be collected (playbooks/collect.yml)" % run.path)
+            kept.append("%s: its tables have not been collected yet (playbooks/collect.yml)" % run.path)
         else:
             ended.append(run)
     return ended
@@ -161,8 +161,8 @@ def clean_state(p, check, removed, left, kept):
             if stuck:
                 ended = False
                 left.append(
-                    "the tester still hangs in a write (pid %s); it ends and takes its directories away when "
-                    "the disk answers" % ", ".join(str(pid) for pid in stuck)
+                    "the tester still hangs in a write (pid %s); it will end and remove its directories when "
+                    "the disk responds" % ", ".join(str(pid) for pid in stuck)
                 )
         if run.exists() and not p["keep_state"]:
             removed.append(run.path)
@@ -190,7 +190,7 @@ def clean_workspace(p, check, removed, left, kept, known):
             continue
         if not p["run_id"] and about_to_start(directory, known):
             kept.append(
-                "%s: made within the last hour, by a run that may be about to start. If its controller is gone, remove it by "
+                "%s: created within the last hour by a run that may be about to start. If its controller is lost, remove it with "
                 "playbooks/cleanup.yml -e cleanup_run_id=%s" % (directory, run_id_of(directory))
             )
             continue

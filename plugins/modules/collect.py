@@ -37,7 +37,7 @@ attributes:
 """
 
 EXAMPLES = r"""
-- name: Bring the tables home
+- name: Collect the tables
   mqops.logdisk.collect:
     state_dir: ~/.mqops-logdisk
     run_id: 20261121T104935Z-1f0c2a
@@ -81,7 +81,7 @@ def why_dead(run):
     status = run.exit_status()
     message = run.read_text("stderr", 2000).strip()
     if status is None:
-        return "the tester vanished before it wrote its tables (was the host restarted, or its supervisor killed?)"
+        return "the tester disappeared before it wrote its tables (was the host restarted, or its supervisor killed?)"
     if status > 128:
         return "the tester was killed by signal %d before it wrote its tables" % (status - 128)
     message = message.replace("--shareDevice", "workspace_allow: [device_in_use]")
@@ -106,7 +106,7 @@ def main():
         if state == "absent":
             module.fail_json(msg="this host has no state of the run %s" % p["run_id"], state=state)
         if state == "running":
-            module.fail_json(msg="the tester still runs past its deadline and has no tables", state=state)
+            module.fail_json(msg="the tester is still running past its deadline and has no tables", state=state)
         if state == "dead":
             module.fail_json(msg=why_dead(run), state=state, exit_status=run.exit_status())
         tables = dict((name, read_table(os.path.join(run.tables_path, name))) for name in _runs.TABLE_NAMES)

@@ -29,7 +29,7 @@ options:
 """
 
 EXAMPLES = r"""
-- name: Compare the machines that answer
+- name: Find hosts that are the same machine
   mqops.logdisk.machines:
     hosts: "{{ ansible_play_hosts }}"
   run_once: true

@@ -69,7 +69,7 @@ attributes:
 """
 
 EXAMPLES = r"""
-- name: Look at the host
+- name: Inspect the host
   mqops.logdisk.probe:
     directory: ~/.mqops-logdisk
   register: tester_probe
@@ -200,7 +200,8 @@ def installed_source_hash(module, path, expected):
         return ""  # it went away meanwhile
     if unsafe:
         module.fail_json(
-            msg="the tester %s is not run: %s. Remove it if it is not yours, chmod go-w it where it is, or set tester_dir to another directory" % (path, unsafe)
+            msg="the tester %s was not run: %s. Remove it if it is not yours. Otherwise call chmod go-w for it, or set tester_dir to another directory"
+            % (path, unsafe)
         )
     try:
         status, output, dummy = module.run_command([path, "--version"], handle_exceptions=False)

@@ -89,7 +89,7 @@ attributes:
 """
 
 EXAMPLES = r"""
-- name: Make the workspace
+- name: Create the workspace
   mqops.logdisk.workspace:
     path: /var/mqm/log/logdisk
     run_id: 20261121T104935Z-1f0c2a
@@ -192,7 +192,7 @@ def main():
             module.fail_json(msg="refused: " + "; ".join(preflight.refusals), **result)
         if result["needs_privilege"] and not p["may_ask_for_privilege"]:
             module.fail_json(
-                msg="%s cannot be written by this user: make it, choose another workspace_path, or set workspace_become: auto" % p["path"], **result
+                msg="this user cannot write to %s: create it for this user, choose another workspace_path, or set workspace_become: auto" % p["path"], **result
             )
         if result["needs_privilege"] or module.check_mode:
             module.exit_json(changed=module.check_mode, **result)
@@ -201,7 +201,7 @@ def main():
     except _workspace.WorkspaceError as error:
         module.fail_json(msg=str(error))
     except OSError as error:
-        module.fail_json(msg="cannot look at %s: %s" % (p["path"], error))
+        module.fail_json(msg="cannot inspect %s: %s" % (p["path"], error))
     module.exit_json(changed=True, **result)
 
 

@@ -23,14 +23,14 @@ RESERVED = frozenset(("logdisk", "ansible_facts", "ansible_stats", "add_host", "
 """Keys of a result that are the controller's to set: the callback, the inventory, the variables and the artifacts follow them."""
 
 UNASKED_PRIVILEGE = (
-    "ansible_become makes this run as another user than the connecting one, which is promised without workspace_owner: remove it from the "
-    "extra variables, or name the user by workspace_owner (root, too)"
+    "only workspace_owner may make this task run as a user other than the connecting one, but ansible_become would: remove it from the "
+    "extra variables, or set workspace_owner to that user (root is allowed)"
 )
 """Why a task without a promised user is refused if Ansible becomes somebody all the same: nothing but extra variables beats what the roles set."""
 
 HINTS = {
-    "you must have a tty to run sudo": "sudo demands a terminal here (requiretty in sudoers): set ansible_pipelining: false for this host, so that Ansible "
-    "brings one, or exempt the connecting user by 'Defaults:USER !requiretty'",
+    "you must have a tty to run sudo": "sudo requires a terminal on this host (requiretty in sudoers): set ansible_pipelining: false for this host, so that "
+    "Ansible provides one, or exempt the connecting user with 'Defaults:USER !requiretty'",
 }
 """What to do about failures whose own words do not say it, by what stands in them."""
 

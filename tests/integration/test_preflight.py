@@ -36,9 +36,9 @@ class Case:
 
 
 CASES = {
-    "files": Case("mkdir /fut/logdisk; echo precious > /fut/logdisk/S0000000.LOG", "holds a queue manager's files (S0000000.LOG)", "queue_manager_files"),
+    "files": Case("mkdir /fut/logdisk; echo precious > /fut/logdisk/S0000000.LOG", "contains a queue manager's files (S0000000.LOG)", "queue_manager_files"),
     "running": Case(QUEUE_MANAGER, "the running queue manager QMA logs to this file system (/fut/log/QMA/)", "active_log"),
-    "unknown": Case(FAKE_QUEUE_MANAGER.format(run=RUNNING), "queue managers run here whose log path cannot be known (QMA)", "unknown_log"),
+    "unknown": Case(FAKE_QUEUE_MANAGER.format(run=RUNNING), "the log path of running queue managers cannot be determined (QMA)", "unknown_log"),
     "extents": Case(
         "mkdir -p /fut/log/QMB/active; setsid sh -c 'exec sleep 900' 3> /fut/log/QMB/active/S0000001.LOG > /dev/null 2>&1 &",
         "a process has recovery log extents open on this file system",
@@ -48,9 +48,9 @@ CASES = {
         "mkdir /fut/real; ln -s real /fut/link", "/fut/link is a symlink: name the directory itself", "symlink", {"workspace_path": "/fut/link/logdisk"}
     ),
     "shared": Case("mkdir -m 777 /fut/logdisk; chmod 777 /fut/logdisk", "/fut/logdisk is writable by group or others", "shared_directory"),
-    "mount": Case("", "lies on the mount /fut, not on /mqlog as workspace_expect_mount says", "", {"workspace_expect_mount": "/mqlog"}),
+    "mount": Case("", "is on the mount point /fut, but workspace_expect_mount is /mqlog", "", {"workspace_expect_mount": "/mqlog"}),
     "unmounted": Case("", "/fut/none does not exist: is its file system mounted?", "", {"workspace_path": "/fut/none/logdisk"}),
-    "full": Case("", "set workspace_reserve", "", {"workspace_reserve": "99%"}),
+    "full": Case("", "reduce workspace_reserve", "", {"workspace_reserve": "99%"}),
 }
 
 

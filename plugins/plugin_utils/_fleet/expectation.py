@@ -15,7 +15,6 @@ from typing import Any
 
 from ansible.inventory.manager import InventoryManager, split_host_pattern
 
-DEFAULT_PATTERN = "all:!localhost"
 _KNOWN_TERMS = (("certify_hosts", "!localhost"), ("--limit", "localhost"))
 """What may stand there although the inventory has no localhost: the default pattern, and a limit that is to reach plays on the controller as well."""
 

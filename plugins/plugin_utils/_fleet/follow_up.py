@@ -18,7 +18,7 @@ def commands(run_path: str) -> str:
     inventory = " ".join(f"-i {shlex.quote(source)}" for source in context.CLIARGS.get("inventory") or ())
     start = f"  ansible-playbook {inventory} mqops.logdisk." if inventory else "  ansible-playbook mqops.logdisk."
     return (
-        f"Run {run_id} goes on on its hosts if this command ends. To end it there, and to bring its results home, repeat this command's -e options with\n"
+        f"If this command ends, run {run_id} continues on its hosts. To stop it there and to collect its results, repeat this command's -e options with\n"
         f"{start}stop -e stop_run_id={run_id}\n"
         f"{start}collect -e collect_run={shlex.quote(run_path)}"
     )

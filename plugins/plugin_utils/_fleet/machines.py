@@ -29,6 +29,6 @@ def _sentence(hosts: list[str], machine: tuple[str, ...]) -> str:
     machine_id, dummy, hostname = machine
     identity = f"hostname {hostname}" + (f", machine-id {machine_id}" if machine_id else "")
     return (
-        f"{', '.join(hosts[:-1])} and {hosts[-1]} are the same machine ({printable(identity)[:200]}): name it once in the inventory, or leave the other "
-        "names out by certify_hosts"
+        f"{', '.join(hosts[:-1])} and {hosts[-1]} are the same machine ({printable(identity)[:200]}): name it once in the inventory, or exclude the other "
+        "names with certify_hosts"
     )

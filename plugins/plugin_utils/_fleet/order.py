@@ -103,7 +103,7 @@ def _run_pairs(order: Mapping[str, Any], run: Mapping[str, str]) -> Iterator[Pai
 def _time_differences(order: Mapping[str, Any], tables: Tables) -> Iterator[str]:
     began, slack_s = tables.number("start_time_epoch_s"), CLOCK_SLACK_S + order["clock_error_s"]
     if began is None:
-        yield "its run.csv does not say start_time_epoch_s"
+        yield "its run.csv does not contain start_time_epoch_s"
     elif began < order["ordered_epoch_s"] - slack_s:
         yield f"it began {order['ordered_epoch_s'] - began:.0f} s before it was ordered"
     elif began > order["deadline_epoch_s"] + slack_s:

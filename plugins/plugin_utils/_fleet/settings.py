@@ -52,7 +52,7 @@ def agreed(name: str, values: Mapping[str, Any]) -> Any:
     if len(read) > 1:
         raise SettingsError(
             f"{name} differs between the hosts under test: {_groups(hosts_by_value)}. One run has one value: set it for all of them "
-            "(for example with -e), or certify these hosts in runs of their own"
+            "(for example with -e), or certify these hosts in separate runs"
         )
     return next(iter(read.values()), None)
 

@@ -81,7 +81,7 @@ def host_entry(record: HostRecord) -> dict[str, Any]:
     """Return what a fleet's verdict says of one record; one without a verdict, which nobody judged, is an error."""
     verdict, reasons = record.verdict, list(record.reasons)
     if verdict not in WORST_FIRST:
-        verdict, reasons = ERROR, ["its record holds no verdict", *reasons]
+        verdict, reasons = ERROR, ["its record does not contain a verdict", *reasons]
     return {
         "host": record.host,
         "volume": record.volume,

@@ -44,11 +44,11 @@ _MEMORY = ("", "memory", "tmpfs", "ramfs", "rootfs", "devtmpfs")
 # The workload mq-log with its own defaults: a key of run.csv, whether a value is the default, and what people are told about another value.
 _MQ_LOG_DEFAULTS: tuple[tuple[str, Callable[[str], bool], str], ...] = (
     ("workload", lambda text: text == MQ_LOG, "its workload was {value} instead of mq-log"),
-    ("option_sync", lambda text: text in ("dsync", "sync"), "it wrote with the sync mode {value}, where MQ writes with dsync"),
-    ("option_direct", lambda text: text == "yes", "it wrote through the page cache, where MQ writes with direct I/O"),
+    ("option_sync", lambda text: text in ("dsync", "sync"), "it wrote with the sync mode {value}, but MQ writes with dsync"),
+    ("option_direct", lambda text: text == "yes", "it wrote through the page cache, but MQ writes with direct I/O"),
     ("filesystem_type", lambda text: text not in ("", "tmpfs", "ramfs"), "it wrote to {value}, which is memory"),
-    ("backing_unknown", lambda text: text == "", "it cannot be seen what holds the bytes ({value}): test a volume that is mounted without it"),
-    ("backing_filesystem_type", lambda text: text not in _MEMORY, "what it wrote ended in memory ({value})"),
+    ("backing_unknown", lambda text: text == "", "the storage behind the file system cannot be determined ({value}): test a volume that is mounted without it"),
+    ("backing_filesystem_type", lambda text: text not in _MEMORY, "its writes ended in memory ({value})"),
     ("option_rate_per_s", lambda text: not text.strip("0."), "it was throttled to {value} writes/s"),
     ("option_delay_us", lambda text: text == "0", "it paused for {value} us after each write"),
 )
@@ -126,7 +126,7 @@ def _judge_ending(status: int, tables: Tables, profile: Profile) -> tuple[str, s
     if age is not None and age >= profile.stall_limit_ns and not freeze:
         where = f" at offset {tables.run['in_flight_offset_bytes']} of {tables.run.get('in_flight_file')}" if "in_flight_offset_bytes" in tables.run else ""
         return FAIL, f"a write{where} had not returned after {_units.format_duration(age)}, the stall limit is {_units.format_duration(profile.stall_limit_ns)}"
-    return INCONCLUSIVE, f"the tester did not measure to its end: {ended}"
+    return INCONCLUSIVE, f"the tester ended before it had measured everything: {ended}"
 
 
 def _io_error_reason(run: Mapping[str, str]) -> str:
@@ -156,7 +156,7 @@ def _too_short(tables: Tables, profile: Profile) -> str:
     shortest_s = min(row["elapsed_ns"] for row in tables.results) / 1e9
     if shortest_s >= profile.min_duration_s:
         return ""
-    return f"it measured {shortest_s:.4g} s per row, and {profile.name} asks for {profile.min_duration_s:g} s"
+    return f"it measured {shortest_s:.4g} s per row, but {profile.name} requires {profile.min_duration_s:g} s"
 
 
 def _without_confidence(tables: Tables, profile: Profile) -> str:
@@ -202,13 +202,13 @@ def _too_small_a_ring(record: HostRecord, tables: Tables, profile: Profile) -> s
     sizes = {key: tables.number(key) for key in _FOOTPRINT_KEYS}
     for key, size in sizes.items():
         if size is None:
-            return f"its run.csv does not say {key}"
+            return f"its run.csv does not contain {key}"
     footprint_bytes = int(math.prod(sizes.values()))
-    for asked_bytes, asks in ((profile.min_footprint_bytes, f"{profile.name} asks for"), (log_set_bytes, "the recovery log on this host has")):
+    for asked_bytes, asks in ((profile.min_footprint_bytes, f"{profile.name} requires"), (log_set_bytes, "the recovery log on this host has")):
         if footprint_bytes < asked_bytes:
             return (
-                f"the files of a queue manager had {_units.format_size(footprint_bytes)} together, and {asks} "
-                f"{_units.format_size(asked_bytes)}: a smaller ring may never leave a cache"
+                f"the files of a queue manager had {_units.format_size(footprint_bytes)} in total, but {asks} "
+                f"{_units.format_size(asked_bytes)}: a smaller ring may fit in a cache"
             )
     return ""
 
@@ -216,7 +216,7 @@ def _too_small_a_ring(record: HostRecord, tables: Tables, profile: Profile) -> s
 def _missing_block_sizes(tables: Tables, profile: Profile) -> str:
     measured = {row["block_size_bytes"] for row in tables.results}
     missing = [size for size in profile.block_sizes if size not in measured]
-    return f"it did not measure {', '.join(map(_units.format_size, missing))}, which {profile.name} asks for" if missing else ""
+    return f"it did not measure {', '.join(map(_units.format_size, missing))}, which {profile.name} requires" if missing else ""
 
 
 def _unlike_mq(run: Mapping[str, str]) -> str:
@@ -224,7 +224,7 @@ def _unlike_mq(run: Mapping[str, str]) -> str:
     for key, holds, text in _MQ_LOG_DEFAULTS:
         value = run.get(key)
         if value is None or (not value and not holds(value)):
-            return f"its run.csv does not say {key}"
+            return f"its run.csv does not contain {key}"
         if not holds(value):
             return text.format(value=value[:_LONGEST_VALUE])
     return ""
@@ -288,7 +288,7 @@ def missing(run: Mapping[str, Any], host: str) -> HostRecord:
     """Return the record of an expected host that never reported. A preflight measures nothing, so nothing is missing there."""
     if (run.get("controller") or {}).get("check_mode"):
         return replace(_blank(run, host, DEFAULT_VOLUME, kinds.PREFLIGHT, {}), qualification=NOTHING_MEASURED)
-    return error(run, host, DEFAULT_VOLUME, "", MISSING, "it was expected and never reported", {})
+    return error(run, host, DEFAULT_VOLUME, "", MISSING, "it was expected but never reported", {})
 
 
 def preflight(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any], plan: Mapping[str, Any], workspace: Mapping[str, Any]) -> HostRecord:
@@ -299,7 +299,7 @@ def preflight(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, A
         f"ready: {plan['steps']} steps in about {math.ceil((plan['planned_s'] + plan['format_s']) / 60)} min, "
         f"{_units.format_size(plan['footprint_bytes'])} on {facts.get('mount_point')} ({facts.get('filesystem_type')}{free})"
     )
-    unknown = [f"not known: {item}" for item in workspace.get("unknown") or []]
+    unknown = [f"unknown: {item}" for item in workspace.get("unknown") or []]
     record = _blank(run, host, volume, kinds.PREFLIGHT, facts)
     return replace(record, workspace={key: workspace.get(key) for key in WORKSPACE_KEYS}, qualification=NOTHING_MEASURED, reasons=[ready, *unknown])
 
@@ -308,7 +308,7 @@ def clock_notes(facts: Mapping[str, Any]) -> list[str]:
     """Return a sentence if the host's clock is off the controller's by more than a second and more than the way of measuring it explains."""
     offset_s, error_s = facts.get("clock_offset_s"), facts.get("clock_offset_error_s")
     if isinstance(offset_s, (int, float)) and isinstance(error_s, (int, float)) and abs(offset_s) > max(CLOCK_BOUND_S, error_s):
-        return [f"Its clock is {offset_s:+.1f} s off the controller's (known to {error_s:.1f} s). Its start was corrected for that"]
+        return [f"Its clock differs from the controller's by {offset_s:+.1f} s (accurate to {error_s:.1f} s). Its start was corrected by that"]
     return []
 
 

@@ -174,12 +174,12 @@ class Model:
         """What the gate did, in one sentence, empty if it let the run through as it stands."""
         if not self.gate_ran:
             if self.run.get("merged_from"):
-                return f"Merged from {len(self.run['merged_from'])} runs; this verdict was made from their records."
-            return "The gate did not run; this verdict was made from the records that were filed."
+                return f"Merged from {len(self.run['merged_from'])} runs; this verdict is based on their records."
+            return "The gate did not run; this verdict is based on the records that were filed."
         if self.fleet["gate_failed"]:
             return "The gate stopped this run."
         if self.fleet["policy"].get("report_only"):
-            return "The gate reports only, and let this run through whatever its verdict."
+            return "The gate only reports, so it did not stop this run."
         let_through = [f"{count} {verdict}" for verdict, count in counts_worst_first(self.fleet["counts"]) if verdict not in GOOD]
         return f"The gate let {', '.join(let_through)} through, because gate_fail_on does not name it." if let_through else ""
 
@@ -210,7 +210,7 @@ def build_model(run_directory: RunDirectory) -> Model:
     run = run_directory.run
     verdict = run_directory.verdict()
     if verdict is None:
-        raise RunDirectoryError(f"{run_directory.path} holds no verdict: judge the run before it is rendered.")
+        raise RunDirectoryError(f"{run_directory.path} has no verdict: judge the run before it is rendered.")
     fleet = {key: value for key, value in verdict.items() if key != "hosts"}
     fleet["reasons"] = [printable(str(reason)) for reason in fleet.get("reasons") or []]
     folders = run_directory.folders()
@@ -292,7 +292,7 @@ class _Reader:
         try:
             tables = parse_tables(self._run_directory.read_tables(record, wanted))
         except (TablesError, RunDirectoryError) as error:
-            host.notes.append(printable(f"Its figures are not shown: {error}"))
+            host.notes.append(printable(f"The figures are not shown: {error}"))
             return
         header = tuple(tables.results[0]) if tables.results else ()
         host.columns = self._headers.setdefault(header, header)
@@ -301,7 +301,7 @@ class _Reader:
         try:
             host.intervals = tables.intervals
         except TablesError as error:
-            host.notes.append(printable(f"Its seconds are not shown: {error}"))
+            host.notes.append(printable(f"The seconds are not shown: {error}"))
 
 
 def _rows(record: HostRecord, tables: Tables) -> list[ResultRow]:

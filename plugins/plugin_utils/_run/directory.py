@@ -73,7 +73,7 @@ class RunDirectory:
         """
         run = {"schema": SCHEMA_VERSION, "run_id": new_run_id(), "created_at": utc_now(), **run}
         if not isinstance(run["run_id"], str) or not _RUN_ID.match(run["run_id"]):
-            raise RunDirectoryError(f"The run id {run['run_id']!r} may hold letters, digits, dot, dash and underscore only.")
+            raise RunDirectoryError(f"The run ID {run['run_id']!r} may contain only letters, digits, dots, dashes and underscores.")
         base = os.path.abspath(base)
         path = os.path.join(base, run["run_id"])
         try:
@@ -83,7 +83,7 @@ class RunDirectory:
             write_file(os.path.join(path, "run.json"), _encode(run))
             replace_link(latest(base), run["run_id"])
         except OSError as error:
-            raise RunDirectoryError(f"The run directory {path} cannot be made: {error.strerror or error}.") from None
+            raise RunDirectoryError(f"The run directory {path} cannot be created: {error.strerror or error}.") from None
         return cls(path, run)
 
     @classmethod
@@ -92,7 +92,7 @@ class RunDirectory:
         path = os.path.realpath(path)
         run = _read_json(os.path.join(path, "run.json"), MAX_RUN_BYTES)
         if run.get("schema") != SCHEMA_VERSION or not isinstance(run.get("run_id"), str):
-            raise RunDirectoryError(f"{path} is no run directory of schema {SCHEMA_VERSION}.")
+            raise RunDirectoryError(f"{path} is not a run directory of schema {SCHEMA_VERSION}.")
         return cls(path, run)
 
     @classmethod
@@ -249,7 +249,7 @@ class RunDirectory:
             if wanted is not None and name not in wanted:
                 continue
             if not _TABLE_NAME.match(name):
-                raise RunDirectoryError(f"{name!r} is no name of a table.")
+                raise RunDirectoryError(f"{name!r} is not the name of a table.")
             try:
                 content = read_file(os.path.join(folder, name), MAX_TABLE_BYTES)
             except OSError as error:
@@ -337,14 +337,14 @@ def _read_json(path: str, most: int) -> dict[str, Any]:
     except OSError as error:
         raise RunDirectoryError(f"{path} cannot be read: {error.strerror or error}.") from None
     except (ValueError, RecursionError):
-        raise RunDirectoryError(f"{path} is no valid JSON.") from None
+        raise RunDirectoryError(f"{path} is not valid JSON.") from None
     if not isinstance(data, dict):
-        raise RunDirectoryError(f"{path} does not hold an object.")
+        raise RunDirectoryError(f"{path} does not contain an object.")
     return data
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def _parse_record(data: dict[str, Any], folder: str) -> HostRecord:

@@ -348,12 +348,12 @@ def _lines(name: str, content: bytes) -> list[list[str]]:
     if len(content) > MAX_BYTES[name]:
         raise TablesError(f"{name} has {len(content)} bytes, more than the {MAX_BYTES[name]} that are read.")
     if b"\0" in content:
-        raise TablesError(f"{name} holds a NUL byte.")
+        raise TablesError(f"{name} contains a NUL byte.")
     try:
         text = content.decode("utf-8")
         lines = list(csv.reader(io.StringIO(text, newline=""), strict=True))
     except (UnicodeDecodeError, csv.Error) as error:
-        raise TablesError(f"{name} is no CSV table in UTF-8: {error}.") from None
+        raise TablesError(f"{name} is not a CSV table in UTF-8: {error}.") from None
     if not lines:
         raise TablesError(f"{name} is empty.")
     if not text.endswith("\n"):

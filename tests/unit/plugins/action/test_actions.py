@@ -77,14 +77,14 @@ def test_what_was_ordered_is_filed_with_what_is_known_of_it(ordered):
 @pytest.mark.parametrize(
     "changes, run_keys, reason",
     [
-        ({}, {"option_duration_s": 1}, "these tables are not what was ordered: duration 1 s instead of nothing. "),
+        ({}, {"option_duration_s": 1}, "the tables do not match the order: duration 1 s instead of nothing. "),
         (
             {"machine": {"hostname": "db08"}},
             {},
-            "the machine that answers is not the one that was asked: hostname of the machine that answers db08 instead of db07. ",
+            "the machine that answered is not the one that was started: hostname of the machine that answers db08 instead of db07. ",
         ),
-        ({"start": {}}, {}, "the machine that answers is not the one that was asked: run_id in start.json nothing instead of "),
-        ({"start": {}, "tables": {}}, {}, "the machine that answers is not the one that was asked: "),
+        ({"start": {}}, {}, "the machine that answered is not the one that was started: run_id in start.json nothing instead of "),
+        ({"start": {}, "tables": {}}, {}, "the machine that answered is not the one that was started: "),
     ],
 )
 def test_what_was_not_ordered_is_not_filed(ordered, changes, run_keys, reason):

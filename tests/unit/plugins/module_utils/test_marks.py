@@ -51,7 +51,7 @@ def test_a_linked_mark_is_none(tmp_path):
 
 def test_without_a_mark_nothing_is_removed(tmp_path):
     (tmp_path / "file").write_text("precious")
-    with pytest.raises(_marks.MarkError, match="no mark"):
+    with pytest.raises(_marks.MarkError, match="not have the mark"):
         _marks.remove_marked(str(tmp_path), everything)
     assert (tmp_path / "file").read_text() == "precious"
 

@@ -135,7 +135,7 @@ def test_what_is_no_regular_file_is_not_read(tmp_path, plant):
     path = str(tmp_path / "mqs.ini")
     plant(path)
     paths, unknown = _queue_managers.configured_log_paths(path)
-    assert paths == {} and unknown == ["%s exists and cannot be read" % path]
+    assert paths == {} and unknown == ["%s exists but cannot be read" % path]
     assert path in _queue_managers.configured_queue_managers(path)[0]
 
 
@@ -147,7 +147,7 @@ def test_an_mqs_ini_where_this_user_may_not_look_counts_as_there(monkeypatch):
     monkeypatch.setattr(os, "open", closed)
     found = _queue_managers.configured_log_paths("/closed/mqs.ini"), _queue_managers.configured_queue_managers("/closed/mqs.ini")
     monkeypatch.undo()
-    assert found == (({}, ["/closed/mqs.ini exists and cannot be read"]), ["those of /closed/mqs.ini, which cannot be read"])
+    assert found == (({}, ["/closed/mqs.ini exists but cannot be read"]), ["those of /closed/mqs.ini, which cannot be read"])
 
 
 @pytest.mark.parametrize("entries, seen", [((), False), (("1",), False), (("1", "1/comm"), True)])

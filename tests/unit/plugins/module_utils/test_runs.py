@@ -116,7 +116,7 @@ def test_a_detached_process_has_a_session_of_its_own_and_only_the_lock(run, tmp_
 def test_a_second_volume_of_the_same_run_is_told_so(run):
     descriptor = run.lock()
     for act in (run.create, _runs.Run(run.state_dir, run.run_id, "data").lock):
-        with pytest.raises(_runs.RunError, match="another volume"):
+        with pytest.raises(_runs.RunError, match="another name or volume"):
             act()
     os.close(descriptor)
 

@@ -102,19 +102,19 @@ def test_an_unmarked_run_directory_is_left_alone(tmp_path):
     made = make(tmp_path / "ws")
     os.unlink(os.path.join(made["run_directory"], _marks.MARK_NAME))
     removed, left = _workspace.remove(made["path"], made["run_directory"])
-    assert removed == [] and "no mark" in left[0]
+    assert removed == [] and "not have the mark" in left[0]
 
 
 def test_a_workspace_that_is_there_already_is_neither_taken_over_nor_removed(tmp_path):
     made = make(tmp_path / "ws")
-    with pytest.raises(_workspace.WorkspaceError, match="cannot make"):
+    with pytest.raises(_workspace.WorkspaceError, match="cannot create"):
         make(tmp_path / "ws")
     assert os.path.isdir(made["directories"][0]) and _marks.read_mark(made["run_directory"])
 
 
 def test_what_was_made_is_undone_where_a_step_fails(tmp_path):
     plan = _workspace.layout(str(tmp_path / "ws"), RUN, "log", ["QM1"])
-    with pytest.raises(_workspace.WorkspaceError, match="cannot make"):
+    with pytest.raises(_workspace.WorkspaceError, match="cannot create"):
         _workspace.make(plan, RUN, "nobody-of-this-name")
     assert os.listdir(str(tmp_path)) == []
 
@@ -200,7 +200,7 @@ def test_a_full_directory_put_in_place_of_a_new_one_is_not_taken(tmp_path, monke
         os.rename(str(tmp_path / "theirs"), str(tmp_path / "ws"))
 
     after(monkeypatch, "mkdir", "ws", exchange)
-    with pytest.raises(_workspace.WorkspaceError, match="exchanged"):
+    with pytest.raises(_workspace.WorkspaceError, match="replaced"):
         make(tmp_path / "ws")
     assert os.listdir(str(tmp_path / "ws")) == ["file"]
 

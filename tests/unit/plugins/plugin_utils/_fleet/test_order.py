@@ -92,7 +92,7 @@ def test_what_was_ordered_comes_home():
         ({"directory_2": "/var/tmp/logdisk/logdisk-other-log/QM2"}, f"directory 2 /var/tmp/logdisk/logdisk-other-log/QM2 instead of {DIRECTORIES[1]}"),
         ({"start_time_epoch_s": ORDERED - 3600}, "it began 3600 s before it was ordered"),
         ({"start_time_epoch_s": DEADLINE + 100}, "it began 100 s after its deadline"),
-        ({"start_time_epoch_s": None}, "its run.csv does not say start_time_epoch_s"),
+        ({"start_time_epoch_s": None}, "its run.csv does not contain start_time_epoch_s"),
     ],
 )
 def test_tables_of_another_order_are_named(run_keys, said):

@@ -71,7 +71,7 @@ def test_a_preflight_has_no_verdict_and_says_what_would_be_done():
     facts = {"mount_point": "/fut", "filesystem_type": "xfs", "filesystem_free_bytes": 40 << 30}
     record = preflight(RUN, "db07", "log", facts, plan, {"unknown": ["the log path of QM9"]})
     assert record.verdict is None
-    assert record.reasons == ["ready: 7 steps in about 8 min, 1 GiB on /fut (xfs, 40 GiB free)", "not known: the log path of QM9"]
+    assert record.reasons == ["ready: 7 steps in about 8 min, 1 GiB on /fut (xfs, 40 GiB free)", "unknown: the log path of QM9"]
 
 
 @pytest.mark.parametrize(

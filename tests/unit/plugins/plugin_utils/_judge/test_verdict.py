@@ -220,10 +220,25 @@ def test_each_limit_has_one_reason_and_the_worst_come_first():
             "fail",
             "a write at offset 4096 of /m/f had not returned after 10 s, the stall limit is 10 s",
         ),
-        ({"exit_status": 4, "exit_reason": "deadline", "in_flight_age_ns": 10**10 - 1}, {}, "inconclusive", "the tester did not measure to its end: deadline"),
-        ({"exit_status": 4, "exit_reason": "interrupted"}, {}, "inconclusive", "the tester did not measure to its end: interrupted"),
-        ({"exit_status": 4, "exit_reason": "interrupted", "exit_message": "SIGTERM"}, {}, "inconclusive", "the tester did not measure to its end: SIGTERM"),
-        ({"exit_status": 4, "exit_reason": "interrupted"}, {"latency_p99_ns": 3_000_000}, "fail", "the tester did not measure to its end: interrupted"),
+        (
+            {"exit_status": 4, "exit_reason": "deadline", "in_flight_age_ns": 10**10 - 1},
+            {},
+            "inconclusive",
+            "the tester ended before it had measured everything: deadline",
+        ),
+        ({"exit_status": 4, "exit_reason": "interrupted"}, {}, "inconclusive", "the tester ended before it had measured everything: interrupted"),
+        (
+            {"exit_status": 4, "exit_reason": "interrupted", "exit_message": "SIGTERM"},
+            {},
+            "inconclusive",
+            "the tester ended before it had measured everything: SIGTERM",
+        ),
+        (
+            {"exit_status": 4, "exit_reason": "interrupted"},
+            {"latency_p99_ns": 3_000_000},
+            "fail",
+            "the tester ended before it had measured everything: interrupted",
+        ),
     ],
 )
 def test_a_tester_that_did_not_end_well(run_keys, figures, verdict, reason):
@@ -408,7 +423,7 @@ def test_a_waiver_never_excuses_a_hard_failure_or_missing_figures():
     [
         (300, {}, True, ""),
         (301, {}, True, ""),
-        (299, {}, False, "it measured 299 s per row, and mine asks for 300 s"),
+        (299, {}, False, "it measured 299 s per row, but mine requires 300 s"),
         (300, {"latency_max_ns": 200_000_000}, False, "the verdict is fail"),
         (10, {"latency_max_ns": 200_000_000}, False, "the verdict is fail"),
     ],
@@ -425,28 +440,28 @@ def test_certification(seconds, figures, certified, said):
         ({"option_sync": "sync"}, ""),
         ({"option_rate_per_s": "0.000000"}, ""),
         ({"filesystem_type": "btrfs"}, ""),
-        ({"option_sync": "none"}, "it wrote with the sync mode none, where MQ writes with dsync"),
-        ({"option_sync": "fdatasync"}, "it wrote with the sync mode fdatasync, where MQ writes with dsync"),
-        ({"option_sync": "x" * 999}, f"it wrote with the sync mode {'x' * 40}, where MQ writes with dsync"),
-        ({"option_direct": "no"}, "it wrote through the page cache, where MQ writes with direct I/O"),
+        ({"option_sync": "none"}, "it wrote with the sync mode none, but MQ writes with dsync"),
+        ({"option_sync": "fdatasync"}, "it wrote with the sync mode fdatasync, but MQ writes with dsync"),
+        ({"option_sync": "x" * 999}, f"it wrote with the sync mode {'x' * 40}, but MQ writes with dsync"),
+        ({"option_direct": "no"}, "it wrote through the page cache, but MQ writes with direct I/O"),
         ({"filesystem_type": "tmpfs"}, "it wrote to tmpfs, which is memory"),
         ({"filesystem_type": "ramfs"}, "it wrote to ramfs, which is memory"),
         ({"filesystem_type": "overlay", "backing_filesystem_type": "ext4"}, ""),
-        ({"filesystem_type": "overlay", "backing_filesystem_type": "tmpfs"}, "what it wrote ended in memory (tmpfs)"),
-        ({"backing_filesystem_type": "memory"}, "what it wrote ended in memory (memory)"),
+        ({"filesystem_type": "overlay", "backing_filesystem_type": "tmpfs"}, "its writes ended in memory (tmpfs)"),
+        ({"backing_filesystem_type": "memory"}, "its writes ended in memory (memory)"),
         (
             {"backing_filesystem_type": "", "backing_unknown": "the upper directory of an overlay"},
-            "it cannot be seen what holds the bytes (the upper directory of an overlay): test a volume that is mounted without it",
+            "the storage behind the file system cannot be determined (the upper directory of an overlay): test a volume that is mounted without it",
         ),
         (
             {"filesystem_type": "fuse.x", "backing_filesystem_type": "fuse.x", "backing_unknown": "what a FUSE file system stands on"},
-            "it cannot be seen what holds the bytes (what a FUSE file system stands on): test a volume that is mounted without it",
+            "the storage behind the file system cannot be determined (what a FUSE file system stands on): test a volume that is mounted without it",
         ),
         ({"option_rate_per_s": "100.000000"}, "it was throttled to 100.000000 writes/s"),
         ({"option_rate_per_s": "0.000001"}, "it was throttled to 0.000001 writes/s"),
         ({"option_delay_us": 1}, "it paused for 1 us after each write"),
-        *(({key: None}, f"its run.csv does not say {key}") for key, *_rest in _MQ_LOG_DEFAULTS),
-        *(({key: ""}, f"its run.csv does not say {key}") for key, holds, _text in _MQ_LOG_DEFAULTS if not holds("")),
+        *(({key: None}, f"its run.csv does not contain {key}") for key, *_rest in _MQ_LOG_DEFAULTS),
+        *(({key: ""}, f"its run.csv does not contain {key}") for key, holds, _text in _MQ_LOG_DEFAULTS if not holds("")),
     ],
 )
 def test_only_what_writes_as_mq_does_certifies(run_keys, said):
@@ -477,17 +492,17 @@ GIB = {"option_file_size_bytes": 64 << 20, "option_files": 16}
         (
             (4096, 1 << 20),
             {"option_file_size_bytes": 1 << 20, "option_files": 1},
-            "the files of a queue manager had 1 MiB together, and mine asks for 1 GiB: a smaller ring may never leave a cache",
+            "the files of a queue manager had 1 MiB in total, but mine requires 1 GiB: a smaller ring may fit in a cache",
         ),
-        ((4096, 1 << 20), GIB, "it did not measure 8 KiB, 64 KiB, which mine asks for"),
-        ((4096, 8192), GIB, "it did not measure 64 KiB, which mine asks for"),
+        ((4096, 1 << 20), GIB, "it did not measure 8 KiB, 64 KiB, which mine requires"),
+        ((4096, 8192), GIB, "it did not measure 64 KiB, which mine requires"),
         (
             (4096, 8192, 65536),
             {**GIB, "option_files": 15},
-            "the files of a queue manager had 960 MiB together, and mine asks for 1 GiB: a smaller ring may never leave a cache",
+            "the files of a queue manager had 960 MiB in total, but mine requires 1 GiB: a smaller ring may fit in a cache",
         ),
-        ((4096, 8192, 65536), {**GIB, "option_file_size_bytes": None}, "its run.csv does not say option_file_size_bytes"),
-        ((4096, 8192, 65536), {**GIB, "option_files": "many"}, "its run.csv does not say option_files"),
+        ((4096, 8192, 65536), {**GIB, "option_file_size_bytes": None}, "its run.csv does not contain option_file_size_bytes"),
+        ((4096, 8192, 65536), {**GIB, "option_files": "many"}, "its run.csv does not contain option_files"),
     ],
 )
 def test_only_a_large_ring_and_every_size_that_the_profile_names_certify(block_sizes, run_keys, said):
@@ -561,7 +576,7 @@ def test_an_expected_host_without_a_record_is_missing(tmp_path):
     directory.write_record(entry("a"))
     result = judge_run(directory, GATE)
     assert (result["verdict"], result["gate_failed"], result["certified"]) == ("missing", True, False)
-    assert result["reasons"] == ["b: missing: it was expected and never reported"]
+    assert result["reasons"] == ["b: missing: it was expected but never reported"]
     assert directory.verdict() == result
     assert [(record.host, record.verdict) for record in directory.records()] == [("a", "pass"), ("b", "missing")]
 
@@ -580,7 +595,7 @@ def test_no_host_at_all_is_never_good():
 def test_a_record_that_nobody_judged_is_an_error(verdict):
     result = fleet(entry("a", verdict, certified=True))
     assert (result["verdict"], result["certified"], result["gate_failed"]) == ("error", False, True)
-    assert result["reasons"] == ["a: error: its record holds no verdict"]
+    assert result["reasons"] == ["a: error: its record does not contain a verdict"]
 
 
 def test_one_line_a_cause_with_the_volume_where_it_is_another():

@@ -467,7 +467,7 @@ def test_a_merged_report_says_so(tmp_path):
     merged = RunDirectory.merge([run.path for run in runs], str(tmp_path / "merged"))
     assert shown(merged).splitlines()[:2] == [
         "PASS: This run certifies 2 hosts against mq-log-silver 1.",
-        "  Merged from 2 runs; this verdict was made from their records.",
+        "  Merged from 2 runs; this verdict is based on their records.",
     ]
 
 
@@ -498,8 +498,8 @@ def test_a_refusal_in_check_mode_is_told(tmp_path):
     [
         (300, 1, "PASS: This run certifies 1 host against mq-log-silver 1."),
         (300, 2, "PASS: This run certifies 2 hosts against mq-log-silver 1."),
-        (250, 1, "PASS, but this run does not certify: it measured 250 s per row, and mq-log-silver asks for 300 s."),
-        (250, 3, "PASS, but this run does not certify: h0 (and 2 more): it measured 250 s per row, and mq-log-silver asks for 300 s."),
+        (250, 1, "PASS, but this run does not certify: it measured 250 s per row, but mq-log-silver requires 300 s."),
+        (250, 3, "PASS, but this run does not certify: h0 (and 2 more): it measured 250 s per row, but mq-log-silver requires 300 s."),
     ],
 )
 def test_the_first_line_says_whether_the_run_certifies(tmp_path, seconds, hosts, first):
@@ -535,7 +535,7 @@ def test_one_host_has_its_figures_in_the_summary(tmp_path):
 
 def test_report_only_is_said(tmp_path):
     directory = fabricate.run_directory(tmp_path, {"db07": slow()}, policy={"report_only": True})
-    assert "The gate reports only" in shown(directory)
+    assert "The gate only reports" in shown(directory)
 
 
 def test_tables_that_were_changed_are_not_shown(tmp_path):

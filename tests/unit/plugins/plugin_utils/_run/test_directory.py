@@ -82,14 +82,14 @@ def test_a_run_id_is_never_used_twice(tmp_path):
 
 @pytest.mark.parametrize("run_id", ["../x", "", ".x", "a/b", "a" * 101, None, "a\n"])
 def test_a_run_id_is_a_name(tmp_path, run_id):
-    with pytest.raises(RunDirectoryError, match="run id"):
+    with pytest.raises(RunDirectoryError, match="run ID"):
         RunDirectory.create(str(tmp_path / "reports"), {"run_id": run_id})
     assert not (tmp_path / "reports").exists()
 
 
 def test_a_base_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("x")
-    with pytest.raises(OSError, match="cannot be made"):
+    with pytest.raises(OSError, match="cannot be created"):
         RunDirectory.create(str(tmp_path / "file" / "reports"), {})
 
 
@@ -330,7 +330,7 @@ def test_a_verdict(directory):
 def test_a_verdict_that_cannot_be_read(directory):
     with open(os.path.join(directory.path, "verdict.json"), "w", encoding="utf-8") as file:
         file.write("{")
-    with pytest.raises(RunDirectoryError, match="no valid JSON"):
+    with pytest.raises(RunDirectoryError, match="not valid JSON"):
         directory.verdict()
 
 

@@ -222,7 +222,7 @@ def test_an_interrupted_run_may_lack_steps():
         ("run.csv", b"logdisk", b"log\0disk", "NUL"),
         ("run.csv", b"logdisk", b"log\xffdisk", "UTF-8"),
         ("run.csv", b"program,logdisk", b"program,logdisk,x", "3 fields"),
-        ("run.csv", b"program,logdisk", b'program,"log"disk', "no CSV"),
+        ("run.csv", b"program,logdisk", b'program,"log"disk', "not a CSV"),
         ("run.csv", b"complete,1\n", b"complete,1", "cut off"),
         ("results.csv", b"latency_p99_ns", b"latency_q99_ns", "lacks the column latency_p99_ns"),
         ("results.csv", b"latency_p90_ns", b"latency_p99_ns", "a column twice"),
