@@ -28,13 +28,13 @@ class Core(NamedTuple):
 
     @property
     def python(self) -> str:
-        """The newest Python of this machine that it takes, or nothing."""
+        """The newest Python of this machine that it supports, or an empty string."""
         low, high = number(self.oldest_python), number(self.newest_python)
         fitting = [version for version in pythons() if low <= number(version) <= high]
         return pythons()[max(fitting, key=number)] if fitting else ""
 
     def make(self) -> bool:
-        """Make its environment; False where no Python for it is found."""
+        """Make its environment; False if no Python for it is found."""
         if self.python:
             tool = str(PROJECT / "tools/make-venv")
             subprocess.run([tool, str(self.directory), self.python, f"ansible-core=={self.version}", "ansible-runner==2.4.3"], check=True)

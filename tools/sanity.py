@@ -22,7 +22,7 @@ from pathlib import Path
 import controllers
 
 BUILD = controllers.PROJECT / "build/sanity"
-# ansible-test keeps its environments and caches below HOME. They stay in the checkout, for the next run.
+# ansible-test keeps its environments and caches below HOME. They are kept in the checkout for the next run.
 HOME = BUILD / "home"
 # The versions of pip that the cores above bootstrap their environments with.
 PIP_VERSIONS = ("21.3.1", "23.1.2", "24.2", "25.2")
@@ -70,7 +70,7 @@ def provide_pip() -> None:
 
 
 def provide_pip_configuration() -> None:
-    """What pip is told here by files and by its environment, neither of which reaches ansible-test's environments."""
+    """pip's configuration from files and environment variables, neither of which reaches ansible-test's environments."""
     known = configparser.RawConfigParser()
     listed = subprocess.run([sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=True).stdout
     for key, value in re.findall(r"^(\S+?)='(.*)'$", listed, re.MULTILINE):

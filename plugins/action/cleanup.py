@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Has the host leave nothing of a run, and notes in the host's record what stays, and for how long the volume was limited."""
+"""Cleans up a run on the host, and notes in the host's record what could not be removed, and how long the volume was limited."""
 
 from __future__ import annotations
 

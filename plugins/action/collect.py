@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Brings a host's tables home, compares them with what was ordered, files them, and judges the host."""
+"""Collects the tables of a host, compares them with the order, stores them, and judges the host."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class ActionModule(RemoteAction):
 
 
 def why_not_ordered(order: dict[str, Any], answer: dict[str, Any], tables: dict[str, bytes]) -> str:
-    """Return in what the answer of a host is not what was ordered of it, empty if it is. Tables that cannot be read are for the record to report."""
+    """Return how the answer of a host differs from its order, empty if it does not. The record reports tables that cannot be read."""
     differences = machine_differences(order, as_dict(answer.get("start")), as_dict(answer.get("machine")))
     if differences:
         return f"the machine that answered is not the one that was started: {'; '.join(differences)}. Correct the inventory and run playbooks/collect.yml"
@@ -73,14 +73,14 @@ def as_dict(value: Any) -> dict[str, Any]:
 
 
 def unpack_tables(packed: Any) -> dict[str, bytes]:
-    """Return the tables that a host sent, by name. Raises ValueError if they are no such thing or too large."""
+    """Return the tables that a host sent, by name. Raises ValueError if they are malformed or too large."""
     if not isinstance(packed, dict):
         raise ValueError("no tables")
     return {name: unpack(name, content) for name, content in packed.items() if name in TABLE_NAMES}
 
 
 def unpack(name: str, content: Any) -> bytes:
-    """Return one table; what would unpack to more than 64 MiB is refused before it does."""
+    """Return one table; a table that would unpack to more than 64 MiB is refused before it is unpacked."""
     try:
         engine = zlib.decompressobj()
         table = engine.decompress(base64.b64decode(str(content), validate=True), TABLE_MAX_BYTES)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Judges the fleet, writes the verdict, renders the report, and says which hosts are to fail."""
+"""Judges the fleet, writes the verdict, renders the report, and returns which hosts are to fail."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHOWN_REASONS = 20
 
 
 class ActionModule(ActionBase):
-    """Runs on the controller alone, once for all hosts. It does not fail for a verdict: tasks of the role do, each for its host."""
+    """Runs on the controller only, once for all hosts. It does not fail because of a verdict: tasks of the role do, each for its host."""
 
     _requires_connection = False
 
@@ -76,7 +76,7 @@ def judge(directory: RunDirectory) -> tuple[dict[str, Any], str]:
 
 
 def outcome_of(directory: RunDirectory, verdict: dict[str, Any], problem: str) -> dict[str, Any]:
-    """Return what outcome.json says of the run."""
+    """Return the content of outcome.json for the run."""
     facts = {
         "run_id": verdict["run_id"],
         "path": directory.path,

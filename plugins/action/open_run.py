@@ -33,7 +33,7 @@ USAGE_ERRORS = (ExpectationError, SettingsError, ProfileError, PolicyError, RunD
 
 
 class ActionModule(ActionBase):
-    """Runs on the controller alone, once for all hosts. What is wrong with the options is in the result; the task fails on our own faults only."""
+    """Runs on the controller alone, once for all hosts. Problems with the options are returned; the task fails only if there is a fault in this collection."""
 
     _requires_connection = False
 
@@ -95,7 +95,7 @@ def _refusal(problem: str, report_dir: str) -> dict[str, Any]:
 
 
 def _asked(name: str, hostvars: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what each host asks for. The roles handed it on, because their defaults are not among a host's variables."""
+    """Return the value of each host. The roles pass it on as facts, because their defaults are not among a host's variables."""
     handed_on = {host: {**(own.get("gate_settings") or {}), **(own.get("sweep_plan") or {})} for host, own in hostvars.items()}
     return {host: asked[name] for host, asked in handed_on.items() if name in asked}
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Names the place of the tester on the host and measures the offset of the host's clock."""
+"""Passes the path of the tester to the host, and measures the offset of the host's clock."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ActionModule(RemoteAction):
             binaries = self._binaries(arguments, sources)
         except (SourcesError, BinaryError) as error:
             raise AnsibleActionFail(str(error)) from error
-        # A ready-made binary may be of other sources: then it says of which.
+        # A ready-made binary may be built from other sources, and reports their hash itself.
         self._source_hash = "" if arguments.get("binary") and arguments.get("method") == "binary" else source_hash(sources)
         parts = [
             *compiler_flags(sources, arguments.get("cflags", "")),
@@ -49,8 +49,8 @@ class ActionModule(RemoteAction):
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         received_epoch_s = time.time()
-        # The module reads the clock as its last act: what lies behind that is one way of the connection, what lies before
-        # is mostly the start of Python. So the end of the call is nearer, and the whole of it bounds the error.
+        # The module reads the clock last. After that comes one way of the connection, before it mostly the start of Python.
+        # So the end of the call is closer to that instant, and the duration of the call bounds the error.
         bound_s = received_epoch_s - self._sent_epoch_s
         answer["facts"]["clock_offset_s"] = round(float(answer["time_epoch_s"]) - received_epoch_s, 3)
         answer["facts"]["clock_offset_error_s"] = round(bound_s, 3)

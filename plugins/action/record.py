@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Files a record of a host that was not measured: why not, or in a preflight what would be done there. Nothing is sent to the host."""
+"""Writes the record of a host that was not measured: the reason, or in a preflight what would be done. Nothing is sent to the host."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ActionModule(ActionBase):
 
 
 def stage_verdict_and_reason(failed: dict[str, Any]) -> tuple[str, str, str]:
-    """Return what a failed task's result says of its host: our own key if there is one, else the task's message."""
+    """Return stage, verdict and reason of a failed task: from our own key if there is one, otherwise from the task's message."""
     key = failed.get("logdisk")
     if isinstance(key, dict) and key.get("reason"):
         return str(key.get("stage", "")), str(key.get("verdict", "error")), str(key["reason"])

@@ -29,7 +29,7 @@ class ActionModule(RemoteAction):
         offset_s = float(arguments.pop("clock_offset_s", 0) or 0)
         error_s = float(arguments.pop("clock_offset_error_s", 0) or 0)
         deadline_s = float(arguments.pop("deadline_s"))
-        # An offset that the way of measuring it explains is no reason to leave the host's own, probably disciplined, clock.
+        # An offset within the error of its measurement is not corrected: the host's own clock is probably synchronized.
         correction_s = offset_s if abs(offset_s) > error_s else 0.0
         now = time.time()
         lead_s = max(0.0, start_at - now)
@@ -47,7 +47,7 @@ class ActionModule(RemoteAction):
         return {**host_status(task_vars["inventory_hostname"], self._task.args["run_id"], started), "changed": True}
 
     def _ordered(self, arguments: dict[str, Any], host: str, ordered_epoch_s: float) -> dict[str, Any]:
-        """Record the order on the controller, if a later collection finds it, and return the arguments with the host's copy of it.
+        """Record the order on the controller for the collection, and return the arguments with the host's copy of it.
 
         What the tester counts for the host's profile is ordered here, because profiles are in the run directory.
         """

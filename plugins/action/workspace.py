@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Turns the role's sizes into numbers and has the host look at, or make, its workspace."""
+"""Converts the role's sizes to numbers, and inspects or creates the workspace on the host."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ActionModule(RemoteAction):
     stage = "workspace"
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Return what later roles need, flat: the paths, what is known of the file system, and how the directories were made."""
+        """Return what later roles need, flat: the paths, facts about the file system, and how the directories were created."""
         arguments = self._task.args
         layout = {} if answer.get("needs_privilege") else answer.get("workspace") or {}
         about = {

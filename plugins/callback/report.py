@@ -34,11 +34,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import finis
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 
 ON_CONTROLLER = frozenset(f"mqops.logdisk.{name}" for name in ("open_run", "reopen_run", "gate", "render"))
-"""The actions that name run directories: no host has a say in their results."""
+"""The actions that name run directories. Hosts cannot influence their results."""
 
 
 class CallbackModule(CallbackBase):
-    """A thin adapter: it learns from events which run directories there are, and renders them at the end."""
+    """A thin adapter: it learns the run directories from events, and renders them at the end."""
 
     CALLBACK_VERSION = 2.0
     CALLBACK_TYPE = "aggregate"
@@ -57,7 +57,7 @@ class CallbackModule(CallbackBase):
         progress.on_terminal = sys.stdout.isatty() and not is_json(constants.DEFAULT_STDOUT_CALLBACK)
 
     def v2_runner_on_ok(self, result: Any, **kwargs: Any) -> None:
-        """Take note of what a task on the controller says of a run; in any other result it is a host's word."""
+        """Note the run from the result of a task on the controller. Any other result is untrusted."""
         data = getattr(result, "result", None) or getattr(result, "_result", None) or {}
         task = getattr(result, "task", None) or result._task
         key = data.get("logdisk")
@@ -69,7 +69,7 @@ class CallbackModule(CallbackBase):
             self._refusals.append(str(key.get("reason")))
 
     def v2_playbook_on_stats(self, stats: Any) -> None:
-        """Render what the gate did not come to, and print the summary."""
+        """Render what the gate did not render, and print the summary."""
         paths, self._paths = self._paths, []
         for reason in self._refusals:
             if progress.first_to_say(reason) and self.get_option("summary"):
@@ -83,7 +83,7 @@ class CallbackModule(CallbackBase):
                 say(self._display, "\n" + summary(directory))
 
     def _interrupted(self) -> None:
-        """Say at the end of the process how to go on with runs whose playbook did not come to its end."""
+        """At the end of the process, print the commands for runs whose playbook did not end normally."""
         for path in self._paths:
             if progress.first_to_say(path):
                 say(self._display, "\n" + commands(path))

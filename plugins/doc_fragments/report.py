@@ -8,7 +8,7 @@ __metaclass__ = type
 
 
 class ModuleDocFragment(object):
-    """Options of the report callback and of the shim that loads it from beside the playbooks."""
+    """Options of the report callback and of the shim in the playbooks' folder that loads it."""
 
     DOCUMENTATION = r"""
 options:

@@ -19,7 +19,7 @@ _MACHINE_ID = re.compile(r"\A[0-9a-f]{32}\Z")
 
 
 def identity():
-    """Return what tells this machine from others: machine_id (empty if it has none), boot_id and hostname.
+    """Return what identifies this machine: machine_id (empty if it has none), boot_id and hostname.
 
     None of them is enough by itself: clones share a machine-id, and containers share their host's boot_id.
     """

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The mark by which we know a directory as ours: nothing without it is ever removed.
+"""The mark of this collection in a directory. Nothing without it is ever removed.
 
 Private to this collection; it may change at any time.
 """
@@ -22,7 +22,7 @@ MARK_MAX_BYTES = 65536
 
 
 class MarkError(Exception):
-    """A directory that is not to be touched; the message says why."""
+    """A directory that must not be touched; the message says why."""
 
 
 @contextlib.contextmanager
@@ -63,9 +63,9 @@ def write_mark(directory, content):
 
 
 def read_mark(directory):
-    """Return the mark of ``directory`` (its path, or its descriptor), or None if there is none of ours.
+    """Return the mark of ``directory`` (its path, or its descriptor), or None if it has none.
 
-    A symlink, a foreign or an oversized file is no mark.
+    A symlink, a foreign or an oversized file is not a mark.
     """
     try:
         descriptor = _open_mark(directory, os.O_RDONLY | os.O_NONBLOCK)
@@ -87,14 +87,14 @@ def read_mark(directory):
 def remove_marked(directory, removable):
     """Remove the marked ``directory`` with the entries named in ``removable`` and its mark.
 
-    ``removable(name, descriptor)`` says of each other entry of the directory, open as ``descriptor``, whether it is
-    ours to remove (files and empty directories only). Returns the entries left, in which case the directory and its
-    mark stay. Raises MarkError if the directory is a symlink or carries no mark, and if this user may not take
-    it out of its parent: then its mark stays too.
+    ``removable(name, descriptor)`` tells for each other entry of the directory, open as ``descriptor``, whether it may be
+    removed (files and empty directories only). Returns the entries that are left; if there are any, the directory and its
+    mark are kept. Raises MarkError if the directory is a symlink or has no mark, or if this user may not remove it
+    from its parent; then its mark is kept as well.
     """
     above, name = os.path.split(directory.rstrip("/"))
-    # A path may come to name something else at any time: the directory is opened once, and all else happens in what was
-    # opened.
+    # A path may refer to something else at any time, so the directory is opened once, and everything else uses the
+    # descriptor.
     with closing(os.open(above or ".", os.O_PATH | os.O_DIRECTORY)) as parent, closing(open_directory(name, parent)) as descriptor:
         mark = read_mark(descriptor)
         if mark is None:
@@ -108,8 +108,8 @@ def remove_marked(directory, removable):
 
 
 def _remove_itself(directory, parent, descriptor, mark):
-    """Remove the open ``directory``, which holds its mark alone. Without its mark it could never be removed again:
-    the mark goes only if the directory can, and comes back if it stays after all."""
+    """Remove the open ``directory``, which holds its mark alone. Without its mark it could never be removed again,
+    so the mark is removed only if the directory can be, and restored if the directory is not removed after all."""
     refusal = "%s cannot be removed by this user: run playbooks/cleanup.yml with privilege (-e workspace_owner=root)" % directory
     if not _may_remove(parent, descriptor):
         raise MarkError(refusal)
@@ -133,7 +133,7 @@ def _may_remove(parent, descriptor):
 
 def _remove_entry(name, parent):
     """Remove one file or empty directory of the directory open as ``parent``; a symlink is removed as such. False if
-    it stays."""
+    it cannot be removed."""
     try:
         if stat.S_ISDIR(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode):
             os.rmdir(name, dir_fd=parent)

@@ -31,7 +31,7 @@ LOCAL_FILE_SYSTEMS = frozenset(
         "fuseblk",
     )
 )
-"""File systems of one host alone; every other type counts as shared with other hosts."""
+"""File systems that belong to one host only. Every other type counts as shared with other hosts."""
 
 
 def unescape(field):
@@ -53,7 +53,7 @@ def parse_mountinfo(text):
     """Return the mounts of a /proc/<pid>/mountinfo as a list of dicts, in the kernel's order.
 
     Each has ``mount_point``, ``filesystem_type``, ``mount_source``, ``mount_options`` and
-    ``device_number`` ("major:minor"). Lines of another form are passed over.
+    ``device_number`` ("major:minor"). Malformed lines are skipped.
     """
     mounts = []
     for line in text.splitlines():
@@ -89,7 +89,7 @@ def mount_of(path, mounts):
 
 
 def read_mounts():
-    """Return the mounts that this process sees; an empty list if /proc is not to be had."""
+    """Return the mounts that this process sees; an empty list if /proc is not available."""
     try:
         with open("/proc/self/mountinfo", "rb") as stream:
             return parse_mountinfo(stream.read().decode("utf-8", "surrogateescape"))
@@ -98,7 +98,7 @@ def read_mounts():
 
 
 def logical_block_size(device_number, sys_block="/sys/dev/block"):
-    """Return the logical block size in bytes of the block device "major:minor", or None if it tells none."""
+    """Return the logical block size in bytes of the block device "major:minor", or None if it is not known."""
     device = os.path.join(sys_block, device_number or "none")
     # A partition has no queue of its own; the kernel resolves the link before the dots.
     for queue in (os.path.join(device, "queue"), os.path.join(device, "..", "queue")):
@@ -111,7 +111,7 @@ def logical_block_size(device_number, sys_block="/sys/dev/block"):
 
 
 def is_local(filesystem_type):
-    """True if the file system belongs to this host alone."""
+    """True if the file system belongs to this host only."""
     return filesystem_type in LOCAL_FILE_SYSTEMS
 
 

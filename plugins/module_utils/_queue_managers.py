@@ -26,8 +26,8 @@ def parse_stanzas(text):
     """Parse a qm.ini or mqs.ini: return its stanzas in order, each as (name, dict of its keys).
 
     A line without indentation that ends in a colon opens a stanza; indented ``Key=value`` lines belong
-    to it; ``#`` and ``;`` start comments. Keys keep their case, values lose surrounding blanks. Lines of
-    another form are passed over.
+    to it; ``#`` and ``;`` start comments. Keys keep their case, values lose surrounding blanks. Malformed
+    lines are skipped.
     """
     stanzas = []
     for line in text.splitlines():
@@ -84,7 +84,7 @@ def largest_log_set_bytes(names, mqs_ini=MQS_INI):
 
 def configured_log_paths(mqs_ini=MQS_INI):
     """Return ``(paths, unknown)``: LogPath by queue manager name as far as this user may read it, and
-    one sentence for each thing that could not be known."""
+    one sentence for each item that could not be determined."""
     text = _read(mqs_ini)
     if text is None:
         return {}, ["%s exists but cannot be read" % mqs_ini] if _may_exist(mqs_ini) else []
@@ -113,14 +113,14 @@ def configured_queue_managers(mqs_ini=MQS_INI):
 
 
 def sees_processes(proc="/proc"):
-    """True if this user sees the processes of others: with the mount option hidepid it cannot read so much as
-    the name of the first one, or does not see it at all."""
+    """True if this user sees the processes of others: with the mount option hidepid it cannot even read
+    the name of process 1, or does not see it at all."""
     return _read(os.path.join(proc, "1", "comm")) is not None
 
 
 def running_queue_managers():
-    """Return the names of running queue managers, as their processes' arguments tell (``-m NAME``);
-    ``?`` if they tell none."""
+    """Return the names of running queue managers, from the arguments of their processes (``-m NAME``);
+    ``?`` if there is no name."""
     found = set()
     for pid in os.listdir("/proc"):
         if not pid.isdigit() or _read("/proc/%s/comm" % pid, "").strip() not in QUEUE_MANAGER_PROCESSES:
@@ -166,7 +166,7 @@ def queue_manager_files(directory):
 
 
 def _read(path, default=None):
-    """Return the text of a regular file; ``default`` if it is none, or cannot be read. Never waits for a writer."""
+    """Return the text of a regular file; ``default`` if it is not one or cannot be read. Never waits for a writer."""
     try:
         with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK | os.O_NOCTTY)) as stream:
             if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
@@ -177,7 +177,7 @@ def _read(path, default=None):
 
 
 def _may_exist(path):
-    """False if ``path`` does not exist for certain; true also if this user may not look."""
+    """False if ``path`` certainly does not exist; true also if this user may not check."""
     try:
         os.lstat(path)
     except OSError as error:

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One detached run of the tester on this host: its state directory, its processes, its files.
 
-Layout below the state directory (``~/.mqops-logdisk`` unless told otherwise)::
+Layout below the state directory (``sweep_state_dir``)::
 
-    lock                      held by flock for as long as a run lives; names that run
+    lock                      held by flock as long as a run lives; contains its ID
     runs/<run id>-<volume>/   start.json progress stdout stderr exit tables/
 
 Private to this collection; it may change at any time.
@@ -28,7 +28,7 @@ import time
 from ansible_collections.mqops.logdisk.plugins.module_utils import _marks
 
 TABLE_NAMES = ("run.csv", "results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv", "over.csv")
-"""Every table that the tester may write; nothing else is ever carried home."""
+"""Every table that the tester may write; nothing else is ever collected."""
 
 SMALL_FILE_MAX_BYTES = 65536
 RUN_NAME = re.compile(r"\A[0-9A-Za-z][0-9A-Za-z._-]{0,120}\Z")
@@ -43,9 +43,9 @@ class RunError(Exception):
 
 
 def own_directory(path):
-    """Make ``path`` (mode 0700) if it is missing; refuse one that others could write to.
+    """Create ``path`` (mode 0700) if it does not exist; refuse one that others could write to.
 
-    Raises RunError if it is a symlink, no directory, not owned by this user, or writable by group
+    Raises RunError if it is a symlink, not a directory, not owned by this user, or writable by group
     or others.
     """
     try:
@@ -88,10 +88,10 @@ class Run(object):
         os.mkdir(self.tables_path, 0o700)
 
     def lock(self):
-        """Return a descriptor that holds the lock of this state directory: one run at a time, until its supervisor has cleared away.
+        """Return a descriptor that holds the lock of this state directory: one run at a time, until its supervisor has cleaned up.
 
-        Whoever inherits it keeps the lock. Raises RunError, naming the run that holds it. It is not what keeps two runs from one
-        disk: the tester does that, since another user, or this one elsewhere, has a state directory of their own.
+        A process that inherits it keeps the lock. Raises RunError with the run that holds it. The lock does not keep two runs from
+        one disk. The tester does that, because another user, or this one elsewhere, has another state directory.
         """
         path = os.path.join(self.state_dir, "lock")
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
@@ -153,7 +153,7 @@ class Run(object):
         if self.finished():
             return "finished"
         alive = self.processes()
-        # The tables may have become complete between the two looks.
+        # The tables may have been completed between the two checks.
         if self.finished():
             return "finished"
         return "running" if alive else "dead"
@@ -171,8 +171,8 @@ class Run(object):
     def terminate(self, patience_s):
         """End the tester: SIGTERM, then SIGKILL after ``patience_s`` seconds. Its supervisor follows by itself.
 
-        Returns the pids that are still there: a thread inside a hung write keeps its process, and with it
-        the supervisor that will take the directories away, until the disk answers.
+        Returns the pids that remain: a thread inside a hung write keeps its process alive until the disk responds, and with it
+        the supervisor that will remove the directories.
         """
         pids = self.processes()
         for number, wait_s in ((signal.SIGTERM, patience_s), (signal.SIGKILL, 2.0)):
@@ -196,7 +196,7 @@ class Run(object):
 def detach(arguments, lock):
     """Start a process in a session of its own, with no open file but the descriptor ``lock``, and return its pid.
 
-    Whoever inherits the lock keeps it: the process and its children hold it for as long as any of them lives.
+    The process and its children inherit the lock and hold it as long as any of them lives.
     """
     pid = os.fork()
     if pid == 0:
@@ -212,7 +212,7 @@ def detach(arguments, lock):
 
 
 def _keep_only(descriptor):
-    """Point the standard descriptors to nothing, and hand on no other one but ``descriptor``."""
+    """Redirect the standard descriptors to /dev/null, and pass on no other descriptor than ``descriptor``."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(nothing, standard)
@@ -236,7 +236,7 @@ def processes_with(arguments):
 
 def _arguments(pid):
     """Return a process's arguments. A killed process whose thread still hangs in the kernel has lost those
-    of its first thread, so every thread is asked until one answers."""
+    of its first thread, so every thread is tried until one has them."""
     names = ["/proc/%s/cmdline" % pid]
     try:
         names.extend("/proc/%s/task/%s/cmdline" % (pid, task) for task in os.listdir("/proc/%s/task" % pid))
@@ -283,7 +283,7 @@ def _kill(pid, number):
     try:
         os.kill(pid, number)
     except OSError:
-        pass  # it ended meanwhile, or belongs to another user: the caller looks again
+        pass  # it has ended, or belongs to another user: the caller checks again
 
 
 def _write_aside(path, text):

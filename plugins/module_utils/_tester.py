@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tester's binary on this host: whether it is the one that was put there, and which sources it says it is of.
+"""The tester's binary on this host: whether it is the one that was installed, and the sources it was built from.
 
 Private to this collection; it may change at any time.
 """
@@ -28,13 +28,13 @@ def file_sha256(path):
 
 
 def write_hash(path):
-    """Keep the SHA-256 of a binary beside it. Raises OSError."""
+    """Store the SHA-256 of a binary beside it. Raises OSError."""
     with open(os.path.join(os.path.dirname(path), _HASH_NAME), "w") as stream:
         stream.write(file_sha256(path) + "\n")
 
 
 def read_hash(path):
-    """Return what :func:`write_hash` kept beside the binary at ``path``; empty if nothing is there."""
+    """Return what :func:`write_hash` stored beside the binary at ``path``; empty if it does not exist."""
     try:
         with open(os.path.join(os.path.dirname(path), _HASH_NAME), "rb") as stream:
             return stream.read(100).decode("ascii", "replace").strip()

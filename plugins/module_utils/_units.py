@@ -8,7 +8,7 @@
 
 Base units are bytes, nanoseconds, bytes per second, writes per second, plain counts and plain ratios. Sizes are 1024-based (K is KiB), rates are
 decimal (MB/s is 10^6 bytes per second) unless they say KiB/s, MiB/s or GiB/s. Every parser raises UnitError, whose message names the value and what is
-allowed. Every formatter gives short text with three significant digits unless it is told otherwise.
+allowed. Every formatter gives short text with three significant digits by default.
 """
 
 from __future__ import absolute_import, division, print_function

@@ -1,10 +1,10 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The working directory on the file system under test: its preflight, its making, its removal.
+"""The working directory on the file system under test: its preflight, creation and removal.
 
-Layout: ``<path>/logdisk-<run id>-<volume>/<queue manager>/``. The run's directory and, where this run
-made it, ``<path>`` carry our mark; whatever carries none is never removed.
+Layout: ``<path>/logdisk-<run id>-<volume>/<queue manager>/``. The run's directory has our mark, and so has
+``<path>`` if this run created it. A directory without the mark is never removed.
 
 Private to this collection; it may change at any time.
 """
@@ -54,10 +54,10 @@ def layout(path, run_id, volume, queue_managers):
 
 
 class Preflight(object):
-    """Everything that speaks against a test at ``path``, found without writing a byte.
+    """All reasons not to test at ``path``, found without writing anything.
 
     ``refusals`` is a list of sentences, each naming the variable that overrides it if one does;
-    ``unknown`` of what could not be known; ``facts`` says what the path lies on.
+    ``unknown`` is a list of what could not be determined; ``facts`` describe the file system of the path.
     """
 
     def __init__(self, path, footprint_bytes, reserve, allow, expect_mount="", owner_uid=None, direct_sizes=()):
@@ -132,7 +132,7 @@ class Preflight(object):
                 self._refuse("the running queue manager %s logs to this file system (%s)" % (name, path), "active_log")
         if device in _queue_managers.open_log_devices():
             self._refuse("a process has recovery log extents open on this file system", "active_log")
-        # A log path below a directory that this user may not search is as unknown as one that nobody could read.
+        # A log path below a directory that this user may not search counts as unknown, like one that could not be read.
         unplaced = sorted(name for name in set(running) if devices.get(name) is None)
         if unplaced:
             self._refuse("the log path of running queue managers cannot be determined (%s)" % ", ".join(unplaced), "unknown_log")
@@ -165,7 +165,7 @@ class Preflight(object):
             self._refuse("%s has no free inodes left" % self.facts["mount_point"])
 
     def _block_sizes(self, sizes):
-        """What is not known here the tester finds out by itself, before its first byte, too."""
+        """If the block size is not known here, the tester itself checks the sizes before it writes."""
         unit = _mounts.logical_block_size(self.facts["device_number"])
         refused = [_units.format_size(size) for size in sizes if unit and size % unit]
         if refused:
@@ -175,7 +175,7 @@ class Preflight(object):
             )
 
     def needs_privilege(self):
-        """True if this user may not make directories there."""
+        """True if this user may not create directories there."""
         return not os.access(self.existing, os.W_OK | os.X_OK)
 
 
@@ -198,7 +198,7 @@ def make(plan, run_id, owner, allow=()):
     """Make the directories of ``plan`` (from :func:`layout`), marked as ours, for the user ``owner``
     (empty: this user). What was made is undone if a step fails. Raises WorkspaceError.
 
-    ``allow`` are the overrides of the preflight, which holds no longer than its look: it is looked again.
+    ``allow`` are the overrides of the preflight. What it checked may have changed since then, so it is checked again.
     """
     making = None
     try:
@@ -220,9 +220,9 @@ def make(plan, run_id, owner, allow=()):
 
 
 class _Making(object):
-    """Directories in the making, each held open: what is checked, marked, given away and undone is what was opened.
+    """Directories that are being created, each held open: what is checked, marked, given away and removed is what was opened.
 
-    This may be root below /var/tmp, where another user can have a path name something else from one call to the next.
+    This process may be root below /var/tmp. There, another user can make a path refer to something else between two calls.
     """
 
     def __init__(self, user, allow):
@@ -244,7 +244,7 @@ class _Making(object):
             pass
         try:
             descriptor = self.directory(parent, path, 0o755)
-        except FileExistsError:  # since our look
+        except FileExistsError:  # created since the check
             return self._existing(parent, path)
         _marks.write_mark(descriptor, dict(run_id=run_id, role="base"))
         return descriptor
@@ -267,7 +267,7 @@ class _Making(object):
         return descriptor
 
     def leaf(self, parent, path, mode):
-        """Make the directory ``path`` and give it away at once: of as many as there are queue managers none is held."""
+        """Create the directory ``path`` and give it away at once, so that no descriptor per queue manager is held."""
         with _marks.closing(self._new(parent, path, mode)) as descriptor:
             if self.user:
                 os.fchown(descriptor, self.user.pw_uid, self.user.pw_gid)
@@ -287,8 +287,8 @@ class _Making(object):
         return descriptor
 
     def give(self):
-        """Give what was made to the user: from below, and each mark before its directory, so that nothing is touched
-        in a directory that is another's already."""
+        """Give what was created to the user: the innermost first, and each mark before its directory, so that nothing is touched
+        in a directory that already belongs to another user."""
         held = [descriptor for dummy, dummy, descriptor in self.made if descriptor is not None]
         for descriptor in reversed(held if self.user else []):
             if _marks.MARK_NAME in os.listdir(descriptor):
@@ -303,7 +303,7 @@ class _Making(object):
                     os.unlink(_marks.MARK_NAME, dir_fd=descriptor)
                 os.rmdir(os.path.basename(path), dir_fd=parent)
             except OSError:
-                pass  # somebody else's entry is in it by now: it stays, and the error says why the workspace is not made
+                pass  # it contains somebody else's entry by now, so it is kept; the error says why the workspace was not created
 
     def close(self):
         for descriptor in self.held:
@@ -327,7 +327,7 @@ def _open_path(path, follow):
 
 
 def remove(path, run_directory):
-    """Remove a run's workspace. Returns ``(removed, left)``: paths taken away, and entries that stay
+    """Remove a run's workspace. Returns ``(removed, left)``: removed paths, and entries that are kept
     because they are not ours or cannot be removed."""
     removed, left = [], []
     if os.path.isdir(run_directory):
@@ -340,12 +340,12 @@ def remove(path, run_directory):
 
 def _remove_marked(directory, removable, removed, left):
     try:
-        stays = _marks.remove_marked(directory, removable)
+        kept = _marks.remove_marked(directory, removable)
     except (OSError, _marks.MarkError) as error:
         left.append("%s (%s)" % (directory, error))
         return
-    left.extend(stays)
-    if not stays:
+    left.extend(kept)
+    if not kept:
         removed.append(directory)
 
 

@@ -97,7 +97,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _runs
 
 
 STARTING_S = 3600
-"""A workspace of a run that is not known here yet belongs to one that is about to start, unless it is older than this."""
+"""A workspace whose run is not known on this host belongs to a run that is about to start, unless it is older than this."""
 
 
 def age_s(path):
@@ -106,7 +106,7 @@ def age_s(path):
 
 
 def awaits_collection(run, days):
-    """True if the run's tables are complete and nobody has collected them for less than ``days`` days."""
+    """True if the run's tables are complete, not yet collected, and less than ``days`` days old."""
     return run.finished() and age_s(os.path.join(run.tables_path, "run.csv")) < days * 86400
 
 
@@ -139,7 +139,7 @@ def in_use(directory):
 
 
 def ended_runs(p, kept):
-    """Return the runs without a process that nobody needs any more."""
+    """Return the runs that have no process and are no longer needed."""
     ended = []
     for run in _runs.runs_below(p["state_dir"]):
         if run.processes():
@@ -152,7 +152,7 @@ def ended_runs(p, kept):
 
 
 def clean_state(p, check, removed, left, kept):
-    """End the run's processes and remove its state. Returns False if a process stays."""
+    """End the run's processes and remove its state. Returns False if a process remains."""
     runs = [_runs.Run(p["state_dir"], p["run_id"], p["volume"])] if p["run_id"] else ended_runs(p, kept)
     ended = True
     for run in runs:
@@ -177,7 +177,7 @@ def about_to_start(directory, known):
 
 
 def run_id_of(directory):
-    """Return the run id in the mark of ``directory``, for people to copy: nothing that is not shaped like one."""
+    """Return the run ID in the mark of ``directory``, for people to copy, if it is well-formed."""
     run_id = str((_marks.read_mark(directory) or {}).get("run_id"))
     return run_id if _runs.RUN_NAME.match(run_id) else "<run id>"
 
@@ -197,13 +197,13 @@ def clean_workspace(p, check, removed, left, kept, known):
         if check:
             removed.append(directory)
         else:
-            gone, stays = _workspace.remove(p["path"], directory)
+            gone, remaining = _workspace.remove(p["path"], directory)
             removed.extend(gone)
-            left.extend(stays)
+            left.extend(remaining)
     if not check and p["path"]:
-        gone, stays = _workspace.remove(p["path"], os.path.join(p["path"], "none"))
+        gone, remaining = _workspace.remove(p["path"], os.path.join(p["path"], "none"))
         removed.extend(gone)
-        left.extend(stays)
+        left.extend(remaining)
 
 
 def main():

@@ -17,7 +17,7 @@ description:
   - Fails if another user could have installed or could change the tester that it finds. It does not run such a tester.
   - Does not run a tester with an unexpected SHA-256 either, and reports it as not installed, so that it is built or copied again.
     This detects old, damaged and mixed-up binaries. It does not protect against somebody who has the rights of the tester's user on the host.
-  - The action plugin adds the path where this version of the tester belongs, and the offset of the host's clock.
+  - The action plugin adds the path of this version of the tester and the offset of the host's clock.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -187,9 +187,9 @@ def why_unsafe(path):
 
 
 def installed_source_hash(module, path, expected):
-    """Return the hash of the sources of the tester at ``path``; empty if no tester is there, if its SHA-256 is not among
-    ``expected``, or if it cannot be executed (noexec mount, wrong machine). Fails if others could have put it there: it is
-    not run."""
+    """Return the hash of the sources of the tester at ``path``; empty if it does not exist, if its SHA-256 is not among
+    ``expected``, or if it cannot be executed (noexec mount, wrong machine). Fails without running it if others could have
+    put it there."""
     if not os.path.isfile(path):
         return ""
     try:
@@ -197,7 +197,7 @@ def installed_source_hash(module, path, expected):
         if not unsafe and _tester.file_sha256(path) not in expected:
             return ""
     except (IOError, OSError):
-        return ""  # it went away meanwhile
+        return ""  # it was removed in the meantime
     if unsafe:
         module.fail_json(
             msg="the tester %s was not run: %s. Remove it if it is not yours. Otherwise call chmod go-w for it, or set tester_dir to another directory"
@@ -211,12 +211,12 @@ def installed_source_hash(module, path, expected):
 
 
 def home():
-    """Return what ~ stands for."""
+    """Return the directory that ~ expands to."""
     return os.environ.get("HOME") or pwd.getpwuid(os.geteuid()).pw_dir
 
 
 def refuse_places(module, installed):
-    """Fail if this user cannot keep the tester or its results where they are to be kept."""
+    """Fail if this user cannot store the tester or its results in the configured directories."""
     directory, state = (os.path.abspath(module.params[name]) if module.params[name] else "" for name in ("directory", "state_dir"))
     problems = (
         []

@@ -120,9 +120,9 @@ import time
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _marks, _runs, _user
 
-# Arguments: the state directory, the workspace's path, 1 if this run made it, the run's directory, and the tester's
-# command. The tester's own end decides when the directories go: a tester whose thread hangs in a write keeps them until
-# the disk answers. Relative file names only below directories that carry our mark.
+# Arguments: the state directory, the workspace's path, 1 if this run created it, the run's directory, and the tester's
+# command. The directories are removed when the tester has ended: a tester whose thread hangs in a write keeps them until
+# the disk responds. Relative file names are used only below directories that have our mark.
 SUPERVISOR = r"""
 umask 077
 state=$1 path=$2 made=$3 run=$4

@@ -4,8 +4,8 @@
 
 """The base of every action plugin that calls a module on a host.
 
-A connection that fails ends Ansible's own way of things for a host: no ``rescue`` runs for it and its result carries
-nothing of ours. Here it becomes an ordinary failure with the verdict ``unreachable``, so that one ``rescue`` serves
+If a connection fails, Ansible normally drops the host: no ``rescue`` runs for it, and its result does not contain our
+``logdisk`` key. Here it becomes an ordinary failure with the verdict ``unreachable``, so that one ``rescue`` serves
 every way in which a host can fail.
 """
 
@@ -17,7 +17,7 @@ from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 
 SCHEMA = 1
-"""Schema number of the ``logdisk`` key that every result of ours carries."""
+"""Schema number of the ``logdisk`` key in the results of this collection's actions."""
 
 RESERVED = frozenset(("logdisk", "ansible_facts", "ansible_stats", "add_host", "add_group", "skipped", "unreachable"))
 """Keys of a result that are the controller's to set: the callback, the inventory, the variables and the artifacts follow them."""
@@ -26,17 +26,17 @@ UNASKED_PRIVILEGE = (
     "only workspace_owner may make this task run as a user other than the connecting one, but ansible_become would: remove it from the "
     "extra variables, or set workspace_owner to that user (root is allowed)"
 )
-"""Why a task without a promised user is refused if Ansible becomes somebody all the same: nothing but extra variables beats what the roles set."""
+"""Why a task is refused that would become another user although no owner is set: only extra variables override what the roles set."""
 
 HINTS = {
     "you must have a tty to run sudo": "sudo requires a terminal on this host (requiretty in sudoers): set ansible_pipelining: false for this host, so that "
     "Ansible provides one, or exempt the connecting user with 'Defaults:USER !requiretty'",
 }
-"""What to do about failures whose own words do not say it, by what stands in them."""
+"""What to do about failures whose message does not say it, by a part of the message."""
 
 
 def failure(stage: str, verdict: str, reason: str) -> dict[str, Any]:
-    """Return a failed result; its ``logdisk`` key says at what stage it failed, with what verdict on the host, and why."""
+    """Return a failed result; its ``logdisk`` key contains the stage, the verdict on the host, and the reason."""
     key = {"schema": SCHEMA, "kind": "error", "stage": stage, "verdict": verdict, "reason": reason}
     return {"failed": True, "msg": reason, "logdisk": key}
 
@@ -48,7 +48,7 @@ class RemoteAction(ActionBase):
     """Full name of the module."""
 
     stage = ""
-    """The stage of the run that fails if this fails; it joins the host's record."""
+    """The stage of the run that this belongs to; a failure records it for the host."""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
@@ -84,7 +84,7 @@ class RemoteAction(ActionBase):
         return answer
 
     def _without_reserved(self, answer: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer without what a host has no business to say; the interpreter that Ansible itself found there stays known."""
+        """Return the answer without the keys that a host must not set. The interpreter that Ansible itself found there is kept."""
         kept = {key: value for key, value in answer.items() if key not in RESERVED}
         if self._discovered_interpreter_key:
             kept["ansible_facts"] = {self._discovered_interpreter_key: self._discovered_interpreter}

@@ -16,7 +16,7 @@ from typing import Any
 from ansible.inventory.manager import InventoryManager, split_host_pattern
 
 _KNOWN_TERMS = (("certify_hosts", "!localhost"), ("--limit", "localhost"))
-"""What may stand there although the inventory has no localhost: the default pattern, and a limit that is to reach plays on the controller as well."""
+"""Terms that are accepted even if the inventory has no localhost: that of the default pattern, and a limit that includes plays on the controller."""
 
 
 class ExpectationError(Exception):
@@ -49,7 +49,7 @@ def expectation(groups: Mapping[str, Sequence[str]], loader: Any, pattern: str |
 
 
 def check_count(hosts: Sequence[str], expected_count: int) -> None:
-    """Raise ExpectationError if a number of hosts is demanded (0: none is) and there are more or fewer."""
+    """Raise ExpectationError if a number of hosts is required (0: any number) and there are more or fewer."""
     if expected_count and len(hosts) != expected_count:
         shown = ", ".join(hosts[:10]) + (f" and {len(hosts) - 10} more" if len(hosts) > 10 else "")
         raise ExpectationError(f"gate_expected_count is {expected_count}, but there are {len(hosts)} hosts to certify: {shown}")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How to go on with a run whose controller does not: the two commands that end it and bring its results home."""
+"""The two commands that end a run and collect its results after its controller has ended."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether two names of the inventory lead to one machine."""
+"""Whether two names in the inventory are the same machine."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
 
 MACHINE_KEYS = ("machine_id", "boot_id", "hostname")
-"""Facts of a host that tell its machine from others. Only all of them together do: clones share the first, containers of one host the second."""
+"""Facts that identify the machine of a host. All of them are needed: clones share the first, containers on one host the second."""
 
 
 def doubles(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Return a sentence for each host whose machine another host has, too; facts are the hosts' by name."""
+    """Return a sentence for each host that is the same machine as another one, by host. ``facts`` are those of the hosts, by name."""
     names: dict[tuple[str, ...], list[str]] = {}
     for host, known in facts.items():
         machine = tuple(str(known.get(key) or "") for key in MACHINE_KEYS)

@@ -2,13 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a host was ordered to measure, and in what its answer is not that.
+"""What a host was ordered to measure, and how its answer differs from the order.
 
-The order is recorded twice when the tester is started: whole in the run directory on the controller, and by its names in start.json on the host. So that
-what comes home can be held against it, whoever brings it home and whichever machine answers under the host's name by then.
+The order is recorded twice when the tester is started: in full in the run directory on the controller, and its names in start.json on the host. The
+collected tables can then be compared with it, even if another machine answers under the host's name by then.
 
-This finds mix-ups: other addresses, a second name for a machine, old tables, another tester. It cannot find what somebody forges who has the rights of the
-tester's user on the host.
+This detects mix-ups: other addresses, a second name for a machine, old tables, another tester. It cannot detect a forgery by somebody who has the rights of
+the tester's user on the host.
 """
 
 from __future__ import annotations
@@ -70,11 +70,11 @@ def names(order: Mapping[str, Any]) -> dict[str, str]:
 
 
 def machine_differences(order: Mapping[str, Any], start: Mapping[str, Any], machine: Mapping[str, Any]) -> list[str]:
-    """Return in what the machine that answers is not the one that was asked, a few words each: by its own identity now, and by its start.json."""
+    """Return how the machine that answers differs from the one that was started, a few words each: by its identity now, and by its start.json."""
     ordered, kept = order["machine"], _dict(start.get("order"))
     then = _dict(start.get("machine"))
     pairs = [(f"{key} in start.json", _text(kept.get(key)), wanted) for key, wanted in names(order).items()]
-    # A host may have been restarted since: its boot_id says nothing here.
+    # The host may have been restarted since then, so its boot_id proves nothing.
     pairs += [
         (f"{key} {when}", _text(found.get(key)), ordered[key])
         for when, found in (("in start.json", then), ("of the machine that answers", machine))
@@ -84,7 +84,7 @@ def machine_differences(order: Mapping[str, Any], start: Mapping[str, Any], mach
 
 
 def table_differences(order: Mapping[str, Any], tables: Tables) -> list[str]:
-    """Return in what tables are not what was ordered, a few words each."""
+    """Return how tables differ from the order, a few words each."""
     return [*_differing(_run_pairs(order, tables.run)), *_time_differences(order, tables), *_step_differences(order, tables)]
 
 
@@ -114,7 +114,7 @@ def _step_differences(order: Mapping[str, Any], tables: Tables) -> Iterator[str]
     sizes, loads = ([int(number) for number in order["options"][key].split()] for key in ("option_block_sizes_bytes", "option_load_points"))
     ordered = {(size, load) for load in loads for size in sizes}
     measured = {(row["block_size_bytes"], row["load_point"]) for row in tables.results}
-    # A tester that was stopped early says so, and is judged for it.
+    # A tester that was stopped early reports that, and is judged for it.
     for step in sorted(ordered - measured if tables.exit_status == 0 else ()):
         yield f"no rows of {_step_text(step)}"
     for step in sorted(measured - ordered):

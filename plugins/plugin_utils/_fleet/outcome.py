@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a run ended in, for pipelines: a verdict, wrong usage, or an internal error. Every failed task ends in the same exit status."""
+"""The outcome of a run, for pipelines: a verdict, wrong usage, or an internal error. Every failed task ends in the same exit status."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ VERDICT = "verdict"
 USAGE = "usage"
 """Variables or the inventory are wrong; nothing was measured."""
 INTERNAL = "internal"
-"""The run did not come to its verdict, or its report cannot be written."""
+"""The run did not reach its verdict, or its report cannot be written."""
 
 
 def make_outcome(kind: str, message: str, **more: Any) -> dict[str, Any]:
@@ -30,6 +30,6 @@ def make_outcome(kind: str, message: str, **more: Any) -> dict[str, Any]:
 
 
 def write_outcome(report_dir: str, content: dict[str, Any]) -> None:
-    """Write ``outcome.json`` beside the run directories. Raises OSError."""
+    """Write ``outcome.json`` to the directory that contains the run directories. Raises OSError."""
     os.makedirs(report_dir, exist_ok=True)
     write_file(os.path.join(report_dir, FILE_NAME), (json.dumps(content, indent=1) + "\n").encode("ascii"))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is said on the screen: one line on how far a fleet is, from what its hosts said last; and nothing if programs read."""
+"""The output on the screen: one line about the progress of a fleet, from the last statuses of its hosts. Nothing is printed between JSON."""
 
 from __future__ import annotations
 
@@ -16,21 +16,20 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import ENDED
 
 LINE_INTERVAL_S = 30.0
-"""If the output is no terminal, a line is printed this often at most."""
+"""If the output is not a terminal, a line is printed at most this often."""
 
 on_terminal = False
-"""Whether the output is a terminal. The callback finds out in the main process; Ansible's workers, which have no terminal of
-their own, inherit what it found."""
+"""Whether the output is a terminal. The callback sets it in the main process, and Ansible's workers, which have no terminal, inherit it."""
 
 JSON_CALLBACKS = ("json", "jsonl", "ndjson")
-"""Stdout callbacks, by the last part of their names, whose output programs read: nothing of ours may stand in it."""
+"""Stdout callbacks, by the last part of their names, whose output is read by programs: nothing else may be printed."""
 
 
 _said: set[str] = set()
 
 
 def first_to_say(what: str) -> bool:
-    """Return True once for each ``what``: the callback can be loaded twice in one process, by configuration and by the shim beside the playbooks."""
+    """Return True once for each ``what``: the callback can be loaded twice in one process, by the configuration and by the shim in the playbooks' folder."""
     first = what not in _said
     _said.add(what)
     return first
@@ -48,7 +47,7 @@ def is_json(stdout_callback: str | None) -> bool:
 
 
 def fleet_line(statuses: Mapping[str, Mapping[str, Any]], left_s: float) -> str:
-    """Return the fleet's progress as one line. ``statuses`` holds what each host said last, which is untrusted;
+    """Return the fleet's progress as one line. ``statuses`` holds the last status of each host, which is untrusted;
     ``left_s`` is the time to the expected end."""
     done = sum(status.get("state") in ENDED for status in statuses.values())
     percent = [100.0 if status.get("state") in ENDED else _number(status, "percent") or 0.0 for status in statuses.values()]
@@ -64,8 +63,8 @@ def fleet_line(statuses: Mapping[str, Mapping[str, Any]], left_s: float) -> str:
 
 
 def show(display: Any, statuses: Mapping[str, Mapping[str, Any]], sleep_s: float, end_epoch_s: float) -> None:
-    """Sleep for ``sleep_s`` seconds and show the fleet's progress: one line rewritten each second on a terminal, else a
-    plain line before the first wait and before every long one."""
+    """Sleep for ``sleep_s`` seconds and show the fleet's progress: one line that is rewritten every second on a terminal, otherwise
+    a plain line before the first wait and before every long one."""
     wake = time.monotonic() + sleep_s
     if not on_terminal and (sleep_s >= LINE_INTERVAL_S or not any(statuses.values())):
         say(display, fleet_line(statuses, end_epoch_s - time.time()))

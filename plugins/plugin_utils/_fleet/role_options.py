@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the roles say of their options: defaults and argument specs."""
+"""The options of the roles: defaults and argument specs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def role_defaults() -> dict[str, Any]:
 
 
 def option_specs() -> dict[str, Any]:
-    """Return the argument spec of every option of the roles; those that only certify.yml gives (they are required) are left out."""
+    """Return the argument spec of every option of the roles; required options, which only certify.yml sets, are left out."""
     found: dict[str, Any] = {}
     for path in sorted(ROLES.glob("*/meta/argument_specs.yml")):
         for entry in yaml.safe_load(path.read_text(encoding="utf-8"))["argument_specs"].values():
@@ -43,6 +43,6 @@ def option_specs() -> dict[str, Any]:
 
 
 def option_problem(variables: Mapping[str, Any], specs: Mapping[str, Any]) -> str:
-    """Return why a role would refuse a host's ``variables`` on the host; empty if none would."""
+    """Return why a role would later refuse the ``variables`` of a host; empty if no role would."""
     given = {name: variables[name] for name in specs if name in variables}
     return "; ".join(ArgumentSpecValidator({name: specs[name] for name in given}).validate(given).error_messages)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""When each host starts, and when the controller looks again.
+"""When each host starts, and when the controller polls it again.
 
 All times are seconds of the controller's clock.
 """
@@ -13,25 +13,25 @@ from collections.abc import Mapping
 from typing import Any
 
 ROUND_MARGIN = 1.5
-"""The round that starts the hosts is taken to last this many times what the first round of calls lasted."""
+"""The round of calls that starts the hosts is assumed to take this many times as long as the first round."""
 LEAD_MIN_S = 2.0
 ISOLATED_GAP_S = 2.0
 COLLECT_SLACK_S = 2.0
-"""After its last step a tester still writes its tables."""
+"""After its last step a tester still has to write its tables."""
 MAX_POLLS = 60
-"""Polls of one sweep at most, whatever becomes of its hosts: each is two levels of nested includes, and every ansible-core from 2.16 to 2.21 gives up the
-whole playbook at some 220 of them."""
+"""The largest number of polls of one sweep. Each poll is two levels of nested includes, and every ansible-core from 2.16 to 2.21 aborts the whole playbook at
+about 220 levels."""
 LATE_SHARE = 0.25
-"""A host that is late is looked at again after this share of the time by which it is late."""
+"""An overdue host is polled again after this share of the time by which it is overdue."""
 GRACE_S = 30.0
-"""How long after its own deadline a host may stay silent before the controller gives it up."""
+"""How long after its deadline the controller still waits for a host that does not answer."""
 
 ENDED = ("finished", "dead", "absent")
 
 
 def lead_s(round_s: float, format_s: float) -> float:
-    """Return how far ahead the common instant must lie: every host is to be started, in one round of calls (the first one
-    lasted ``round_s``), and to have written its files in full (``format_s`` on the slowest) before it."""
+    """Return how far in the future the common instant must be. Before it, every host must be started in one round of calls (the first
+    round took ``round_s``), and its files must be written in full (``format_s`` on the slowest host)."""
     return LEAD_MIN_S + ROUND_MARGIN * round_s + format_s
 
 
@@ -39,7 +39,7 @@ def start_times(mode: str, now: float, hosts: Mapping[str, Mapping[str, Any]]) -
     """Return each host's start. ``hosts`` holds for each its ``planned_s``, ``format_s``, ``pool``, and
     ``called_s``: when its first call began and ended.
 
-    ``together``: one instant for all. ``isolated``: the hosts of a pool one after the other, pools side by side.
+    ``together``: one instant for all. ``isolated``: the hosts of a pool one after the other, all pools at the same time.
     """
     if not hosts:
         return {}
@@ -69,14 +69,14 @@ def time_table(mode: str, now: float, hosts: Mapping[str, Mapping[str, Any]]) ->
 
 
 def is_pending(status: Mapping[str, Any], give_up_epoch_s: float, now: float) -> bool:
-    """True while there is a reason to look at a host again."""
+    """True if a host must be polled again."""
     return status.get("state") not in ENDED and now < give_up_epoch_s
 
 
 def next_poll_s(now: float, expected_end_epoch_s: float, give_up_epoch_s: float, interval_s: float, polls_left: int) -> float:
-    """Return how long to wait before the next look: ``interval_s`` until the expected end, then shorter, and longer again the later it gets.
+    """Return how long to wait before the next poll: ``interval_s`` until the expected end, then less, then more the later it gets.
 
-    Half of MAX_POLLS serve the time until the expected end, the other half what comes after it; with none left the wait lasts until the last host is given up.
+    Half of MAX_POLLS serve the time until the expected end, the other half what comes after it; then the wait lasts until the last host is given up.
     """
     late_s = now - expected_end_epoch_s - COLLECT_SLACK_S
     if polls_left <= 1:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The settings of a whole run: every host under test has to ask for the same."""
+"""The settings of a whole run, which must be the same for every host under test."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ RUN_WIDE: dict[str, Callable[[Any], Any]] = {
     "sweep_mode": str,
     "sweep_poll_interval": float,
 }
-"""The variables that every host of a run has to agree on, and how each is read: inventories and surveys write the same value in several ways."""
+"""The variables that must be the same for every host of a run, and how each is read: inventories and surveys write the same value in several ways."""
 
 
 def agreed(name: str, values: Mapping[str, Any]) -> Any:

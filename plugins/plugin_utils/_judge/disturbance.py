@@ -15,7 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import T
 
 @dataclass(frozen=True)
 class _Sign:
-    """A key of run.csv that tells of a disturbance: the value from which it counts, what it means for people, and the file systems where it says nothing."""
+    """A key of run.csv that shows a disturbance: the value from which it counts, its message, and the file systems on which it means nothing."""
 
     key: str
     from_value: float
@@ -40,9 +40,9 @@ _SIGNS = (
 
 
 def disturbances(tables: Tables) -> list[str]:
-    """Return what disturbed the measuring, a few words each; what the kernel did not tell is not among them.
+    """Return what disturbed the measuring, a few words each; figures that the kernel did not provide are left out.
 
-    The waiting for I/O (psi_io_some_share) is no sign: the test itself causes it.
+    The waiting for I/O (psi_io_some_share) is not a sign: the test itself causes it.
     """
     found = []
     for sign in _SIGNS:

@@ -19,7 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 SCHEMA_VERSION = 1
 GATE = "gate"
 REPORT = "report"
-"""Who asked for a verdict: the gate, or whoever reports on a run that did not come to its gate."""
+"""Who asked for a verdict: the gate, or the report of a run that did not reach its gate."""
 
 
 class PolicyError(ValueError):
@@ -44,7 +44,7 @@ def missing_hosts(directory: RunDirectory) -> list[HostRecord]:
 def judge_fleet(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[str, Any]:
     """Judge a fleet from the verdicts on its hosts and return what verdict.json holds.
 
-    run is run.json; records are read once. Something of ours that was left behind on a host stops the gate whatever the host's verdict (fleet_problems).
+    run is run.json; records are read once. Anything that was left behind on a host stops the gate, regardless of the host's verdict (fleet_problems).
     In check mode nothing is measured: the verdict is None, and only hosts with a verdict of their own (a refusal to be expected) count. Raises PolicyError
     if the run's policy names an unknown verdict.
     """
@@ -78,7 +78,7 @@ def host_reasons(host: Mapping[str, Any]) -> list[str]:
 
 
 def host_entry(record: HostRecord) -> dict[str, Any]:
-    """Return what a fleet's verdict says of one record; one without a verdict, which nobody judged, is an error."""
+    """Return the entry of one record in the fleet's verdict. A record without a verdict is an error."""
     verdict, reasons = record.verdict, list(record.reasons)
     if verdict not in WORST_FIRST:
         verdict, reasons = ERROR, ["its record does not contain a verdict", *reasons]
@@ -114,7 +114,7 @@ def _stops(host: Mapping[str, Any], fail_on: tuple[str, ...]) -> bool:
 
 
 def _fleet_problems(hosts: list[dict[str, Any]], check_mode: bool) -> list[str]:
-    """Return what stops the gate whatever the verdicts are, a sentence each."""
+    """Return what stops the gate regardless of the verdicts, one sentence each."""
     if not hosts and not check_mode:
         return ["no host was expected and none reported"]
     return [f"{_label(host)}: left behind on the host: {item}" for host in hosts for item in host["leftovers"]]

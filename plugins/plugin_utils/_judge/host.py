@@ -28,20 +28,20 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import A
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import DEFAULT_FAIL_ON, ERROR, FAIL, GOOD, INCONCLUSIVE, MISSING, PASS, worst
 
 WORKSPACE_KEYS = ("path", "queue_managers", "directories", "unknown")
-"""What a record says of the workspace."""
+"""The keys of the workspace in a record."""
 
 CLOCK_BOUND_S = 1.0
 """How far a host's clock may be off the controller's without a note."""
 
 IDENTITY_PREFIXES = ("filesystem_", "mount_", "device_", "direct_io_", "nfs_", "backing_")
-"""Keys of the tester's run table that say what was tested; they join the facts of the host."""
+"""Prefixes of the keys in run.csv that describe what was tested; these keys are added to the facts of the host."""
 
 NOTHING_MEASURED = "nothing was measured"
 
 _LONGEST_VALUE = 40
 # As backing.c of the tester names what is memory; empty is not known.
 _MEMORY = ("", "memory", "tmpfs", "ramfs", "rootfs", "devtmpfs")
-# The workload mq-log with its own defaults: a key of run.csv, whether a value is the default, and what people are told about another value.
+# The workload mq-log with its own defaults: a key of run.csv, whether a value is the default, and the message about any other value.
 _MQ_LOG_DEFAULTS: tuple[tuple[str, Callable[[str], bool], str], ...] = (
     ("workload", lambda text: text == MQ_LOG, "its workload was {value} instead of mq-log"),
     ("option_sync", lambda text: text in ("dsync", "sync"), "it wrote with the sync mode {value}, but MQ writes with dsync"),
@@ -101,7 +101,7 @@ def _verdict_of_error(error: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _exit_status(record: HostRecord, tables: Tables | None) -> int | None:
-    """Return the tester's exit status: what its tables say, unless they say success and the process did not."""
+    """Return the tester's exit status: that of its tables, unless they report success and the process did not."""
     of_process = (record.tester or {}).get("exit_status")
     if tables is None:
         return of_process
@@ -124,8 +124,8 @@ def _judge_ending(status: int, tables: Tables, profile: Profile) -> tuple[str, s
     ended = tables.run.get("exit_message") or tables.run.get("exit_reason") or "interrupted"
     freeze = freeze_behind(tables, tables.number("steps_measured"), age, profile.stall_limit_ns)
     if age is not None and age >= profile.stall_limit_ns and not freeze:
-        where = f" at offset {tables.run['in_flight_offset_bytes']} of {tables.run.get('in_flight_file')}" if "in_flight_offset_bytes" in tables.run else ""
-        return FAIL, f"a write{where} had not returned after {_units.format_duration(age)}, the stall limit is {_units.format_duration(profile.stall_limit_ns)}"
+        at = f" at offset {tables.run['in_flight_offset_bytes']} of {tables.run.get('in_flight_file')}" if "in_flight_offset_bytes" in tables.run else ""
+        return FAIL, f"a write{at} had not returned after {_units.format_duration(age)}, the stall limit is {_units.format_duration(profile.stall_limit_ns)}"
     return INCONCLUSIVE, f"the tester ended before it had measured everything: {ended}"
 
 
@@ -133,8 +133,8 @@ def _io_error_reason(run: Mapping[str, str]) -> str:
     name = run.get("error_errno_name") or "I/O error"
     what = "a write came back short" if name == "SHORT_WRITE" else f"{run.get('error_call') or 'a write'} failed with {name}"
     message = f" ({run['error_message']})" if run.get("error_message") and name != "SHORT_WRITE" else ""
-    where = f" at offset {run['error_offset_bytes']} of {run.get('error_file')}" if run.get("error_offset_bytes") else ""
-    return f"{what}{message}{where}"
+    at = f" at offset {run['error_offset_bytes']} of {run.get('error_file')}" if run.get("error_offset_bytes") else ""
+    return f"{what}{message}{at}"
 
 
 def _qualification(verdict: str, judgements: list[dict[str, Any]], record: HostRecord, tables: Tables, profile: Profile) -> str:
@@ -194,7 +194,7 @@ def _unfinished_ring(tables: Tables) -> str:
 
 
 def _too_small_a_ring(record: HostRecord, tables: Tables, profile: Profile) -> str:
-    """Return in what the files of a queue manager were too small to show what lies behind a cache, empty if they were not."""
+    """Return why the files of a queue manager were too small to show the storage behind a cache, empty if they were not."""
     log_set_bytes = record.facts.get("queue_manager_log_set_bytes")
     log_set_bytes = log_set_bytes if isinstance(log_set_bytes, int) else 0
     if not profile.min_footprint_bytes and not log_set_bytes:
@@ -220,7 +220,7 @@ def _missing_block_sizes(tables: Tables, profile: Profile) -> str:
 
 
 def _unlike_mq(run: Mapping[str, str]) -> str:
-    """Return in what the run did not write as MQ's logger does, empty if it did; what run.csv does not say is not known, and proves nothing."""
+    """Return in what the run did not write as MQ's logger does, empty if it did. A key that run.csv does not contain proves nothing."""
     for key, holds, text in _MQ_LOG_DEFAULTS:
         value = run.get(key)
         if value is None or (not value and not holds(value)):
@@ -292,7 +292,7 @@ def missing(run: Mapping[str, Any], host: str) -> HostRecord:
 
 
 def preflight(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any], plan: Mapping[str, Any], workspace: Mapping[str, Any]) -> HostRecord:
-    """Return the record of a host that is ready to be measured: it has no verdict, and says what the measurement would do."""
+    """Return the record of a host that is ready to be measured: it has no verdict, and describes what the measurement would do."""
     free_bytes = facts.get("filesystem_free_bytes")
     free = f", {_units.format_size(free_bytes)} free" if isinstance(free_bytes, int) else ""
     ready = (

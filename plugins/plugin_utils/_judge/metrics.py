@@ -44,7 +44,7 @@ class Metric:
     """A figure of results.csv, or of run.csv if its scope is the run, that a limit can name.
 
     bound is the one direction that makes sense for it: `max` if less is better, `min` if more is. at_least_column names the column that
-    says, where it is 1, that the true figure is at least the one given (a write still in flight). method says what decides a limit on it;
+    says, if it is 1, that the true figure is at least the one given (a write still in flight). method says what decides a limit on it;
     allowed_share is the share of operations or of time that may lie above a percentile, None if the metric is not judged by such a share.
     """
 

@@ -81,7 +81,7 @@ class _HostView:
 
     @property
     def figures(self) -> list[dict[str, Any]]:
-        """Rows of the table of figures; a lone queue manager's own row says what the `all` row says, and is left out."""
+        """Rows of the table of figures; the row of a single queue manager repeats the `all` row and is left out."""
         return [
             {
                 "step": size_text(figures["block_size_bytes"]),
@@ -130,7 +130,7 @@ class _HostView:
 
 
 class _Hosts:
-    """Views of hosts, made anew for each pass, so that a large fleet never stands in memory twice."""
+    """Views of hosts, made again for each pass, so that a large fleet is never in memory twice."""
 
     def __init__(self, hosts: list[Host], steps: list[tuple[int, int]]) -> None:
         self._hosts = hosts

@@ -22,14 +22,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, GOOD, PASS, WORST_FIRST, worst
 
 NOT_MEASURED = "not measured"
-"""What stands in the place of a verdict in check mode."""
+"""Takes the place of a verdict in check mode."""
 
 CHARTED_HOSTS = 40
 """The largest number of hosts for which the tables of intervals are read, for the charts."""
 
 _SHOWN_LEFT_OUT = 5
 _ROW_KEYS = ("block_size_bytes", "load_point", "stream", "operation", "worker")
-"""Columns and keys that say which row a judgement is on."""
+"""Columns and keys that identify the row of a judgement."""
 _SHOWN_LIMIT_KEYS = (
     "limit",
     "rows",
@@ -171,7 +171,7 @@ class Model:
 
     @property
     def gate_statement(self) -> str:
-        """What the gate did, in one sentence, empty if it let the run through as it stands."""
+        """What the gate did, in one sentence, empty if it accepted the run without exceptions."""
         if not self.gate_ran:
             if self.run.get("merged_from"):
                 return f"Merged from {len(self.run['merged_from'])} runs; this verdict is based on their records."

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What stands above and below the hosts in every format for people: counts, parameters, and what the profile asks for besides limits."""
+"""The parts above and below the hosts in every format for people: counts, parameters, and the requirements of the profile in addition to its limits."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def steps_of(model: Model) -> tuple[list[tuple[int, int]], list[str]]:
 
 
 def parameters_of(model: Model) -> list[tuple[str, str]]:
-    """Return the run's parameters and where it ran as pairs of text."""
+    """Return the run's parameters and its controller as pairs of text."""
     run = model.run
     groups = [run.get("parameters") or {}, {f"controller_{key}": value for key, value in (run.get("controller") or {}).items()}]
     pairs = [(printable(str(key)), _text(value)) for group in groups for key, value in group.items()]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""summary.txt: what is said after the play recap, for a terminal."""
+"""summary.txt: the summary after the play recap, for a terminal."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def render(model: Model) -> Iterator[str]:
 
 
 def _headline(model: Model) -> str:
-    """Return the first line; its first word is the verdict, or tells that the run did not come to one."""
+    """Return the first line; its first word is the verdict, or INTERNAL if the run did not reach one."""
     if not model.gate_ran and not model.run.get("merged_from"):
         return f"INTERNAL: the run ended before its gate. Its records say {model.verdict}: {model.statement}\n"
     if model.verdict in GOOD and not model.fleet["certified"]:
@@ -48,16 +48,16 @@ def _hosts(model: Model) -> str:
 
 
 def _worst(model: Model) -> Iterator[str]:
-    told = [host for host in model.hosts if host.verdict != PASS or host.leftovers]
-    for host in told[:WORST_HOSTS]:
+    shown = [host for host in model.hosts if host.verdict != PASS or host.leftovers]
+    for host in shown[:WORST_HOSTS]:
         yield f"  {host.verdict:<12} {host.label}\n"
         sentences = [*host.reasons, *(f"left behind: {item}" for item in host.leftovers)]
         for sentence in sentences[:REASONS_OF_A_HOST]:
             yield f"               {sentence}\n"
         if len(sentences) > REASONS_OF_A_HOST:
             yield f"               and {len(sentences) - REASONS_OF_A_HOST} more reasons\n"
-    if len(told) > WORST_HOSTS:
-        yield f"  and {_units.format_count(len(told) - WORST_HOSTS)} more hosts, in the report\n"
+    if len(shown) > WORST_HOSTS:
+        yield f"  and {_units.format_count(len(shown) - WORST_HOSTS)} more hosts, in the report\n"
 
 
 def _table(host: Host) -> Iterator[str]:

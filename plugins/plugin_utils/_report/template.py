@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The templates beside this file, ready to render: HTML with automatic escaping, Markdown with a filter that escapes."""
+"""The templates in this folder, ready to render: HTML with automatic escaping, Markdown with a filter that escapes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def render_template(name: str, **variables: Any) -> Iterator[str]:
 
 
 def read_resource(name: str) -> str:
-    """Return the text of a file beside the templates."""
+    """Return the text of a file in the templates' folder."""
     content = pkgutil.get_data(__package__, f"templates/{name}")
     if content is None:
         raise FileNotFoundError(name)

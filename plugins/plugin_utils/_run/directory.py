@@ -9,8 +9,8 @@
     <base>/<run id>/verdict.json and the rendered report
     <base>/latest -> the newest run's directory
 
-Every file is written aside and renamed, so that many workers can file records at once and a reader sees a file whole or not at all. Names of hosts are
-untrusted: a folder's name is made safe, the true name stands in the record.
+Every file is written to a temporary name and renamed, so that many workers can write records at once and a reader never sees half a file. Host names are
+untrusted: the name of a folder is made safe, and the record contains the true name.
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ class RunDirectory:
 
     @classmethod
     def create(cls, base: str, run: Mapping[str, Any]) -> RunDirectory:
-        """Make a new run directory under base, which is made if it is absent, and point base/latest to it.
+        """Create a new run directory under base, which is created if it does not exist, and point base/latest to it.
 
         run is what run.json is to hold; schema, run_id and created_at are filled in if they are absent. Raises RunDirectoryError, also if a
-        directory of this run id is there already.
+        directory for this run ID already exists.
         """
         run = {"schema": SCHEMA_VERSION, "run_id": new_run_id(), "created_at": utc_now(), **run}
         if not isinstance(run["run_id"], str) or not _RUN_ID.match(run["run_id"]):
@@ -99,8 +99,8 @@ class RunDirectory:
     def merge(cls, paths: Iterable[str], base: str) -> RunDirectory:
         """Make one new run directory under base from several: all expected hosts, and of each host and volume the newest record with its tables.
 
-        Parameters, profile and policy are those of the newest run, of the controller what all agree on; merged_from names all. The fleet is not judged:
-        that is for whoever renders. Raises RunDirectoryError, also if one of several runs was made in check mode: it measured nothing, and merged with
+        Parameters, profile and policy are those of the newest run, of the controller what all agree on; merged_from names all. The caller judges the fleet.
+        Raises RunDirectoryError, also if one of several runs was made in check mode: it measured nothing, and merged with
         others would hide what they measured.
         """
         sources = sorted((cls.open(path) for path in paths), key=lambda source: (str(source.run.get("created_at", "")), source.run["run_id"]))
@@ -195,11 +195,11 @@ class RunDirectory:
         return True
 
     def has_record(self, host: str, volume: str) -> bool:
-        """Whether a record of this host's volume is filed, whatever it says."""
+        """Whether a record of this host's volume exists."""
         return os.path.lexists(os.path.join(self.path, _folder(host, volume), "record.json"))
 
     def is_known(self, host: str, volume: str) -> bool:
-        """Whether a record of this host's volume is filed that says more than that it is missing."""
+        """Whether a record of this host's volume exists whose verdict is not missing."""
         return self.has_record(host, volume) and self.read_record(_folder(host, volume)).verdict != MISSING
 
     def folders(self) -> list[str]:
@@ -213,14 +213,14 @@ class RunDirectory:
         return found
 
     def read_record(self, folder: str) -> HostRecord:
-        """Return the record in a folder; one that cannot be trusted becomes an error's record, which says why."""
+        """Return the record in a folder; a record that cannot be trusted becomes an error with the reason."""
         try:
             return _parse_record(_read_json(os.path.join(self.path, folder, "record.json"), MAX_RECORD_BYTES), folder)
         except RunDirectoryError as error:
             return self._unreadable(folder, str(error))
 
     def read_with_tables(self, folder: str) -> tuple[HostRecord, dict[str, bytes]]:
-        """Return the record in a folder and its tables; if one of these cannot be trusted, an error's record and none."""
+        """Return the record in a folder and its tables; if a table cannot be trusted, an error and no tables."""
         record = self.read_record(folder)
         try:
             return record, self.read_tables(record)
@@ -242,7 +242,7 @@ class RunDirectory:
         return [host for host in self.expected_hosts if safe_name(host) not in filed or not self._has_record(host)]
 
     def read_tables(self, record: HostRecord, wanted: Iterable[str] | None = None) -> dict[str, bytes]:
-        """Return a record's tables (or those ``wanted``) as they were filed. Raises RunDirectoryError if one is gone or is not what was filed."""
+        """Return a record's tables (or those ``wanted``) as they were written. Raises RunDirectoryError if one is missing or has changed."""
         folder = os.path.join(self.path, _folder(record.host, record.volume))
         tables = {}
         for name, filed in record.tables.items():
@@ -299,7 +299,7 @@ def new_run_id() -> str:
 def safe_name(name: str) -> str:
     """Return a folder's name for an untrusted name: the same if it is harmless, otherwise a readable part of it, a tilde and a hash of all of it.
 
-    Two different names never share a folder, not on a file system that ignores case either.
+    Two different names never share a folder, even on a file system that ignores case.
     """
     if _SAFE_NAME.match(name):
         return name
@@ -349,13 +349,13 @@ def _refuse_constant(name: str) -> None:
 
 def _parse_record(data: dict[str, Any], folder: str) -> HostRecord:
     """Return a record from what its file holds. Raises RunDirectoryError if it is not shaped as records are, or lies in another one's folder."""
-    where = f"{folder}/record.json"
+    name = f"{folder}/record.json"
     try:
         record = HostRecord.from_dict(data)
     except RecordError as error:
-        raise RunDirectoryError(f"{where} {error}.") from None
+        raise RunDirectoryError(f"{name} {error}.") from None
     if folder != _folder(record.host, record.volume):
-        raise RunDirectoryError(f"{where} belongs to another host or volume.")
+        raise RunDirectoryError(f"{name} belongs to another host or volume.")
     return record
 
 
@@ -367,7 +367,7 @@ def _common_facts(facts: list[Mapping[str, Any]]) -> dict[str, Any]:
 def _newest_records(sources: list[RunDirectory]) -> list[tuple[RunDirectory, str]]:
     """Return the folder of every record with the run that has its newest one; sources are sorted, the oldest run first.
 
-    A record that cannot be read says nothing of its age. It is as old as its run, and an older run's record never hides it: that could be a pass.
+    The age of a record that cannot be read is unknown. It counts as old as its run, and no record of an older run replaces it, because that could be a pass.
     """
     newest: dict[str, tuple[str, RunDirectory]] = {}
     for source in sources:
@@ -379,7 +379,7 @@ def _newest_records(sources: list[RunDirectory]) -> list[tuple[RunDirectory, str
 
 
 def _make_folder(root: str, folder: str) -> None:
-    """Make a folder below root part by part; an OSError if a part is a link or no directory."""
+    """Create a folder below root part by part; an OSError if a part is a link or not a directory."""
     path = root
     for part in folder.split(os.sep):
         path = os.path.join(path, part)
@@ -391,7 +391,7 @@ def _make_folder(root: str, folder: str) -> None:
 
 
 def _entries(path: str) -> list[str]:
-    """Return the names of the true directories in a directory, sorted; none if it is not there."""
+    """Return the names of the true directories in a directory, sorted; empty if it does not exist."""
     try:
         with os.scandir(path) as entries:
             return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))

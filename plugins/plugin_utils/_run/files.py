@@ -15,7 +15,7 @@ from typing import IO
 
 @contextlib.contextmanager
 def written_aside(path: str) -> Iterator[IO[bytes]]:
-    """Open a new file beside path for writing and rename it to path if the block succeeds; otherwise nothing of it remains."""
+    """Open a new file in the same directory for writing and rename it to path if the block succeeds; otherwise remove it."""
     directory, name = os.path.split(path)
     aside = os.path.join(directory, f".{name[:100]}.{secrets.token_hex(6)}")
     descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
@@ -36,7 +36,7 @@ def write_file(path: str, content: bytes) -> None:
 
 
 def read_file(path: str, most: int) -> bytes:
-    """Return a regular file's content; an OSError if it is a link or no regular file, or has more than so many bytes."""
+    """Return a regular file's content; an OSError if it is a link, not a regular file, or larger than that many bytes."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         content = file.read(most + 1)

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The tester's tables, read strictly from bytes that nobody vouches for.
+"""The tester's tables, read strictly from untrusted bytes.
 
-Readers go by column name, and a column's name says its type: no list of columns is kept here. A table is refused as a whole, with one sentence, where it is
-incomplete, contradicts itself or holds a figure that cannot be one. Text is harmless for a terminal: what cannot be printed stands as an escape.
+Columns are read by name, and a column's type follows from its name, so there is no list of columns here. A whole table is refused, with one sentence, if it
+is incomplete, contradicts itself or contains an impossible figure. Text is safe for a terminal: characters that cannot be printed are escaped.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ MQ_LOG = "mq-log"
 """The workload that writes as MQ's logger does."""
 
 TABLE_NAMES = ("run.csv", "results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv", "over.csv")
-"""The tester's tables, all that is ever taken from a host."""
+"""The tester's tables. Nothing else is collected from a host."""
 
 MAX_BYTES = {"run.csv": 1 << 20, "results.csv": 16 << 20, "intervals.csv": 64 << 20, "histogram.csv": 64 << 20, "over.csv": 64 << 20}
-"""The largest table that is read, in bytes; one hour of seven block sizes stays below 4 MiB."""
+"""The largest table that is read, in bytes; one hour of seven block sizes needs less than 4 MiB."""
 
 EXIT_STATUSES = (0, 3, 4)
 """Exit statuses with which the tester leaves tables behind: measured, I/O error, interrupted or past its deadline."""
@@ -168,7 +168,7 @@ class Tables:
         return {key: len(rows) - 1 for key, rows in _by_stream(self.results).items()}
 
     def number(self, key: str) -> float | None:
-        """Return a key of run.csv as a number, None if it is absent, empty or no plain number."""
+        """Return a key of run.csv as a number, None if it is absent, empty or not a plain number."""
         text = self.run.get(key, "")
         return float(text) if _DECIMAL.match(text) else None
 
@@ -298,7 +298,7 @@ def _read_worker(text: str) -> int | str:
 
 
 def _check_steps(run: dict[str, str], results: list[Row]) -> None:
-    """Refuse results that lack a row or have one twice: a row that is not there would not be judged."""
+    """Refuse results in which a row is missing or occurs twice: a missing row would not be judged."""
     steps: dict[int, dict[tuple[str, str], list[Row]]] = {}
     for row in results:
         steps.setdefault(row["step"], {}).setdefault((row["stream"], row["operation"]), []).append(row)
@@ -315,18 +315,18 @@ def _check_steps(run: dict[str, str], results: list[Row]) -> None:
                 raise TablesError(f"results.csv has queue manager {row['worker']} in step {row['step']}, which has {row['load_point']}.")
 
 
-def _check_rows(where: str, rows: list[Row], first: Row) -> None:
+def _check_rows(place: str, rows: list[Row], first: Row) -> None:
     """Check the rows of one stream and operation of a step: one for each worker and one for all of them."""
     for row in rows:
         if (row["block_size_bytes"], row["load_point"]) != (first["block_size_bytes"], first["load_point"]):
-            raise TablesError(f"results.csv has two block sizes or load points in {where}.")
+            raise TablesError(f"results.csv has two block sizes or load points in {place}.")
     if first["block_size_bytes"] == 0:
-        raise TablesError(f"results.csv has the block size 0 in {where}.")
+        raise TablesError(f"results.csv has the block size 0 in {place}.")
     workers = [row["worker"] for row in rows]
     if len(set(workers)) != len(workers):
-        raise TablesError(f"results.csv has the same worker twice in {where}.")
+        raise TablesError(f"results.csv has the same worker twice in {place}.")
     if set(workers) != {*range(1, len(workers)), ALL_WORKERS}:
-        raise TablesError(f"results.csv does not have one row for each worker and one for all of them in {where}.")
+        raise TablesError(f"results.csv does not have one row for each worker and one for all of them in {place}.")
 
 
 def _check_over(rows: list[Row], thresholds_ns: tuple[int, ...]) -> None:

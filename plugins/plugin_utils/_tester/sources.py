@@ -15,7 +15,7 @@ from pathlib import Path
 
 FLAGS = ("-std=c11", "-O2", "-pthread", "-I.")
 FOLDERS = (".", "base", "figures", "host", "measure", "output", "workload")
-"""Where the sources are, below their directory; its tests and what is built there are no part of them."""
+"""The folders of the sources. The tests and the build directory are not part of the sources."""
 
 
 class SourcesError(Exception):

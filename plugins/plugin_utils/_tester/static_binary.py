@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A static tester for hosts without a compiler, built once an architecture on the controller."""
+"""A static tester for hosts without a compiler, built once per architecture on the controller."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def static_binary(sources: dict[str, bytes], extra_flags: str, architecture: str
 
 
 def cached_binaries(sources: dict[str, bytes], extra_flags: str) -> list[bytes]:
-    """Return what :func:`static_binary` has built of these sources, whatever the architecture: a host runs only its own."""
+    """Return what :func:`static_binary` has built from these sources for any architecture: a host runs only its own."""
     flags = [*compiler_flags(sources, extra_flags), "-static"]
     architectures = {path.parent.name.rpartition("-")[2] for path in cache_directory().glob("*-*/logdisk")}
     paths = []
