@@ -45,8 +45,7 @@ void worker_prepare_step(struct worker *worker, uint64_t alignment_bytes) {
 
 bool worker_take(struct worker *worker, enum worker_state state) {
     int in_call = WORKER_IN_CALL;
-    return atomic_compare_exchange_strong_explicit(&worker->state, &in_call, (int)state, memory_order_acq_rel,
-                                                   memory_order_relaxed);
+    return atomic_compare_exchange_strong(&worker->state, &in_call, (int)state);
 }
 
 void worker_give_back(struct worker *worker) {
@@ -62,8 +61,7 @@ static void enter_call(struct worker *worker) {
 static inline bool leave_call(struct worker *worker) {
     for (;;) {
         int state = WORKER_IN_CALL;
-        if (__builtin_expect(atomic_compare_exchange_strong_explicit(&worker->state, &state, WORKER_RUNNING,
-                                                                     memory_order_acquire, memory_order_relaxed), 1)) {
+        if (__builtin_expect(atomic_compare_exchange_strong(&worker->state, &state, WORKER_RUNNING), 1)) {
             return true;
         }
         if (state == WORKER_ABANDONED) {

@@ -143,17 +143,6 @@ static const char *name_of(const char *path) {
     return strrchr(path, '/') + 1;
 }
 
-// Only if the test files keep their names. Without names they do not meet what already exists, such as mqldt's files.
-static bool is_absent(struct workspace *workspace, uint32_t number, uint32_t file) {
-    struct stat status;
-    const char *path = begin_activity(workspace, "fstatat", number, file, 0);
-    if (fstatat(workspace->directories[number - 1].fd, name_of(path), &status, AT_SYMLINK_NOFOLLOW) == 0) {
-        return refuse(workspace, "%s already exists, and logdisk writes only to files that it created itself; remove it, or "
-                      "choose another --dir or --filePrefix", path);
-    }
-    return errno == ENOENT || refuse(workspace, "cannot look at %s: %s", path, strerror(errno));
-}
-
 // Limits and space.
 
 static bool enough_descriptors(struct workspace *workspace) {
@@ -376,9 +365,8 @@ static bool before_files(struct workspace *workspace) {
 void workspace_prepare(void *argument) {
     struct workspace *workspace = argument;
     bool keep = workspace->options->keep_files;
-    bool good = for_each(workspace, open_directory) && (!keep || for_each_file(workspace, is_absent)) &&
-                enough_descriptors(workspace) && for_each(workspace, enough_space) && before_files(workspace) &&
-                for_each_file(workspace, create_file);
+    bool good = for_each(workspace, open_directory) && enough_descriptors(workspace) &&
+                for_each(workspace, enough_space) && before_files(workspace) && for_each_file(workspace, create_file);
     if (good && !keep) {
         remove_made_directories(workspace);
     }
