@@ -4,149 +4,95 @@
 
 #include "base/units.h"
 
+#include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <locale.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#define BILLION UINT64_C(1000000000)
+
+struct unit {
+    const char *name;
+    uint64_t factor;
+};
+
+static const struct unit sizes[] = {{"", 1}, {"K", 1 << 10}, {"k", 1 << 10}, {"M", 1 << 20}, {"m", 1 << 20}, {"G", 1 << 30},
+                                    {"g", 1 << 30}};
+static const struct unit durations[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", BILLION}};
+
+#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
+
 // Reads digits up to the first other character, which *end is left at; at least one, and no overflow.
-static bool read_digits(const char *text, const char **end, uint64_t *value) {
-    uint64_t sum = 0;
-    const char *at = text;
-    for (; *at >= '0' && *at <= '9'; at++) {
-        uint64_t digit = (uint64_t)(*at - '0');
-        if (sum > (UINT64_MAX - digit) / 10) {
-            return false;
-        }
-        sum = sum * 10 + digit;
-    }
-    *end = at;
-    *value = sum;
-    return at != text;
+static bool read_digits(const char *text, char **end, uint64_t *value) {
+    errno = 0;
+    *value = strtoull(text, end, 10);
+    return text[0] >= '0' && text[0] <= '9' && errno == 0;
 }
 
-bool parse_integer(const char *text, uint64_t *value) {
-    const char *end;
+static bool parse_in_unit(const char *text, const struct unit *units, size_t count, uint64_t *value) {
+    char *end;
     uint64_t number;
-    if (!read_digits(text, &end, &number) || *end != '\0') {
-        return false;
-    }
-    *value = number;
-    return true;
-}
-
-static unsigned suffix_shift(char suffix) {
-    switch (suffix) {
-    case 'k': case 'K': return 10;
-    case 'm': case 'M': return 20;
-    case 'g': case 'G': return 30;
-    default: return 0;
-    }
-}
-
-bool parse_size(const char *text, uint64_t *bytes) {
-    const char *end;
-    uint64_t number;
-    if (!read_digits(text, &end, &number)) {
-        return false;
-    }
-    unsigned shift = suffix_shift(*end);
-    if (end[shift ? 1 : 0] != '\0' || number > UINT64_MAX >> shift) {
-        return false;
-    }
-    *bytes = number << shift;
-    return true;
-}
-
-bool parse_decimal(const char *text, uint64_t *billionths) {
-    const char *end;
-    uint64_t whole;
-    if (!read_digits(text, &end, &whole) || whole > UINT64_MAX / 1000000000 - 1) {
-        return false;
-    }
-    uint64_t sum = whole * 1000000000;
-    if (*end == '.') {
-        uint64_t weight = 100000000;
-        const char *at = end + 1;
-        for (; *at >= '0' && *at <= '9' && weight > 0; at++, weight /= 10) {
-            sum += (uint64_t)(*at - '0') * weight;
-        }
-        if (at == end + 1) {
-            return false;
-        }
-        end = at;
-    }
-    if (*end != '\0') {
-        return false;
-    }
-    *billionths = sum;
-    return true;
-}
-
-bool parse_duration(const char *text, uint64_t *ns) {
-    static const struct { const char *name; uint64_t ns; } units[] = {
-        {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
-    const char *end;
-    uint64_t number;
-    if (!read_digits(text, &end, &number)) {
-        return false;
-    }
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        if (strcmp(end, units[i].name) == 0 && number <= UINT64_MAX / units[i].ns) {
-            *ns = number * units[i].ns;
+    bool good = read_digits(text, &end, &number);
+    for (size_t i = 0; good && i < count; i++) {
+        if (strcmp(end, units[i].name) == 0 && number <= UINT64_MAX / units[i].factor) {
+            *value = number * units[i].factor;
             return true;
         }
     }
     return false;
 }
 
-#define SEPARATOR_BYTES_MAX 4
-
-static char digit_separator[SEPARATOR_BYTES_MAX + 1];
-static char digit_groups[8];            // sizes of the groups from the right, as in struct lconv
-
-void group_digits(const char *separator, const char *grouping) {
-    bool fits = strlen(separator) <= SEPARATOR_BYTES_MAX;
-    (void)snprintf(digit_separator, sizeof digit_separator, "%s", fits ? separator : "");
-    (void)snprintf(digit_groups, sizeof digit_groups, "%s", grouping);
+bool parse_integer(const char *text, uint64_t *value) {
+    return parse_in_unit(text, sizes, 1, value);
 }
 
-void group_digits_as_locale(void) {
-    if (setlocale(LC_NUMERIC, "") != NULL) {
-        const struct lconv *local = localeconv();
-        group_digits(local->thousands_sep, local->grouping);
-        (void)setlocale(LC_NUMERIC, "C");
+bool parse_size(const char *text, uint64_t *bytes) {
+    return parse_in_unit(text, sizes, LENGTH(sizes), bytes);
+}
+
+bool parse_duration(const char *text, uint64_t *ns) {
+    return parse_in_unit(text, durations, LENGTH(durations), ns);
+}
+
+bool parse_decimal(const char *text, uint64_t *billionths) {
+    char *end;
+    uint64_t whole, part = 0, weight = BILLION;
+    if (!read_digits(text, &end, &whole) || whole > UINT64_MAX / BILLION - 1) {
+        return false;
     }
+    if (*end == '.') {
+        for (end++; *end >= '0' && *end <= '9' && weight > 1; end++) {
+            weight /= 10;
+            part += (uint64_t)(*end - '0') * weight;
+        }
+    }
+    if (*end != '\0' || end[-1] == '.') {
+        return false;
+    }
+    *billionths = whole * BILLION + part;
+    return true;
+}
+
+static locale_t people;                 // 0: as programs write numbers
+
+void group_digits_as_locale(void) {
+    people = newlocale(LC_NUMERIC_MASK, "", (locale_t)0);
 }
 
 const char *format_thousands(char text[THOUSANDS_BYTES], uint64_t value) {
-    char digits[21];
-    int length = snprintf(digits, sizeof digits, "%" PRIu64, value);
-    size_t separator_bytes = strlen(digit_separator);
-    const char *group = digit_groups;
-    char *at = text + THOUSANDS_BYTES - 1;
-    *at = '\0';
-    for (int in_group = 0; length > 0; in_group++) {
-        if (*group != '\0' && *group != CHAR_MAX && in_group == *group) {
-            at -= separator_bytes;
-            memcpy(at, digit_separator, separator_bytes);
-            in_group = 0;
-            group += group[1] != '\0';          // the last size goes on for ever
-        }
-        *--at = digits[--length];
-    }
-    return at;
+    locale_t before = uselocale(people);
+    (void)snprintf(text, THOUSANDS_BYTES, "%'" PRIu64, value);
+    (void)uselocale(before);
+    return text;
 }
 
 const char *format_size(char text[SIZE_NAME_BYTES], uint64_t bytes) {
-    static const struct { unsigned shift; char suffix; } units[] = {{30, 'G'}, {20, 'M'}, {10, 'K'}};
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        if (bytes > 0 && bytes % (UINT64_C(1) << units[i].shift) == 0) {
-            (void)snprintf(text, SIZE_NAME_BYTES, "%" PRIu64 "%c", bytes >> units[i].shift, units[i].suffix);
-            return text;
-        }
+    const struct unit *unit = &sizes[0];
+    for (size_t i = 1; i < LENGTH(sizes) && bytes > 0; i += 2) {
+        unit = bytes % sizes[i].factor == 0 ? &sizes[i] : unit;
     }
-    (void)snprintf(text, SIZE_NAME_BYTES, "%" PRIu64, bytes);
+    (void)snprintf(text, SIZE_NAME_BYTES, "%" PRIu64 "%s", bytes / unit->factor, unit->name);
     return text;
 }

@@ -18,12 +18,9 @@ bool parse_decimal(const char *text, uint64_t *billionths);
 bool parse_duration(const char *text, uint64_t *ns);
 
 #define THOUSANDS_BYTES 100
-// How format_thousands groups digits, as in localeconv(); at first not at all. A separator of more than four
-// bytes counts as none.
-void group_digits(const char *separator, const char *grouping);
-// As the user's locale does. The locale of the process is "C" again afterwards, so that nothing else depends on it.
+// From here on, format_thousands groups digits as the user's locale does. Nothing else depends on that locale.
 void group_digits_as_locale(void);
-// For people: 1234567 becomes 1,234,567 if digits are grouped so. Returns a place within text.
+// For people: 1234567 becomes 1,234,567 if digits are grouped so. Returns text.
 const char *format_thousands(char text[THOUSANDS_BYTES], uint64_t value);
 
 #define SIZE_NAME_BYTES 24

@@ -28,7 +28,7 @@ os.environ["TSAN_OPTIONS"] = "suppressions=" + os.path.join(os.path.dirname(HERE
 def require_tools(unprivileged):
     missing = [tool for tool in ("strace", "valgrind", "losetup", "mkfs.ext4", "mkfs.xfs", "fsfreeze", "mount") if not shutil.which(tool)]
     if missing:
-        sys.exit("run.py: missing on this machine: %s (Debian: strace valgrind mount e2fsprogs xfsprogs util-linux)" % " ".join(missing))
+        sys.exit("run.py: missing on this machine: %s (Debian: strace valgrind mount e2fsprogs xfsprogs util-linux locales)" % " ".join(missing))
     if os.geteuid() != 0 and not unprivileged:
         sys.exit("run.py: needs root for loop devices and mounts; LOGDISK_TEST_UNPRIVILEGED=1 leaves those tests out")
 
