@@ -53,7 +53,7 @@ static bool lock_devices(struct run *run, struct failure *failure) {
 
 bool preflight_disks(void *context, struct failure *failure) {
     struct run *run = context;
-    places_find(&run->places, &run->tables, &run->progress, run->csvfile.fd, &run->workspace);
+    places_find(&run->places, run->tables.dir_fd, run->csvfile.fd, run->progress.device, &run->workspace);
     atomic_store(&run->places_known, true);
     look_at_disks(run);
     return workers_create(&run->workers, &run->workspace, failure) &&

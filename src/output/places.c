@@ -14,39 +14,34 @@
 
 static bool under_test(const struct workspace *workspace, dev_t device) {
     for (uint32_t i = 0; i < workspace->places; i++) {
-        struct stat status;
+        const struct directory *directory = &workspace->directories[i];
         struct statfs system;
-        int fd = workspace->directories[i].fd;
-        if (fd >= 0 && fstat(fd, &status) == 0 && status.st_dev == device && fstatfs(fd, &system) == 0 &&
-            system.f_type != TMPFS) {
+        if (directory->device == device && fstatfs(directory->fd, &system) == 0 && system.f_type != TMPFS) {
             return true;
         }
     }
     return false;
 }
 
-static bool file_under_test(const struct workspace *workspace, int fd) {
+// Of the file system that a regular file or a directory is on; 0: it is neither.
+static dev_t device_of(int fd) {
     struct stat status;
-    return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && under_test(workspace, status.st_dev);
+    return fstat(fd, &status) == 0 && (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) ? status.st_dev : 0;
 }
 
-static void add(struct places *places, bool shared, const char *name) {
+static bool add(struct places *places, const struct workspace *workspace, const char *name, dev_t device) {
     size_t length = strlen(places->names);
-    if (shared) {
+    bool is_under_test = device != 0 && under_test(workspace, device);
+    if (is_under_test) {
         (void)snprintf(places->names + length, sizeof places->names - length, "%s%s", length > 0 ? ", " : "", name);
     }
+    return is_under_test;
 }
 
-void places_find(struct places *places, const struct tables *tables, const struct progress *progress, int csv_fd,
-                 const struct workspace *workspace) {
-    struct stat status;
-    bool in_tables = tables->path != NULL && fstat(tables->dir_fd, &status) == 0 && under_test(workspace, status.st_dev);
-    bool screen = file_under_test(workspace, STDOUT_FILENO), complaints = file_under_test(workspace, STDERR_FILENO);
-    add(places, in_tables, "--tables");
-    add(places, csv_fd >= 0 && file_under_test(workspace, csv_fd), "--csvFile");
-    places->progress = progress->path != NULL && under_test(workspace, progress->device);
-    add(places, places->progress, "--progress");
-    add(places, screen, "standard output");
-    add(places, complaints, "standard error");
-    places->console = screen || complaints;
+void places_find(struct places *places, int tables_fd, int csv_fd, dev_t progress, const struct workspace *workspace) {
+    (void)add(places, workspace, "--tables", device_of(tables_fd));
+    (void)add(places, workspace, "--csvFile", device_of(csv_fd));
+    places->progress = add(places, workspace, "--progress", progress);
+    places->console = add(places, workspace, "standard output", device_of(STDOUT_FILENO));
+    places->console |= add(places, workspace, "standard error", device_of(STDERR_FILENO));
 }

@@ -5,8 +5,6 @@
 #ifndef LOGDISK_PLACES_H
 #define LOGDISK_PLACES_H
 
-#include "output/progress.h"
-#include "output/tables.h"
 #include "workload/test_files.h"
 
 struct places {
@@ -15,9 +13,8 @@ struct places {
     bool console;               // standard output or standard error is among them
 };
 
-// Finds out which of --tables, --csvFile, --progress, standard output and standard error are on a file system under test.
-// Memory (tmpfs) does not count: it does not hang. May itself hang if a disk does.
-void places_find(struct places *places, const struct tables *tables, const struct progress *progress, int csv_fd,
-                 const struct workspace *workspace);
+// Memory (tmpfs) does not count: it does not hang. May itself hang if a disk does. The descriptors are -1 and progress,
+// the device that its file is on, is 0 if the user did not ask for them.
+void places_find(struct places *places, int tables_fd, int csv_fd, dev_t progress, const struct workspace *workspace);
 
 #endif

@@ -25,15 +25,11 @@ static int look_at_existing(struct progress *progress) {
     }
     int fd = S_ISREG(status.st_mode) && status.st_uid == geteuid() ? open(progress->path, O_RDONLY | OPEN_FLAGS) : -1;
     ssize_t length = fd >= 0 ? read(fd, start, sizeof PREFIX - 1) : -1;
-    bool same = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
     if (fd >= 0) {
         (void)close(fd);
     }
-    if (!same || length < 0 || (length > 0 && strcmp(start, PREFIX) != 0)) {
-        return EEXIST;
-    }
     progress->mode = status.st_mode & 0777;
-    return 0;
+    return length < 0 || (length > 0 && strcmp(start, PREFIX) != 0) ? EEXIST : 0;
 }
 
 static int open_aside(const struct progress *progress) {
@@ -41,30 +37,27 @@ static int open_aside(const struct progress *progress) {
 }
 
 bool progress_open(struct progress *progress, const char *path, struct failure *failure) {
+    struct stat status;
     if (path == NULL) {
         return true;
     }
-    const char *slash = strrchr(path, '/');
-    int directory_length = slash != NULL ? (int)(slash - path) + 1 : 0;
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    (void)snprintf(progress->path_aside, sizeof progress->path_aside, "%.*s.%s.tmp", (int)(name - path), path, name);
     progress->path = path;
     int error = look_at_existing(progress);
     if (error == EEXIST) {
         return failure_set(failure, EXIT_REFUSED, "--progress=%s already exists and is not a progress file of yours; name "
                            "another file", path);
     }
-    if (asprintf(&progress->path_aside, "%.*s.%s.tmp", directory_length, path, path + directory_length) < 0) {
-        return failure_set(failure, EXIT_REFUSED, "--progress: no memory");
-    }
     int fd = error == 0 ? open_aside(progress) : -1;
-    if (error == 0 && fd < 0 && errno == EEXIST) {
+    error = fd < 0 && error == 0 ? errno : error;
+    if (error == EEXIST) {
         return failure_set(failure, EXIT_REFUSED, "--progress=%s: %s already exists, from a run that was killed or is still "
                            "going on; remove it, or name another file", path, progress->path_aside);
     }
-    if (fd < 0) {
-        return failure_set(failure, EXIT_REFUSED, "--progress=%s cannot be written: %s", path,
-                           strerror(error != 0 ? error : errno));
+    if (error != 0) {
+        return failure_set(failure, EXIT_REFUSED, "--progress=%s cannot be written: %s", path, strerror(error));
     }
-    struct stat status;
     progress->device = fstat(fd, &status) == 0 ? status.st_dev : 0;
     (void)close(fd);
     (void)unlink(progress->path_aside);
@@ -75,8 +68,7 @@ static void replace_file(void *argument) {
     struct progress *progress = argument;
     int fd = open_aside(progress);
     if (fd >= 0) {
-        bool good = write(fd, progress->line.bytes, progress->line.length) == (ssize_t)progress->line.length &&
-                    (progress->mode == 0 || fchmod(fd, progress->mode) == 0);
+        bool good = text_write(&progress->line, fd) == 0 && (progress->mode == 0 || fchmod(fd, progress->mode) == 0);
         (void)close(fd);
         // A file of another origin may have appeared under the name.
         if (!good || look_at_existing(progress) != 0 || rename(progress->path_aside, progress->path) != 0) {

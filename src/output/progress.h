@@ -25,10 +25,10 @@ struct progress {
     uint32_t queue_managers;
     const struct distribution *writes;        // of the step so far; NULL: none
     bool error;
-    // Set by progress_open; path_aside is the name under which the file is written before it is renamed:
-    char *path_aside;
+    // Set by progress_open:
+    char path_aside[PATH_MAX + 8];      // the name under which the file is written before it is renamed
     mode_t mode;                        // of the file that exists; 0: none does
-    dev_t device;                       // of the file system that it is on
+    dev_t device;                       // of the file system that it is on; 0: not asked for
     atomic_bool busy;                   // the thread that writes files has the line
     struct text line;
 };

@@ -59,7 +59,6 @@ void test_progress_file(void) {
         put_file("p", existing[i].text);
         CHECK_CASE(progress_open(&progress, path, &failure) == existing[i].allowed, existing[i].text);
         CHECK(strcmp(get_file("p"), existing[i].text) == 0 && strcmp(get_file(".p.tmp"), "(absent)") == 0);
-        free(progress.path_aside);
     }
     struct progress link = {0}, pipe = {0}, folder = {0};
     CHECK(symlink("p", in_directory("link")) == 0 && !progress_open(&link, in_directory("link"), &failure));
@@ -82,7 +81,6 @@ void test_progress_file(void) {
     }
     CHECK(strcmp(get_file("p"), "precious") == 0 && strcmp(get_file(".p.tmp"), "(absent)") == 0);
     text_free(&progress.line);
-    free(progress.path_aside);
     static const char *const names[] = {"p", "link", "pipe"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         CHECK(unlink(in_directory(names[i])) == 0);
