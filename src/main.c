@@ -91,7 +91,7 @@ static void prepare(void *argument) {
     atomic_store(&run->opened, true);
     workspace_prepare(&run->workspace);
     if (run->workspace.failure.status == EXIT_MEASURED && run->workspace.directories[0].fd >= 0) {
-        run->direct_io_alignment_bytes = test_file_told_alignment(run->workspace.directories[0].files[0]);
+        run->direct_io_alignment_bytes = test_file_direct_io_alignment(run->workspace.directories[0].files[0]);
     }
 }
 

@@ -83,36 +83,28 @@ double distribution_time_weighted_mean_ns(const struct distribution *distributio
     return distribution->sum_ns > 0 ? (double)distribution->sum_squares / (double)distribution->sum_ns : 0;
 }
 
-// What a bucket counts for: its operations or, if time-weighted, the time that they took (twice that, to stay whole).
-static uint128 bucket_weight(const struct distribution *distribution, unsigned bucket, bool time_weighted) {
-    uint64_t each = time_weighted ? distribution_lower_ns(bucket) + distribution_upper_ns(bucket) : 1;
+// The operations of a bucket, or the time that they took: twice that, to stay whole.
+static uint128 bucket_weight(const struct distribution *distribution, unsigned bucket, enum weight weight) {
+    uint64_t each = weight == BY_TIME ? distribution_lower_ns(bucket) + distribution_upper_ns(bucket) : 1;
     return (uint128)distribution->buckets[bucket] * each;
 }
 
-static bool percentile_ns(const struct distribution *distribution, uint64_t quantile_ppm, bool time_weighted, uint64_t *ns) {
+bool distribution_percentile_ns(const struct distribution *distribution, enum weight weight, uint64_t quantile_ppm,
+                                uint64_t *ns) {
     if ((uint128)distribution->count * (PPM - quantile_ppm) < PPM) {
         return false;
     }
     struct bucket_range range = distribution_range(distribution);
     uint128 total = 0, seen = 0;
     for (unsigned bucket = range.first; bucket <= range.last; bucket++) {
-        total += bucket_weight(distribution, bucket, time_weighted);
+        total += bucket_weight(distribution, bucket, weight);
     }
     unsigned bucket = range.first;
-    while (bucket < range.last && (seen += bucket_weight(distribution, bucket, time_weighted)) * PPM < total * quantile_ppm) {
+    while (bucket < range.last && (seen += bucket_weight(distribution, bucket, weight)) * PPM < total * quantile_ppm) {
         bucket++;
     }
     *ns = bucket < range.last ? distribution_upper_ns(bucket) : distribution->max_ns;
     return true;
-}
-
-bool distribution_percentile_ns(const struct distribution *distribution, uint64_t quantile_ppm, uint64_t *ns) {
-    return percentile_ns(distribution, quantile_ppm, false, ns);
-}
-
-bool distribution_time_weighted_percentile_ns(const struct distribution *distribution, uint64_t quantile_ppm,
-                                              uint64_t *ns) {
-    return percentile_ns(distribution, quantile_ppm, true, ns);
 }
 
 struct distribution_over distribution_over(const struct distribution *distribution, uint64_t threshold_ns) {
@@ -124,7 +116,7 @@ struct distribution_over distribution_over(const struct distribution *distributi
     unsigned last = distribution_bucket(distribution->max_ns);
     for (unsigned bucket = distribution_bucket(threshold_ns + 1); bucket <= last; bucket++) {
         over.count += distribution->buckets[bucket];
-        twice_sum_ns += bucket_weight(distribution, bucket, true);
+        twice_sum_ns += bucket_weight(distribution, bucket, BY_TIME);
     }
     over.sum_ns = (uint64_t)(twice_sum_ns / 2);
     return over;

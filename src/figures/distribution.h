@@ -81,10 +81,10 @@ struct distribution_over {
 struct distribution_over distribution_over(const struct distribution *distribution, uint64_t threshold_ns);
 
 // The nearest-rank percentile; quantile_ppm is in millionths (990000 is p99). False if the count cannot support it: if
-// fewer than one of that many values is expected to be above it. Time-weighted, each duration is weighted by itself,
-// which is what an application sees that comes at a random instant.
-bool distribution_percentile_ns(const struct distribution *distribution, uint64_t quantile_ppm, uint64_t *ns);
-bool distribution_time_weighted_percentile_ns(const struct distribution *distribution, uint64_t quantile_ppm,
-                                              uint64_t *ns);
+// fewer than one of that many values is expected to be above it. By time, each duration is weighted by itself, which is
+// what an application sees that comes at a random instant.
+enum weight { BY_COUNT, BY_TIME };
+bool distribution_percentile_ns(const struct distribution *distribution, enum weight weight, uint64_t quantile_ppm,
+                                uint64_t *ns);
 
 #endif

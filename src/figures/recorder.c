@@ -56,7 +56,7 @@ static void end_round(struct recorder *recorder, uint64_t end_ns) {
     figures->latency_sum_ns = recorder->round.sum_ns;
     figures->elapsed_ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
     figures->partial = end_ns < round_begin_ns(recorder, recorder->rounds_done);
-    figures->has_p99 = distribution_percentile_ns(&recorder->round, 990000, &figures->latency_p99_ns);
+    figures->has_p99 = distribution_percentile_ns(&recorder->round, BY_COUNT, 990000, &figures->latency_p99_ns);
     distribution_clear(&recorder->round);
 }
 

@@ -26,13 +26,13 @@ static void put_key(struct csv *csv, const struct result_key *key) {
 
 static void put_percentile(struct csv *csv, const char *name, const struct distribution *figures, uint64_t quantile_ppm) {
     uint64_t ns = 0;
-    bool known = distribution_percentile_ns(figures, quantile_ppm, &ns);
+    bool known = distribution_percentile_ns(figures, BY_COUNT, quantile_ppm, &ns);
     csv_integer_if(csv, name, "ns", known, ns);
 }
 
 static void put_time_weighted(struct csv *csv, const char *name, const struct distribution *figures, uint64_t quantile_ppm) {
     uint64_t ns = 0;
-    bool known = distribution_time_weighted_percentile_ns(figures, quantile_ppm, &ns);
+    bool known = distribution_percentile_ns(figures, BY_TIME, quantile_ppm, &ns);
     csv_integer_if(csv, name, "ns", known, ns);
 }
 

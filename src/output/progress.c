@@ -81,7 +81,7 @@ static void replace_file(void *argument) {
 static void add_writes(struct text *line, const struct distribution *writes) {
     uint64_t p99_ns;
     text_printf(line, " writes=%" PRIu64, writes != NULL ? writes->count : 0);
-    if (writes != NULL && distribution_percentile_ns(writes, 990000, &p99_ns)) {
+    if (writes != NULL && distribution_percentile_ns(writes, BY_COUNT, 990000, &p99_ns)) {
         text_printf(line, " latency_p99_ns=%" PRIu64, p99_ns);
     }
     if (writes != NULL && writes->count > 0) {

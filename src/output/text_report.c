@@ -147,7 +147,7 @@ void screen_result(const struct mqldt_row *row, const struct result *all) {
     }
     for (size_t i = 0; i < sizeof percentiles / sizeof percentiles[0]; i++) {
         uint64_t ns;
-        if (distribution_percentile_ns(all->latency, percentiles[i].ppm, &ns)) {
+        if (distribution_percentile_ns(all->latency, BY_COUNT, percentiles[i].ppm, &ns)) {
             print_figure(percentiles[i].title, NARROW, "", ns, 0);
         }
     }

@@ -101,7 +101,7 @@ int test_file_write(int fd, const void *block, size_t bytes, uint64_t offset_byt
     return written < 0 ? errno : (size_t)written == bytes ? 0 : FAILURE_SHORT_WRITE;
 }
 
-uint32_t test_file_told_alignment(int fd) {
+uint32_t test_file_direct_io_alignment(int fd) {
 #ifdef STATX_DIOALIGN
     struct statx status;
     if (statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &status) == 0 && (status.stx_mask & STATX_DIOALIGN) != 0) {

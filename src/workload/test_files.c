@@ -236,7 +236,7 @@ static bool create_file(struct workspace *workspace, uint32_t number, uint32_t f
                             &directory->files[file], &workspace->failure);
 }
 
-// Files without a name go with their descriptors.
+// Files without a name disappear with their descriptors.
 static void close_files(struct workspace *workspace, bool remove_names) {
     for (uint32_t number = 1; number <= workspace->places; number++) {
         struct directory *directory = &workspace->directories[number - 1];
@@ -254,7 +254,7 @@ static void close_files(struct workspace *workspace, bool remove_names) {
     }
 }
 
-// Directories that we made go while their files live on without a name; the last made first, as one may lie in another.
+// Removes directories that we made while their files live on without a name; the last first, as one may lie in another.
 // On NFS and FUSE they have to wait: an open file gets another name there when it is removed (.nfs..., .fuse_hidden...).
 static void remove_made_directories(struct workspace *workspace) {
     for (uint32_t i = workspace->places; i-- > 0;) {
@@ -284,10 +284,8 @@ static bool format_failed(struct workspace *workspace, int error, uint64_t bytes
     struct failure *failure = &workspace->failure;
     bool refused = error == ENOSPC || error == EDQUOT || error == EFBIG || error == EINVAL || error == EROFS ||
                    error == EPERM || error == EACCES;
-    failure->error = error;
-    failure->queue_manager = activity->place;
-    failure->offset_bytes = activity->offset_bytes;
-    failure->block_bytes = bytes;
+    *failure = (struct failure){.error = error, .queue_manager = activity->place, .offset_bytes = activity->offset_bytes,
+                                .block_bytes = bytes};
     (void)snprintf(failure->call, sizeof failure->call, "%s", activity->call);
     (void)snprintf(failure->file, sizeof failure->file, "%s", activity->file);
     return failure_set(failure, refused ? EXIT_REFUSED : EXIT_IO_ERROR,
@@ -378,7 +376,8 @@ void workspace_prepare(void *argument) {
     end_activity(workspace);
 }
 
-// What was removed while it was open goes when the last thread that had it has ended, and with FUSE a little later.
+// A file that was removed while it was open disappears once the last thread that had it open has ended; with FUSE a
+// little later.
 void workspace_close(void *argument) {
     struct workspace *workspace = argument;
     close_files(workspace, false);

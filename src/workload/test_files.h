@@ -70,7 +70,8 @@ struct workspace {
 bool workspace_init(struct workspace *workspace, const struct options *options, const struct workload *workload);
 void workspace_prepare(void *workspace);
 
-// Closes the files at the end of a run, and removes directories that --createDirs made and that could not go before.
+// Closes the files at the end of a run, and removes directories that --createDirs made and that could not be removed
+// before.
 void workspace_close(void *workspace);
 // The first directory that --createDirs made and that is still there; NULL: none.
 const char *workspace_left_behind(const struct workspace *workspace);
@@ -95,7 +96,7 @@ bool test_file_unlink(int dir_fd, const char *name, int fd);
 int test_file_write(int fd, const void *block, size_t bytes, uint64_t offset_bytes);
 
 // What the kernel says direct I/O wants of offsets here; 0 if it does not say.
-uint32_t test_file_told_alignment(int fd);
+uint32_t test_file_direct_io_alignment(int fd);
 
 // Writes one block at the file's start; if the kernel refuses that size, names the next one that works.
 bool test_file_try_block(int fd, const char *path, uint64_t block_bytes, uint64_t alignment_bytes,

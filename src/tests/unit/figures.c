@@ -63,7 +63,7 @@ static void check_percentiles(enum shape shape, size_t count) {
         size_t rank = (size_t)ceil((double)count * (double)quantiles_ppm[i] / 1e6 - 1e-9);
         uint64_t exact = samples[(rank > 0 ? rank : 1) - 1];
         uint64_t told = 0;
-        if (distribution_percentile_ns(&distribution, quantiles_ppm[i], &told)) {
+        if (distribution_percentile_ns(&distribution, BY_COUNT, quantiles_ppm[i], &told)) {
             CHECK(told >= exact && (double)(told - exact) <= 0.01 * (double)exact);
         }
     }
@@ -90,7 +90,7 @@ static void check_over(enum shape shape) {
     }
     for (size_t i = 0; i < sizeof quantiles_ppm / sizeof quantiles_ppm[0]; i++) {
         uint64_t told = 0, allowed = SAMPLES - SAMPLES * quantiles_ppm[i] / 1000000;
-        CHECK(distribution_percentile_ns(&distribution, quantiles_ppm[i], &told));
+        CHECK(distribution_percentile_ns(&distribution, BY_COUNT, quantiles_ppm[i], &told));
         CHECK(distribution_over(&distribution, told).count <= allowed);
         CHECK(distribution_over(&distribution, told - 1).count > allowed);
     }
@@ -127,8 +127,8 @@ void test_percentiles_of_hours(void) {
     for (uint64_t i = 1; i <= 200; i++) {
         distribution_add(&distribution, DISTRIBUTION_MAX_NS + i, i);
     }
-    CHECK(distribution_percentile_ns(&distribution, 500000, &ns) && ns >= distribution.min_ns && ns <= distribution.max_ns);
-    CHECK(distribution_time_weighted_percentile_ns(&distribution, 990000, &ns) && ns == DISTRIBUTION_MAX_NS + 200);
+    CHECK(distribution_percentile_ns(&distribution, BY_COUNT, 500000, &ns) && ns >= distribution.min_ns && ns <= distribution.max_ns);
+    CHECK(distribution_percentile_ns(&distribution, BY_TIME, 990000, &ns) && ns == DISTRIBUTION_MAX_NS + 200);
 }
 
 void test_percentile_support(void) {
@@ -139,11 +139,11 @@ void test_percentile_support(void) {
     distribution_clear(&distribution);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         while (distribution.count < cases[i].least) {
-            CHECK(!distribution_percentile_ns(&distribution, cases[i].ppm, &ns));
-            CHECK(!distribution_time_weighted_percentile_ns(&distribution, cases[i].ppm, &ns));
+            CHECK(!distribution_percentile_ns(&distribution, BY_COUNT, cases[i].ppm, &ns));
+            CHECK(!distribution_percentile_ns(&distribution, BY_TIME, cases[i].ppm, &ns));
             distribution_add(&distribution, 7, distribution.count + 1);
         }
-        CHECK(distribution_percentile_ns(&distribution, cases[i].ppm, &ns) && ns == 7);
+        CHECK(distribution_percentile_ns(&distribution, BY_COUNT, cases[i].ppm, &ns) && ns == 7);
     }
 }
 
@@ -184,9 +184,9 @@ void test_time_weighted(void) {
         distribution_add(&distribution, 1000000, i);
     }
     distribution_add(&distribution, 1001000000, 1000);
-    CHECK(distribution_percentile_ns(&distribution, 990000, &ns) && ns >= 1000000 && ns < 1010000);
-    CHECK(distribution_time_weighted_percentile_ns(&distribution, 990000, &ns) && ns == 1001000000);
-    CHECK(distribution_time_weighted_percentile_ns(&distribution, 500000, &ns));
+    CHECK(distribution_percentile_ns(&distribution, BY_COUNT, 990000, &ns) && ns >= 1000000 && ns < 1010000);
+    CHECK(distribution_percentile_ns(&distribution, BY_TIME, 990000, &ns) && ns == 1001000000);
+    CHECK(distribution_percentile_ns(&distribution, BY_TIME, 500000, &ns));
     double mean = distribution_time_weighted_mean_ns(&distribution);
     CHECK(fabs(mean - (999 * 1e12 + 1001000000.0 * 1001000000.0) / (999e6 + 1001e6)) < 1);
 }
