@@ -45,24 +45,31 @@ void run_note_stop(struct run *run) {
     }
 }
 
-void run_progress(struct run *run, const char *state) {
+static void put_progress(struct text *line, const struct run *run, const char *state) {
     const struct step_plan *plan = &run->workers.plan;
+    const struct distribution *writes = plan->key.step > 0 ? &stream_recorder(&run->workers.streams[0])->step : NULL;
     uint64_t step_s = run->options->warmup_s + run->options->duration_s, all_s = run->steps * step_s, now = now_ns();
     uint64_t in_step_s = plan->begin_ns > 0 && now > plan->begin_ns ? (now - plan->begin_ns) / NS_PER_S : 0;
     uint64_t before_s = plan->key.step > 0 ? (plan->key.step - 1) * step_s : 0;
-    uint64_t done_s = before_s + (in_step_s < step_s ? in_step_s : step_s);
+    uint64_t done_s = before_s + (in_step_s < step_s ? in_step_s : step_s), p99_ns;
+    text_printf(line, "state=%s step=%" PRIu32 " steps=%" PRIu32 " percent=%.1f elapsed_s=%" PRIu64 " remaining_s=%" PRIu64
+                " block_size_bytes=%" PRIu64 " queue_managers=%" PRIu32 " writes=%" PRIu64, state, plan->key.step, run->steps,
+                100.0 * (double)done_s / (double)all_s, (now - run->start_ns) / NS_PER_S, all_s - done_s,
+                plan->key.block_bytes, plan->key.load_point, writes != NULL ? writes->count : 0);
+    if (writes != NULL && distribution_percentile_ns(writes, BY_COUNT, 990000, &p99_ns)) {
+        text_printf(line, " latency_p99_ns=%" PRIu64 " latency_max_ns=%" PRIu64, p99_ns, writes->max_ns);
+    }
+    text_printf(line, " error=%d\n", run->failure.status != EXIT_MEASURED);
+}
+
+void run_progress(struct run *run, const char *state) {
+    struct text *line = progress_line(&run->progress);
     bool known = atomic_load(&run->places_known);
-    run->progress.state = state;
-    run->progress.step = plan->key.step;
-    run->progress.steps = run->steps;
-    run->progress.block_bytes = plan->key.block_bytes;
-    run->progress.queue_managers = plan->key.load_point;
-    run->progress.percent = 100.0 * (double)done_s / (double)all_s;
-    run->progress.elapsed_s = (now - run->start_ns) / NS_PER_S;
-    run->progress.remaining_s = all_s - done_s;
-    run->progress.error = run->failure.status != EXIT_MEASURED;
-    // Tables must not wait for a progress file that hangs with the disk under test.
-    progress_write(&run->progress, known && run->places.progress ? &run->work : &run->files);
+    if (line != NULL) {
+        put_progress(line, run, state);
+        // Tables must not wait for a progress file that hangs with the disk under test.
+        progress_write(&run->progress, known && run->places.progress ? &run->work : &run->files);
+    }
     tables_flush(&run->tables, &run->files);
     // Text for a regular file waits until it is known which file system that is on.
     if (known && !run->places.console) {

@@ -422,7 +422,6 @@ bool step_run(struct run *run, uint32_t number, uint64_t block_bytes, uint32_t l
     start_workers(run);
     plan->start_epoch_ns = epoch_at(plan->timeline.start_ns);
     screen_start_step(&run->screen, block_bytes, load_point, plan->timeline.duration_ns / NS_PER_S);
-    run->progress.writes = &stream_recorder(&run->workers.streams[0])->step;
     monitor_workers(run);
     disturbance_end_step(&run->disturbance);
     report_step(run);

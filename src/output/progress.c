@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -78,29 +77,15 @@ static void replace_file(void *argument) {
     atomic_store(&progress->busy, false);
 }
 
-static void add_writes(struct text *line, const struct distribution *writes) {
-    uint64_t p99_ns;
-    text_printf(line, " writes=%" PRIu64, writes != NULL ? writes->count : 0);
-    if (writes != NULL && distribution_percentile_ns(writes, BY_COUNT, 990000, &p99_ns)) {
-        text_printf(line, " latency_p99_ns=%" PRIu64, p99_ns);
+struct text *progress_line(struct progress *progress) {
+    if (progress->path == NULL || atomic_load(&progress->busy)) {
+        return NULL;
     }
-    if (writes != NULL && writes->count > 0) {
-        text_printf(line, " latency_max_ns=%" PRIu64, writes->max_ns);
-    }
+    text_cut(&progress->line, 0);
+    return &progress->line;
 }
 
 void progress_write(struct progress *progress, struct job_thread *files) {
-    if (progress->path == NULL || atomic_load(&progress->busy)) {
-        return;
-    }
-    struct text *line = &progress->line;
-    text_cut(line, 0);
-    text_printf(line, "state=%s step=%" PRIu32 " steps=%" PRIu32 " percent=%.1f elapsed_s=%" PRIu64 " remaining_s=%" PRIu64
-                " block_size_bytes=%" PRIu64 " queue_managers=%" PRIu32, progress->state, progress->step, progress->steps,
-                progress->percent, progress->elapsed_s, progress->remaining_s, progress->block_bytes,
-                progress->queue_managers);
-    add_writes(line, progress->writes);
-    text_printf(line, " error=%d\n", progress->error);
     atomic_store(&progress->busy, true);
     if (!job_thread_add(files, replace_file, progress)) {
         atomic_store(&progress->busy, false);

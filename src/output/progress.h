@@ -9,7 +9,6 @@
 #include "base/failure.h"
 #include "base/job.h"
 #include "base/text.h"
-#include "figures/distribution.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,16 +16,7 @@
 
 struct progress {
     const char *path;                   // NULL: not asked for
-    const char *state;                  // preparing waiting warmup measuring verifying finished
-    uint32_t step, steps;
-    double percent;                     // of the planned time
-    uint64_t elapsed_s, remaining_s;
-    uint64_t block_bytes;
-    uint32_t queue_managers;
-    const struct distribution *writes;        // of the step so far; NULL: none
-    bool error;
-    // Set by progress_open:
-    char path_aside[PATH_MAX + 8];      // the name under which the file is written before it is renamed
+    char path_aside[PATH_MAX + 8];      // under which it is written before it is renamed
     mode_t mode;                        // of the file that exists; 0: none does
     dev_t device;                       // of the file system that it is on; 0: not asked for
     atomic_bool busy;                   // the thread that writes files has the line
@@ -37,7 +27,9 @@ struct progress {
 // file cannot be created.
 bool progress_open(struct progress *progress, const char *path, struct failure *failure);
 
-// Hands the line to the thread that writes files; leaves it out if that still has an earlier one.
+// The line to fill; NULL if it is to be left out: nobody asked for it, or an earlier one is still being written.
+struct text *progress_line(struct progress *progress);
+// Hands it to the thread that writes files.
 void progress_write(struct progress *progress, struct job_thread *files);
 
 #endif
