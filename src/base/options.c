@@ -329,32 +329,22 @@ static void complete_over(struct number_list *over) {
     }
 }
 
-// The option of that name, of which it is the only abbreviation, or the only one among mqldt's options, which are those
-// with a letter; NULL: none.
-static const struct rule *find_long(const char *name, size_t length) {
+// The option of that letter or name, of which it is the only abbreviation, or the only one among mqldt's options, which
+// are those with a letter; NULL: none.
+static const struct rule *find(const char *word, size_t length) {
     const struct rule *any = NULL, *mqldt = NULL;
     size_t count = 0, mqldt_count = 0;
-    for (size_t i = 0; i < RULES; i++) {
-        if (strncmp(rules[i].name, name, length) == 0) {
-            if (rules[i].name[length] == '\0') {
-                return &rules[i];
-            }
-            any = &rules[i];
-            mqldt = rules[i].letter != 0 ? &rules[i] : mqldt;
-            count++;
-            mqldt_count += rules[i].letter != 0;
+    for (const struct rule *rule = rules; rule < rules + RULES; rule++) {
+        bool begins = word[1] == '-' && strncmp(rule->name, word + 2, length - 2) == 0;
+        if (rule->letter == word[1] || (begins && rule->name[length - 2] == '\0')) {
+            return rule;
         }
+        any = begins ? rule : any;
+        count += begins;
+        mqldt = begins && rule->letter != 0 ? rule : mqldt;
+        mqldt_count += begins && rule->letter != 0;
     }
     return count == 1 ? any : mqldt_count == 1 ? mqldt : NULL;
-}
-
-static const struct rule *find_letter(char letter) {
-    for (size_t i = 0; i < RULES; i++) {
-        if (rules[i].letter == letter) {
-            return &rules[i];
-        }
-    }
-    return NULL;
 }
 
 // Takes an option and its value: --name=value, --name value, -nvalue or -n value.
@@ -366,7 +356,7 @@ static enum options_outcome take_option(struct options *options, char ***words) 
     }
     bool is_long = word[1] == '-';
     size_t length = is_long ? strcspn(word, "=") : 2;
-    const struct rule *rule = is_long ? find_long(word + 2, length - 2) : find_letter(word[1]);
+    const struct rule *rule = find(word, length);
     if (rule == NULL) {
         (void)complain(options, "'%.200s' is unknown or ambiguous; try logdisk --help", word);
         return OPTIONS_WRONG;

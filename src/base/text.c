@@ -78,6 +78,13 @@ void text_escape(struct text *text, const char *name, char twice) {
     }
 }
 
+void text_vescape(struct text *text, const char *format, va_list arguments) {
+    struct text line = {0};
+    text_vprintf(&line, format, arguments);
+    text_escape(text, line.bytes != NULL ? line.bytes : "", '\0');
+    text_free(&line);
+}
+
 void text_cut(struct text *text, size_t length) {
     if (length < text->length) {
         text->length = length;

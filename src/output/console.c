@@ -23,12 +23,12 @@ enum kind { KIND_UNKNOWN, KIND_FILE, KIND_SOCKET, KIND_NONBLOCKING, KIND_OTHER }
 struct stream {
     int fd;
     enum kind kind;
-    bool held;
     int error;                  // of the first text that could not be written
     struct text text;           // waiting
 };
 
 static struct stream screen = {.fd = STDOUT_FILENO}, complaints = {.fd = STDERR_FILENO};
+static bool held;
 
 // O_NONBLOCK belongs to the open file, which we share with others, so pipes and terminals are opened anew. If that is
 // not permitted, poll(2) and small pieces have to do.
@@ -64,7 +64,7 @@ static void drain(struct stream *stream) {
     if (stream->kind == KIND_UNKNOWN) {
         look_at(stream);
     }
-    while (done < stream->text.length && !(stream->held && stream->kind == KIND_FILE)) {
+    while (done < stream->text.length && !(held && stream->kind == KIND_FILE)) {
         ssize_t written = write_some(stream, stream->text.bytes + done, stream->text.length - done);
         if (written > 0) {
             done += (size_t)written;
@@ -82,11 +82,11 @@ static void drain(struct stream *stream) {
 }
 
 void console_hold(void) {
-    screen.held = complaints.held = true;
+    held = true;
 }
 
 void console_release(void) {
-    screen.held = complaints.held = false;
+    held = false;
     console_flush();
 }
 
@@ -95,6 +95,10 @@ void console_print(const char *format, ...) {
     va_start(arguments, format);
     text_vprintf(&screen.text, format, arguments);
     va_end(arguments);
+}
+
+void console_vescape(const char *format, va_list arguments) {
+    text_vescape(&screen.text, format, arguments);
 }
 
 void console_flush(void) {
@@ -107,15 +111,12 @@ bool console_is_behind(void) {
 }
 
 void console_complain(const char *format, ...) {
-    struct text line = {0};
     va_list arguments;
     va_start(arguments, format);
-    text_vprintf(&line, format, arguments);
-    va_end(arguments);
     text_printf(&complaints.text, "logdisk: ");
-    text_escape(&complaints.text, line.bytes != NULL ? line.bytes : "", '\0');
+    text_vescape(&complaints.text, format, arguments);
     text_add(&complaints.text, "\n", 1);
-    text_free(&line);
+    va_end(arguments);
     console_flush();
 }
 

@@ -7,14 +7,16 @@
 #ifndef LOGDISK_CONSOLE_H
 #define LOGDISK_CONSOLE_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 
 // Holds text for regular files until console_release, because they may be on a file system under test.
 void console_hold(void);
 void console_release(void);
 
-// Waits for console_flush. Names have to go through text_escape first.
+// Both wait for console_flush. Names have to be escaped: see text_escape.
 void console_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void console_vescape(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
 // Writes what can be written without blocking.
 void console_flush(void);
 // True if so much waits for standard output that what is out of date a second later had better be left out.

@@ -45,45 +45,37 @@ void mqldt_row_finish(struct mqldt_row *row, const struct result *all) {
     values[MQLDT_FASTEST] = bytes_per_s(all->key.block_bytes, values[MQLDT_MIN]);
 }
 
-void mqldt_title(struct text *text, enum mqldt_column column, uint32_t queue_managers) {
-    static const struct { const char *title, *several, *end; } titles[MQLDT_COLUMNS] = {
-        {"Blocksize", "", ""},
-        {"Total writes to files", "", ""},
-        {"Total bytes written to files", "", ""},
-        {"Max bytes/sec written to files", " by a single qm", " (over 1 sec interval)"},
-        {"Min bytes/sec written to files", " by a single qm", " (over 1 sec interval)"},
-        {"Avg bytes/sec written to files", " by all queue managers", ""},
-        {"Max latency of write (ns)", "", ""},
-        {"Min latency of write (ns)", "", ""},
-        {"Avg latency of write (ns)", "", ""},
-        {"Min bytes/sec (slowest write)", "", ""},
-        {"Max bytes/sec (fastest write)", "", ""},
-    };
-    text_printf(text, "%s%s%s", titles[column].title, queue_managers > 1 ? titles[column].several : "", titles[column].end);
+const char *mqldt_title(enum mqldt_column column, uint32_t queue_managers) {
+    static const char *const titles[MQLDT_COLUMNS] = {
+        "Blocksize", "Total writes to files", "Total bytes written to files",
+        "Max bytes/sec written to files (over 1 sec interval)", "Min bytes/sec written to files (over 1 sec interval)",
+        "Avg bytes/sec written to files", "Max latency of write (ns)", "Min latency of write (ns)", "Avg latency of write (ns)",
+        "Min bytes/sec (slowest write)", "Max bytes/sec (fastest write)"};
+    static const char *const of_several[MQLDT_COLUMNS] = {
+        [MQLDT_SECOND_MAX] = "Max bytes/sec written to files by a single qm (over 1 sec interval)",
+        [MQLDT_SECOND_MIN] = "Min bytes/sec written to files by a single qm (over 1 sec interval)",
+        [MQLDT_BYTES_PER_S] = "Avg bytes/sec written to files by all queue managers"};
+    return queue_managers > 1 && of_several[column] != NULL ? of_several[column] : titles[column];
 }
 
 void csvfile_add(struct csvfile *csvfile, const struct mqldt_row *row) {
     struct text *text = &csvfile->text;
-    if (row->queue_managers != csvfile->queue_managers && row->queue_managers > 1) {
+    bool titled = row->queue_managers == csvfile->queue_managers;
+    if (!titled && row->queue_managers > 1) {
         text_printf(text, "Running MQLDT over %" PRIu32 " Queue Managers\n", row->queue_managers);
     }
-    for (int i = 0; row->queue_managers != csvfile->queue_managers && i < MQLDT_COLUMNS; i++) {
-        mqldt_title(text, (enum mqldt_column)i, row->queue_managers);
-        text_printf(text, i + 1 < MQLDT_COLUMNS ? "," : "\n");
+    for (int i = 0; !titled && i < MQLDT_COLUMNS; i++) {
+        text_printf(text, "%s%s", i > 0 ? "," : "", mqldt_title((enum mqldt_column)i, row->queue_managers));
     }
     for (int i = 0; i < MQLDT_COLUMNS; i++) {
-        text_printf(text, "%" PRIu64 "%c", row->values[i], i + 1 < MQLDT_COLUMNS ? ',' : '\n');
+        text_printf(text, "%s%" PRIu64, i > 0 ? "," : titled ? "" : "\n", row->values[i]);
     }
+    text_printf(text, "\n");
     csvfile->queue_managers = row->queue_managers;
 }
 
 static bool refuse(struct failure *failure, const char *path, const char *why) {
     return failure_set(failure, EXIT_REFUSED, "--csvFile=%s cannot be written: %s; name another file", path, why);
-}
-
-static bool is_screen(const struct stat *status) {
-    struct stat screen;
-    return fstat(STDOUT_FILENO, &screen) == 0 && screen.st_dev == status->st_dev && screen.st_ino == status->st_ino;
 }
 
 // O_NONBLOCK, so that a pipe without a reader does not hold up the start.
@@ -92,10 +84,11 @@ static int open_file(const char *path, int flags) {
 }
 
 bool csvfile_open(struct csvfile *csvfile, const char *path, struct failure *failure) {
-    struct stat status;
+    struct stat status, screen;
     *csvfile = (struct csvfile){.path = path, .fd = -1};
     bool exists = path != NULL && stat(path, &status) == 0;
-    csvfile->on_screen = exists && is_screen(&status);
+    csvfile->on_screen = exists && fstat(STDOUT_FILENO, &screen) == 0 && screen.st_dev == status.st_dev &&
+                         screen.st_ino == status.st_ino;
     if (path == NULL || csvfile->on_screen) {
         return true;
     }

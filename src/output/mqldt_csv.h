@@ -31,7 +31,7 @@ struct mqldt_row mqldt_row_start(void);
 void mqldt_row_add(struct mqldt_row *row, const struct result *one);
 void mqldt_row_finish(struct mqldt_row *row, const struct result *all);
 
-void mqldt_title(struct text *text, enum mqldt_column column, uint32_t queue_managers);
+const char *mqldt_title(enum mqldt_column column, uint32_t queue_managers);
 
 struct csvfile {
     const char *path;       // NULL: not asked for

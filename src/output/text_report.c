@@ -23,15 +23,12 @@ static const char *number(uint64_t value) {
 static void print_option(const char *label, const char *names, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 static void print_option(const char *label, const char *names, const char *format, ...) {
-    struct text value = {0}, shown = {0};
     va_list arguments;
     va_start(arguments, format);
-    text_vprintf(&value, format, arguments);
+    console_print("%-28s%-22s : ", label, names);
+    console_vescape(format, arguments);
+    console_print("\n");
     va_end(arguments);
-    text_escape(&shown, value.bytes != NULL ? value.bytes : "", '\0');
-    console_print("%-28s%-22s : %s\n", label, names, shown.bytes != NULL ? shown.bytes : "");
-    text_free(&value);
-    text_free(&shown);
 }
 
 static void print_list(const char *label, const char *names, const struct number_list *list) {
@@ -121,10 +118,8 @@ static void print_figure(const char *title, int width, const char *sign, uint64_
 }
 
 static void print_mqldt(const struct mqldt_row *row, enum mqldt_column column, const char *sign, uint64_t ordinal) {
-    struct text title = {0};
-    mqldt_title(&title, column, row->queue_managers);
-    print_figure(title.bytes != NULL ? title.bytes : "", column < MQLDT_MAX ? WIDE : NARROW, sign, row->values[column], ordinal);
-    text_free(&title);
+    const char *title = mqldt_title(column, row->queue_managers);
+    print_figure(title, column < MQLDT_MAX ? WIDE : NARROW, sign, row->values[column], ordinal);
 }
 
 void screen_result(const struct mqldt_row *row, const struct result *all) {
