@@ -78,11 +78,6 @@ static bool refuse(struct failure *failure, const char *path, const char *why) {
     return failure_set(failure, EXIT_REFUSED, "--csvFile=%s cannot be written: %s; name another file", path, why);
 }
 
-// O_NONBLOCK, so that a pipe without a reader does not hold up the start.
-static int open_file(const char *path, int flags) {
-    return open(path, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC | O_NONBLOCK | flags, 0666);
-}
-
 bool csvfile_open(struct csvfile *csvfile, const char *path, struct failure *failure) {
     struct stat status, screen;
     *csvfile = (struct csvfile){.path = path, .fd = -1};
@@ -95,19 +90,13 @@ bool csvfile_open(struct csvfile *csvfile, const char *path, struct failure *fai
     if (exists && S_ISBLK(status.st_mode)) {
         return refuse(failure, path, "it is a disk");
     }
-    csvfile->fd = open_file(path, 0);
-    if (csvfile->fd < 0 && errno == ENOENT) {
-        csvfile->fd = open_file(path, O_CREAT);
-        csvfile->made = csvfile->fd >= 0;
-    }
+    // O_NONBLOCK, so that a pipe without a reader does not hold up the start.
+    int flags = O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC | O_NONBLOCK | (exists ? 0 : O_CREAT);
+    csvfile->fd = open(path, flags, 0666);
+    csvfile->made = csvfile->fd >= 0 && !exists;
     csvfile->unread = csvfile->fd < 0 && errno == ENXIO && exists && S_ISFIFO(status.st_mode);
-    if (csvfile->unread) {
-        return true;
-    }
-    if (csvfile->fd < 0 || fcntl(csvfile->fd, F_SETFL, O_APPEND) != 0) {
-        return refuse(failure, path, strerror(errno));
-    }
-    return true;
+    return csvfile->unread || (csvfile->fd >= 0 && fcntl(csvfile->fd, F_SETFL, O_APPEND) == 0) ||
+           refuse(failure, path, strerror(errno));
 }
 
 static void close_file(struct csvfile *csvfile) {

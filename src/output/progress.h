@@ -23,8 +23,8 @@ struct progress {
     struct text line;
 };
 
-// Refuses, before the test, a place that already holds something other than a progress file of this user, or where the
-// file cannot be created.
+// Refuses, before the test, a name that something other than a progress file of this user has, and a directory in which
+// the file cannot be created.
 bool progress_open(struct progress *progress, const char *path, struct failure *failure);
 
 // The line to fill; NULL if it is to be left out: nobody asked for it, or an earlier one is still being written.

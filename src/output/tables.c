@@ -28,21 +28,16 @@ static const char *name_of(int table) {
 
 static bool open_directory(struct tables *tables, struct failure *failure) {
     tables->made_directory = mkdir(tables->path, 0700) == 0;
-    if (!tables->made_directory && errno != EEXIST) {
-        return failure_set(failure, EXIT_REFUSED, "--tables=%s: cannot make the directory: %s", tables->path, strerror(errno));
+    if (tables->made_directory || errno == EEXIST) {
+        tables->dir_fd = open(tables->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     }
-    tables->dir_fd = open(tables->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return tables->dir_fd >= 0 || failure_set(failure, EXIT_REFUSED, "--tables=%s: cannot open the directory: %s",
+    return tables->dir_fd >= 0 || failure_set(failure, EXIT_REFUSED, "--tables=%s: cannot make or open the directory: %s",
                                               tables->path, strerror(errno));
 }
 
 // Some file systems cannot reserve space.
 static bool reserve(int fd, off_t bytes) {
-    int result;
-    do {
-        result = bytes > 0 ? fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, bytes) : 0;
-    } while (result != 0 && errno == EINTR);
-    return result == 0 || (errno != ENOSPC && errno != EDQUOT);
+    return bytes == 0 || fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, bytes) == 0 || (errno != ENOSPC && errno != EDQUOT);
 }
 
 static bool open_table(struct tables *tables, int table, struct failure *failure) {

@@ -64,7 +64,7 @@ void screen_options(const struct options *options) {
         print_option("Background threads", "(--backgroundThreads)", "%" PRIu64, options->background_threads);
     }
     print_option("Sync mode, direct I/O", "(--sync, --direct)", "%s, %s", sync_name(options->sync),
-           options->direct != 0 ? "yes" : "no");
+                 options->direct != 0 ? "yes" : "no");
     console_print("\n");
     console_flush();
 }
