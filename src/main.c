@@ -95,13 +95,6 @@ static void prepare(void *argument) {
     }
 }
 
-static void preparing_tick(void *argument) {
-    struct run *run = argument;
-    if (atomic_load(&run->opened)) {
-        run_progress(run, "preparing");
-    }
-}
-
 // False if the run is to end.
 static bool prepare_run(struct run *run) {
     struct workspace *workspace = &run->workspace;
@@ -110,9 +103,10 @@ static bool prepare_run(struct run *run) {
     }
     workspace->before_files = preflight_disks;
     workspace->before_files_context = run;
+    run->state = "preparing";
     console_print("Creating files...\n");
     console_flush();
-    run->thread_hangs = !job_run(&run->work, &run->supervisor, prepare, run, &workspace->stop, preparing_tick, run);
+    run->thread_hangs = !job_run(&run->work, &run->supervisor, prepare, run, &workspace->stop, run_progress, run);
     if (!run->thread_hangs && workspace->failure.status != EXIT_MEASURED) {
         run->failure = workspace->failure;
         return false;
@@ -173,7 +167,8 @@ static void finish(struct run *run) {
     if (job_finish(&run->files, &run->supervisor, write_results, run, RESULTS_PATIENCE_NS)) {
         csvfile_report(&run->csvfile);
         *failure = failure->status == EXIT_MEASURED ? run->tables.failure : *failure;
-        run_progress(run, "finished");
+        run->state = "finished";
+        run_progress(run);
     } else {
         run->thread_hangs = true;
         console_complain(run->supervisor.hurried

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -18,10 +17,10 @@ bool preflight_surroundings(struct run *run, struct failure *failure) {
         return failure_set(failure, EXIT_REFUSED, "--fileSize x --numFiles x --qm: the test files would take more "
                            "than 2^64 bytes; take fewer or smaller files");
     }
-    bool passed = options->start_at_ns > 0 && options->start_at_ns <= run->start_epoch_ns;
-    if (passed && (run->start_epoch_ns - options->start_at_ns) / NS_PER_S >= run->planned_s) {
+    uint64_t planned_ns = options->start_at_ns > 0 ? options->start_at_ns : UINT64_MAX;
+    if (run->start_epoch_ns > planned_ns && (run->start_epoch_ns - planned_ns) / NS_PER_S >= run->planned_s) {
         return failure_set(failure, EXIT_REFUSED, "--startAt has passed %.3f s ago, and the run it planned with it; "
-                           "name a later instant", (double)(run->start_epoch_ns - options->start_at_ns) / 1e9);
+                           "name a later instant", (double)(run->start_epoch_ns - planned_ns) / 1e9);
     }
     if (options->mlock && mlockall(MCL_CURRENT | MCL_FUTURE) != 0) {
         return failure_set(failure, EXIT_REFUSED, "--mlock: cannot lock memory: %s; raise the limit (ulimit -l), "

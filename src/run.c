@@ -13,18 +13,13 @@
 #include <string.h>
 
 void run_warn(struct run *run, const char *format, ...) {
-    char text[512];
+    char *text = run->warnings[run->warnings_count];
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
+    (void)vsnprintf(text, sizeof run->warnings[0], format, arguments);
     va_end(arguments);
     console_complain("warning: %s", text);
-    if (run->warnings_count < RUN_WARNINGS_MAX) {
-        char *copy = strdup(text);
-        if (copy != NULL) {
-            run->warnings[run->warnings_count++] = copy;
-        }
-    }
+    run->warnings_count += run->warnings_count < RUN_WARNINGS_MAX;
 }
 
 void run_note_stop(struct run *run) {
@@ -45,7 +40,7 @@ void run_note_stop(struct run *run) {
     }
 }
 
-static void put_progress(struct text *line, const struct run *run, const char *state) {
+static void put_progress(struct text *line, const struct run *run) {
     const struct step_plan *plan = &run->workers.plan;
     const struct distribution *writes = plan->key.step > 0 ? &stream_recorder(&run->workers.streams[0])->step : NULL;
     uint64_t step_s = run->options->warmup_s + run->options->duration_s, all_s = run->steps * step_s, now = now_ns();
@@ -53,7 +48,7 @@ static void put_progress(struct text *line, const struct run *run, const char *s
     uint64_t before_s = plan->key.step > 0 ? (plan->key.step - 1) * step_s : 0;
     uint64_t done_s = before_s + (in_step_s < step_s ? in_step_s : step_s), p99_ns;
     text_printf(line, "state=%s step=%" PRIu32 " steps=%" PRIu32 " percent=%.1f elapsed_s=%" PRIu64 " remaining_s=%" PRIu64
-                " block_size_bytes=%" PRIu64 " queue_managers=%" PRIu32 " writes=%" PRIu64, state, plan->key.step, run->steps,
+                " block_size_bytes=%" PRIu64 " queue_managers=%" PRIu32 " writes=%" PRIu64, run->state, plan->key.step, run->steps,
                 100.0 * (double)done_s / (double)all_s, (now - run->start_ns) / NS_PER_S, all_s - done_s,
                 plan->key.block_bytes, plan->key.load_point, writes != NULL ? writes->count : 0);
     if (writes != NULL && distribution_percentile_ns(writes, BY_COUNT, 990000, &p99_ns)) {
@@ -62,11 +57,15 @@ static void put_progress(struct text *line, const struct run *run, const char *s
     text_printf(line, " error=%d\n", run->failure.status != EXIT_MEASURED);
 }
 
-void run_progress(struct run *run, const char *state) {
+void run_progress(void *argument) {
+    struct run *run = argument;
+    if (!atomic_load(&run->opened)) {
+        return;
+    }
     struct text *line = progress_line(&run->progress);
     bool known = atomic_load(&run->places_known);
     if (line != NULL) {
-        put_progress(line, run, state);
+        put_progress(line, run);
         // Tables must not wait for a progress file that hangs with the disk under test.
         progress_write(&run->progress, known && run->places.progress ? &run->work : &run->files);
     }

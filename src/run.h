@@ -36,6 +36,7 @@ struct run {
     uint64_t planned_s;                 // of all steps, warm-up and gaps included
     uint64_t clock_read_ns;
     uint32_t steps, steps_measured;
+    const char *state;                  // for the progress: preparing waiting warmup measuring verifying finished
     uint64_t look_ns;                   // when main last looked at the workers of a step
     uint64_t oversleep_max_ns;          // how much later than it asked main woke while a step ran: the process was frozen
     uint32_t oversleep_max_step;        // 0: never
@@ -64,7 +65,7 @@ struct run {
     bool results_written;
     struct places places;
     atomic_bool places_known;
-    char *warnings[RUN_WARNINGS_MAX];
+    char warnings[RUN_WARNINGS_MAX + 1][512];       // one more, which is only printed
     uint32_t warnings_count;
 };
 
@@ -75,7 +76,7 @@ void run_warn(struct run *run, const char *format, ...) __attribute__((format(pr
 void run_note_stop(struct run *run);
 
 // Does what is due once per second: writes the progress, hands rows over to be written, and prints.
-void run_progress(struct run *run, const char *state);
+void run_progress(void *run);
 
 // preflight.c: what is refused before the first byte is written. Both run in a thread, because files and disks may hang.
 

@@ -63,8 +63,9 @@ static void set_times(struct run *run, uint64_t begin_ns) {
 static bool wait_for_plan(struct run *run) {
     uint64_t planned_ns = planned_begin_ns(run), until_ns = planned_ns > 0 ? planned_ns - WAKE_NS : 0;
     bool stopped = run->supervisor.reason != STOP_NONE;
+    run->state = "waiting";
     for (uint64_t now = now_ns(); !stopped && now < until_ns; now = now_ns()) {
-        run_progress(run, "waiting");
+        run_progress(run);
         stopped = supervisor_wait(&run->supervisor, least(now + NS_PER_S, until_ns));
     }
     return !stopped;
@@ -160,7 +161,8 @@ static void advance(struct run *run, struct stream_step *stream, enum operation 
 static void show(struct run *run) {
     uint64_t start_ns = run->workers.plan.timeline.start_ns, now = run->look_ns;
     screen_elapsed(&run->screen, now > start_ns ? (now - start_ns) / NS_PER_S : 0);
-    run_progress(run, now < start_ns ? "warmup" : "measuring");
+    run->state = now < start_ns ? "warmup" : "measuring";
+    run_progress(run);
 }
 
 static void note_in_flight(struct run *run, struct worker *worker) {
@@ -373,20 +375,17 @@ static void report_step(struct run *run) {
 
 // Verification.
 
-static void verify_tick(void *run) {
-    run_progress(run, "verifying");
-}
-
 // Only what was written in a known order can be told again.
 static void verify_streams(struct run *run) {
     struct verify *verify = &run->verify;
     verify->workspace = &run->workspace;
+    run->state = "verifying";
     for (uint32_t i = 0; i < run->workload.streams_count && run->failure.status == EXIT_MEASURED; i++) {
         verify->stream = &run->workers.streams[i];
         if (stream_has(verify->stream->stream, OPERATION_READ) || verify->stream->first_worker->pass_operations == 0) {
             continue;
         }
-        run->thread_hangs = !job_run(&run->work, &run->supervisor, verify_stream, verify, &verify->stop, verify_tick, run);
+        run->thread_hangs = !job_run(&run->work, &run->supervisor, verify_stream, verify, &verify->stop, run_progress, run);
         if (!run->thread_hangs && verify->failure.status != EXIT_MEASURED) {
             run->failure = verify->failure;
         } else if (run->supervisor.reason != STOP_NONE) {
@@ -425,7 +424,7 @@ bool step_run(struct run *run, uint32_t number, uint64_t block_bytes, uint32_t l
     monitor_workers(run);
     disturbance_end_step(&run->disturbance);
     report_step(run);
-    run_progress(run, "measuring");     // the step's last percent and writes
+    run_progress(run);                  // the step's last percent and writes
     if (run->options->verify && run->failure.status == EXIT_MEASURED) {
         verify_streams(run);
     }

@@ -73,7 +73,7 @@ bool job_run(struct job_thread *thread, struct supervisor *supervisor, void (*wo
                 return job_thread_idle(thread);
             }
         }
-        if (tick != NULL && now_ns() >= next_tick_ns) {
+        if (now_ns() >= next_tick_ns) {
             tick(tick_argument);
             next_tick_ns = now_ns() + TICK_NS;
         }

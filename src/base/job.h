@@ -36,7 +36,7 @@ bool job_thread_idle(void *thread);
 bool job_thread_end(struct job_thread *thread);
 
 // Runs a job and waits for it. When the run is to end it sets *stop; returns false if the job is then still not done
-// after SUPERVISOR_PATIENCE_NS: it hangs. tick (may be NULL) is called about once a second meanwhile.
+// after SUPERVISOR_PATIENCE_NS: it hangs. tick is called about once a second meanwhile.
 bool job_run(struct job_thread *thread, struct supervisor *supervisor, void (*work)(void *), void *argument,
              atomic_bool *stop, void (*tick)(void *), void *tick_argument);
 
