@@ -50,7 +50,7 @@ struct result result_of_worker(const struct worker *worker, enum operation opera
     result.ring_passes = worker->pass_operations > 0 ? (double)operations / (double)worker->pass_operations : NAN;
     result.operations_not_started = figures->not_started;
     result.start_skew_ns = since(worker->first_start_ns, worker_schedule(worker).origin_ns);
-    if (worker->first_pass_ended && figures->first_pass_operations > 0) {
+    if (figures->first_pass_operations > 0) {
         result.first_pass_operations = figures->first_pass_operations;
         result.first_pass_sum_ns = figures->first_pass_sum_ns;
         result.later_operations = operations - figures->first_pass_operations;

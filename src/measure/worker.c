@@ -216,7 +216,6 @@ static void note_first_pass(struct worker *worker) {
             figures->first_pass_sum_ns = figures->latency.sum_ns + figures->slot.sum_ns;
         }
     }
-    worker->first_pass_ended = true;
 }
 
 static inline void record(struct worker *worker, struct figures *figures, uint64_t start_ns, uint64_t end_ns) {

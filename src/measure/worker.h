@@ -55,7 +55,7 @@ struct figures {
     struct stalls stalls;
     uint64_t second_operations;         // of the running second
     struct seconds seconds;
-    uint64_t first_pass_operations, first_pass_sum_ns;          // measured in the first pass over the files in this step
+    uint64_t first_pass_operations, first_pass_sum_ns;      // operations 0: no first pass ended in the measured time
     uint64_t not_started;               // that were due in the measured time (open loop)
     struct stall in_flight;             // when main abandoned the worker; if in_flight.in_flight
 };
@@ -113,7 +113,6 @@ struct worker {
     uint64_t operations;                // of the step, warm-up included
     uint64_t warmup_operations;
     uint64_t pass_operations;           // in one pass over the files; 0: there are no passes
-    bool first_pass_ended;
     uint64_t first_start_ns;            // of the step's first operation, warm-up included; 0: none
     uint64_t finish_ns;                 // when this worker's measured time ended
     uint64_t waits_for_recorder;

@@ -296,7 +296,6 @@ void test_passes(void) {
             distribution_add(&figures->latency, i == 0 ? (n <= 10 ? 100 : 200) : 1000000, n);
         }
     }
-    step->first_worker[0].first_pass_ended = true;
     step->first_worker[0].figures[OPERATION_WRITE]->first_pass_operations = 10;
     step->first_worker[0].figures[OPERATION_WRITE]->first_pass_sum_ns = 1000;
     struct result all = result_of_all(step, OPERATION_WRITE);
