@@ -126,11 +126,9 @@ static bool prepare_run(struct run *run) {
 
 // The clock may have been stepped while files were made: the planned start is taken over as late as can be.
 static void plan_start(struct run *run) {
-    if (run->options->start_at_ns > 0) {
-        uint64_t epoch = epoch_ns(), now = now_ns();
-        uint64_t late_ns = epoch > run->options->start_at_ns ? epoch - run->options->start_at_ns : 0;
-        bool before_boot = late_ns + NS_PER_S > now;                // the monotonic clock has no such instant
-        run->first_begin_ns = late_ns == 0 ? now + (run->options->start_at_ns - epoch) : before_boot ? now : now - late_ns;
+    uint64_t boot_ns = boot_epoch_ns(), at_ns = run->options->start_at_ns;
+    if (at_ns > 0) {                    // the monotonic clock has no instant before it began
+        run->first_begin_ns = at_ns > boot_ns + NS_PER_S ? at_ns - boot_ns : now_ns();
     }
 }
 

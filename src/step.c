@@ -13,7 +13,6 @@
 #define LEAD_NS UINT64_C(3000000)               // from the start signal to the first operation
 #define LEAD_PER_WORKER_NS UINT64_C(20000)
 #define WAKE_NS UINT64_C(50000000)              // how long before a planned start main wakes
-#define CLOCK_PAIRS 5
 #define GRACE_NS UINT64_C(10000000)             // after a cut, before main passes it for a worker in a call
 #define MONITOR_NS UINT64_C(250000000)          // the longest wait between two looks
 #define END_MONITOR_NS UINT64_C(2000000)        // the same once the step is over
@@ -274,16 +273,10 @@ static void note_error(struct run *run) {
 }
 
 static void report_stalls(struct run *run, const struct stream_step *stream, enum operation operation) {
-    struct stalls all = {0};
-    for (uint32_t i = 0; i < stream->workers; i++) {
-        const struct stalls *stalls = &stream->first_worker[i].figures[operation]->stalls;
-        for (size_t j = 0; j < stalls->count; j++) {
-            stalls_insert(&all, &stalls->longest[j]);
-        }
-    }
-    for (size_t i = 0; i < all.count; i++) {
+    const struct stalls *stalls = &stream->all[operation]->stalls;
+    for (size_t i = 0; i < stalls->count; i++) {
         char path[PATH_MAX];
-        const struct stall *stall = &all.longest[i];
+        const struct stall *stall = &stalls->longest[i];
         workspace_file_path(&run->workspace, stream->first_worker[stall->worker - 1].place, stall->file, path);
         struct table_row row = {.key = result_key_of(stream, operation), .number = (uint32_t)i + 1, .stall = stall,
                                 .step_start_ns = stream->plan->timeline.start_ns, .file = path};
@@ -394,22 +387,6 @@ static void verify_streams(struct run *run) {
     }
 }
 
-// The wall clock at an instant of the monotonic one. On a busy host this thread may lose its processor between two
-// reads, so the closest of a few pairs counts.
-static uint64_t epoch_at(uint64_t instant_ns) {
-    uint64_t epoch = 0, closest_ns = UINT64_MAX;
-    for (int i = 0; i < CLOCK_PAIRS; i++) {
-        uint64_t before = now_ns();
-        uint64_t wall = epoch_ns();
-        uint64_t apart_ns = now_ns() - before;
-        if (apart_ns < closest_ns) {
-            closest_ns = apart_ns;
-            epoch = wall + instant_ns - before;
-        }
-    }
-    return epoch;
-}
-
 bool step_run(struct run *run, uint32_t number, uint64_t block_bytes, uint32_t load_point) {
     struct step_plan *plan = &run->workers.plan;
     struct result_key key = {.step = number, .block_bytes = block_bytes, .load_point = load_point};
@@ -419,7 +396,7 @@ bool step_run(struct run *run, uint32_t number, uint64_t block_bytes, uint32_t l
         return false;
     }
     start_workers(run);
-    plan->start_epoch_ns = epoch_at(plan->timeline.start_ns);
+    plan->start_epoch_ns = plan->timeline.start_ns + boot_epoch_ns();
     screen_start_step(&run->screen, block_bytes, load_point, plan->timeline.duration_ns / NS_PER_S);
     monitor_workers(run);
     disturbance_end_step(&run->disturbance);

@@ -31,6 +31,12 @@ static inline uint64_t epoch_ns(void) {
     return timespec_ns(time);
 }
 
+// What the wall clock shows now minus what the monotonic one does: add it to an instant of the latter.
+static inline uint64_t boot_epoch_ns(void) {
+    uint64_t epoch = epoch_ns();
+    return epoch - now_ns();
+}
+
 // Sleeps until that instant of CLOCK_MONOTONIC; returns at once if it has passed.
 static inline void sleep_until_ns(uint64_t instant_ns) {
     struct timespec time = ns_timespec(instant_ns);

@@ -119,7 +119,11 @@ struct result result_of_all(const struct stream_step *stream, enum operation ope
     figures_clear(figures);
     for (uint32_t i = 0; i < stream->workers; i++) {
         struct result one = result_of_worker(&stream->first_worker[i], operation);
+        const struct stalls *stalls = &stream->first_worker[i].figures[operation]->stalls;
         add_worker(&all, figures, &one, stream->workers);
+        for (size_t j = 0; j < stalls->count; j++) {
+            stalls_insert(&figures->stalls, &stalls->longest[j]);
+        }
     }
     judge_rounds(&all, recorder);
     return all;

@@ -46,7 +46,8 @@ struct step_plan {
     atomic_uint finished;               // workers
 };
 
-// What a worker measured of one operation in a step. Of all workers of a stream together only the distributions.
+// What a worker measured of one operation in a step. Of all workers of a stream together only the
+// distributions and stalls.
 struct figures {
     struct distribution slot;           // what completed since the last cut
     struct distribution latency;        // of the measured time
