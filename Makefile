@@ -14,7 +14,7 @@ JOBS ?= 4
 # More arguments for ansible-playbook.
 ARGS ?=
 
-QUICK_SWEEP := -e sweep_duration=3 -e sweep_warmup=1 -e sweep_file_size=16M -e sweep_files=4
+QUICK_SWEEP := -e gate_profile=look -e sweep_duration=3 -e sweep_warmup=1 -e sweep_file_size=16M -e sweep_files=4
 # Not by its script, whose first line cannot hold every path.
 CERTIFY := .venv/bin/python -m ansible playbook playbooks/certify.yml
 
@@ -27,13 +27,13 @@ PYTEST = PATH="$(CURDIR)/$(DEV):$$PATH" $(DEV)/python -m pytest
 ##@ Use
 
 .PHONY: certify
-certify: writable .venv/.finished link ## certify this machine with a quick sweep, or a fleet: INVENTORY=hosts.yml ARGS="-e sweep_duration=60"
+certify: writable .venv/.finished link ## certify this machine with a quick sweep, or a fleet: INVENTORY=hosts.yml ARGS="-e workspace_path=..."
 ifeq ($(INVENTORY),)
 	@mkdir -p build
 	@# localhost is what certify_hosts leaves out unless told otherwise.
 	@name=$$(uname -n); [ "$$name" != localhost ] || name=this-machine; \
 	    printf '%s ansible_connection=local ansible_python_interpreter="{{ ansible_playbook_python }}"\n' "$$name" > build/this-machine.ini
-	@echo "Certifying this machine with a quick sweep ($(QUICK_SWEEP)); a run this short does not certify."
+	@echo "Certifying this machine with a quick sweep ($(QUICK_SWEEP)); the profile look never certifies."
 	$(CERTIFY) -i build/this-machine.ini $(QUICK_SWEEP) $(ARGS)
 else
 	$(CERTIFY) -i "$$INVENTORY" $(ARGS)

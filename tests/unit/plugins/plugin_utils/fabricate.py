@@ -128,7 +128,7 @@ def run_table(**keys):
     return table(("key", "value"), [(key, value) for key, value in content.items() if value is not None])
 
 
-def result_row(step=1, block_size_bytes=4096, queue_managers=1, queue_manager="all", seconds=300, latency_ns=200_000, **figures):
+def result_row(step=1, block_size_bytes=4096, queue_managers=1, queue_manager="all", seconds=600, latency_ns=200_000, **figures):
     """Return a row of results.csv as a dict, consistent in itself unless figures say otherwise."""
     elapsed_ns = int(seconds * 1e9)
     writers = queue_managers if queue_manager == "all" else 1
@@ -268,7 +268,7 @@ def run_data(hosts, profile="mq-log-silver", check_mode=False, **keys):
         "collection_version": "1.0.0",
         "controller": {"hostname": "controller", "user": "ops", "ansible_version": "2.19.14", "python_version": "3.11.7", "check_mode": check_mode},
         "expected_hosts": list(hosts),
-        "parameters": {"sweep_duration": 300, "sweep_block_sizes": ["4K", "64K", "1M"], "sweep_file_size": "64 MiB", "sweep_files": 16},
+        "parameters": {"sweep_duration": 600, "sweep_block_sizes": ["4K", "64K", "1M"], "sweep_file_size": "64 MiB", "sweep_files": 16},
         "profile": load_profile(profile, PROFILES).as_dict(),
         "policy": {"fail_on": list(DEFAULT_FAIL_ON), "report_only": False},
         **keys,

@@ -46,14 +46,14 @@ def texts(profile):
 
 
 @pytest.mark.parametrize(
-    ("name", "mean", "p99", "p99_9", "highest", "rate"),
+    ("name", "mean", "p99", "p99_9", "highest", "time_weighted", "rate"),
     [
-        ("gold", "500 us", "1 ms", "5 ms", "50 ms", "1,000 MB/s"),
-        ("silver", "1 ms", "2 ms", "10 ms", "100 ms", "250 MB/s"),
-        ("bronze", "5 ms", "10 ms", "50 ms", "200 ms", "100 MB/s"),
+        ("gold", "500 us", "1 ms", "5 ms", "50 ms", "5 ms", "1,000 MB/s"),
+        ("silver", "1 ms", "2 ms", "10 ms", "100 ms", "10 ms", "250 MB/s"),
+        ("bronze", "5 ms", "10 ms", "50 ms", "200 ms", "50 ms", "100 MB/s"),
     ],
 )
-def test_shipped_profiles(name, mean, p99, p99_9, highest, rate):
+def test_shipped_profiles(name, mean, p99, p99_9, highest, time_weighted, rate):
     profile = load_profile(f"mq-log-{name}", fabricate.PROFILES)
     small = "block size <= 64 KiB"
     assert texts(profile) == [
@@ -61,11 +61,12 @@ def test_shipped_profiles(name, mean, p99, p99_9, highest, rate):
         (f"latency_p99 <= {p99}", small, "fail", False),
         (f"latency_p99_9 <= {p99_9}", small, "fail", False),
         (f"latency_max <= {highest}", small, "fail", False),
+        (f"latency_time_weighted_p99 <= {time_weighted}", small, "fail", False),
         (f"bytes_per_s >= {rate}", "block size >= 1 MiB", "fail", False),
         ("latency_mean <= 10 ms", "", "fail", True),
         ("latency_max < 10 s", "", "fail", True),
     ]
-    assert (profile.min_duration_s, profile.confidence) == (300, 0.95)
+    assert (profile.min_duration_s, profile.confidence) == (600, 0.95)
     assert (profile.min_footprint_bytes, profile.block_sizes) == (1 << 30, (4096, 8192, 16384, 32768, 65536, 262144, 1 << 20))
     assert profile.name == f"mq-log-{name}"
 
@@ -100,13 +101,22 @@ def test_the_default_sweep_certifies_by_the_shipped_profiles():
 
 def test_every_shipped_file_is_a_profile_of_its_name():
     paths = glob.glob(os.path.join(fabricate.PROFILES, "*"))
-    assert len(paths) == 3
+    assert len(paths) == 4
     for path in paths:
-        assert load_profile(path).name == os.path.basename(path)[:-4]
+        profile = load_profile(path)
+        assert profile.name == os.path.basename(path)[:-4]
+        assert all(limit.source for limit in profile.limits)
+
+
+def test_a_look_has_silvers_limits_that_seconds_can_break_and_never_certifies():
+    look, silver = (load_profile(name, fabricate.PROFILES) for name in ("look", "mq-log-silver"))
+    of_silver = [text for text in texts(silver) if not text[0].startswith(("latency_p99_9", "latency_time_weighted"))]
+    assert texts(look) == of_silver
+    assert (look.confidence, look.min_duration_s, look.min_footprint_bytes, look.block_sizes) == (None, 0, 0, ())
 
 
 def test_a_profile_as_plain_data_reads_as_the_same_profile():
-    for source in (*(f"mq-log-{name}" for name in ("gold", "silver", "bronze")), GOOD):
+    for source in (*(f"mq-log-{name}" for name in ("gold", "silver", "bronze")), "look", GOOD):
         profile = load_profile(source, fabricate.PROFILES)
         assert load_profile(profile.as_dict()) == profile
 
@@ -257,7 +267,7 @@ def test_a_wrong_profile(change, message):
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("mq-log-platinum", "mq-log-bronze, mq-log-gold, mq-log-silver"),
+        ("mq-log-platinum", "look, mq-log-bronze, mq-log-gold, mq-log-silver"),
         ("", "name, a path or a dictionary"),
         (None, "name, a path"),
         (["x"], "name, a path"),

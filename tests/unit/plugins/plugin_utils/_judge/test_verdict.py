@@ -518,6 +518,12 @@ def test_a_small_ring_with_sizes_left_out_does_not_certify_by_a_shipped_profile(
     assert (result["verdict"], result["certified"]) == ("pass", False)
 
 
+def test_figures_as_they_stand_never_certify():
+    result = judge(step(), qualifies={"confidence": "none"})
+    assert (result["verdict"], result["certified"]) == ("pass", False)
+    assert result["qualification"] == "mine compares figures as they stand (confidence: none)"
+
+
 def test_a_warning_certifies():
     result = judge(step(latency_max_ns=200_000_000), SLOWEST, waivers=[waiver(metric="latency_max")], qualifies={"min_duration_s": 300}, over=())
     assert (result["verdict"], result["certified"], result["qualification"]) == ("warn", True, "")

@@ -257,7 +257,7 @@ def test_a_host_in_detail(tmp_path):
         ["1 MiB", "QMB"],
         ["1 MiB", "all 2"],
     ]
-    assert page.rows[first + 1][2:] == ["1,484,795", "4,950", "20.3 MB/s", "202 us", "202 us", "404 us", "808 us", "≥ 4.04 ms", "? inconclusive"]
+    assert page.rows[first + 1][2:] == ["2,969,591", "4,950", "20.3 MB/s", "202 us", "202 us", "404 us", "808 us", "≥ 4.04 ms", "? inconclusive"]
     assert ["latency_p99 <= 2 ms", "block size <= 64 KiB", "✓ pass", "571 us", "4 KiB, QMA", "0 of 4"] in page.rows
     assert ["latency_max < 10 s", "every row", "? inconclusive", "≥ 20.5 ms", "1 MiB, QMA", "8 of 8"] in page.rows
     assert ["memory_bytes", "62.8 GiB"] in page.rows
@@ -466,7 +466,7 @@ def test_a_merged_report_says_so(tmp_path):
     runs = [fabricate.run_directory(tmp_path / name, {f"db0{name}": files}) for name in ("1", "2")]
     merged = RunDirectory.merge([run.path for run in runs], str(tmp_path / "merged"))
     assert shown(merged).splitlines()[:2] == [
-        "PASS: This run certifies 2 hosts against mq-log-silver 1.",
+        "PASS: This run certifies 2 hosts against mq-log-silver 2.",
         "  Merged from 2 runs; this verdict is based on their records.",
     ]
 
@@ -496,10 +496,10 @@ def test_a_refusal_in_check_mode_is_told(tmp_path):
 @pytest.mark.parametrize(
     ("seconds", "hosts", "first"),
     [
-        (300, 1, "PASS: This run certifies 1 host against mq-log-silver 1."),
-        (300, 2, "PASS: This run certifies 2 hosts against mq-log-silver 1."),
-        (250, 1, "PASS, but this run does not certify: it measured 250 s per row, but mq-log-silver requires 300 s."),
-        (250, 3, "PASS, but this run does not certify: h0 (and 2 more): it measured 250 s per row, but mq-log-silver requires 300 s."),
+        (600, 1, "PASS: This run certifies 1 host against mq-log-silver 2."),
+        (600, 2, "PASS: This run certifies 2 hosts against mq-log-silver 2."),
+        (550, 1, "PASS, but this run does not certify: it measured 550 s per row, but mq-log-silver requires 600 s."),
+        (550, 3, "PASS, but this run does not certify: h0 (and 2 more): it measured 550 s per row, but mq-log-silver requires 600 s."),
     ],
 )
 def test_the_first_line_says_whether_the_run_certifies(tmp_path, seconds, hosts, first):

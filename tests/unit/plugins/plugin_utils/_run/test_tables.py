@@ -38,7 +38,7 @@ def test_figures_are_typed_by_column():
     tables = parse(fabricate.step_rows(1, 4096, 2, latency_ns=150_000))
     assert [row["worker"] for row in tables.results] == [1, 2, "all"]
     row = tables.results[2]
-    assert (row["block_size_bytes"], row["load_point"], row["operations"]) == (4096, 2, 4_000_000)
+    assert (row["block_size_bytes"], row["load_point"], row["operations"]) == (4096, 2, 8_000_000)
     assert row["latency_mean_ns"] == 150_000.0
     assert isinstance(row["latency_mean_ns"], float)
     assert row["latency_p99_999_ns"] is None
