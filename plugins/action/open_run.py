@@ -16,11 +16,14 @@ from typing import Any
 
 from ansible.plugins.action import ActionBase
 from ansible.release import __version__ as ansible_version
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, ExpectationError, check_count, expectation
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import INTERNAL, USAGE, make_outcome, write_outcome
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.role_options import option_problem, option_specs, role_defaults
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import RUN_WIDE, SettingsError, agreed, same_problem_once
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import whole_s
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import RUN_WIDE, SettingsError, agreed, same_problem_once, shown
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import PolicyError, check_policy
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import collection_version
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
@@ -29,6 +32,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 
 VARIES = "differs between hosts"
+RESOLVED = ("sweep_duration",)
+"""Variables whose default depends on the profile: the plan says what became of them."""
 USAGE_ERRORS = (ExpectationError, SettingsError, ProfileError, PolicyError, RunDirectoryError)
 
 
@@ -59,6 +64,9 @@ class ActionModule(ActionBase):
             write_outcome(os.path.dirname(directory.path), make_outcome(INTERNAL, "the run has not reached its verdict", **opened))
         except (OSError, *USAGE_ERRORS) as error:
             return {**result, **_refusal(str(error), _absolute(options["report_dir"]))}
+        plans = {host: own["sweep_plan"] for host, own in hostvars.items()}
+        # In a preflight the notes are in the hosts' records.
+        say(self._display, "\n".join([_duration(settings["sweep_mode"], plans), *([] if self._task.check_mode else _notes(plans))]))
         key = {"schema": SCHEMA, "kind": "run", "run_id": run["run_id"], "path": directory.path}
         return {**result, "changed": False, "problems": [], "run": opened, "logdisk": key}
 
@@ -108,6 +116,22 @@ def _check_options(hostvars: Mapping[str, Any], specs: Mapping[str, Any]) -> Non
         raise SettingsError("; ".join(found))
 
 
+def _duration(mode: str, plans: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return how long the run takes, and one that certifies if this one is too short for it."""
+    measuring, certifying = (_units.format_duration(whole_s(mode, plans, key) * 1e9, 2) for key in ("planned_s", "certify_s"))
+    one_by_one = ", the hosts of a pool one after the other" if mode == "isolated" else ""
+    longer = f". A run that certifies takes about {certifying}" if certifying != measuring else ""
+    return f"Measuring takes about {measuring} in all{one_by_one}{longer}."
+
+
+def _notes(plans: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return what the hosts cannot show by their plans, said once for all hosts of which the same is to be said."""
+    hosts_by_notes: dict[tuple[str, ...], list[str]] = {}
+    for host in sorted(plans):
+        hosts_by_notes.setdefault(tuple(plans[host]["notes"]), []).append(host)
+    return [f"{shown(hosts)}: {note}" for notes, hosts in hosts_by_notes.items() for note in notes]
+
+
 def _absolute(path: str) -> str:
     return os.path.abspath(os.path.expanduser(path))
 
@@ -122,7 +146,8 @@ def _parameters(defaults: Mapping[str, Any], hostvars: Mapping[str, Any]) -> dic
     """Return the value of every role variable: what the hosts' variables say, or else the default. None stands for a default that is computed on the host."""
     parameters: dict[str, Any] = {}
     for own in hostvars.values():
-        handed_on = own.get("gate_settings") or {}
+        plan = own.get("sweep_plan") or {}
+        handed_on = {**(own.get("gate_settings") or {}), **{name: plan[name] for name in RESOLVED if name in plan}}
         for name, default in defaults.items():
             value = handed_on.get(name, own.get(name, default))
             if parameters.setdefault(name, value) != value:

@@ -11,6 +11,9 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import make_plan
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.foresight import foresee
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_values import ProfileError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
 
@@ -27,10 +30,13 @@ class ActionModule(ActionBase):
                 "queue_managers": {"type": "int", "required": True},
                 "options": {"type": "dict", "default": {}},
                 "run_wide": {"type": "dict", "default": {}},
+                "profile": {"type": "raw", "required": True},
+                "profile_dir": {"type": "str", "required": True},
             }
         )
         try:
-            plan = make_plan(options["variables"], options["queue_managers"], options["options"])
-        except OptionError as error:
+            profile = load_profile(options["profile"], options["profile_dir"])
+            plan = make_plan(options["variables"], options["queue_managers"], options["options"], profile.min_duration_s)
+        except (OptionError, ProfileError) as error:
             raise AnsibleActionFail(str(error)) from error
-        return {**result, "changed": False, **plan, **options["run_wide"]}
+        return {**result, "changed": False, **plan, **options["run_wide"], "notes": foresee(profile, plan)}

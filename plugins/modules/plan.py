@@ -31,6 +31,14 @@ options:
     description: Other options of the tester by name, such as C(alignment). The options that the collection sets itself are refused.
     type: dict
     default: {}
+  profile:
+    description: The profile by which the host is judged, as the name of a profile of this collection, a path or a dictionary.
+    type: raw
+    required: true
+  profile_dir:
+    description: Directory that contains the profiles of this collection.
+    type: str
+    required: true
   run_wide:
     description: Settings that concern the whole run. They are returned as they are.
     type: dict
@@ -47,6 +55,8 @@ EXAMPLES = r"""
       sweep_files: 16
     queue_managers: 2
     options: {alignment: 512}
+    profile: mq-log-silver
+    profile_dir: roles/gate/files/profiles
   register: sweep_plan
 """
 
@@ -61,10 +71,23 @@ footprint_bytes:
   description: Size of all test files together.
   returned: success
   type: int
+sweep_duration:
+  description: Seconds that each row is measured.
+  returned: success
+  type: int
 planned_s:
   description: Seconds that the steps take.
   returned: success
   type: float
+certify_s:
+  description: Seconds that the steps take if each row is measured for as long as the profile asks for.
+  returned: success
+  type: float
+notes:
+  description: What the asked duration cannot decide.
+  returned: success
+  type: list
+  elements: str
 deadline_s:
   description: Seconds after which the tester ends in any case.
   returned: success

@@ -18,7 +18,7 @@ SWEEP = """
     - ansible.builtin.include_role: {name: mqops.logdisk.tester}
     - ansible.builtin.include_role: {name: mqops.logdisk.gate, tasks_from: settings}
     - ansible.builtin.include_role: {name: mqops.logdisk.sweep, tasks_from: plan}
-      vars: {sweep_queue_manager_count: 1}
+      vars: {sweep_queue_manager_count: 1, sweep_settings: "{{ gate_settings }}"}
     - ansible.builtin.include_role: {name: mqops.logdisk.gate, tasks_from: open}
       vars: {gate_hosts: all}
     - ansible.builtin.include_role: {name: mqops.logdisk.workspace}
@@ -60,7 +60,7 @@ def test_the_sweep_ends_what_it_starts(start: Start, controller: Controller, tmp
     [
         ("workspace", "main", "workspace_footprint_bytes, workspace_run_id, workspace_user"),
         ("workspace", "remove", "workspace_run_id, workspace_run_path"),
-        ("sweep", "plan", "sweep_queue_manager_count"),
+        ("sweep", "plan", "sweep_queue_manager_count, sweep_settings"),
         ("sweep", "main", "sweep_plan, sweep_run_id, sweep_run_path, sweep_tester, sweep_workspace"),
         ("gate", "main", "gate_run"),
     ],

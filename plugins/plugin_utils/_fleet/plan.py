@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,16 +22,21 @@ ASSUMED_FORMAT_BYTES_PER_S = 100e6
 """How fast the files are assumed to be written in full before the common start."""
 LONGEST_DEADLINE_S = 31536000
 """A deadline of our own is at most this, which the tester takes."""
+DEFAULT_DURATION_S = 60
+"""How long a row is measured if neither the role's variable nor the profile says it."""
 
 
-def make_plan(variables: Mapping[str, Any], queue_managers: int, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the plan of a sweep from the role's ``variables`` by name and its ``sweep_options``.
+def make_plan(variables: Mapping[str, Any], queue_managers: int, options: Mapping[str, Any], min_duration_s: float = 0) -> dict[str, Any]:
+    """Return the plan of a sweep from the role's ``variables`` by name, its ``sweep_options``, and what the profile asks for.
 
-    Without load points all queue managers write together. The plan holds ``arguments`` (the tester's, without directories), ``footprint_bytes``,
-    ``steps``, ``planned_s`` (the steps alone), ``format_s`` (an estimate), ``deadline_s`` and what else the run needs as numbers. Raises OptionError.
+    Without load points all queue managers write together; without a duration each row is measured for ``min_duration_s``. The plan holds ``arguments`` (the
+    tester's, without directories), ``footprint_bytes``, ``steps``, ``sweep_duration`` (seconds per row), ``planned_s`` (the steps alone), ``certify_s`` (the
+    same, but each row for ``min_duration_s`` at least), ``format_s`` (an estimate), ``deadline_s`` and what else the run needs as numbers. Raises OptionError.
     """
     values = tester_options.read(variables)
     deadline_s = values.pop("deadline", 0)
+    shortest_s = math.ceil(min_duration_s)
+    values["duration"] = values.get("duration") or shortest_s or DEFAULT_DURATION_S
     values["qm"] = values.get("qm") or [queue_managers]
     values["filePrefix"] = FILE_PREFIX
     block_sizes, load_points = values["bsize"], values["qm"]
@@ -53,8 +59,10 @@ def make_plan(variables: Mapping[str, Any], queue_managers: int, options: Mappin
         "direct_sizes_bytes": [] if values.get("direct") == "no" else block_sizes,
         "load_points": load_points,
         "steps": steps,
+        "sweep_duration": values["duration"],
         "footprint_bytes": footprint_bytes,
         "planned_s": planned_s,
+        "certify_s": planned_s + steps * max(0, shortest_s - values["duration"]),
         "format_s": format_s,
         "deadline_s": deadline_s or min(round(2 * planned_s + 4 * format_s + 60), LONGEST_DEADLINE_S),
     }

@@ -68,6 +68,12 @@ def time_table(mode: str, now: float, hosts: Mapping[str, Mapping[str, Any]]) ->
     }
 
 
+def whole_s(mode: str, plans: Mapping[str, Mapping[str, Any]], steps_key: str) -> float:
+    """Return about how long all hosts take by their plans, whose steps take the time of ``steps_key``: planned_s or certify_s."""
+    hosts = {name: {**plan, "planned_s": plan[steps_key], "called_s": (0, 0)} for name, plan in plans.items()}
+    return max(times["end_epoch_s"] for times in time_table(mode, 0, hosts).values())
+
+
 def is_pending(status: Mapping[str, Any], give_up_epoch_s: float, now: float) -> bool:
     """True if a host must be polled again."""
     return status.get("state") not in ENDED and now < give_up_epoch_s

@@ -62,13 +62,14 @@ def same_problem_once(problems: Mapping[str, str]) -> list[str]:
     hosts_by_problem: dict[str, list[str]] = {}
     for host in sorted(problems):
         hosts_by_problem.setdefault(" ".join(problems[host].split()).removeprefix(_ANSIBLES_PREFIX), []).append(host)
-    return [f"{_shown(hosts)}: {problem}" for problem, hosts in hosts_by_problem.items()]
+    return [f"{shown(hosts)}: {problem}" for problem, hosts in hosts_by_problem.items()]
 
 
 def _groups(hosts_by_value: Mapping[str, list[str]]) -> str:
-    return "; ".join(f"{value} on {_shown(hosts)}" for value, hosts in hosts_by_value.items())
+    return "; ".join(f"{value} on {shown(hosts)}" for value, hosts in hosts_by_value.items())
 
 
-def _shown(hosts: list[str]) -> str:
+def shown(hosts: list[str]) -> str:
+    """Return the names of hosts, or of the first ones and how many more there are."""
     more = f" and {len(hosts) - SHOWN_HOSTS} more" if len(hosts) > SHOWN_HOSTS else ""
     return ", ".join(hosts[:SHOWN_HOSTS]) + more

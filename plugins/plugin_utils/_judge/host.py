@@ -301,7 +301,8 @@ def preflight(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, A
     )
     unknown = [f"unknown: {item}" for item in workspace.get("unknown") or []]
     record = _blank(run, host, volume, kinds.PREFLIGHT, facts)
-    return replace(record, workspace={key: workspace.get(key) for key in WORKSPACE_KEYS}, qualification=NOTHING_MEASURED, reasons=[ready, *unknown])
+    known = {key: workspace.get(key) for key in WORKSPACE_KEYS}
+    return replace(record, workspace=known, qualification=NOTHING_MEASURED, reasons=[ready, *plan["notes"], *unknown])
 
 
 def clock_notes(facts: Mapping[str, Any]) -> list[str]:

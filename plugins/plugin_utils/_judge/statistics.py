@@ -49,6 +49,8 @@ _LONGEST_EXTENSION = 20
 _EPISODES_EXPECTED = 10
 _MOST_BATCHES = 30
 _FEWEST_BATCHES = 10
+SECONDS_FOR_A_MEAN = 2 * _FEWEST_BATCHES
+"""In fewer seconds no mean is decided."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,7 @@ def ratio_within(x: Sequence[float], y: Sequence[float], limit: float, bound: st
     ratio, blocks = total_x / total_y, min(_MOST_BATCHES, seconds // 2)
     facts = {"allowed": limit, "confidence": 1 - alpha, "seconds": seconds, "blocks": blocks, "block_s": seconds // blocks if blocks else 0}
     if blocks < _FEWEST_BATCHES:
-        return Evidence(BATCH_MEANS, INCONCLUSIVE, ratio, seconds_needed=2 * _FEWEST_BATCHES, **facts)
+        return Evidence(BATCH_MEANS, INCONCLUSIVE, ratio, seconds_needed=SECONDS_FOR_A_MEAN, **facts)
     cuts = [seconds * batch // blocks for batch in range(blocks + 1)]
     # Kept free of division, so that what is exactly proportional leaves no deviation.
     deviations = [batch_x * total_y - total_x * batch_y for batch_x, batch_y in zip(_sums_between(cuts, x), _sums_between(cuts, y))]

@@ -263,6 +263,37 @@ def test_a_parameter_is_what_all_hosts_have_or_said_to_differ(one, other, expect
     assert parameters == {"sweep_duration": expected, "sweep_files": 16, "gate_report_dir": "reports"}
 
 
+def test_a_parameter_that_the_profile_decides_is_what_became_of_it():
+    hosts = {name: {"sweep_plan": {"sweep_duration": seconds, "sweep_files": 99}} for name, seconds in (("a", 600), ("b", 600), ("c", 60))}
+    assert open_run._parameters(DEFAULTS, {"a": hosts["a"], "b": hosts["b"]})["sweep_duration"] == 600
+    assert open_run._parameters(DEFAULTS, hosts)["sweep_duration"] == open_run.VARIES
+    assert open_run._parameters(DEFAULTS, hosts)["sweep_files"] == 16
+
+
+PLAN = {"planned_s": 467, "certify_s": 4247, "format_s": 10, "deadline_s": 9999, "pool": "", "notes": []}
+
+
+@pytest.mark.parametrize(
+    "mode, plans, expected",
+    [
+        ("together", {"a": PLAN, "b": PLAN}, "Measuring takes about 8 min in all. A run that certifies takes about 71 min."),
+        ("together", {"a": {**PLAN, "planned_s": 4247}}, "Measuring takes about 71 min in all."),
+        (
+            "isolated",
+            {"a": PLAN, "b": PLAN, "c": {**PLAN, "pool": "x"}},
+            "Measuring takes about 16 min in all, the hosts of a pool one after the other. A run that certifies takes about 2.4 h.",
+        ),
+    ],
+)
+def test_a_run_says_how_long_it_takes(mode, plans, expected):
+    assert open_run._duration(mode, plans) == expected
+
+
+def test_what_hosts_cannot_show_is_said_once_for_all_that_share_it():
+    plans = {name: {**PLAN, "notes": notes} for name, notes in (("c", ["x", "y"]), ("a", ["x", "y"]), ("b", []), ("d", ["x"]))}
+    assert open_run._notes(plans) == ["a, c: x", "a, c: y", "d: x"]
+
+
 @pytest.mark.parametrize("names, expected", [(["x"], "x"), (["x", "y"], "x"), (["x", "y", "y"], "y")])
 def test_the_runs_profile_is_that_of_most_hosts(names, expected):
     assert open_run._most_common({f"h{index}": {"name": name} for index, name in enumerate(names)}) == {"name": expected}

@@ -27,6 +27,18 @@ def test_a_plan_counts_steps_space_and_time():
     assert made["load_points"] == [1, 3]
 
 
+@pytest.mark.parametrize(
+    ("duration", "min_duration_s", "measured_s", "certify_s"),
+    [(0, 600, 600, 600), ("0", 600, 600, 600), (0, 0, 60, 60), (0, 0.5, 1, 1), (60, 600, 60, 600), ("900", 600, 900, 900)],
+)
+def test_without_a_duration_the_profiles_is_measured(duration, min_duration_s, measured_s, certify_s):
+    made = _plan.make_plan({f"sweep_{name}": value for name, value in {**VARIABLES, "duration": duration}.items()}, 1, {}, min_duration_s)
+    assert (made["sweep_duration"], f"--duration={measured_s}" in made["arguments"]) == (measured_s, True)
+    assert made["planned_s"] == plan(duration=measured_s)["planned_s"]
+    assert made["certify_s"] == plan(duration=certify_s)["planned_s"]
+    assert made["deadline_s"] > 2 * made["planned_s"]
+
+
 def test_without_load_points_all_queue_managers_write_together():
     assert plan(queue_managers=5)["load_points"] == [5]
 
@@ -77,7 +89,7 @@ def test_any_other_option_of_the_tester_is_passed_through():
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        *((name, "the collection sets it") for name in ("runId", "startAt", "filePrefix")),
+        *((name, "the collection sets it") for name in ("runId", "startAt", "filePrefix", "over")),
         *((name, "set sweep_state_dir instead") for name in ("tables", "progress")),
         ("dir", "set workspace_path instead"),
         ("shareDevice", "set workspace_allow instead"),

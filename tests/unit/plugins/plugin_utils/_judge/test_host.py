@@ -67,11 +67,11 @@ def test_a_missing_host_is_missing():
 
 
 def test_a_preflight_has_no_verdict_and_says_what_would_be_done():
-    plan = {"steps": 7, "planned_s": 467.0, "format_s": 10.7, "footprint_bytes": 1 << 30}
+    plan = {"steps": 7, "planned_s": 467.0, "format_s": 10.7, "footprint_bytes": 1 << 30, "notes": ["too short for a p99"]}
     facts = {"mount_point": "/fut", "filesystem_type": "xfs", "filesystem_free_bytes": 40 << 30}
     record = preflight(RUN, "db07", "log", facts, plan, {"unknown": ["the log path of QM9"]})
     assert record.verdict is None
-    assert record.reasons == ["ready: 7 steps in about 8 min, 1 GiB on /fut (xfs, 40 GiB free)", "unknown: the log path of QM9"]
+    assert record.reasons == ["ready: 7 steps in about 8 min, 1 GiB on /fut (xfs, 40 GiB free)", "too short for a p99", "unknown: the log path of QM9"]
 
 
 @pytest.mark.parametrize(

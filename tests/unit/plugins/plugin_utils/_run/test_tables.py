@@ -116,7 +116,7 @@ def test_intervals_and_histogram():
     key = (1, 4096, 1, "log", "write", "all")
     files["histogram.csv"] = fabricate.table((*KEY_COLUMNS, "batch", "latency_upper_ns", "operations"), [(*key, 30, 101, 7)])
     tables = parse_tables(files)
-    assert len(tables.intervals) == 300
+    assert len(tables.intervals) == 600
     assert tables.intervals[0]["second"] == 1
     assert tables.histogram == [dict(zip((*KEY_COLUMNS, "batch", "latency_upper_ns", "operations"), (*key, 30, 101, 7), strict=True))]
 

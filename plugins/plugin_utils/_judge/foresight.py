@@ -1,0 +1,60 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a sweep cannot decide, because it is too short: said before anything is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import statistics
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import BATCH_MEANS, SHARE_OF_OPERATIONS, SHARE_OF_TIME
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit, Profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS
+
+_LARGEST_MEAN = 0.4
+"""The mean, as a share of a limit on a percentile, for which it is said how long a row must be measured."""
+
+
+def foresee(profile: Profile, plan: Mapping[str, Any]) -> list[str]:
+    """Return sentences on what the plan's seconds per row cannot decide, even if no write is over a limit, and whether they can certify."""
+    planned_s = plan["sweep_duration"]
+    rows = [
+        {"worker": ALL_WORKERS, "block_size_bytes": size, "load_point": load_point} for size in plan["block_sizes_bytes"] for load_point in plan["load_points"]
+    ]
+    notes = [note for limit in profile.limits if (note := _too_short_for(limit, profile, rows, planned_s))]
+    if planned_s < profile.min_duration_s:
+        whole = _units.format_duration(plan["certify_s"] * 1e9, 2)
+        notes.append(f"{profile.name} requires {profile.min_duration_s:g} s per row (about {whole}): with {planned_s} s this run cannot certify")
+    return notes
+
+
+def _too_short_for(limit: Limit, profile: Profile, rows: list[dict[str, Any]], planned_s: int) -> str:
+    judged = [row for row in rows if limit.applies_to(row)]
+    if profile.confidence is None or limit.hard or not judged:
+        return ""
+    largest_mean = max(_mean_over_limit(limit, profile, row) for row in judged)
+    needed_s = _needed_s(limit, 1 - profile.confidence, largest_mean)
+    if needed_s <= planned_s:
+        return ""
+    condition = f" if the mean is at most {largest_mean:.2g} of the limit" if limit.metric.method == SHARE_OF_OPERATIONS else ""
+    return f"at least {needed_s} s per row are needed for {limit.text}{condition}; {planned_s} s are planned"
+
+
+def _needed_s(limit: Limit, alpha: float, mean_over_limit: float) -> int:
+    """Return in how many seconds a limit can pass at the earliest, 0 if the figure is compared as it stands."""
+    metric = limit.metric
+    if metric.method == SHARE_OF_OPERATIONS:
+        return statistics.seconds_to_pass(metric.allowed_share, 1 / mean_over_limit, alpha)
+    if metric.method == SHARE_OF_TIME:
+        return statistics.seconds_to_pass_time(metric.allowed_share, alpha)
+    return statistics.SECONDS_FOR_A_MEAN if metric.method == BATCH_MEANS else 0
+
+
+def _mean_over_limit(limit: Limit, profile: Profile, row: Mapping[str, Any]) -> float:
+    """Return the largest mean that a row is taken to have: what the profile allows it, but not more than a share of the limit."""
+    means = [other.value for other in profile.limits if other.metric.name == "latency_mean" and other.applies_to(row)]
+    return min([_LARGEST_MEAN, *(mean / limit.value for mean in means)])

@@ -1,0 +1,65 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is said of a sweep that is too short, before it measures."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.foresight import foresee
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+
+
+def plan(seconds, block_sizes=(4096, 1 << 20)):
+    return {"sweep_duration": seconds, "block_sizes_bytes": list(block_sizes), "load_points": [1], "certify_s": 4247}
+
+
+def notes(seconds, *limits, **qualifies):
+    return foresee(load_profile({"name": "mine", "qualifies": qualifies, "limits": list(limits)}), plan(seconds))
+
+
+P99 = {"metric": "latency_p99", "max": "2 ms", "block_size": {"max": "64K"}}
+MEAN = {"metric": "latency_mean", "max": "500 us"}
+
+
+@pytest.mark.parametrize(
+    ("limits", "needed_s", "said"),
+    [
+        ([P99], 139, "latency_p99 <= 2 ms if the mean is at most 0.4 of the limit"),
+        ([{**MEAN, "max": "1 ms"}, P99], 139, "latency_p99 <= 2 ms if the mean is at most 0.4 of the limit"),
+        ([{**MEAN, "max": "200 us"}, P99], 36, "latency_p99 <= 2 ms if the mean is at most 0.1 of the limit"),
+        ([{"metric": "latency_p99_9", "max": "2 ms"}], 1386, "latency_p99_9 <= 2 ms if the mean is at most 0.4 of the limit"),
+        ([{"metric": "latency_p99_95", "max": "50 ms"}], 1387, "latency_p99_95 <= 50 ms if the mean is at most 0.2 of the limit"),
+        ([{"metric": "latency_time_weighted_p99", "max": "2 ms"}], 342, "latency_time_weighted_p99 <= 2 ms"),
+        ([MEAN], 20, "latency_mean <= 500 us"),
+    ],
+)
+def test_a_limit_that_needs_longer_is_named_with_the_seconds_that_it_needs(limits, needed_s, said):
+    note = f"at least {needed_s} s per row are needed for {said}; {needed_s - 1} s are planned"
+    assert note in notes(needed_s - 1, *limits)
+    assert notes(needed_s, limits[-1], *limits[:-1]) == []
+
+
+@pytest.mark.parametrize(
+    ("limit", "qualifies"),
+    [
+        (P99, {"confidence": "none"}),
+        ({**P99, "block_size": {"min": "2M"}}, {}),
+        ({**P99, "hard": True}, {}),
+        ({"metric": "latency_max", "max": "2 ms"}, {}),
+    ],
+)
+def test_what_no_duration_decides_is_not_named(limit, qualifies):
+    assert notes(1, limit, **qualifies) == []
+
+
+def test_a_run_that_is_too_short_to_certify_is_told_how_long_one_takes_that_does():
+    assert notes(3, P99, min_duration_s=600, confidence="none") == ["mine requires 600 s per row (about 71 min): with 3 s this run cannot certify"]
+
+
+@pytest.mark.parametrize("name", ["mq-log-gold", "mq-log-silver", "mq-log-bronze", "look"])
+def test_the_duration_of_a_shipped_profile_decides_its_limits(name):
+    profile = load_profile(name, fabricate.PROFILES)
+    assert foresee(profile, plan(max(60, profile.min_duration_s))) == []
