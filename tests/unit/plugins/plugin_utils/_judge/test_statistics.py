@@ -21,9 +21,9 @@ MS = 10**6
 SECOND = 10**9
 
 
-def operations(counts, over, *, share=P99, limit_ns=MS, writers=1, judgements=1, **options):
+def operations(counts, over, *, share=P99, limit_ns=MS, fastest_ns=200_000, writers=1, judgements=1, **options):
     """Test with what the vectors have in common."""
-    return statistics.share_of_operations(counts, over, share, limit_ns, 200_000, writers, alpha=0.05, judgements=judgements, **options)
+    return statistics.share_of_operations(counts, over, share, limit_ns, fastest_ns, writers, alpha=0.05, judgements=judgements, **options)
 
 
 def seconds_of(count, usual, **unusual):
@@ -48,6 +48,7 @@ def test_a_clean_run_passes_from_139_s_on():
     passed = operations([2500] * 139, [0] * 139)
     assert (passed.outcome, passed.block_s, passed.blocks, digits(math.exp(passed.log_evidence))) == (PASS, 1, 139, "20.0911554796")
     assert f"{passed.episode_s:.4f}" == "0.3391"
+    assert operations([2500] * 139, [0] * 139, judgements=28).outcome == PASS  # a host passes only if all its judgements do
     shorter = operations([2500] * 138, [0] * 138)
     assert (shorter.outcome, f"{shorter.log_evidence:.8f}") == (INCONCLUSIVE, "2.97666324")
     hundred = operations([2500] * 100, [0] * 100)
@@ -168,9 +169,9 @@ def exact_evidence(counts, over, share, limit_ns, fastest_ns, writers):
 
 
 @st.composite
-def runs(draw, least_s=1, most_s=100):
+def runs(draw, most_s=100):
     """Draw counts of seconds with freezes of all lengths, which straddle seconds, and slow operations by themselves."""
-    seconds = draw(st.integers(least_s, most_s))
+    seconds = draw(st.integers(1, most_s))
     over = draw(st.lists(st.sampled_from([0, 0, 0, 5, 20, 30, 100]), min_size=seconds, max_size=seconds))
     for start, length in draw(st.lists(st.tuples(st.integers(0, seconds - 1), st.integers(1, 9)), max_size=12)):
         over[start : start + length] = [draw(st.integers(300, 1010))] * len(over[start : start + length])
@@ -184,16 +185,32 @@ def block_seconds(counts, over):
 
 
 @settings(max_examples=150, deadline=None)
-@given(runs(most_s=200), st.sampled_from([P99, Fraction(1, 1000), Fraction(1, 10)]), st.integers(1, 3))
-def test_evidence_is_that_of_exact_fractions(run, share, writers):
-    tested = operations(*run, share=share, writers=writers)
-    block_s, evidence = exact_evidence(*run, share, MS, 200_000, writers)
+@given(runs(most_s=200), st.sampled_from([P99, Fraction(1, 1000), Fraction(1, 10)]), st.integers(900_000, MS), st.integers(150_000, 300_000), st.integers(1, 3))
+def test_evidence_is_that_of_exact_fractions(run, share, limit_ns, fastest_ns, writers):
+    tested = operations(*run, share=share, limit_ns=limit_ns, fastest_ns=fastest_ns, writers=writers)
+    block_s, evidence = exact_evidence(*run, share, limit_ns, fastest_ns, writers)
     assert tested.block_s == block_s
     if not evidence:
         assert tested.log_evidence == -math.inf
     else:
         exact = math.log(evidence.numerator) - math.log(evidence.denominator)
         assert tested.log_evidence == pytest.approx(exact, rel=1e-9, abs=1e-8)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 10**9), st.integers(1, 3000)), min_size=20, max_size=90), st.sampled_from([1, 28]))
+def test_batch_means_are_those_of_exact_fractions(seconds, judgements):
+    count = min(30, len(seconds) // 2)
+    starts = [len(seconds) * batch // count for batch in range(count + 1)]
+    x, y = ([sum(second[part] for second in seconds[start:end]) for start, end in zip(starts, starts[1:])] for part in (0, 1))
+    ratio = Fraction(sum(x), sum(y))
+    deviations = [(part - ratio * whole) * count / sum(y) for part, whole in zip(x, y)]
+    correlation = exact_lag_1(deviations)
+    corrected = float(min(Fraction(9, 10), max(Fraction(0), correlation + (1 + 3 * correlation) / count)))
+    error = math.sqrt(sum(deviation * deviation for deviation in deviations) / (count - 1) / count * Fraction((1 + corrected) / (1 - corrected)))
+    tested = batch_means(*zip(*seconds), float(ratio), judgements=judgements)
+    assert tested.value == float(ratio)
+    assert tested.bound == pytest.approx(float(ratio) + stats.t.ppf(0.95, count - 1) * error, rel=1e-9)
 
 
 def test_student_t_is_that_of_scipy():
@@ -283,6 +300,22 @@ def test_moving_back_adds_no_time(seconds, writers):
 
 
 # What else decides.
+
+
+@pytest.mark.parametrize(
+    ("run", "block_s"), [(([2500] * 400, [0] * 400), 1), (([2500] * 400, [300 if second % 100 in (41, 42) else 0 for second in range(400)]), 2)]
+)
+def test_the_reserve_of_single_seconds_says_which_episodes_are_covered(run, block_s):
+    tested = operations(*run)
+    reserve = (P99 * sum(run[0]) - sum(run[1])) / (Fraction(99, 100) * 1010 * 400)
+    assert (tested.outcome, tested.block_s, tested.episode_s) == (PASS, block_s, pytest.approx(float(40 * reserve / (1 + reserve))))
+
+
+def test_more_than_twenty_times_as_long_is_no_answer():
+    """At a p99.9 limit of 2.5 times the mean a clean run needs 1,400 s."""
+    tested = [operations([2500] * seconds, [0] * seconds, share="0.001") for seconds in (60, 80)]
+    assert [(run.seconds_needed is None, run.undecidable) for run in tested] == [(True, True), (False, False)]
+    assert 16 * 80 < tested[1].seconds_needed < 20 * 80
 
 
 def test_a_run_of_the_seconds_needed_passes():
