@@ -36,10 +36,10 @@ def cases(seconds: int) -> dict[str, Run]:
     rng = random.Random("judging")
     p99, p99_99 = Fraction(1, 100), Fraction(1, 10_000)
 
-    def operations(allowed: Fraction, freezes_every_s: float) -> Run:
-        frozen = [rng.random() < 1 / freezes_every_s for _ in range(seconds)]
-        # A freeze straddles two seconds, so that blocks have to grow.
-        slow = [rng.randint(200, 400) if now or before else 0 for now, before in zip(frozen, [False, *frozen])]
+    def operations(allowed: Fraction, bursts_every_s: float = 0, burst_s: int = 2) -> Run:
+        starts = {start for start in range(seconds) if bursts_every_s and rng.random() < 1 / bursts_every_s}
+        # A burst takes several seconds, so that blocks have to grow.
+        slow = [rng.randint(200, 400) if starts.intersection(range(second - burst_s + 1, second + 1)) else 0 for second in range(seconds)]
         writes = [WRITES_PER_S + rng.randint(-50, 50) - late for late in slow]
         return lambda: statistics.share_of_operations(writes, slow, allowed, 1_000_000, 200_000, 1, alpha=0.05, judgements=28)
 
@@ -47,8 +47,9 @@ def cases(seconds: int) -> dict[str, Run]:
     times = [10**9 - rng.randint(0, 10**6) for _ in range(seconds)]
     writes = [WRITES_PER_S + rng.randint(-50, 50) for _ in range(seconds)]
     return {
-        "p99, clean": operations(p99, 1e9),
+        "p99, clean": operations(p99),
         "p99, bursts": operations(p99, 30),
+        "p99, long bursts": operations(p99, 100, 12),
         "p99.99, bursts": operations(p99_99, 30),
         "time-weighted p99, freezes": lambda: statistics.share_of_time(times, freezes, p99, 1, alpha=0.05, judgements=28),
         "mean": lambda: statistics.ratio_within(times, writes, 450_000, "max", alpha=0.05, judgements=28),

@@ -15,6 +15,7 @@ Counts and times stay integers until the gain is formed, and products are sums o
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -34,6 +35,7 @@ AS_IT_STANDS = "as it stands"
 """Method of every other figure: it is compared with its limit, and nothing is claimed beyond it."""
 
 _SECOND_NS = 10**9
+_FOREVER_S = 10**12
 
 _PASS_BETS = ((1.0, 0.6), (0.5, 0.2), (0.25, 0.1), (0.125, 0.1))
 _FAIL_BETS = tuple((4.0**-power, 1 / 6) for power in range(6))
@@ -171,8 +173,9 @@ def ratio_within(x: Sequence[float], y: Sequence[float], limit: float, bound: st
     if blocks < _FEWEST_BATCHES:
         return Evidence(BATCH_MEANS, INCONCLUSIVE, ratio, seconds_needed=SECONDS_FOR_A_MEAN, **facts)
     cuts = [seconds * batch // blocks for batch in range(blocks + 1)]
+    batches = zip(*(_sums_between(cuts, _running_sums(values)) for values in (x, y)))
     # Kept free of division, so that what is exactly proportional leaves no deviation.
-    deviations = [batch_x * total_y - total_x * batch_y for batch_x, batch_y in zip(_sums_between(cuts, x), _sums_between(cuts, y))]
+    deviations = [batch_x * total_y - total_x * batch_y for batch_x, batch_y in batches]
     error = _standard_error([deviation * blocks / (total_y * total_y) for deviation in deviations], _lag_1(deviations))
     side = 1 if bound == "max" else -1
     half_width, fail_half_width = (error * student_t.quantile(1 - risk, blocks - 1) for risk in (alpha, alpha / judgements))
@@ -203,17 +206,12 @@ def seconds_to_pass_time(allowed_share: Fraction | str | float, alpha: float) ->
 
 
 def _clean_seconds(gain: float, alpha: float) -> int:
-    target = -math.log(alpha)
-    low, high = 0, 1
-    while _log_evidence([high * math.log1p(stake * gain) for stake, _ in _PASS_BETS], _PASS_BETS) < target:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _log_evidence([middle * math.log1p(stake * gain) for stake, _ in _PASS_BETS], _PASS_BETS) < target:
-            low = middle
-        else:
-            high = middle
-    return high
+    """Return the fewest seconds that pass if each brings this gain."""
+
+    def log_evidence(seconds: int) -> float:
+        return _log_evidence([seconds * math.log1p(stake * gain) for stake, _ in _PASS_BETS], _PASS_BETS)
+
+    return bisect_left(range(_FOREVER_S), -math.log(alpha), key=log_evidence)
 
 
 def _check_seconds(total: Sequence[float], part: Sequence[float]) -> None:
@@ -242,10 +240,10 @@ def _share_test(
     if not sum(total):
         raise ValueError("No operation was counted.")
     share = _fraction(allowed_share)
-    part, whole = share.numerator, share.denominator
+    part, whole, seconds = share.numerator, share.denominator, len(total)
     spare = [part * count - whole * slow for count, slow in zip(total, over)]  # what may still be over, times the denominator
     cuts, block_s = _blocks(spare)
-    spare_of_blocks = _sums_between(cuts, spare)
+    spare_of_blocks, total_of_blocks, over_of_blocks = (_sums_between(cuts, _running_sums(values)) for values in (spare, total, over))
     most_over, most_in_all = most(block_s)
     direction = sum(spare)
     if direction >= 0:
@@ -257,25 +255,25 @@ def _share_test(
     products = _log_products(gains, bets)
     evidence = _log_evidence(products, bets) if direction else 0.0
     outcome = decided if evidence >= target else INCONCLUSIVE
-    needed = None
-    if outcome == INCONCLUSIVE and direction:
-        rates = [(target - math.log(weight), product / len(gains)) for product, (_, weight) in zip(products, bets)]
-        needed = _within_reach(min((block_s * missing / rate for missing, rate in rates if rate > 0), default=math.inf), len(total))
-    observed = sum(over) / sum(total)
     return Evidence(
         method,
         outcome,
-        observed,
-        _upper_bound(_sums_between(cuts, total), _sums_between(cuts, over), most_over, float(share), outcome == PASS, alpha),
-        float(share),
-        1 - alpha,
-        len(total),
-        len(gains),
-        block_s,
-        _covered_episode(direction / ((whole - part) * most(1)[0] * len(total)), len(total)) if outcome == PASS else None,
-        needed,
-        evidence,
+        value=sum(over) / sum(total),
+        bound=_upper_bound(total_of_blocks, over_of_blocks, most_over, float(share), outcome == PASS, alpha),
+        allowed=float(share),
+        confidence=1 - alpha,
+        seconds=seconds,
+        blocks=len(gains),
+        block_s=block_s,
+        episode_s=_covered_episode(direction / ((whole - part) * most(1)[0] * seconds), seconds) if outcome == PASS else None,
+        seconds_needed=_within_reach(block_s * _blocks_needed(products, bets, target, len(gains)), seconds) if outcome == INCONCLUSIVE and direction else None,
+        log_evidence=evidence,
     )
+
+
+def _blocks_needed(products: Sequence[float], bets: Sequence[tuple[float, float]], target: float, blocks: int) -> float:
+    """Return after how many blocks the best bet alone reaches the target if it goes on to grow as in these."""
+    return min((blocks * (target - math.log(weight)) / product for product, (_, weight) in zip(products, bets) if product > 0), default=math.inf)
 
 
 def _blocks(spare: Sequence[int]) -> tuple[list[int], int]:
@@ -283,13 +281,12 @@ def _blocks(spare: Sequence[int]) -> tuple[list[int], int]:
 
     Only excesses count: a slow drift far below the limit must not lengthen the blocks.
     """
-    block_s, seconds = 1, len(spare)
+    block_s, seconds, running = 1, len(spare), _running_sums(spare)
     while True:
-        correlation, first = min(
-            (_lag_1([max(0, -block) for block in _sums_between(_cuts(seconds, block_s, first), spare)]), first) for first in range(block_s)
-        )
-        if correlation <= _INDEPENDENT or -(-seconds // (2 * block_s)) < _FEWEST_BLOCKS:
-            return _cuts(seconds, block_s, first), block_s
+        correlations = [_lag_1([max(0, -block) for block in _sums_between(_cuts(seconds, block_s, first), running)]) for first in range(block_s)]
+        least = min(correlations)
+        if least <= _INDEPENDENT or -(-seconds // (2 * block_s)) < _FEWEST_BLOCKS:
+            return _cuts(seconds, block_s, correlations.index(least)), block_s
         block_s *= 2
 
 
@@ -297,9 +294,13 @@ def _cuts(seconds: int, block_s: int, first: int) -> list[int]:
     return [0, *range(first or block_s, seconds, block_s), seconds]
 
 
-def _sums_between(cuts: Sequence[int], values: Iterable[int]) -> list[int]:
-    sums = list(accumulate(values, initial=0))
-    ends = [sums[cut] for cut in cuts]
+def _running_sums(values: Iterable[int]) -> list[int]:
+    return list(accumulate(values, initial=0))
+
+
+def _sums_between(cuts: Sequence[int], running: Sequence[int]) -> list[int]:
+    """Return the sums of what lies between the cuts, from running sums."""
+    ends = [running[cut] for cut in cuts]
     return list(map(sub, ends[1:], ends))
 
 
