@@ -70,7 +70,7 @@ def _outlook(evidence: Evidence) -> str:
         )
     if evidence.undecidable:
         return "The figure lies at the limit, so measuring longer will not decide it."
-    return f"Measure for {_units.format_count(evidence.seconds_needed)} s in all to decide it."
+    return f"Measuring for {_units.format_count(evidence.seconds_needed)} s in all should decide it."
 
 
 def _limit_figure(limit: Limit) -> str:

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import find_metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.chart import charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import FIGURES, MARKS, cells, figures_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, Model
@@ -101,8 +100,7 @@ class _HostView:
                 "text": limit["limit"],
                 "rows": limit["rows"] or "every row",
                 "verdict": limit["verdict"],
-                "value": _worst_value(limit),
-                "where": _where(limit["worst"]),
+                "sentence": limit["worst"]["reason"],
                 "share": f"{limit['rows_not_passed']} of {limit['rows_judged']}" if limit["rows_judged"] else "none judged",
             }
             for limit in self.host.limits
@@ -151,16 +149,3 @@ def _who(name: str, load_point: int) -> str:
 
 def _fact(key: str, value: Any) -> Any:
     return _units.format_size(value) if key.endswith("_bytes") and isinstance(value, int) else value
-
-
-def _worst_value(limit: dict[str, Any]) -> str:
-    value, metric = limit["worst"]["value"], find_metric(limit["metric"])
-    if metric is None or not isinstance(value, (int, float)):
-        return "no figure"
-    return ("\u2265 " if limit["worst"]["value_at_least"] else "") + metric.kind.format(value)
-
-
-def _where(worst: dict[str, Any]) -> str:
-    if not isinstance(worst["block_size_bytes"], int):
-        return ""
-    return f"{_units.format_size(worst['block_size_bytes'])}, {_who(worst['worker_name'], worst['load_point'])}"

@@ -15,6 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import worker_name
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_values import ProfileError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import AS_IT_STANDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, HostRecord, host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, Tables, TablesError, Words, parse_tables, printable, words_of
@@ -343,9 +344,11 @@ def _limit(group: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _badness(judgement: Mapping[str, Any]) -> tuple[int, float]:
+def _badness(judgement: Mapping[str, Any]) -> tuple[int, bool, float]:
+    """Return what sorts the worst judgement of a limit first; if all pass, that is one of those with confidence."""
     number = judgement["value"] or 0
-    return _rank(judgement["verdict"]), number if judgement["bound"] == "min" else -number
+    untested = judgement["verdict"] == PASS and judgement["method"] == AS_IT_STANDS
+    return _rank(judgement["verdict"]), untested, number if judgement["bound"] == "min" else -number
 
 
 def _plain(data: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -28,6 +28,7 @@ def render(model: Model) -> Iterator[str]:
     yield f"  result   {_hosts(model)}\n"
     if len(model.hosts) == 1:
         yield from _table(model.hosts[0])
+        yield from _passes(model.hosts[0])
     yield from _worst(model)
 
 
@@ -55,9 +56,17 @@ def _worst(model: Model) -> Iterator[str]:
         for sentence in sentences[:REASONS_OF_A_HOST]:
             yield f"               {sentence}\n"
         if len(sentences) > REASONS_OF_A_HOST:
-            yield f"               and {len(sentences) - REASONS_OF_A_HOST} more reasons\n"
+            left = len(sentences) - REASONS_OF_A_HOST
+            yield f"               and {left} more reason{'s' if left > 1 else ''}\n"
     if len(shown) > WORST_HOSTS:
         yield f"  and {_units.format_count(len(shown) - WORST_HOSTS)} more hosts, in the report\n"
+
+
+def _passes(host: Host) -> Iterator[str]:
+    """Yield what is known of the limits that the only host of a run keeps."""
+    for limit in host.limits:
+        if limit["verdict"] == PASS and not limit["hard"]:
+            yield f"  {PASS:<12} {limit['worst']['reason']}\n"
 
 
 def _table(host: Host) -> Iterator[str]:

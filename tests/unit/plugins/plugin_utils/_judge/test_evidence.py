@@ -52,7 +52,7 @@ def test_too_short_a_run_is_inconclusive_and_names_the_seconds_that_a_run_needs(
     judgement = judgement_of(judge(clean(60), {"metric": "latency_p99_9", "max": "1 ms"}), "latency_p99_9")
     assert judgement["verdict"] == "inconclusive"
     needed = judgement["seconds_needed"]
-    assert judgement["reason"].endswith(f"Measure for {needed} s in all to decide it.")
+    assert judgement["reason"].endswith(f"Measuring for {needed} s in all should decide it.")
     longer = judge(clean(needed), {"metric": "latency_p99_9", "max": "1 ms"})
     assert judgement_of(longer, "latency_p99_9")["verdict"] == "pass"
 
@@ -64,13 +64,13 @@ def slow_share(rows, over_ns, operations, seconds=range(1, 301)):
 @pytest.mark.parametrize(
     ("over", "p99_ns", "verdict", "said"),
     [
-        (45, 900_000, "inconclusive", "Measure for "),
+        (45, 900_000, "inconclusive", "Measuring for "),
         (50, 1_000_000, "inconclusive", "The figure lies at the limit, so measuring longer will not decide it."),
         (
             51,
             1_010_000,
             "inconclusive",
-            "1.02 % of them took longer (with 95 % confidence at most 1.25 %, allowed 1 %). Measure for 482 s in all to decide it.",
+            "1.02 % of them took longer (with 95 % confidence at most 1.25 %, allowed 1 %). Measuring for 482 s in all should decide it.",
         ),
         (200, 1_500_000, "fail", "4 % of them took longer (allowed 1 %). This is beyond chance with 95 % confidence."),
         (10, 800_000, "pass", "0.2 % of them took longer (with 95 % confidence at most "),
@@ -98,7 +98,9 @@ def test_a_mean_is_held_against_its_bound():
     assert judgement["reason"].endswith("(1,500,000 writes): with 95 % confidence at most 200 us.")
     short = judgement_of(judge(clean(12), MEAN), "latency_mean")
     assert (short["verdict"], short["seconds_needed"]) == ("inconclusive", 20)
-    assert short["reason"].endswith("the 12 whole seconds measured are too few to say how far the figure can be trusted. Measure for 20 s in all to decide it.")
+    assert short["reason"].endswith(
+        "the 12 whole seconds measured are too few to say how far the figure can be trusted. Measuring for 20 s in all should decide it."
+    )
 
 
 def test_a_maximum_stands_as_it_is_and_says_how_rare_worse_seconds_are():

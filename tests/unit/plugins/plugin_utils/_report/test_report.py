@@ -258,8 +258,15 @@ def test_a_host_in_detail(tmp_path):
         ["1 MiB", "all 2"],
     ]
     assert page.rows[first + 1][2:] == ["2,969,591", "4,950", "20.3 MB/s", "202 us", "202 us", "404 us", "808 us", "≥ 4.04 ms", "? inconclusive"]
-    assert ["latency_p99 <= 2 ms", "block size <= 64 KiB", "✓ pass", "571 us", "4 KiB, QMA", "0 of 4"] in page.rows
-    assert ["latency_max < 10 s", "every row", "? inconclusive", "≥ 20.5 ms", "1 MiB, QMA", "8 of 8"] in page.rows
+    assert [
+        "latency_p99 <= 2 ms",
+        "block size <= 64 KiB",
+        "✓ pass",
+        "0 of 4",
+        "latency_p99 571 us <= 2 ms at 4 KiB, queue manager QMA of 2 (2,099,818 writes)",
+    ] in page.rows
+    stalled = "latency_max at least 20.5 ms (limit < 10 s) at 1 MiB, queue manager QMA of 2 (585,767 writes): the slowest write was still in flight"
+    assert ["latency_max < 10 s", "every row", "? inconclusive", "8 of 8", stalled] in page.rows
     assert ["memory_bytes", "62.8 GiB"] in page.rows
     assert ["gate_report_only", "no"] in page.rows
     assert ["sweep_block_sizes", "4K, 64K, 1M"] in page.rows
@@ -269,7 +276,13 @@ def test_a_host_in_detail(tmp_path):
 def test_a_figure_that_is_missing_is_said_to_be(every_verdict):
     report = render(every_verdict)
     page = Page(content(every_verdict, "index.html"))
-    assert ["latency_p99_9 <= 10 ms", "block size <= 64 KiB", "? inconclusive", "no figure", "4 KiB, QMA", "5 of 5"] in page.rows
+    assert [
+        "latency_p99_9 <= 10 ms",
+        "block size <= 64 KiB",
+        "? inconclusive",
+        "5 of 5",
+        "latency_p99_9 has no figure at 4 KiB, queue manager QMA (2,969,591 writes): too few writes for this figure",
+    ] in page.rows
     cases = ET.parse(report["junit.xml"]).getroot().findall("testsuite[@name='few']/testcase/failure")
     assert [case.get("message").split(" at ")[0] for case in cases] == ["latency_p99_9 has no figure"]
 
