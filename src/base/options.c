@@ -232,14 +232,16 @@ static bool parse_list(const struct rule *rule, const char *text, struct number_
 
 static bool parse_choice(const char *choices, const char *text, uint64_t *index) {
     size_t length = strlen(text);
-    for (*index = 0; choices != NULL; (*index)++) {
-        if (strcspn(choices, " ") == length && strncmp(choices, text, length) == 0) {
+    for (*index = 0;; (*index)++) {
+        size_t choice = strcspn(choices, " ");
+        if (choice == length && strncmp(choices, text, length) == 0) {
             return true;
         }
-        choices = strchr(choices, ' ');
-        choices += choices != NULL;
+        if (choices[choice] == '\0') {
+            return false;
+        }
+        choices += choice + 1;
     }
-    return false;
 }
 
 static bool apply_rule(struct options *options, const struct rule *rule, const char *value) {
