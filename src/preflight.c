@@ -8,8 +8,14 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define TMPFS 0x01021994         // statfs(2)'s TMPFS_MAGIC
 
 bool preflight_surroundings(struct run *run, struct failure *failure) {
     const struct options *options = run->options;
@@ -29,6 +35,42 @@ bool preflight_surroundings(struct run *run, struct failure *failure) {
     return csvfile_open(&run->csvfile, options->csv_file, failure) &&
            progress_open(&run->progress, options->progress_file, failure) &&
            tables_open(&run->tables, options->tables_dir, failure);
+}
+
+static bool under_test(const struct workspace *workspace, dev_t device) {
+    for (uint32_t i = 0; i < workspace->places; i++) {
+        const struct directory *directory = &workspace->directories[i];
+        struct statfs system;
+        if (directory->device == device && fstatfs(directory->fd, &system) == 0 && system.f_type != TMPFS) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Of the file system that a regular file or a directory is on; 0: it is neither.
+static dev_t device_of(int fd) {
+    struct stat status;
+    return fstat(fd, &status) == 0 && (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) ? status.st_dev : 0;
+}
+
+static bool note_if_under_test(struct run *run, const char *name, dev_t device) {
+    size_t length = strlen(run->under_test);
+    bool noted = device != 0 && under_test(&run->workspace, device);
+    if (noted) {
+        (void)snprintf(run->under_test + length, sizeof run->under_test - length, "%s%s", length > 0 ? ", " : "", name);
+    }
+    return noted;
+}
+
+// Memory (tmpfs) does not count: it does not hang.
+static void look_at_own_files(struct run *run) {
+    (void)note_if_under_test(run, "--tables", device_of(run->tables.dir_fd));
+    (void)note_if_under_test(run, "--csvFile", device_of(run->csvfile.fd));
+    run->progress_under_test = note_if_under_test(run, "--progress", run->progress.device);
+    bool screen = note_if_under_test(run, "standard output", device_of(STDOUT_FILENO));
+    run->console_under_test = note_if_under_test(run, "standard error", device_of(STDERR_FILENO)) || screen;
+    atomic_store(&run->own_files_known, true);
 }
 
 static void look_at_disks(struct run *run) {
@@ -52,8 +94,7 @@ static bool lock_devices(struct run *run, struct failure *failure) {
 
 bool preflight_disks(void *context, struct failure *failure) {
     struct run *run = context;
-    places_find(&run->places, run->tables.dir_fd, run->csvfile.fd, run->progress.device, &run->workspace);
-    atomic_store(&run->places_known, true);
+    look_at_own_files(run);
     look_at_disks(run);
     return workers_create(&run->workers, &run->workspace, failure) &&
            lock_devices(run, failure);
@@ -77,8 +118,8 @@ void preflight_warn(struct run *run) {
     if (run->lock.problem[0] != '\0') {
         run_warn(run, "cannot tell whether another tester is at the disk under --dir: %s", run->lock.problem);
     }
-    if (run->places.names[0] != '\0') {
+    if (run->under_test[0] != '\0') {
         run_warn(run, "on a file system under test: %s; what hangs there cannot be written until it thaws, and writing it "
-                 "disturbs the test; another file system is better", run->places.names);
+                 "disturbs the test; another file system is better", run->under_test);
     }
 }

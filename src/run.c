@@ -63,15 +63,15 @@ void run_progress(void *argument) {
         return;
     }
     struct text *line = progress_line(&run->progress);
-    bool known = atomic_load(&run->places_known);
+    bool known = atomic_load(&run->own_files_known);
     if (line != NULL) {
         put_progress(line, run);
         // Tables must not wait for a progress file that hangs with the disk under test.
-        progress_write(&run->progress, known && run->places.progress ? &run->work : &run->files);
+        progress_write(&run->progress, known && run->progress_under_test ? &run->work : &run->files);
     }
     tables_flush(&run->tables, &run->files);
     // Text for a regular file waits until it is known which file system that is on.
-    if (known && !run->places.console) {
+    if (known && !run->console_under_test) {
         console_release();
     }
     console_flush();

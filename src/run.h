@@ -16,7 +16,6 @@
 #include "measure/verify.h"
 #include "measure/worker.h"
 #include "output/mqldt_csv.h"
-#include "output/places.h"
 #include "output/progress.h"
 #include "output/tables.h"
 #include "output/text_report.h"
@@ -63,8 +62,10 @@ struct run {
     uint64_t in_flight_age_ns;          // then
     atomic_bool opened;                 // tables, csvFile and progress are; until then none of them may be touched
     bool results_written;
-    struct places places;
-    atomic_bool places_known;
+    // Those of our own files that are on a file system under test: they hang with it, and writing them disturbs the test.
+    char under_test[128];               // for people; empty: none
+    bool progress_under_test, console_under_test;
+    atomic_bool own_files_known;        // the three above are
     char warnings[RUN_WARNINGS_MAX + 1][512];       // one more, which is only printed
     uint32_t warnings_count;
 };
