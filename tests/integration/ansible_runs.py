@@ -13,9 +13,14 @@ from certification import Certification
 
 PROJECT = Path(__file__).resolve().parents[2]
 
-# A profile that a healthy disk passes however busy this machine is, and a delay that no busy machine needs to explain: a mean
-# above 10 ms is a hard failure in every profile.
-PROFILE = {"name": "test", "version": 1, "qualifies": {"min_duration_s": 300}, "limits": [{"metric": "latency_mean", "max": "9 ms"}]}
+# A profile that a healthy disk passes however busy this machine is, also in the one second of a quick sweep, which shows nothing
+# with confidence; and a delay that no busy machine needs to explain: a mean above 10 ms is a hard failure in every profile.
+PROFILE = {
+    "name": "test",
+    "version": 1,
+    "qualifies": {"min_duration_s": 300, "confidence": "none"},
+    "limits": [{"metric": "latency_mean", "max": "9 ms"}],
+}
 SLOW_MS = 30
 # Tests run side by side: the hosts' disks and testers go before everybody's controller, as if they had processors of their own.
 NICE = ("nice", "-n", "10")
