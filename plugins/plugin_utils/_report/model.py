@@ -80,7 +80,8 @@ class ResultRow:
 class Host:
     """What a report shows of one host's volume. Text is printable; nothing in it is escaped for any format.
 
-    profile is the name of the host's own profile, empty if it is judged by the run's.
+    notes are those of its record and what was noticed later, such as what it left behind. profile is the name of the host's own profile, empty if it is
+    judged by the run's.
     """
 
     host: str
@@ -100,6 +101,7 @@ class Host:
     limits: list[dict[str, Any]]
     words: Words
     profile: str = ""
+    recorded_notes: list[str] = field(default_factory=list)
     leftovers: list[str] = field(default_factory=list)
     columns: tuple[str, ...] = ()
     rows: list[ResultRow] = field(default_factory=list)
@@ -282,6 +284,7 @@ class _Reader:
             profile=_profile_name(own_profile) if own_profile else "",
             leftovers=[printable(item) for item in entry["leftovers"]],
         )
+        host.recorded_notes = list(host.notes)
         host.notes.extend(printable(f"Disturbed while it was measured: {item}") for item in record.disturbances)
         host.notes.extend(f"Left behind on the host: {item}" for item in host.leftovers)
         if record.tables:

@@ -16,6 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 
 WORST_HOSTS = 10
 REASONS_OF_A_HOST = 3
+NOTES_OF_A_HOST = 3
 
 
 def render(model: Model) -> Iterator[str]:
@@ -49,7 +50,7 @@ def _hosts(model: Model) -> str:
 
 
 def _worst(model: Model) -> Iterator[str]:
-    shown = [host for host in model.hosts if host.verdict != PASS or host.leftovers]
+    shown = [host for host in model.hosts if host.verdict != PASS or host.leftovers or (host.recorded_notes and len(model.hosts) == 1)]
     for host in shown[:WORST_HOSTS]:
         yield f"  {host.verdict:<12} {host.label}\n"
         sentences = [*host.reasons, *(f"left behind: {item}" for item in host.leftovers)]
@@ -58,6 +59,8 @@ def _worst(model: Model) -> Iterator[str]:
         if len(sentences) > REASONS_OF_A_HOST:
             left = len(sentences) - REASONS_OF_A_HOST
             yield f"               and {left} more reason{'s' if left > 1 else ''}\n"
+        for note in host.recorded_notes[:NOTES_OF_A_HOST]:
+            yield f"               note: {note}\n"
     if len(shown) > WORST_HOSTS:
         yield f"  and {_units.format_count(len(shown) - WORST_HOSTS)} more hosts, in the report\n"
 

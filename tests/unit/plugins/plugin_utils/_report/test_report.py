@@ -546,6 +546,22 @@ def test_one_host_has_its_figures_in_the_summary(tmp_path):
     assert re.search(r"^ +4 KiB +1 +[0-9,]+ .* 202 us .* 404 us .*>= 4.04 ms$", text, re.MULTILINE)
 
 
+def test_notes_of_the_record_explain_a_verdict_in_the_summary(tmp_path):
+    directory = fabricate.run_directory(tmp_path, {"db07": slow(), "db08": fast(), "db09": fast()})
+    for host in ("db07", "db08"):
+        directory.note_facts(host, "log", {}, [f"note {number} of {host}" for number in range(9)])
+    text = shown(directory)
+    assert re.search(r"^  fail +db07\n(?: +.*\n)*? +note: note 0 of db07\n", text, re.MULTILINE)
+    assert "note 2 of db07" in text and "note 3 of db07" not in text and "db08" not in text
+
+
+def test_notes_of_a_single_host_are_in_the_summary_even_if_it_passes(tmp_path):
+    directory = fabricate.run_directory(tmp_path, {"db07": fast()})
+    assert "db07" not in shown(directory)
+    directory.note_facts("db07", "log", {}, ["its clock is wrong"])
+    assert re.search(r"^  pass +db07\n +note: its clock is wrong$", shown(directory), re.MULTILINE)
+
+
 def test_report_only_is_said(tmp_path):
     directory = fabricate.run_directory(tmp_path, {"db07": slow()}, policy={"report_only": True})
     assert "The gate only reports" in shown(directory)
