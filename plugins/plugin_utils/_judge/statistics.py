@@ -209,7 +209,7 @@ def _clean_seconds(gain: float, alpha: float) -> int:
     """Return the fewest seconds that pass if each brings this gain."""
 
     def log_evidence(seconds: int) -> float:
-        return _log_evidence([seconds * math.log1p(stake * gain) for stake, _ in _PASS_BETS], _PASS_BETS)
+        return _log_evidence([seconds * math.log1p(stake * gain) for stake, dummy in _PASS_BETS], _PASS_BETS)
 
     return bisect_left(range(_FOREVER_S), -math.log(alpha), key=log_evidence)
 
@@ -273,7 +273,7 @@ def _share_test(
 
 def _blocks_needed(products: Sequence[float], bets: Sequence[tuple[float, float]], target: float, blocks: int) -> float:
     """Return after how many blocks the best bet alone reaches the target if it goes on to grow as in these."""
-    return min((blocks * (target - math.log(weight)) / product for product, (_, weight) in zip(products, bets) if product > 0), default=math.inf)
+    return min((blocks * (target - math.log(weight)) / product for product, (dummy, weight) in zip(products, bets) if product > 0), default=math.inf)
 
 
 def _blocks(spare: Sequence[int]) -> tuple[list[int], int]:
@@ -318,7 +318,7 @@ def _lag_1(values: Sequence[int]) -> float:
 def _log_products(gains: Sequence[float], bets: Sequence[tuple[float, float]]) -> list[float]:
     """Return for each stake the logarithm of the product of 1 + stake x gain; of a product with a factor of 0 or less it is that of 0."""
     worst = min(gains)
-    return [math.fsum(map(math.log1p, [stake * gain for gain in gains])) if stake * worst > -1 else -math.inf for stake, _ in bets]
+    return [math.fsum(map(math.log1p, [stake * gain for gain in gains])) if stake * worst > -1 else -math.inf for stake, dummy in bets]
 
 
 def _log_evidence(products: Sequence[float], bets: Sequence[tuple[float, float]]) -> float:
@@ -326,7 +326,7 @@ def _log_evidence(products: Sequence[float], bets: Sequence[tuple[float, float]]
     greatest = max(products)
     if greatest == -math.inf:
         return greatest
-    return greatest + math.log(math.fsum(weight * math.exp(product - greatest) for product, (_, weight) in zip(products, bets)))
+    return greatest + math.log(math.fsum(weight * math.exp(product - greatest) for product, (dummy, weight) in zip(products, bets)))
 
 
 def _upper_bound(total: Sequence[int], over: Sequence[int], most_over: int, allowed: float, passed: bool, alpha: float) -> float:
