@@ -131,11 +131,13 @@ def _at_threshold(limit: Limit, tables: Tables, test: Callable[[int], Evidence])
         return test(wanted)
     lower = max((each for each in tables.over_thresholds_ns if each < wanted), default=None)
     upper = min((each for each in tables.over_thresholds_ns if each > wanted), default=None)
-    for threshold, deciding in ((lower, PASS), (upper, FAIL)):
-        evidence = None if threshold is None else test(threshold)
-        if evidence and evidence.outcome == deciding:
+    found = [None if threshold is None else test(threshold) for threshold in (lower, upper)]
+    for evidence, decided in zip(found, (PASS, FAIL)):
+        if evidence and evidence.outcome == decided:
             return evidence
-    return replace(evidence, outcome=INCONCLUSIVE) if evidence else None
+    # What breaks the lower threshold keeps the upper one: between them nothing was counted.
+    undecided = next((evidence for evidence in found if evidence), None)
+    return replace(undecided, outcome=INCONCLUSIVE) if undecided else None
 
 
 def _over(row: Row, tables: Tables, seconds: list[Row], over_ns: int, column: str) -> list[int]:

@@ -255,6 +255,11 @@ def _share_test(
     products = _log_products(gains, bets)
     evidence = _log_evidence(products, bets) if direction else 0.0
     outcome = decided if evidence >= target else INCONCLUSIVE
+    needed = None
+    if outcome == INCONCLUSIVE and direction:
+        needed_s = block_s * _blocks_needed(products, bets, target, len(gains))
+        # Nothing over the limit is far from the limit, however short the run was.
+        needed = _within_reach(needed_s, seconds) if any(over) else math.ceil(needed_s)
     return Evidence(
         method,
         outcome,
@@ -266,7 +271,7 @@ def _share_test(
         blocks=len(gains),
         block_s=block_s,
         episode_s=_covered_episode(direction / ((whole - part) * most(1)[0] * seconds), seconds) if outcome == PASS else None,
-        seconds_needed=_within_reach(block_s * _blocks_needed(products, bets, target, len(gains)), seconds) if outcome == INCONCLUSIVE and direction else None,
+        seconds_needed=needed,
         log_evidence=evidence,
     )
 

@@ -239,7 +239,8 @@ def test_a_pass_keeps_the_limit_and_a_fail_breaks_it(run, judgements):
     assert tested.outcome == PASS or tested.bound >= P99
     assert tested.value <= tested.bound <= 1
     assert tested.outcome == INCONCLUSIVE or tested.seconds_needed is None
-    assert tested.seconds_needed is None or len(run[0]) < tested.seconds_needed <= 20 * len(run[0])
+    assert tested.seconds_needed is None or len(run[0]) < tested.seconds_needed
+    assert tested.seconds_needed is None or not over or tested.seconds_needed <= 20 * len(run[0])
     assert tested.block_s * tested.blocks >= tested.seconds == len(run[0])
     assert not math.isnan(tested.log_evidence)
 
@@ -312,10 +313,11 @@ def test_the_reserve_of_single_seconds_says_which_episodes_are_covered(run, bloc
 
 
 def test_more_than_twenty_times_as_long_is_no_answer():
-    """At a p99.9 limit of 2.5 times the mean a clean run needs 1,400 s."""
-    tested = [operations([2500] * seconds, [0] * seconds, share="0.001") for seconds in (60, 80)]
-    assert [(run.seconds_needed is None, run.undecidable) for run in tested] == [(True, True), (False, False)]
-    assert 16 * 80 < tested[1].seconds_needed < 20 * 80
+    """At a p99.9 limit of 2.5 times the mean a clean run needs 1,400 s, however short it is; with a slow write there is no telling."""
+    for over, seconds, answered in ((0, 60, True), (1, 60, False), (1, 100, True)):
+        tested = operations([2500] * seconds, [over, *[0] * (seconds - 1)], share="0.001")
+        assert (tested.seconds_needed is not None, not tested.undecidable) == (answered, answered)
+        assert not answered or 1380 < tested.seconds_needed < 20 * 100
 
 
 def test_a_run_of_the_seconds_needed_passes():
