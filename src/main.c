@@ -124,7 +124,7 @@ static bool prepare_run(struct run *run) {
     return true;
 }
 
-// The clock may have been stepped while files were made: the planned start is taken over as late as can be.
+// Called as late as possible, because the wall clock may be stepped while files are made.
 static void plan_start(struct run *run) {
     uint64_t boot_ns = boot_epoch_ns(), at_ns = run->options->start_at_ns;
     if (at_ns > 0) {                    // the monotonic clock has no instant before it began
@@ -178,7 +178,7 @@ static void finish(struct run *run) {
     }
 }
 
-// Directories that had to wait for it; without any the files are closed when the process ends.
+// Only if directories have to be removed afterwards. If not, the files are closed when the process ends.
 static void close_workspace(struct run *run) {
     if (run->thread_hangs || workspace_left_behind(&run->workspace) == NULL) {
         return;
@@ -214,8 +214,8 @@ static void measure(struct run *run) {
     close_workspace(run);
 }
 
-// Standard output is a result that could not be written if there is no other. If there is, a reader that has gone (a
-// pipe into head) is not worth a message.
+// If standard output is the only result, failing to write it fails the run. If there is another result, a reader that
+// has gone (a pipe into head) is not worth a message.
 static void judge_screen(struct run *run, bool drained) {
     bool alone = run->options->tables_dir == NULL && (run->csvfile.path == NULL || run->csvfile.on_screen);
     int error = console_error();

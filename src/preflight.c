@@ -87,7 +87,7 @@ static bool lock_devices(struct run *run, struct failure *failure) {
     device_lock_take(&run->lock, &run->backing.disks, run->options->run_id);
     if (run->lock.others[0] != '\0' && !run->options->share_device) {
         return failure_set(failure, EXIT_REFUSED, "another tester is at the disk under --dir: %s; wait until it has ended, or "
-                           "test beside it by --shareDevice, which will show in both results", run->lock.others);
+                           "test beside it with --shareDevice, which both results will show", run->lock.others);
     }
     return true;
 }

@@ -7,7 +7,6 @@
 #include "base/clock.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #define LEAD_NS UINT64_C(3000000)               // from the start signal to the first operation
@@ -230,7 +229,7 @@ static void monitor_workers(struct run *run) {
             atomic_store(&plan->stop, true);
         }
         run->look_ns = now_ns();
-        // No disk can be the cause if it is later: main makes no call between the two.
+        // If it is later than that, no disk is the cause: main makes no call in between.
         if (run->look_ns > until_ns + run->oversleep_max_ns) {
             run->oversleep_max_ns = run->look_ns - until_ns;
             run->oversleep_max_step = plan->key.step;
@@ -261,10 +260,9 @@ static void note_error(struct run *run) {
         return;
     }
     struct failure *failure = &run->failure;
-    *failure = (struct failure){.error = first->error.error, .offset_bytes = first->pattern.offset_bytes,
-                                .queue_manager = first->number, .block_bytes = first->pattern.block_bytes,
+    *failure = (struct failure){.call = first->error.call, .error = first->error.error, .queue_manager = first->number,
+                                .offset_bytes = first->pattern.offset_bytes, .block_bytes = first->pattern.block_bytes,
                                 .write = first->error.ordinal};
-    (void)snprintf(failure->call, sizeof failure->call, "%s", first->error.call);
     workspace_file_path(&run->workspace, first->place, first->pattern.file, failure->file);
     (void)failure_set(failure, EXIT_IO_ERROR, "%s failed at offset %" PRIu64 " of %s (block of %" PRIu64 " bytes, %s %"
                       PRIu64 "%s): %s", failure->call, failure->offset_bytes, failure->file, failure->block_bytes,
@@ -368,7 +366,7 @@ static void report_step(struct run *run) {
 
 // Verification.
 
-// Only what was written in a known order can be told again.
+// Only blocks that were written in a known order can be compared.
 static void verify_streams(struct run *run) {
     struct verify *verify = &run->verify;
     verify->workspace = &run->workspace;

@@ -17,7 +17,7 @@ enum exit_status { EXIT_MEASURED, EXIT_USAGE, EXIT_REFUSED, EXIT_IO_ERROR, EXIT_
 struct failure {
     enum exit_status status;
     char message[PATH_MAX + 512];   // one sentence for people: what, where, and what to do
-    char call[16];                  // the system call; empty if no call failed
+    const char *call;               // the system call; NULL if no call failed
     int error;                      // errno, or one of the above
     char file[PATH_MAX];
     uint64_t offset_bytes;

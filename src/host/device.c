@@ -100,7 +100,7 @@ static void walk_down(struct block_stack *stack, const char *before, const char 
     globfree(&slaves);
 }
 
-// Some file systems (btrfs) have no device of their own in mountinfo; then the source tells.
+// In mountinfo some file systems (btrfs) have no device of their own; then the source names it.
 static struct block_number number_of_mount(const struct mount *mount) {
     struct stat status;
     if (mount->major == 0 && strncmp(mount->source, "/dev/", 5) == 0 && stat(mount->source, &status) == 0 &&

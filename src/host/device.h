@@ -1,9 +1,9 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What is tested, as /proc and sysfs show it: the mount, the file system, the block device, and what that stands on, for
-// memory hides behind overlays and loop devices, and shared disks behind anything. What the kernel does not tell stays
-// empty; nothing is guessed.
+// What is tested, as /proc and sysfs show it: the mount, the file system, the block device, and what that stands on,
+// because memory may hide behind overlays and loop devices, and shared disks behind anything. What the kernel does not
+// show stays empty; nothing is guessed.
 #ifndef LOGDISK_DEVICE_H
 #define LOGDISK_DEVICE_H
 

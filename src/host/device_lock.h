@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Two testers at one disk measure each other. Each holds, for every disk under its directories, an abstract socket that
+// Two testers at one disk would measure each other. Each holds, for every disk under its directories, an abstract socket that
 // is named mqops-logdisk/<major:minor>/<pid>.<instant>/<run id>, and looks for those of other runs. It needs no root, and
 // the kernel lets go of it with the process, whatever ends that. It reaches as far as the network namespace: neither
 // another container nor another host that has the disk.

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What else went on while it measured, from the kernel's counters: samples before and after each step, summed up over
-// the steps. A counter that the kernel does not have stays unknown.
+// What else happened on the host while the tester measured, from the kernel's counters. They are sampled before and after
+// each step, and the differences are added up.
 #ifndef LOGDISK_DISTURBANCE_H
 #define LOGDISK_DISTURBANCE_H
 

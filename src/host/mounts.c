@@ -103,7 +103,7 @@ static bool same_attributes(int one, int other) {
            a.st_ctim.tv_sec == b.st_ctim.tv_sec && a.st_ctim.tv_nsec == b.st_ctim.tv_nsec;
 }
 
-// Opens, below the upper directory, what fd is on the overlay; -1 if it is not to be seen there.
+// Opens, below the upper directory, what fd is on the overlay; -1 if it cannot be seen there.
 static int open_in_upper(int fd, const struct mount *overlay) {
     char link[64], path[PATH_MAX], below[2 * PATH_MAX + MOUNT_FIELD_BYTES];
     (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);

@@ -27,7 +27,7 @@ bool parse_mountinfo_line(const char *line, struct mount *mount);
 // The value of "name=value" in a comma list of mount options, octal escapes undone.
 bool parse_mount_option(const char *options, const char *name, char *value, size_t size);
 
-// The mount that the open file or directory lies on; false if /proc does not tell.
+// The mount that the open file or directory lies on; false if /proc does not say.
 bool mount_of(int fd, struct mount *mount);
 
 // The same, looked through overlays to the file system of the upper directory. False if that cannot be seen from here:

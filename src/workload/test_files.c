@@ -285,8 +285,7 @@ static bool format_failed(struct workspace *workspace, int error, uint64_t bytes
     bool refused = error == ENOSPC || error == EDQUOT || error == EFBIG || error == EINVAL || error == EROFS ||
                    error == EPERM || error == EACCES;
     *failure = (struct failure){.error = error, .queue_manager = activity->place, .offset_bytes = activity->offset_bytes,
-                                .block_bytes = bytes};
-    (void)snprintf(failure->call, sizeof failure->call, "%s", activity->call);
+                                .call = activity->call, .block_bytes = bytes};
     (void)snprintf(failure->file, sizeof failure->file, "%s", activity->file);
     return failure_set(failure, refused ? EXIT_REFUSED : EXIT_IO_ERROR,
                        "cannot preformat %s at offset %" PRIu64 ": %s%s", failure->file, failure->offset_bytes,
