@@ -14,7 +14,17 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import m
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, host_label
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import DEFAULT_FAIL_ON, ERROR, FAIL_ON_CHOICES, GOOD, PASS, UNQUALIFIED, WORST_FIRST
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import (
+    DEFAULT_FAIL_ON,
+    ERROR,
+    FAIL,
+    FAIL_ON_CHOICES,
+    GOOD,
+    INCONCLUSIVE,
+    PASS,
+    UNQUALIFIED,
+    WORST_FIRST,
+)
 
 SCHEMA_VERSION = 1
 GATE = "gate"
@@ -65,6 +75,7 @@ def judge_fleet(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[s
         "counts": {verdict: sum(host["verdict"] == verdict for host in hosts) for verdict in reversed(WORST_FIRST)},
         "reasons": [f"{_label(host)}: {reason}" for host in hosts for reason in host_reasons(host)] + problems,
         "fleet_problems": problems,
+        "wrong_fails_expected": _wrong_fails_expected(run, hosts),
         "hosts": hosts,
         "policy": {"fail_on": list(fail_on), "report_only": report_only},
     }
@@ -118,6 +129,16 @@ def _fleet_problems(hosts: list[dict[str, Any]], check_mode: bool) -> list[str]:
     if not hosts and not check_mode:
         return ["no host was expected and none reported"]
     return [f"{_label(host)}: left behind on the host: {item}" for host in hosts for item in host["leftovers"]]
+
+
+def _wrong_fails_expected(run: Mapping[str, Any], hosts: list[dict[str, Any]]) -> float | None:
+    """Return how many of the measured hosts may at most be failed by chance at the confidence of the run's profile, None if that is not more than one."""
+    confidence = ((run.get("profile") or {}).get("qualifies") or {}).get("confidence")
+    if not isinstance(confidence, float):
+        return None
+    measured = sum(host["verdict"] in (*GOOD, FAIL, INCONCLUSIVE) for host in hosts)
+    expected = round(measured * (1 - confidence), 1)
+    return expected if expected > 1 else None
 
 
 def _label(host: Mapping[str, Any]) -> str:

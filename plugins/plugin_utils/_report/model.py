@@ -20,7 +20,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, HostRecord, host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, Tables, TablesError, Words, parse_tables, printable, words_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import with_variables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, GOOD, PASS, WORST_FIRST, worst
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, FAIL, GOOD, PASS, WORST_FIRST, worst
 
 NOT_MEASURED = "not measured"
 """Takes the place of a verdict in check mode."""
@@ -185,6 +185,17 @@ class Model:
             return "The gate only reports, so it did not stop this run."
         let_through = [f"{count} {verdict}" for verdict, count in counts_worst_first(self.fleet["counts"]) if verdict not in GOOD]
         return f"The gate let {', '.join(let_through)} through, because gate_fail_on does not name it." if let_through else ""
+
+    @property
+    def chance_statement(self) -> str:
+        """How many hosts chance alone may have failed, in one sentence, empty if none failed or that is not more than one."""
+        expected = self.fleet.get("wrong_fails_expected")
+        if not expected or not self.fleet["counts"].get(FAIL):
+            return ""
+        return (
+            f"At the confidence of the profile, chance alone may fail up to {format_count(expected)} of so many hosts whose storage keeps every limit. "
+            "Measure a host that only just fails once more before you act on it."
+        )
 
     @property
     def expectation(self) -> str:

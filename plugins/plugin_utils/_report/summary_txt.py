@@ -24,6 +24,8 @@ def render(model: Model) -> Iterator[str]:
     yield _headline(model)
     if model.gate_statement:
         yield f"  {model.gate_statement}\n"
+    if model.chance_statement:
+        yield f"  {model.chance_statement}\n"
     yield f"  run      {model.run_id}, profile {model.profile_name}\n"
     yield f"  expected {model.expectation}\n"
     yield f"  result   {_hosts(model)}\n"

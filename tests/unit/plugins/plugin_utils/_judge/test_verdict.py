@@ -672,3 +672,13 @@ def test_what_was_left_behind_stops_the_gate_whatever_the_verdict():
     assert (result["verdict"], result["gate_failed"]) == ("pass", True)
     assert result["reasons"] == ["b: left behind on the host: /fut/x"]
     assert fleet(entry("b", certified=True, leftovers=["/fut/x"]), report_only=True)["gate_failed"] is False
+
+
+@pytest.mark.parametrize(
+    ("hosts", "confidence", "expected"),
+    [(20, 0.95, None), (21, 0.95, 1.1), (200, 0.95, 10.0), (200, 0.99, 2.0), (200, "none", None), (0, 0.95, None)],
+)
+def test_the_fails_that_chance_may_cause_are_counted(hosts, confidence, expected):
+    records = [HostRecord(f"h{number}", verdict="pass") for number in range(hosts)] + [HostRecord("gone", verdict="unreachable")] * 50
+    run = {**fabricate.run_data([]), "profile": {"qualifies": {"confidence": confidence}}}
+    assert judge_fleet(run, records)["wrong_fails_expected"] == expected
