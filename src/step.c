@@ -172,8 +172,9 @@ static void note_in_flight(struct run *run, struct worker *worker) {
                           .ordinal = worker->operations - worker->warmup_operations + 1, .file = worker->pattern.file,
                           .offset_bytes = worker->pattern.offset_bytes, .worker = worker->number};
     if (run->in_flight.call == NULL || start_ns < run->in_flight.start_ns) {
-        run->in_flight = (struct activity){.call = worker->operation == OPERATION_READ ? "preadv" : "pwritev", .place = worker->number,
-                                           .start_ns = start_ns, .offset_bytes = worker->pattern.offset_bytes};
+        run->in_flight = (struct activity){.call = worker->operation == OPERATION_READ ? "preadv" : "pwritev",
+                                           .place = worker->number, .start_ns = start_ns,
+                                           .offset_bytes = worker->pattern.offset_bytes};
         run->in_flight_age_ns = stall.latency_ns;
         workspace_file_path(&run->workspace, worker->place, worker->pattern.file, run->in_flight.file);
     }

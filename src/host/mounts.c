@@ -81,7 +81,8 @@ bool mount_of(int fd, struct mount *mount) {
     uint64_t id;
     bool found = false;
     (void)snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);
-    FILE *file = read_text(path, text, sizeof text) && parse_figures(text, "mnt_id:", 1, &id) ? fopen("/proc/self/mountinfo", "re") : NULL;
+    bool known = read_text(path, text, sizeof text) && parse_figures(text, "mnt_id:", 1, &id);
+    FILE *file = known ? fopen("/proc/self/mountinfo", "re") : NULL;
     while (file != NULL && !found && getline(&line, &size, file) > 0) {
         found = parse_mountinfo_line(line, mount) && mount->id == id;
     }
