@@ -36,6 +36,7 @@ def test_three_hosts(start: Start, controller: Controller, tmp_path: Path) -> No
     # The message of the task that fails the play names each host, limit, figure and count.
     assert "slow: fail: latency_mean" in outcome.screen
     assert "dead: unreachable" in outcome.screen
+    assert "dead, good, slow: test requires 300 s per row" in outcome.screen[: outcome.screen.index("PLAY [Measure]")]
 
     check_tables(certification, {"good", "slow"})
     check_formats(certification)

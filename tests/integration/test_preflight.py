@@ -75,10 +75,13 @@ def test_every_refusal_before_a_byte_is_written(start: Start, controller: Contro
     bed = start("good", *CASES)
     inventory = prepare(bed, tmp_path / "hosts.yml")
     before = {host.name: contents(host) for host in bed}
-    outcome = controller.run("preflight", "-i", str(inventory))
+    outcome = controller.run("preflight", "-i", str(inventory), sweep_duration=0)
     assert outcome.status == 2
     assert "NOT MEASURED" in outcome.screen
     records = outcome.certification.records
+    # Without a duration, as long as the profile asks for.
+    assert outcome.certification.run["parameters"]["sweep_duration"] == 300
+    assert records["good"]["reasons"][0].startswith("ready: 2 steps in about 11 min")
     assert {name: record["verdict"] for name, record in records.items() if record["verdict"]} == dict.fromkeys(CASES, "error")
     for name, case in CASES.items():
         (reason,) = records[name]["reasons"]
