@@ -30,8 +30,9 @@ def make_plan(variables: Mapping[str, Any], queue_managers: int, options: Mappin
     """Return the plan of a sweep from the role's ``variables`` by name, its ``sweep_options``, and what the profile asks for.
 
     Without load points all queue managers write together; without a duration each row is measured for ``min_duration_s``. The plan holds ``arguments`` (the
-    tester's, without directories), ``footprint_bytes``, ``steps``, ``sweep_duration`` (seconds per row), ``planned_s`` (the steps alone), ``certify_s`` (the
-    same, but each row for ``min_duration_s`` at least), ``format_s`` (an estimate), ``deadline_s`` and what else the run needs as numbers. Raises OptionError.
+    tester's, without directories), ``queue_manager_bytes`` and ``footprint_bytes`` (the files of one and of all), ``steps``, ``sweep_duration`` (seconds per
+    row), ``planned_s`` (the steps alone), ``certify_s`` (the same, but each row for ``min_duration_s`` at least), ``format_s`` (an estimate), ``deadline_s``
+    and what else the run needs as numbers. Raises OptionError.
     """
     values = tester_options.read(variables)
     deadline_s = values.pop("deadline", 0)
@@ -49,7 +50,8 @@ def make_plan(variables: Mapping[str, Any], queue_managers: int, options: Mappin
     if max(load_points) > queue_managers:
         raise OptionError(f"sweep_queue_managers: {max(load_points)} queue managers, but workspace_queue_managers names {queue_managers}")
     steps = len(block_sizes) * len(load_points)
-    footprint_bytes = values["fileSize"] * values["numFiles"] * queue_managers
+    queue_manager_bytes = values["fileSize"] * values["numFiles"]
+    footprint_bytes = queue_manager_bytes * queue_managers
     gap_s = STEP_GAP_S + (footprint_bytes // VERIFY_BYTES_PER_S if values.get("verify") else 0)
     planned_s = steps * (values.get("warmup", 0) + values["duration"] + gap_s) - (0 if values.get("verify") else gap_s)
     format_s = footprint_bytes / ASSUMED_FORMAT_BYTES_PER_S
@@ -60,6 +62,7 @@ def make_plan(variables: Mapping[str, Any], queue_managers: int, options: Mappin
         "load_points": load_points,
         "steps": steps,
         "sweep_duration": values["duration"],
+        "queue_manager_bytes": queue_manager_bytes,
         "footprint_bytes": footprint_bytes,
         "planned_s": planned_s,
         "certify_s": planned_s + steps * max(0, shortest_s - values["duration"]),

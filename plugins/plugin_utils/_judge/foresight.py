@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a sweep cannot decide, because it is too short: said before anything is measured."""
+"""What a sweep can neither decide nor certify: said before anything is measured."""
 
 from __future__ import annotations
 
@@ -20,15 +20,27 @@ _LARGEST_MEAN = 0.4
 
 
 def foresee(profile: Profile, plan: Mapping[str, Any]) -> list[str]:
-    """Return sentences on what the plan's seconds per row cannot decide, even if no write is over a limit, and whether they can certify."""
+    """Return sentences on what the plan's seconds per row cannot decide, even if no write is over a limit, and on why the plan cannot certify."""
     planned_s = plan["sweep_duration"]
     rows = [
         {"worker": ALL_WORKERS, "block_size_bytes": size, "load_point": load_point} for size in plan["block_sizes_bytes"] for load_point in plan["load_points"]
     ]
-    notes = [note for limit in profile.limits if (note := _too_short_for(limit, profile, rows, planned_s))]
+    return [note for limit in profile.limits if (note := _too_short_for(limit, profile, rows, planned_s))] + _cannot_certify(profile, plan)
+
+
+def _cannot_certify(profile: Profile, plan: Mapping[str, Any]) -> list[str]:
+    """Return what the profile requires of a run that certifies and the plan does not have, a sentence each."""
+    planned_s, files_bytes = plan["sweep_duration"], plan["queue_manager_bytes"]
+    missing = [_units.format_size(size) for size in profile.block_sizes if size not in plan["block_sizes_bytes"]]
+    notes = []
     if planned_s < profile.min_duration_s:
         whole = _units.format_duration(plan["certify_s"] * 1e9, 2)
         notes.append(f"{profile.name} requires {profile.min_duration_s:g} s per row (about {whole}): with {planned_s} s this run cannot certify")
+    if files_bytes < profile.min_footprint_bytes:
+        required, planned = _units.format_size(profile.min_footprint_bytes), _units.format_size(files_bytes)
+        notes.append(f"{profile.name} requires {required} of test files per queue manager: with {planned} this run cannot certify")
+    if missing:
+        notes.append(f"{profile.name} requires the block sizes {', '.join(missing)}: without them this run cannot certify")
     return notes
 
 

@@ -186,9 +186,11 @@ def _unfinished_ring(tables: Tables) -> str:
     """Return which step did not write its whole set of files once, empty if each did."""
     for row in tables.results:
         if row.get("ring_passes") is not None and row["ring_passes"] < 1:
+            needed_s = math.ceil(row["elapsed_ns"] / 1e9 / row["ring_passes"]) if row["ring_passes"] else 0
+            longer = f"measure for {_units.format_count(needed_s)} s per row" if needed_s else "measure longer"
             return (
-                f"at {size_text(row['block_size_bytes'])} it wrote only {_units.format_ratio(row['ring_passes'], 2)} of its files once: a write cache may "
-                "have taken everything; measure longer or use smaller files"
+                f"at {size_text(row['block_size_bytes'])} it wrote only {_units.format_ratio(row['ring_passes'], 2)} of its files once, which a write cache "
+                f"may have taken whole: {longer}"
             )
     return ""
 

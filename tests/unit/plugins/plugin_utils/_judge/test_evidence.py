@@ -181,7 +181,7 @@ def test_a_pass_that_covers_shorter_slow_phases_than_asked_does_not_certify(epis
         (
             {"ring_passes": "0.400"},
             {},
-            "at 4 KiB it wrote only 40 % of its files once: a write cache may have taken everything; measure longer or use smaller files",
+            "at 4 KiB it wrote only 40 % of its files once, which a write cache may have taken whole: measure for 750 s per row",
         ),
         ({}, {"queue_manager_log_set_bytes": 2 << 30}, "the files of a queue manager had 1 GiB in total, but the recovery log on this host has 2 GiB: "),
         ({}, {"queue_manager_log_set_bytes": 1 << 30}, ""),

@@ -12,8 +12,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reade
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 
-def plan(seconds, block_sizes=(4096, 1 << 20)):
-    return {"sweep_duration": seconds, "block_sizes_bytes": list(block_sizes), "load_points": [1], "certify_s": 4247}
+def plan(seconds, block_sizes=fabricate.BLOCK_SIZES, files_bytes=1 << 30):
+    return {"sweep_duration": seconds, "queue_manager_bytes": files_bytes, "block_sizes_bytes": list(block_sizes), "load_points": [1], "certify_s": 4247}
 
 
 def notes(seconds, *limits, **qualifies):
@@ -57,6 +57,15 @@ def test_what_no_duration_decides_is_not_named(limit, qualifies):
 
 def test_a_run_that_is_too_short_to_certify_is_told_how_long_one_takes_that_does():
     assert notes(3, P99, min_duration_s=600, confidence="none") == ["mine requires 600 s per row (about 71 min): with 3 s this run cannot certify"]
+
+
+def test_a_run_without_the_files_and_block_sizes_of_the_profile_is_said_not_to_certify():
+    profile = load_profile({"name": "mine", "qualifies": {"min_footprint": "1 GiB", "block_sizes": ["4K", "64K"]}, "limits": [P99]})
+    assert foresee(profile, plan(600)) == []
+    assert foresee(profile, plan(600, (4096,), 64 << 20)) == [
+        "mine requires 1 GiB of test files per queue manager: with 64 MiB this run cannot certify",
+        "mine requires the block sizes 64 KiB: without them this run cannot certify",
+    ]
 
 
 @pytest.mark.parametrize("name", ["mq-log-gold", "mq-log-silver", "mq-log-bronze", "look"])
