@@ -1,0 +1,51 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Simulated disks whose share of slow writes is known. A quick write takes 400 us."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator
+
+WRITES_PER_S = 2500
+
+Disk = Callable[[random.Random, int], tuple[list[int], list[int]]]
+"""From random numbers and a duration in seconds to the writes of each second and those over the limit."""
+
+
+def bursty(share: float, slow_us: int, burst_s: float) -> Disk:
+    """Return a disk with this share of slow writes, in bursts of exponential length with this mean."""
+    slow_per_s = 1e6 / slow_us
+    time_share = WRITES_PER_S * share / (slow_per_s * (1 - share) + WRITES_PER_S * share)
+
+    def measure(rng: random.Random, seconds: int) -> tuple[list[int], list[int]]:
+        parts = [0.0] * seconds
+        for start, end in _bursts(rng, seconds, burst_s, time_share):
+            for second in range(int(start), math.ceil(end)):
+                parts[second] += min(end, second + 1) - max(start, second)
+        slow = [math.floor(slow_per_s * part + rng.random()) for part in parts]
+        return [round(WRITES_PER_S * (1 - part)) + late for part, late in zip(parts, slow)], slow
+
+    return measure
+
+
+def _bursts(rng: random.Random, seconds: int, burst_s: float, time_share: float) -> Iterator[tuple[float, float]]:
+    now, bursting = 0.0, rng.random() < time_share
+    while now < seconds:
+        end = now + rng.expovariate(1 / burst_s if bursting else time_share / (burst_s * (1 - time_share)))
+        if bursting:
+            yield now, min(end, seconds)
+        now, bursting = end, not bursting
+
+
+def even(share: float) -> Disk:
+    """Return a disk with this share of slow writes, independent of one another."""
+    mean = WRITES_PER_S * share
+
+    def measure(rng: random.Random, seconds: int) -> tuple[list[int], list[int]]:
+        return [WRITES_PER_S] * seconds, [min(WRITES_PER_S, max(0, round(rng.gauss(mean, math.sqrt(mean))))) for _ in range(seconds)]
+
+    return measure
