@@ -90,8 +90,8 @@ static void prepare(void *argument) {
     }
     atomic_store(&run->opened, true);
     workspace_prepare(&run->workspace);
-    if (run->workspace.failure.status == EXIT_MEASURED && run->workspace.directories[0].fd >= 0) {
-        run->direct_io_alignment_bytes = test_file_direct_io_alignment(run->workspace.directories[0].files[0]);
+    if (run->workspace.failure.status == EXIT_MEASURED && run->workload.places[0].fd >= 0) {
+        run->direct_io_alignment_bytes = test_file_direct_io_alignment(run->workload.places[0].fds[0]);
     }
 }
 

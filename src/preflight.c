@@ -37,11 +37,11 @@ bool preflight_surroundings(struct run *run, struct failure *failure) {
            tables_open(&run->tables, options->tables_dir, failure);
 }
 
-static bool under_test(const struct workspace *workspace, dev_t device) {
-    for (uint32_t i = 0; i < workspace->places; i++) {
-        const struct directory *directory = &workspace->directories[i];
+static bool under_test(const struct workload *workload, dev_t device) {
+    for (uint32_t i = 0; i < workload->places_count; i++) {
+        const struct place *place = &workload->places[i];
         struct statfs system;
-        if (directory->device == device && fstatfs(directory->fd, &system) == 0 && system.f_type != TMPFS) {
+        if (place->device == device && fstatfs(place->fd, &system) == 0 && system.f_type != TMPFS) {
             return true;
         }
     }
@@ -56,7 +56,7 @@ static dev_t device_of(int fd) {
 
 static bool note_if_under_test(struct run *run, const char *name, dev_t device) {
     size_t length = strlen(run->under_test);
-    bool noted = device != 0 && under_test(&run->workspace, device);
+    bool noted = device != 0 && under_test(&run->workload, device);
     if (noted) {
         (void)snprintf(run->under_test + length, sizeof run->under_test - length, "%s%s", length > 0 ? ", " : "", name);
     }
@@ -74,11 +74,11 @@ static void look_at_own_files(struct run *run) {
 }
 
 static void look_at_disks(struct run *run) {
-    const struct directory *directories = run->workspace.directories;
-    identity_gather(&run->identity, directories[0].fd);
-    for (uint32_t i = 0; i < run->workspace.places; i++) {
-        if (i == 0 || directories[i].device != directories[i - 1].device) {
-            backing_add(&run->backing, directories[i].fd);
+    const struct place *places = run->workload.places;
+    identity_gather(&run->identity, places[0].fd);
+    for (uint32_t i = 0; i < run->workload.places_count; i++) {
+        if (i == 0 || places[i].device != places[i - 1].device) {
+            backing_add(&run->backing, places[i].fd);
         }
     }
 }

@@ -330,14 +330,14 @@ static void finish_recorder(struct run *run, struct stream_step *stream, enum op
 // Adds what the workers know of their own share in the disturbance. Returns when the last one ended.
 static uint64_t add_workers(struct run *run) {
     struct disturbance *disturbance = &run->disturbance;
-    const struct directory *directories = run->workspace.directories;
+    const struct place *places = run->workload.places;
     const struct step_plan *plan = &run->workers.plan;
     uint64_t end_ns = plan->timeline.start_ns, waits = 0;
     for (uint32_t i = 0; i < run->workers.active_count; i++) {
         const struct worker *worker = run->workers.active[i];
         uint64_t bytes = worker->operations * worker->pattern.block_bytes;
         disturbance->own_bytes += bytes;
-        disturbance->own_device_bytes += directories[worker->place - 1].device == directories[0].device ? bytes : 0;
+        disturbance->own_device_bytes += places[worker->place - 1].device == places[0].device ? bytes : 0;
         disturbance->threads_known = disturbance->threads_known && worker->thread_figures.known;
         disturbance->run_queue_wait_ns += worker->thread_figures.run_queue_wait_ns;
         disturbance->involuntary_switches += worker->thread_figures.involuntary_switches;

@@ -43,12 +43,12 @@ static bool create_worker(struct worker *worker, const struct workspace *workspa
     size_t pool_bytes = pool_bytes_of(stream, workspace);
     void *pool;
     worker->place = stream->first_place + (stream->shares_place ? 1 : worker->number);
-    const struct directory *directory = &workspace->directories[worker->place - 1];
-    worker->fds = directory->files;
+    const struct place *place = &workspace->workload->places[worker->place - 1];
+    worker->fds = place->fds;
     worker->through_libc = getenv("LD_PRELOAD") != NULL;
     worker->random = workspace->options->seed ^ index;
-    worker->pattern = (struct pattern){.kind = stream->pattern, .files = (uint32_t)directory->place->files,
-                                       .file_bytes = directory->place->file_bytes, .block_bytes = 1};
+    worker->pattern = (struct pattern){.kind = stream->pattern, .files = (uint32_t)place->files,
+                                       .file_bytes = place->file_bytes, .block_bytes = 1};
     if (posix_memalign(&pool, workspace->alignment_bytes, pool_bytes) != 0) {
         return false;
     }

@@ -119,8 +119,8 @@ static void put_options(struct csv *csv, const struct options *options) {
 
 static void put_plan(struct csv *csv, const struct run *run) {
     const struct initial_write *written = &run->workspace.initial_write;
-    for (uint32_t i = csv->form == CSV_LIST ? 0 : 1; i <= run->workspace.places; i++) {
-        put_numbered(csv, "directory_", i, i > 0 ? run->workspace.directories[i - 1].place->path : "");
+    for (uint32_t i = csv->form == CSV_LIST ? 0 : 1; i <= run->workload.places_count; i++) {
+        put_numbered(csv, "directory_", i, i > 0 ? run->workload.places[i - 1].path : "");
     }
     csv_integer(csv, "steps_planned", "count", run->steps);
     csv_integer(csv, "steps_measured", "count", run->steps_measured);

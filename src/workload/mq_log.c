@@ -17,8 +17,13 @@ static bool open_place(struct place *place, const struct options *options, uint3
         .file_bytes = options->file_bytes,
         .sync = (enum sync_mode)options->sync,
         .direct = options->direct != 0,
+        .fd = -1,
+        .fds = malloc(options->files * sizeof *place->fds),
     };
-    return place->path != NULL;
+    for (uint64_t file = 0; place->fds != NULL && file < place->files; file++) {
+        place->fds[file] = -1;
+    }
+    return place->path != NULL && place->fds != NULL;
 }
 
 bool mq_log_open(struct workload *workload, const struct options *options) {

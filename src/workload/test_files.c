@@ -29,32 +29,15 @@
 
 #define refuse(workspace, ...) failure_set(&(workspace)->failure, EXIT_REFUSED, __VA_ARGS__)
 
-bool workspace_init(struct workspace *workspace, const struct options *options, const struct workload *workload) {
+bool workspace_init(struct workspace *workspace, const struct options *options, struct workload *workload) {
     workspace->options = options;
     workspace->workload = workload;
     workspace->alignment_bytes = options->alignment_bytes;
-    workspace->directories = calloc(workload->places_count, sizeof *workspace->directories);
-    if (workspace->directories == NULL || pthread_mutex_init(&workspace->activity_lock, NULL) != 0) {
-        return false;
-    }
-    workspace->places = workload->places_count;
-    for (uint32_t i = 0; i < workspace->places; i++) {
-        struct directory *directory = &workspace->directories[i];
-        directory->place = &workload->places[i];
-        directory->fd = -1;
-        directory->files = malloc(directory->place->files * sizeof *directory->files);
-        if (directory->files == NULL) {
-            return false;
-        }
-        for (uint64_t file = 0; file < directory->place->files; file++) {
-            directory->files[file] = -1;
-        }
-    }
-    return true;
+    return pthread_mutex_init(&workspace->activity_lock, NULL) == 0;
 }
 
 void workspace_file_path(const struct workspace *workspace, uint32_t place, uint32_t file, char path[PATH_MAX]) {
-    const struct place *of = workspace->directories[place - 1].place;
+    const struct place *of = &workspace->workload->places[place - 1];
     (void)snprintf(path, PATH_MAX, "%s/%s.%04" PRIu32, of->path, of->file_prefix, file);
 }
 
@@ -69,7 +52,7 @@ static const char *begin_activity(struct workspace *workspace, const char *call,
     activity->offset_bytes = offset_bytes;
     activity->start_ns = now_ns();
     if (file == NO_FILE) {
-        (void)snprintf(activity->file, sizeof activity->file, "%s", workspace->directories[place - 1].place->path);
+        (void)snprintf(activity->file, sizeof activity->file, "%s", workspace->workload->places[place - 1].path);
     } else {
         workspace_file_path(workspace, place, file, activity->file);
     }
@@ -93,49 +76,49 @@ bool workspace_activity(struct workspace *workspace, struct activity *copy) {
 // Directories.
 
 // With --createDirs: <dir>1 must be on the file system of <dir>, or the root disk is tested instead of the mount.
-static bool same_file_system(struct workspace *workspace, const struct directory *directory) {
+static bool same_file_system(struct workspace *workspace, const struct place *place) {
     const char *dir = workspace->options->dir;
     struct stat base;
-    if (options_directory_list(workspace->options) || workspace->places == 1 || stat(dir, &base) != 0 ||
-        !S_ISDIR(base.st_mode) || base.st_dev == directory->device) {
+    if (options_directory_list(workspace->options) || workspace->workload->places_count == 1 || stat(dir, &base) != 0 ||
+        !S_ISDIR(base.st_mode) || base.st_dev == place->device) {
         return true;
     }
     return refuse(workspace, "--createDirs: %s would be on another file system than %s; name directories inside it, such as "
-                  "--dir=%s/qm", directory->place->path, dir, dir);
+                  "--dir=%s/qm", place->path, dir, dir);
 }
 
 // Two names of one directory: the queue managers would have the same files.
-static bool not_named_before(struct workspace *workspace, const struct directory *directory) {
-    for (const struct directory *other = workspace->directories; other < directory; other++) {
-        if (other->device == directory->device && other->inode == directory->inode) {
+static bool not_named_before(struct workspace *workspace, const struct place *place) {
+    for (const struct place *other = workspace->workload->places; other < place; other++) {
+        if (other->device == place->device && other->inode == place->inode) {
             return refuse(workspace, "--dir: %s and %s are the same directory; name a separate one for each queue manager",
-                          other->place->path, directory->place->path);
+                          other->path, place->path);
         }
     }
     return true;
 }
 
 static bool open_directory(struct workspace *workspace, uint32_t number) {
-    struct directory *directory = &workspace->directories[number - 1];
-    const char *path = directory->place->path;
+    struct place *place = &workspace->workload->places[number - 1];
+    const char *path = place->path;
     struct stat status;
     if (workspace->options->create_dirs) {
         (void)begin_activity(workspace, "mkdir", number, NO_FILE, 0);
-        directory->made = mkdir(path, 0770) == 0;
-        if (!directory->made && errno != EEXIST) {
+        place->made = mkdir(path, 0770) == 0;
+        if (!place->made && errno != EEXIST) {
             return refuse(workspace, "--dir: cannot make %s: %s", path, strerror(errno));
         }
     }
     (void)begin_activity(workspace, "open", number, NO_FILE, 0);
-    directory->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (directory->made ? O_NOFOLLOW : 0));
-    if (directory->fd < 0 || fstat(directory->fd, &status) != 0) {
+    place->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (place->made ? O_NOFOLLOW : 0));
+    if (place->fd < 0 || fstat(place->fd, &status) != 0) {
         int error = errno;
         return error == ENOENT ? refuse(workspace, "--dir: %s does not exist; make it, or add --createDirs", path)
                                : refuse(workspace, "--dir: cannot open %s: %s", path, strerror(error));
     }
-    directory->device = status.st_dev;
-    directory->inode = status.st_ino;
-    return (!directory->made || same_file_system(workspace, directory)) && not_named_before(workspace, directory);
+    place->device = status.st_dev;
+    place->inode = status.st_ino;
+    return (!place->made || same_file_system(workspace, place)) && not_named_before(workspace, place);
 }
 
 // The name of a test file in its directory.
@@ -148,8 +131,8 @@ static const char *name_of(const char *path) {
 static bool enough_descriptors(struct workspace *workspace) {
     uint64_t needed = SPARE_DESCRIPTORS, largest_bytes = 0;
     struct rlimit limit;
-    for (uint32_t i = 0; i < workspace->places; i++) {
-        const struct place *place = workspace->directories[i].place;
+    for (uint32_t i = 0; i < workspace->workload->places_count; i++) {
+        const struct place *place = &workspace->workload->places[i];
         needed += place->files + 1;
         largest_bytes = place->file_bytes > largest_bytes ? place->file_bytes : largest_bytes;
     }
@@ -179,7 +162,7 @@ static uint64_t default_reserve_bytes(uint64_t size_bytes) {
 
 static bool first_on_its_file_system(const struct workspace *workspace, uint32_t number) {
     uint32_t i = 0;
-    while (workspace->directories[i].device != workspace->directories[number - 1].device) {
+    while (workspace->workload->places[i].device != workspace->workload->places[number - 1].device) {
         i++;
     }
     return i == number - 1;
@@ -188,19 +171,19 @@ static bool first_on_its_file_system(const struct workspace *workspace, uint32_t
 // The space that all places on this directory's file system take together.
 static bool enough_space(struct workspace *workspace, uint32_t number) {
     struct statvfs space;
-    const struct directory *directory = &workspace->directories[number - 1];
+    const struct place *place = &workspace->workload->places[number - 1];
     uint64_t footprint = 0, files = 0;
     char text[3][THOUSANDS_BYTES];
     if (!first_on_its_file_system(workspace, number)) {
         return true;
     }
-    if (fstatvfs(directory->fd, &space) != 0) {
-        return refuse(workspace, "cannot determine the free space of %s: %s", directory->place->path, strerror(errno));
+    if (fstatvfs(place->fd, &space) != 0) {
+        return refuse(workspace, "cannot determine the free space of %s: %s", place->path, strerror(errno));
     }
-    for (uint32_t i = number - 1; i < workspace->places; i++) {
-        if (workspace->directories[i].device == directory->device) {
-            files += workspace->directories[i].place->files;
-            footprint += workspace->directories[i].place->files * workspace->directories[i].place->file_bytes;
+    for (uint32_t i = number - 1; i < workspace->workload->places_count; i++) {
+        if (workspace->workload->places[i].device == place->device) {
+            files += workspace->workload->places[i].files;
+            footprint += workspace->workload->places[i].files * workspace->workload->places[i].file_bytes;
         }
     }
     uint64_t size_bytes = (uint64_t)space.f_blocks * space.f_frsize;
@@ -216,13 +199,13 @@ static bool enough_space(struct workspace *workspace, uint32_t number) {
     }
     if (free_bytes < footprint || free_bytes - footprint < reserve) {
         return refuse(workspace, "%s has %s bytes free, but the test files take %s and %s must stay free; take fewer or "
-                      "smaller files (--numFiles, --fileSize), or less --reserve", directory->place->path,
+                      "smaller files (--numFiles, --fileSize), or less --reserve", place->path,
                       format_thousands(text[0], free_bytes), format_thousands(text[1], footprint),
                       format_thousands(text[2], reserve));
     }
     if (space.f_files > 0 && space.f_favail < files) {
         return refuse(workspace, "%s has room for %s more files, but the test takes %s; take fewer (--numFiles)",
-                      directory->place->path, format_thousands(text[0], space.f_favail), format_thousands(text[1], files));
+                      place->path, format_thousands(text[0], space.f_favail), format_thousands(text[1], files));
     }
     return true;
 }
@@ -230,25 +213,25 @@ static bool enough_space(struct workspace *workspace, uint32_t number) {
 // Files.
 
 static bool create_file(struct workspace *workspace, uint32_t number, uint32_t file) {
-    struct directory *directory = &workspace->directories[number - 1];
+    struct place *place = &workspace->workload->places[number - 1];
     const char *path = begin_activity(workspace, "openat", number, file, 0);
-    return test_file_create(directory->fd, name_of(path), path, directory->place, workspace->options->keep_files,
-                            &directory->files[file], &workspace->failure);
+    return test_file_create(place->fd, name_of(path), path, place, workspace->options->keep_files,
+                            &place->fds[file], &workspace->failure);
 }
 
 // Files without a name disappear with their descriptors.
 static void close_files(struct workspace *workspace, bool remove_names) {
-    for (uint32_t number = 1; number <= workspace->places; number++) {
-        struct directory *directory = &workspace->directories[number - 1];
-        for (uint32_t file = 0; file < directory->place->files; file++) {
+    for (uint32_t number = 1; number <= workspace->workload->places_count; number++) {
+        struct place *place = &workspace->workload->places[number - 1];
+        for (uint32_t file = 0; file < place->files; file++) {
             char path[PATH_MAX];
             workspace_file_path(workspace, number, file, path);
-            if (directory->files[file] >= 0 && remove_names) {
-                (void)test_file_unlink(directory->fd, name_of(path), directory->files[file]);
+            if (place->fds[file] >= 0 && remove_names) {
+                (void)test_file_unlink(place->fd, name_of(path), place->fds[file]);
             }
-            if (directory->files[file] >= 0) {
-                (void)close(directory->files[file]);
-                directory->files[file] = -1;
+            if (place->fds[file] >= 0) {
+                (void)close(place->fds[file]);
+                place->fds[file] = -1;
             }
         }
     }
@@ -257,10 +240,10 @@ static void close_files(struct workspace *workspace, bool remove_names) {
 // Removes directories that we made while their files live on without a name; the last first, as one may lie in another.
 // On NFS and FUSE they have to wait: an open file gets another name there when it is removed (.nfs..., .fuse_hidden...).
 static void remove_made_directories(struct workspace *workspace) {
-    for (uint32_t i = workspace->places; i-- > 0;) {
-        struct directory *directory = &workspace->directories[i];
-        if (directory->made) {
-            directory->made = rmdir(directory->place->path) != 0;
+    for (uint32_t i = workspace->workload->places_count; i-- > 0;) {
+        struct place *place = &workspace->workload->places[i];
+        if (place->made) {
+            place->made = rmdir(place->path) != 0;
         }
     }
 }
@@ -270,7 +253,7 @@ static bool try_block_sizes(struct workspace *workspace, uint32_t number) {
     const struct number_list *sizes = &workspace->options->block_sizes;
     for (size_t i = 0; i < sizes->count && first_on_its_file_system(workspace, number); i++) {
         const char *path = begin_activity(workspace, "pwritev", number, 0, 0);
-        if (!test_file_try_block(workspace->directories[number - 1].files[0], path, sizes->values[i],
+        if (!test_file_try_block(workspace->workload->places[number - 1].fds[0], path, sizes->values[i],
                                  workspace->alignment_bytes, &workspace->failure)) {
             return false;
         }
@@ -294,17 +277,17 @@ static bool format_failed(struct workspace *workspace, int error, uint64_t bytes
 }
 
 static bool format_file(struct workspace *workspace, uint32_t number, uint32_t file) {
-    const struct directory *directory = &workspace->directories[number - 1];
+    const struct place *place = &workspace->workload->places[number - 1];
     struct initial_write *written = &workspace->initial_write;
-    for (uint64_t offset = 0; offset < directory->place->file_bytes;) {
+    for (uint64_t offset = 0; offset < place->file_bytes;) {
         if (atomic_load(&workspace->stop)) {
             return true;
         }
-        uint64_t left = directory->place->file_bytes - offset;
+        uint64_t left = place->file_bytes - offset;
         size_t part = left < FORMAT_PART_BYTES ? (size_t)left : FORMAT_PART_BYTES;
         unsigned char *block = payload_next(&workspace->payload);
         (void)begin_activity(workspace, "pwritev", number, file, offset);
-        int error = test_file_write(directory->files[file], block, part, offset);
+        int error = test_file_write(place->fds[file], block, part, offset);
         uint64_t took_ns = now_ns() - workspace->activity.start_ns;
         if (error != 0) {
             return format_failed(workspace, error, part);
@@ -314,14 +297,14 @@ static bool format_file(struct workspace *workspace, uint32_t number, uint32_t f
         offset += part;
     }
     (void)begin_activity(workspace, "fsync", number, file, 0);
-    return fsync(directory->files[file]) == 0 || format_failed(workspace, errno, 0);
+    return fsync(place->fds[file]) == 0 || format_failed(workspace, errno, 0);
 }
 
 // The course of the preparation. A stop ends each of these loops early, and is not a failure.
 
 static bool for_each(struct workspace *workspace, bool (*step)(struct workspace *, uint32_t)) {
     bool good = true;
-    for (uint32_t number = 1; good && number <= workspace->places && !atomic_load(&workspace->stop); number++) {
+    for (uint32_t number = 1; good && number <= workspace->workload->places_count && !atomic_load(&workspace->stop); number++) {
         good = step(workspace, number);
     }
     return good;
@@ -329,8 +312,8 @@ static bool for_each(struct workspace *workspace, bool (*step)(struct workspace 
 
 static bool for_each_file(struct workspace *workspace, bool (*step)(struct workspace *, uint32_t, uint32_t)) {
     bool good = true;
-    for (uint32_t number = 1; number <= workspace->places; number++) {
-        const struct place *place = workspace->directories[number - 1].place;
+    for (uint32_t number = 1; number <= workspace->workload->places_count; number++) {
+        const struct place *place = &workspace->workload->places[number - 1];
         for (uint32_t file = 0; good && file < place->files && !atomic_load(&workspace->stop); file++) {
             good = step(workspace, number, file);
         }
@@ -390,9 +373,9 @@ void workspace_close(void *argument) {
 }
 
 const char *workspace_left_behind(const struct workspace *workspace) {
-    for (uint32_t i = 0; i < workspace->places && !workspace->options->keep_files; i++) {
-        if (workspace->directories[i].made) {
-            return workspace->directories[i].place->path;
+    for (uint32_t i = 0; i < workspace->workload->places_count && !workspace->options->keep_files; i++) {
+        if (workspace->workload->places[i].made) {
+            return workspace->workload->places[i].path;
         }
     }
     return NULL;

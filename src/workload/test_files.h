@@ -21,17 +21,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
-
-// A place while it is open.
-struct directory {
-    const struct place *place;
-    int fd;
-    dev_t device;
-    ino_t inode;
-    bool made;                          // by --createDirs
-    int *files;                         // descriptors; -1: not open
-};
 
 // What the preparing thread is doing, for a report while it hangs.
 struct activity {
@@ -49,9 +38,7 @@ struct initial_write {
 
 struct workspace {
     const struct options *options;
-    const struct workload *workload;
-    uint32_t places;
-    struct directory *directories;
+    struct workload *workload;
     uint64_t alignment_bytes;           // of memory: --alignment, or the file system's preferred block if that is 0
     uint64_t descriptors;               // of all files and directories, and some to spare
     uint64_t free_bytes, size_bytes;    // of the first directory's file system, before the first byte
@@ -67,7 +54,7 @@ struct workspace {
 };
 
 // workspace_init only sets the record up; workspace_prepare does everything, and leaves the outcome in failure.
-bool workspace_init(struct workspace *workspace, const struct options *options, const struct workload *workload);
+bool workspace_init(struct workspace *workspace, const struct options *options, struct workload *workload);
 void workspace_prepare(void *workspace);
 
 // Closes the files at the end of a run, and removes directories that --createDirs made and that could not be removed

@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define WORKLOAD_STREAMS_MAX 4
 #define OPERATION_PPM UINT32_C(1000000)
@@ -30,6 +31,11 @@ struct place {
     uint64_t files, file_bytes;
     enum sync_mode sync;                // how its files are opened
     bool direct;
+    // While it is open (test_files.h):
+    int fd, *fds;                       // of the directory and of each file; -1: not open
+    dev_t device;
+    ino_t inode;
+    bool made;                          // the directory, by --createDirs
 };
 
 struct stream {
