@@ -5,7 +5,6 @@
 #include "base/platform.h"
 
 #include "base/clock.h"
-#include "base/thread.h"
 #include "base/units.h"
 #include "base/version.h"
 #include "output/columns.h"
@@ -98,7 +97,7 @@ static void prepare(void *argument) {
 // False if the run is to end.
 static bool prepare_run(struct run *run) {
     struct workspace *workspace = &run->workspace;
-    if (!workspace_init(workspace, run->options, &run->workload)) {
+    if (!workspace_init(workspace, run->options, &run->workload, &run->supervisor.stop)) {
         return failure_set(&run->failure, EXIT_REFUSED, "no memory");
     }
     workspace->before_files = preflight_disks;
@@ -106,7 +105,7 @@ static bool prepare_run(struct run *run) {
     run->state = "preparing";
     console_print("Creating files...\n");
     console_flush();
-    run->thread_hangs = !job_run(&run->work, &run->supervisor, prepare, run, &workspace->stop, run_progress, run);
+    run_job(run, prepare, run);
     if (!run->thread_hangs && workspace->failure.status != EXIT_MEASURED) {
         run->failure = workspace->failure;
         return false;
@@ -162,7 +161,7 @@ static void write_results(void *argument) {
 
 static void finish(struct run *run) {
     struct failure *failure = &run->failure;
-    if (job_finish(&run->files, &run->supervisor, write_results, run, RESULTS_PATIENCE_NS)) {
+    if (job_run(&run->files, &run->supervisor, write_results, run, RESULTS_PATIENCE_NS)) {
         csvfile_report(&run->csvfile);
         *failure = failure->status == EXIT_MEASURED ? run->tables.failure : *failure;
         run->state = "finished";
@@ -183,7 +182,7 @@ static void close_workspace(struct run *run) {
     if (run->thread_hangs || workspace_left_behind(&run->workspace) == NULL) {
         return;
     }
-    run->thread_hangs = !job_finish(&run->work, &run->supervisor, workspace_close, &run->workspace, RESULTS_PATIENCE_NS);
+    run->thread_hangs = !job_run(&run->work, &run->supervisor, workspace_close, &run->workspace, RESULTS_PATIENCE_NS);
     const char *left = workspace_left_behind(&run->workspace);
     if (left != NULL) {
         console_complain("--createDirs: cannot remove %s, which this run made; remove it by hand", left);

@@ -76,3 +76,17 @@ void run_progress(void *argument) {
     }
     console_flush();
 }
+
+static bool work_is_done(void *argument) {
+    struct run *run = argument;
+    if (now_ns() >= run->progress_due_ns) {
+        run_progress(run);
+        run->progress_due_ns = now_ns() + NS_PER_S;
+    }
+    return job_thread_idle(&run->work);
+}
+
+void run_job(struct run *run, void (*work)(void *), void *argument) {
+    run->thread_hangs = !job_thread_add(&run->work, work, argument) ||
+                        !supervisor_await(&run->supervisor, work_is_done, run, SUPERVISOR_PATIENCE_NS);
+}

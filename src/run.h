@@ -47,6 +47,7 @@ struct run {
     struct csvfile csvfile;
     struct screen screen;
     struct progress progress;
+    uint64_t progress_due_ns;           // while a job runs
     struct identity identity;
     struct backing backing;
     struct device_lock lock;
@@ -75,6 +76,9 @@ void run_warn(struct run *run, const char *format, ...) __attribute__((format(pr
 
 // Fills run->failure from why the supervisor stopped the run.
 void run_note_stop(struct run *run);
+
+// Runs a job of the work thread and waits for it; progress goes on. Sets thread_hangs if it hangs when the run is to end.
+void run_job(struct run *run, void (*work)(void *), void *argument);
 
 // Does what is due once per second: writes the progress, hands rows over to be written, and prints.
 void run_progress(void *run);

@@ -377,7 +377,7 @@ static void verify_streams(struct run *run) {
         if (stream_has(verify->stream->stream, OPERATION_READ) || verify->stream->first_worker->pass_operations == 0) {
             continue;
         }
-        run->thread_hangs = !job_run(&run->work, &run->supervisor, verify_stream, verify, &verify->stop, run_progress, run);
+        run_job(run, verify_stream, verify);
         if (!run->thread_hangs && verify->failure.status != EXIT_MEASURED) {
             run->failure = verify->failure;
         } else if (run->supervisor.reason != STOP_NONE) {

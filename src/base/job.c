@@ -4,10 +4,14 @@
 
 #include "base/job.h"
 
-#include "base/clock.h"
-#include "base/thread.h"
+// There may be a thousand threads, and --mlock would keep all of a default stack in memory.
+#define THREAD_STACK_BYTES ((size_t)256 << 10)
 
-#define TICK_NS NS_PER_S
+bool thread_start(pthread_t *thread, void *(*work)(void *), void *argument) {
+    pthread_attr_t attributes;
+    return pthread_attr_init(&attributes) == 0 && pthread_attr_setstacksize(&attributes, THREAD_STACK_BYTES) == 0 &&
+           pthread_create(thread, &attributes, work, argument) == 0 && pthread_attr_destroy(&attributes) == 0;
+}
 
 static void *job_main(void *argument) {
     struct job_thread *thread = argument;
@@ -61,28 +65,6 @@ bool job_thread_end(struct job_thread *thread) {
 }
 
 bool job_run(struct job_thread *thread, struct supervisor *supervisor, void (*work)(void *), void *argument,
-             atomic_bool *stop, void (*tick)(void *), void *tick_argument) {
-    uint64_t next_tick_ns = now_ns() + TICK_NS;
-    if (!job_thread_add(thread, work, argument)) {
-        return false;
-    }
-    while (!job_thread_idle(thread)) {
-        if (supervisor_wait(supervisor, now_ns() + SUPERVISOR_POLL_NS)) {
-            atomic_store(stop, true);
-            if (supervisor_patience_over(supervisor)) {
-                return job_thread_idle(thread);
-            }
-        }
-        if (now_ns() >= next_tick_ns) {
-            tick(tick_argument);
-            next_tick_ns = now_ns() + TICK_NS;
-        }
-    }
-    return true;
-}
-
-bool job_finish(struct job_thread *thread, struct supervisor *supervisor, void (*work)(void *), void *argument,
-                uint64_t patience_ns) {
-    return job_thread_add(thread, work, argument) &&
-           supervisor_await(supervisor, job_thread_idle, thread, patience_ns);
+             uint64_t patience_ns) {
+    return job_thread_add(thread, work, argument) && supervisor_await(supervisor, job_thread_idle, thread, patience_ns);
 }

@@ -9,7 +9,6 @@
 #include "base/stop.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -35,13 +34,11 @@ bool job_thread_idle(void *thread);
 // Ends the thread if it is idle; otherwise returns false, and the thread must be left alone.
 bool job_thread_end(struct job_thread *thread);
 
-// Runs a job and waits for it. When the run is to end it sets *stop; returns false if the job is then still not done
-// after SUPERVISOR_PATIENCE_NS: it hangs. tick is called about once a second meanwhile.
+// Runs a job and waits for it; false if it hangs: see supervisor_await.
 bool job_run(struct job_thread *thread, struct supervisor *supervisor, void (*work)(void *), void *argument,
-             atomic_bool *stop, void (*tick)(void *), void *tick_argument);
+             uint64_t patience_ns);
 
-// The same for a job at the end of a run, also of a run that was stopped: see supervisor_await.
-bool job_finish(struct job_thread *thread, struct supervisor *supervisor, void (*work)(void *), void *argument,
-                uint64_t patience_ns);
+// A thread with a small stack. False if the kernel gives no more threads, or no memory for the stack.
+bool thread_start(pthread_t *thread, void *(*work)(void *), void *argument);
 
 #endif

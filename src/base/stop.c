@@ -34,6 +34,7 @@ static void stop(struct supervisor *supervisor, enum stop_reason reason, int sig
     supervisor->deadline_ns = UINT64_MAX;
     if (supervisor->reason == STOP_NONE) {
         supervisor->reason = reason;
+        atomic_store(&supervisor->stop, true);
         supervisor->signal = signal;
         supervisor->stopped_at_ns = now_ns();
     } else if (now_ns() >= supervisor->stopped_at_ns + SAME_REQUEST_NS) {

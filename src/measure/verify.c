@@ -86,10 +86,10 @@ static bool check_worker(struct verify *verify, const struct worker *worker, uns
     uint64_t at_once = READ_BYTES > block_bytes ? READ_BYTES / block_bytes : 1;
     struct payload payload = worker->payload;       // a copy: the worker's next writes continue its sequence of stamps
     bool good = true, direct = verify->workspace->options->direct != 0;
-    for (uint32_t file = 0; good && !direct && file < worker->pattern.files && !atomic_load(&verify->stop); file++) {
+    for (uint32_t file = 0; good && !direct && file < worker->pattern.files && !atomic_load(verify->workspace->stop); file++) {
         good = drop_cache(verify, worker, file);
     }
-    while (good && n < worker->operations && !atomic_load(&verify->stop)) {
+    while (good && n < worker->operations && !atomic_load(verify->workspace->stop)) {
         uint64_t count = in_file - n % in_file;
         count = count < at_once ? count : at_once;
         count = count < worker->operations - n ? count : worker->operations - n;

@@ -26,14 +26,13 @@ struct mismatch {
 struct verify {
     const struct workspace *workspace;
     struct stream_step *stream;         // whose workers wait; it only writes, in a pattern with passes
-    atomic_bool stop;
     // Of all steps so far:
     _Atomic uint64_t blocks, mismatches;
     struct mismatch kept[VERIFY_MISMATCHES_KEPT];
     struct failure failure;             // what was wrong, or could not be read; status EXIT_MEASURED: nothing
 };
 
-// Checks every worker's last pass; runs under job_run.
+// Checks every worker's last pass; a job of a thread.
 void verify_stream(void *verify);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "measure/worker.h"
 
-#include "base/thread.h"
+#include "base/job.h"
 #include "base/units.h"
 #include "host/procfs.h"
 
@@ -78,7 +78,7 @@ static bool create_stream(struct workers *workers, struct stream_step *step) {
         }
     }
     // One after the other, so that a run that is to end need not wait until much memory is filled.
-    for (uint32_t n = 0; n < count && !atomic_load(&workspace->stop); n++) {
+    for (uint32_t n = 0; n < count && !atomic_load(workspace->stop); n++) {
         struct worker *worker = &step->first_worker[n];
         worker->number = n + 1;
         worker->stream = step;

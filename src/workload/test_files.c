@@ -29,9 +29,11 @@
 
 #define refuse(workspace, ...) failure_set(&(workspace)->failure, EXIT_REFUSED, __VA_ARGS__)
 
-bool workspace_init(struct workspace *workspace, const struct options *options, struct workload *workload) {
+bool workspace_init(struct workspace *workspace, const struct options *options, struct workload *workload,
+                    const atomic_bool *stop) {
     workspace->options = options;
     workspace->workload = workload;
+    workspace->stop = stop;
     workspace->alignment_bytes = options->alignment_bytes;
     return pthread_mutex_init(&workspace->activity_lock, NULL) == 0;
 }
@@ -280,7 +282,7 @@ static bool format_file(struct workspace *workspace, uint32_t number, uint32_t f
     const struct place *place = &workspace->workload->places[number - 1];
     struct initial_write *written = &workspace->initial_write;
     for (uint64_t offset = 0; offset < place->file_bytes;) {
-        if (atomic_load(&workspace->stop)) {
+        if (atomic_load(workspace->stop)) {
             return true;
         }
         uint64_t left = place->file_bytes - offset;
@@ -304,7 +306,7 @@ static bool format_file(struct workspace *workspace, uint32_t number, uint32_t f
 
 static bool for_each(struct workspace *workspace, bool (*step)(struct workspace *, uint32_t)) {
     bool good = true;
-    for (uint32_t number = 1; good && number <= workspace->workload->places_count && !atomic_load(&workspace->stop); number++) {
+    for (uint32_t number = 1; good && number <= workspace->workload->places_count && !atomic_load(workspace->stop); number++) {
         good = step(workspace, number);
     }
     return good;
@@ -314,7 +316,7 @@ static bool for_each_file(struct workspace *workspace, bool (*step)(struct works
     bool good = true;
     for (uint32_t number = 1; number <= workspace->workload->places_count; number++) {
         const struct place *place = &workspace->workload->places[number - 1];
-        for (uint32_t file = 0; good && file < place->files && !atomic_load(&workspace->stop); file++) {
+        for (uint32_t file = 0; good && file < place->files && !atomic_load(workspace->stop); file++) {
             good = step(workspace, number, file);
         }
     }
@@ -338,7 +340,7 @@ static bool format_files(struct workspace *workspace) {
 // Makes no call that could hang on a disk.
 static bool before_files(struct workspace *workspace) {
     end_activity(workspace);
-    return workspace->before_files == NULL || atomic_load(&workspace->stop) ||
+    return workspace->before_files == NULL || atomic_load(workspace->stop) ||
            workspace->before_files(workspace->before_files_context, &workspace->failure);
 }
 
@@ -351,7 +353,7 @@ void workspace_prepare(void *argument) {
         remove_made_directories(workspace);
     }
     good = good && for_each(workspace, try_block_sizes) && format_files(workspace);
-    if (!good || (atomic_load(&workspace->stop) && !keep)) {
+    if (!good || (atomic_load(workspace->stop) && !keep)) {
         close_files(workspace, keep);
         remove_made_directories(workspace);
     }

@@ -8,7 +8,7 @@
 // be still that of the file created. Unless they are to be kept, files have no name at all, so nothing, not SIGKILL and
 // not a crash, leaves them behind; only if the file system has no such files (NFS) do they lose it once they are open.
 //
-// workspace_prepare makes calls that may hang, so it runs under job_run; `activity` tells main meanwhile what
+// workspace_prepare makes calls that may hang, so it is a job of a thread; `activity` tells main meanwhile what
 // it is at. Everything that can be refused is refused before the first byte is written.
 #ifndef LOGDISK_TEST_FILES_H
 #define LOGDISK_TEST_FILES_H
@@ -45,7 +45,7 @@ struct workspace {
     // Refuses what else may be, between the checks and the first file; NULL: nothing.
     bool (*before_files)(void *context, struct failure *failure);
     void *before_files_context;
-    atomic_bool stop;
+    const atomic_bool *stop;            // the supervisor's
     struct initial_write initial_write;
     struct payload payload;             // of preformatting
     pthread_mutex_t activity_lock;      // while the preparing thread writes the activity, or main reads it
@@ -54,7 +54,8 @@ struct workspace {
 };
 
 // workspace_init only sets the record up; workspace_prepare does everything, and leaves the outcome in failure.
-bool workspace_init(struct workspace *workspace, const struct options *options, struct workload *workload);
+bool workspace_init(struct workspace *workspace, const struct options *options, struct workload *workload,
+                    const atomic_bool *stop);
 void workspace_prepare(void *workspace);
 
 // Closes the files at the end of a run, and removes directories that --createDirs made and that could not be removed

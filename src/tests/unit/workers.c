@@ -61,6 +61,7 @@ void test_workers(void) {
     static struct options options;
     static struct workload workload;
     static struct workspace workspace;
+    static const atomic_bool stop;
     char directory[] = "/tmp/logdisk-unit-XXXXXX", option[64];
     CHECK(mkdtemp(directory) != NULL);
     (void)snprintf(option, sizeof option, "--dir=%s/qm", directory);
@@ -70,7 +71,7 @@ void test_workers(void) {
     CHECK(mq_log_open(&workload, &options) && workload.places_count == 2);
     workload.streams[workload.streams_count++] = (struct stream){
         .name = "data", .block_bytes = 8192, .read_ppm = 500000, .sync = SYNC_NONE, .workers = 3, .shares_place = true};
-    CHECK(workspace_init(&workspace, &options, &workload));
+    CHECK(workspace_init(&workspace, &options, &workload, &stop));
     workspace.before_files = before_files;
     workspace.before_files_context = &workspace;
     workspace_prepare(&workspace);
