@@ -2,12 +2,13 @@
 """Volumes that are limited once a burst allowance is used up: the note is there, on the screen and in every record, and changes no verdict."""
 
 import os
+import statistics
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from ansible_runs import Controller
-from testbed import Bed, HostSpec
+from testbed import Bed, HostSpec, processes
 from testbed.host import Host
 
 Start = Callable[..., Bed]
@@ -51,15 +52,18 @@ def make_amazon_volume(host: Host) -> None:
 
 
 def test_a_burst_allowance_runs_out(start: Start, controller: Controller, tmp_path: Path) -> None:
-    bed = start("even", HostSpec("burst", disk="slow"), HostSpec("amazon", user="ops"))
+    bed = start("even", HostSpec("burst", disk="slow", variables={"sweep_nice": -15}), HostSpec("amazon", user="ops"))
     make_amazon_volume(bed["amazon"])
-    # On a busy machine the limiter itself is late by more than the 2 % of variation that make a plateau.
+    # On a busy machine the limiter itself may be late by more than the 2 % of variation that a plateau may have.
+    os.setpriority(os.PRIO_PGRP, os.getpgid(disk_of(bed["burst"])), -15)
     for attempt in range(3):
         bed["burst"].set_limit(LIMIT_PER_S * BLOCK_BYTES, BURST_BYTES + attempt)
         outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"), gate_profile=PROFILE, **SWEEP)
         certification = outcome.certifications[-1]
-        if certification.records["burst"]["notes"]:
+        if variation(certification.table("burst", "intervals.csv")) < 0.018:
             break
+    else:
+        pytest.skip("this machine is too busy for an even rate")
 
     records = certification.records
     assert records["even"]["notes"] == []
@@ -70,6 +74,17 @@ def test_a_burst_allowance_runs_out(start: Start, controller: Controller, tmp_pa
     assert f"note: {records['burst']['notes'][0]}" in outcome.screen
     shown = {host["host"]: host["notes"] for host in certification.report["hosts"]}
     assert all(set(records[name]["notes"]) <= set(notes) for name, notes in shown.items())
+
+
+def disk_of(host: Host) -> int:
+    """The process that holds the host's slow disk."""
+    return next(pid for pid in processes.all_pids() if "slowdisk.py" in processes.command_line(pid) and str(host.dir) in processes.command_line(pid))
+
+
+def variation(intervals: list[dict[str, str]]) -> float:
+    """The coefficient of variation of the seconds in which the allowance is used up for sure."""
+    rates = [int(second["bytes"]) for second in intervals if second["partial"] == "0" and int(second["second"]) > 9]
+    return statistics.pstdev(rates) / statistics.fmean(rates)
 
 
 def check_plateau(notes: list[str]) -> None:
