@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // logdisk: measures what a disk takes to write IBM MQ's recovery log. The course of a run, from top to bottom.
-#include "base/platform.h"
-
 #include "base/clock.h"
 #include "base/units.h"
 #include "base/version.h"

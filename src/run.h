@@ -3,8 +3,7 @@
 //
 // One run of the tester: everything that its parts share, owned by the main thread. It is never freed: a thread that
 // hangs in a write may outlive every use of it.
-#ifndef LOGDISK_RUN_H
-#define LOGDISK_RUN_H
+#pragma once
 
 #include "base/failure.h"
 #include "base/job.h"
@@ -96,5 +95,3 @@ void preflight_warn(struct run *run);
 // step.c: one step, a block size at a load point. Starts the workers together, monitors them, writes seconds and batches to
 // the tables meanwhile, and their figures at the end. False if the run is to end: run->failure says why.
 bool step_run(struct run *run, uint32_t number, uint64_t block_bytes, uint32_t load_point);
-
-#endif

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The one clock of every measurement: CLOCK_MONOTONIC in nanoseconds, read through the vDSO, never stepped.
-#ifndef LOGDISK_CLOCK_H
-#define LOGDISK_CLOCK_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -43,5 +42,3 @@ static inline void sleep_until_ns(uint64_t instant_ns) {
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) != 0) {
     }
 }
-
-#endif

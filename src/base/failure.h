@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Exit statuses, and what went wrong. A failure is a plain record that its owner fills once; status 0 means none.
-#ifndef LOGDISK_FAILURE_H
-#define LOGDISK_FAILURE_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -32,5 +31,3 @@ const char *failure_error_text(int error);     // as strerror, also for our own
 // Set status and message; always false, so that a caller can return it.
 bool failure_set(struct failure *failure, enum exit_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-#endif

@@ -1,7 +1,5 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "base/platform.h"
-
 #include "base/job.h"
 
 // There may be a thousand threads, and --mlock would keep all of a default stack in memory.

@@ -3,8 +3,7 @@
 //
 // Work that may hang in a system call, such as anything that touches a file, is done in a thread of its own, one job
 // after the other, so that the main thread can always react to signals and to the deadline.
-#ifndef LOGDISK_JOB_H
-#define LOGDISK_JOB_H
+#pragma once
 
 #include "base/stop.h"
 
@@ -40,5 +39,3 @@ bool job_run(struct job_thread *thread, struct supervisor *supervisor, void (*wo
 
 // A thread with a small stack. False if the kernel gives no more threads, or no memory for the stack.
 bool thread_start(pthread_t *thread, void *(*work)(void *), void *argument);
-
-#endif

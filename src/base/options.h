@@ -3,8 +3,7 @@
 //
 // What the user asked for. Each option is declared once, in options.c. options_parse reads a command line into a complete,
 // checked set of options, or says in one message what is wrong: the option, its value, what is allowed, and what to try.
-#ifndef LOGDISK_OPTIONS_H
-#define LOGDISK_OPTIONS_H
+#pragma once
 
 #include "base/text.h"
 
@@ -73,5 +72,3 @@ bool options_row(const struct options *options, size_t *next, struct option_row 
 // point is above one; otherwise its name followed by the number. False if that does not fit.
 bool options_directory(const struct options *options, uint32_t number, char *path, size_t path_bytes);
 bool options_directory_list(const struct options *options);
-
-#endif

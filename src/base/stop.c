@@ -1,7 +1,5 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "base/platform.h"
-
 #include "base/stop.h"
 
 #include "base/clock.h"

@@ -4,8 +4,7 @@
 // What ends a run early: SIGINT, SIGTERM, SIGHUP and the deadline. There are no handlers: every thread blocks these
 // signals, and the main thread takes them while it waits. It makes no call that can hang: threads of their own touch
 // files (job.h), and writes to a pipe or terminal cannot block (console.h).
-#ifndef LOGDISK_STOP_H
-#define LOGDISK_STOP_H
+#pragma once
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -41,5 +40,3 @@ bool supervisor_patience_over(const struct supervisor *supervisor);
 // patience_ns have passed since then (and since this call), or if another signal has arrived (hurried). Signals within
 // a second of the first are the same request.
 bool supervisor_await(struct supervisor *supervisor, bool (*done)(void *), void *argument, uint64_t patience_ns);
-
-#endif

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Text that grows in memory. If memory runs out, the text is marked as incomplete and nothing more is added.
-#ifndef LOGDISK_TEXT_H
-#define LOGDISK_TEXT_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -28,5 +27,3 @@ void text_cut(struct text *text, size_t length);
 // Writes it whole; 0 or the error, which is ENOMEM if the text is incomplete.
 int text_write(const struct text *text, int fd);
 void text_free(struct text *text);
-
-#endif

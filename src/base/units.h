@@ -3,8 +3,7 @@
 //
 // Numbers as people write and read them. Parsing is strict: the whole text, nothing around it, no sign, no overflow;
 // false leaves *value untouched. K, M and G are 1024-based and may be lower case.
-#ifndef LOGDISK_UNITS_H
-#define LOGDISK_UNITS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@ const char *format_thousands(char text[THOUSANDS_BYTES], uint64_t value);
 #define SIZE_NAME_BYTES 24
 // 131072 becomes 128K, 1048576 becomes 1M, 5000 stays 5000. Returns text.
 const char *format_size(char text[SIZE_NAME_BYTES], uint64_t bytes);
-
-#endif

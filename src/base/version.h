@@ -2,13 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The one place of the version. The build may name the hash of the sources (sha256 over *.c and *.h in name order).
-#ifndef LOGDISK_VERSION_H
-#define LOGDISK_VERSION_H
+#pragma once
 
 #define LOGDISK_VERSION "1.0.0"
 
 #ifndef LOGDISK_SOURCE_HASH
 #define LOGDISK_SOURCE_HASH "unknown"
-#endif
-
 #endif

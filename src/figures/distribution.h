@@ -5,8 +5,7 @@
 // exact; each extreme has the ordinal (from 1) of the operation that had it, the earliest of equals. Percentiles come
 // from a log-linear histogram: exact below 256 ns, then 128 buckets per octave, so that the bounds of a bucket are
 // within 1/128 (0.79 %) of each other, up to 2^42 ns (73 minutes). Anything longer counts in the last bucket.
-#ifndef LOGDISK_DISTRIBUTION_H
-#define LOGDISK_DISTRIBUTION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -86,5 +85,3 @@ struct distribution_over distribution_over(const struct distribution *distributi
 enum weight { BY_COUNT, BY_TIME };
 bool distribution_percentile_ns(const struct distribution *distribution, enum weight weight, uint64_t quantile_ppm,
                                 uint64_t *ns);
-
-#endif

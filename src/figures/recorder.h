@@ -12,8 +12,7 @@
 //
 // An operation belongs to the slot in which it completes. There are RECORDER_PENDING pending slots; should main fall
 // that many slots behind, workers wait for it between two operations, outside the timed interval.
-#ifndef LOGDISK_RECORDER_H
-#define LOGDISK_RECORDER_H
+#pragma once
 
 #include "figures/distribution.h"
 #include "figures/timeline.h"
@@ -92,5 +91,3 @@ void recorder_finalise_next(struct recorder *recorder);
 
 // Takes over what remains of a step that ended at that instant, and gives out the last part second, batch and round.
 void recorder_finish(struct recorder *recorder, uint32_t last_cut, uint64_t end_ns);
-
-#endif

@@ -3,8 +3,7 @@
 //
 // The ten longest operations of a step, longest first: when, where, how long. An operation must be longer than the
 // last of them to be kept.
-#ifndef LOGDISK_STALLS_H
-#define LOGDISK_STALLS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ static inline void stalls_insert(struct stalls *stalls, const struct stall *stal
     }
     stalls->longest[at] = *stall;
 }
-
-#endif

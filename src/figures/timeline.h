@@ -5,8 +5,7 @@
 // that every stretch between two cuts (a "slot") belongs to exactly one second and one batch. Cut 0 is the warm-up,
 // which ends when the measured time begins; after the measured time only seconds cut, and batch 30 continues.
 // Pure arithmetic; all instants are nanoseconds of CLOCK_MONOTONIC.
-#ifndef LOGDISK_TIMELINE_H
-#define LOGDISK_TIMELINE_H
+#pragma once
 
 #include "base/clock.h"
 
@@ -45,5 +44,3 @@ static inline struct cut timeline_next(const struct timeline *timeline, const st
     next.ends_batch = batch_can_end && next.end_ns == batch_end_ns;
     return next;
 }
-
-#endif

@@ -4,8 +4,7 @@
 // What is tested, as /proc and sysfs show it: the mount, the file system, the block device, and what that stands on,
 // because memory may hide behind overlays and loop devices, and shared disks behind anything. What the kernel does not
 // show stays empty; nothing is guessed.
-#ifndef LOGDISK_DEVICE_H
-#define LOGDISK_DEVICE_H
+#pragma once
 
 #include "host/mounts.h"
 
@@ -67,5 +66,3 @@ bool disks_contain(const struct disks *disks, struct block_number disk);
 
 // The chosen one in "none [mq-deadline] kyber"; the text itself if nothing is bracketed.
 void parse_chosen(const char *text, char *chosen, size_t size);
-
-#endif

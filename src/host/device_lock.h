@@ -5,8 +5,7 @@
 // is named mqops-logdisk/<major:minor>/<pid>.<instant>/<run id>, and looks for those of other runs. It needs no root, and
 // the kernel lets go of it with the process, whatever ends that. It reaches as far as the network namespace: neither
 // another container nor another host that has the disk.
-#ifndef LOGDISK_DEVICE_LOCK_H
-#define LOGDISK_DEVICE_LOCK_H
+#pragma once
 
 #include "base/options.h"
 #include "host/device.h"
@@ -32,5 +31,3 @@ bool parse_lock_name(const char *line, struct lock_name *name);
 
 // Takes the lock and fills the record. Two that do so within milliseconds may find each other, and both refuse.
 void device_lock_take(struct device_lock *lock, const struct disks *disks, const char *run_id);
-
-#endif

@@ -3,8 +3,7 @@
 //
 // What else happened on the host while the tester measured, from the kernel's counters. They are sampled before and after
 // each step, and the differences are added up.
-#ifndef LOGDISK_DISTURBANCE_H
-#define LOGDISK_DISTURBANCE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ struct thread_figures {
     uint64_t run_queue_wait_ns, involuntary_switches;
 };
 struct thread_figures thread_figures_now(void);
-
-#endif

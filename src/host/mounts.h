@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Which mount an open file lies on, and, if that is an overlay, which file system holds what is written there.
-#ifndef LOGDISK_MOUNTS_H
-#define LOGDISK_MOUNTS_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -33,5 +32,3 @@ bool mount_of(int fd, struct mount *mount);
 // The same, looked through overlays to the file system of the upper directory. False if that cannot be seen from here:
 // its path is one of the namespace that mounted the overlay, so it is believed only if what lies there is what is open.
 bool mount_behind_overlay(int fd, struct mount *mount);
-
-#endif

@@ -3,8 +3,7 @@
 //
 // The figures of one row: one worker of a stream in one step, or all of them together, and one operation. A plain record
 // that points to the distributions it was made of; screen, tables and mqldt's table all print from it.
-#ifndef LOGDISK_RESULT_H
-#define LOGDISK_RESULT_H
+#pragma once
 
 #include "figures/recorder.h"
 #include "figures/distribution.h"
@@ -46,5 +45,3 @@ struct result result_of_all(const struct stream_step *stream, enum operation ope
 // Both are 0 if nothing was measured.
 double result_bytes_per_s(const struct result *result);
 double result_operations_per_s(const struct result *result);
-
-#endif

@@ -4,8 +4,7 @@
 // --verify: after a step, every block that the step wrote is read back and compared with what was last written there.
 // Each 512 bytes carry a stamp that only that write had (payload.h), so a lost, torn, misdirected or corrupted write is
 // found. It cannot see what a volatile cache would lose in a power cut.
-#ifndef LOGDISK_VERIFY_H
-#define LOGDISK_VERIFY_H
+#pragma once
 
 #include "base/failure.h"
 #include "measure/worker.h"
@@ -34,5 +33,3 @@ struct verify {
 
 // Checks every worker's last pass; a job of a thread.
 void verify_stream(void *verify);
-
-#endif

@@ -9,8 +9,7 @@
 // sleeping until its next operation is due) main may borrow them (WORKER_BORROWED) and give them back; a worker that
 // returns in that moment waits, outside the timed interval. WORKER_ABANDONED is for good: the call hung when the run had
 // to end, main has closed the books, and the thread must not touch them any more.
-#ifndef LOGDISK_WORKER_H
-#define LOGDISK_WORKER_H
+#pragma once
 
 #include "base/failure.h"
 #include "figures/recorder.h"
@@ -161,5 +160,3 @@ void workers_start_step(struct workers *workers);
 
 // Ends the threads. None of them may be abandoned.
 void workers_end(struct workers *workers);
-
-#endif

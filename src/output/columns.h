@@ -3,8 +3,7 @@
 //
 // Every column of every CSV table but run.csv. One function per table declares each of them once, as csv.h says; header,
 // rows and --columns are made from it.
-#ifndef LOGDISK_COLUMNS_H
-#define LOGDISK_COLUMNS_H
+#pragma once
 
 #include "figures/recorder.h"
 #include "figures/stalls.h"
@@ -36,5 +35,3 @@ struct table_row {
 
 // Writes all columns of a table. row may be NULL if the form wants no values.
 void columns_put(struct csv *csv, enum table table, const struct table_row *row);
-
-#endif

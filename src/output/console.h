@@ -4,8 +4,7 @@
 // Text for standard output and standard error, used by the main thread only. What they do not take at once waits in a
 // buffer that grows: a full pipe, a stopped terminal or a reader that has gone never blocks the tester. Only a regular
 // file can block, so if one is on a file system under test, its text is held until the tables are in place.
-#ifndef LOGDISK_CONSOLE_H
-#define LOGDISK_CONSOLE_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -31,5 +30,3 @@ bool complaints_are_drained(void *unused);      // of standard error only
 // Why standard output could not be written; 0 if it could.
 int console_error(void);
 void console_close(void);
-
-#endif

@@ -5,8 +5,7 @@
 // appear as \xNN. An unknown value is an empty field.
 //
 // A column is declared by the call that writes its value: with its name and its unit. The form says what becomes of it.
-#ifndef LOGDISK_CSV_H
-#define LOGDISK_CSV_H
+#pragma once
 
 #include "base/text.h"
 
@@ -36,5 +35,3 @@ void csv_real(struct csv *csv, const char *name, const char *unit, double value,
 // One field, with its separator. The first field of a row is never empty.
 void csv_field(struct csv *csv, const char *value);
 void csv_end_row(struct csv *csv);
-
-#endif

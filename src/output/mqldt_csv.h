@@ -5,8 +5,7 @@
 // It is written in place to what the user named, as mqldt does, so that links, owner and mode are kept and a pipe, the
 // screen or a mounted file will do as well: replaced if there is never more than one queue manager, else appended to.
 // What is there is kept until there is something to replace it.
-#ifndef LOGDISK_MQLDT_CSV_H
-#define LOGDISK_MQLDT_CSV_H
+#pragma once
 
 #include "base/failure.h"
 #include "base/text.h"
@@ -57,5 +56,3 @@ void csvfile_report(struct csvfile *csvfile);
 
 // Closes it without a result; a file that csvfile_open made is removed.
 void csvfile_discard(struct csvfile *csvfile);
-
-#endif

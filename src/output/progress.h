@@ -3,8 +3,7 @@
 //
 // --progress=FILE: one line of key=value pairs, replaced atomically once per second. It is a convenience: a line that
 // cannot be written is left out, and never stops or fails a run.
-#ifndef LOGDISK_PROGRESS_H
-#define LOGDISK_PROGRESS_H
+#pragma once
 
 #include "base/failure.h"
 #include "base/job.h"
@@ -31,5 +30,3 @@ bool progress_open(struct progress *progress, const char *path, struct failure *
 struct text *progress_line(struct progress *progress);
 // Hands it to the thread that writes files.
 void progress_write(struct progress *progress, struct job_thread *files);
-
-#endif

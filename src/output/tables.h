@@ -7,8 +7,7 @@
 // space reserved from the start.
 //
 // The main thread collects rows in memory; the thread that writes files (job.h) does everything else.
-#ifndef LOGDISK_TABLES_H
-#define LOGDISK_TABLES_H
+#pragma once
 
 #include "base/failure.h"
 #include "base/job.h"
@@ -53,5 +52,3 @@ bool tables_complete(struct tables *tables);
 bool tables_complete_run(struct tables *tables);
 // For the main thread, once the others are done: reports tables that could not be written.
 void tables_report(struct tables *tables);
-
-#endif

@@ -3,8 +3,7 @@
 //
 // What people see: the options, a live line while it measures (plain lines if the output is not a terminal), and after
 // each step mqldt's figures under mqldt's names, and percentiles.
-#ifndef LOGDISK_TEXT_REPORT_H
-#define LOGDISK_TEXT_REPORT_H
+#pragma once
 
 #include "output/mqldt_csv.h"
 #include "base/options.h"
@@ -30,5 +29,3 @@ void screen_elapsed(struct screen *screen, uint64_t elapsed_s);
 void screen_end_step(struct screen *screen, uint64_t elapsed_s);
 void screen_result(const struct mqldt_row *row, const struct result *all);
 void screen_queue_manager(const struct result *one);
-
-#endif

@@ -11,7 +11,7 @@ libs=$2
 dir=build/coverage
 rm -rf "$dir"
 mkdir -p "$dir"
-flags="-std=c11 -pthread -I. -g -O0 --coverage"
+flags="-g -O0 --coverage"
 # One set of objects for both programs, so that their counts add up.
 for source in *.c [!bt]*/*.c base/*.c; do
     object=$(echo "${source%.c}" | tr / _)
@@ -20,7 +20,7 @@ done
 $cc $flags -o "$dir/logdisk" "$dir"/*.o $libs || exit 2
 mv "$dir/main.o" "$dir/main.object"
 set -- "$dir"/*.o
-$cc -std=c11 -pthread -I. --coverage -o "$dir/unit" "$@" tests/unit/*.c $libs || exit 2
+$cc --coverage -o "$dir/unit" "$@" tests/unit/*.c $libs || exit 2
 mv "$dir/main.object" "$dir/main.o"
 rm -f "$dir"/unit-*.gcno
 ln -s ../asan ../tsan "$dir/"

@@ -3,8 +3,6 @@
 //
 // libFuzzer's entry to every parser of text that comes from outside: the command line, and what /proc and /sys say.
 // The first byte chooses the parser; the rest is its text.
-#include "base/platform.h"
-
 #include "output/csv.h"
 #include "host/device_lock.h"
 #include "base/options.h"

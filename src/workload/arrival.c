@@ -1,7 +1,5 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "base/platform.h"
-
 #include "workload/arrival.h"
 
 uint64_t schedule_due_ns(const struct schedule *schedule, uint64_t n) {

@@ -4,8 +4,7 @@
 // When operations are due. Closed loop: the next one after the one before has ended, and a pause. Open loop: operation
 // n (from 0, warm-up included) is due at origin + n / rate, rounded down to a nanosecond. That plan is arithmetic, so
 // the operations that a stall kept from starting can be counted after the step without a loop over them.
-#ifndef LOGDISK_ARRIVAL_H
-#define LOGDISK_ARRIVAL_H
+#pragma once
 
 #include "figures/distribution.h"
 
@@ -34,5 +33,3 @@ uint64_t schedule_due_before(const struct schedule *schedule, uint64_t instant_n
 // their response time is at least that. The sum of squares leaves them out: no figure of a response is made of it.
 void schedule_add_waits(const struct schedule *schedule, uint64_t first, uint64_t count, uint64_t instant_ns,
                         struct distribution *response);
-
-#endif

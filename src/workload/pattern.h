@@ -3,8 +3,7 @@
 //
 // Where the next operation goes. Ring, as MQ's log: sequential inside a file; a write that would cross the file's end
 // goes to the next file instead and leaves the tail unwritten; after the last file, the first again.
-#ifndef LOGDISK_PATTERN_H
-#define LOGDISK_PATTERN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -59,5 +58,3 @@ static inline void pattern_position(const struct pattern *pattern, uint64_t n, u
     *file = (uint32_t)((pattern->first_file + n / in_file) % pattern->files);
     *offset_bytes = n % in_file * pattern->block_bytes;
 }
-
-#endif

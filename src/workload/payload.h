@@ -6,8 +6,7 @@
 // every 512 bytes of the window get a new 64-bit stamp. Stamps are a Weyl sequence (a counter times an odd constant), so
 // no two are equal in 2^64, across workers as well; pools differ by seed and worker. The bytes of write number n of a
 // step can be made again afterwards (payload_expect), which is what --verify compares with.
-#ifndef LOGDISK_PAYLOAD_H
-#define LOGDISK_PAYLOAD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,5 +54,3 @@ static inline unsigned char *payload_next(struct payload *payload) {
 const unsigned char *payload_expect(struct payload *payload, uint64_t n);
 
 uint64_t splitmix64(uint64_t *state);
-
-#endif

@@ -10,8 +10,7 @@
 //
 // workspace_prepare makes calls that may hang, so it is a job of a thread; `activity` tells main meanwhile what
 // it is at. Everything that can be refused is refused before the first byte is written.
-#ifndef LOGDISK_TEST_FILES_H
-#define LOGDISK_TEST_FILES_H
+#pragma once
 
 #include "base/failure.h"
 #include "base/options.h"
@@ -89,5 +88,3 @@ uint32_t test_file_direct_io_alignment(int fd);
 // Writes one block at the file's start; if the kernel refuses that size, names the next one that works.
 bool test_file_try_block(int fd, const char *path, uint64_t block_bytes, uint64_t alignment_bytes,
                         struct failure *failure);
-
-#endif

@@ -3,8 +3,7 @@
 //
 // A workload is data: a list of streams, the places that they work on, and the unit of its load point. The engine
 // (measure/) knows only streams; a file of this folder describes each workload.
-#ifndef LOGDISK_WORKLOAD_H
-#define LOGDISK_WORKLOAD_H
+#pragma once
 
 #include "base/options.h"
 #include "workload/arrival.h"
@@ -86,5 +85,3 @@ uint64_t workload_footprint(const struct workload *workload);
 // mq-log: one stream `log`, which writes as MQ's logger does, with a worker and a directory for each queue manager.
 // False if there is no memory.
 bool mq_log_open(struct workload *workload, const struct options *options);
-
-#endif

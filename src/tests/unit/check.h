@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The whole test framework: CHECK notes a false condition with its place; a test passes where all its checks held.
-#ifndef LOGDISK_CHECK_H
-#define LOGDISK_CHECK_H
+#pragma once
 
 #include <stdio.h>
 
@@ -61,5 +60,3 @@ void test_mountinfo(void);
 void test_lock_names(void);
 void test_kernel_counters(void);
 void test_identity(void);
-
-#endif

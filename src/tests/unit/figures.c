@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Distributions and stalls, against exact answers from the same samples.
-#include "base/platform.h"
-
 #include "figures/distribution.h"
 #include "figures/stalls.h"
 #include "workload/payload.h"

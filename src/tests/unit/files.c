@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Files that are complete or absent, the tables, and mqldt's table.
-#include "base/platform.h"
-
 #include "base/clock.h"
 #include "output/progress.h"
 #include "output/tables.h"

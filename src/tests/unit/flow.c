@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Ring, timeline, recorder, rounds and content.
-#include "base/platform.h"
-
 #include "base/clock.h"
 #include "workload/payload.h"
 #include "base/job.h"

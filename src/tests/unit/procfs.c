@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The parsers of the kernel's text.
-#include "base/platform.h"
-
 #include "host/device_lock.h"
 #include "host/device.h"
 #include "host/procfs.h"

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Units, options and CSV.
-#include "base/platform.h"
-
 #include "output/csv.h"
 #include "base/options.h"
 #include "base/units.h"

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The engine with a workload of two streams: mq-log's, and one that reads and writes.
-#include "base/platform.h"
-
 #include "base/clock.h"
 #include "check.h"
 #include "measure/result.h"
