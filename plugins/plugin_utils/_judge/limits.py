@@ -21,7 +21,13 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.percentile import figure_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import WARN as SEVERITY_WARN
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit, Profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.sentences import evidence_sentence, figure_sentence, rare_seconds_sentence
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.sentences import (
+    add_others,
+    add_to_reason,
+    evidence_sentence,
+    figure_sentence,
+    rare_seconds_sentence,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import Evidence, rare_second_share
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, KEY_COLUMNS, Row, Tables
@@ -167,10 +173,10 @@ def _waive(judgement: dict[str, Any], case: Case) -> dict[str, Any]:
         waiver = max(current, key=lambda candidate: candidate.until)
         judgement["verdict"] = WARN
         judgement["waiver"] = waiver.reason
-        judgement["reason"] += f"; waived until {waiver.until} ({waiver.reason})"
+        judgement["reason"] = add_to_reason(judgement["reason"], f"waived until {waiver.until} ({waiver.reason})")
     elif waivers:
         waiver = max(waivers, key=lambda candidate: candidate.until)
-        judgement["reason"] += f"; the waiver {waiver.reason} expired on {waiver.until}"
+        judgement["reason"] = add_to_reason(judgement["reason"], f"the waiver {waiver.reason} expired on {waiver.until}")
     return judgement
 
 
@@ -183,7 +189,7 @@ def _excuse(judgement: dict[str, Any], disturbed_by: list[str]) -> dict[str, Any
     """Leave open whether the disk is to blame for slow writes on a host that was disturbed."""
     if disturbed_by and judgement["verdict"] == FAIL:
         judgement["verdict"] = INCONCLUSIVE
-        judgement["reason"] += f"; the host was disturbed: {', '.join(disturbed_by)}"
+        judgement["reason"] = add_to_reason(judgement["reason"], f"the host was disturbed: {', '.join(disturbed_by)}")
     return judgement
 
 
@@ -221,7 +227,7 @@ def reasons_of(judgements: list[dict[str, Any]]) -> list[str]:
             groups.setdefault((judgement["limit"], judgement["rows"]), []).append(judgement)
     worst_of_each = [(min(group, key=_badness), len(group) - 1) for group in groups.values()]
     worst_of_each.sort(key=lambda entry: WORST_FIRST.index(entry[0]["verdict"]))
-    return [first["reason"] + (f", and {others} more of its rows" if others else "") for first, others in worst_of_each]
+    return [add_others(first["reason"], others) for first, others in worst_of_each]
 
 
 def _badness(judgement: Mapping[str, Any]) -> tuple[int, float]:

@@ -44,6 +44,16 @@ def rare_seconds_sentence(seconds: int, share: float, confidence: float) -> str:
     )
 
 
+def add_to_reason(reason: str, more: str) -> str:
+    """Return a reason with more to say: as one more sentence after that of evidence, as one more clause after a figure."""
+    return f"{reason} {more[0].upper()}{more[1:]}." if reason.endswith(".") else f"{reason}; {more}"
+
+
+def add_others(reason: str, others: int) -> str:
+    """Return the reason of a limit's worst row with how many others did not pass either."""
+    return add_to_reason(reason, f"{others} more of its rows did not pass") if others else reason
+
+
 def _finding(limit: Limit, evidence: Evidence) -> str:
     confident = f"with {_units.format_ratio(evidence.confidence)} confidence"
     if evidence.method == BATCH_MEANS:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.sentences import add_others
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, FAIL, GOOD, INCONCLUSIVE, MISSING, PASS, UNQUALIFIED, UNREACHABLE, WARN
 
@@ -88,8 +89,7 @@ def _measurement(host: Host) -> Case:
 
 def _limit_case(limit: dict[str, Any]) -> Case:
     name = f"{limit['limit']} ({limit['rows']})" if limit["rows"] else limit["limit"]
-    others = limit["rows_not_passed"] - 1
-    return Case(name, limit["verdict"], limit["worst"]["reason"] + (f", and {others} more of its rows" if others > 0 else ""))
+    return Case(name, limit["verdict"], add_others(limit["worst"]["reason"], max(0, limit["rows_not_passed"] - 1)))
 
 
 def _counts(cases: list[Case]) -> dict[str, int]:

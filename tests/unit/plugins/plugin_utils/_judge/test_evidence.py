@@ -83,6 +83,15 @@ def test_a_share_of_slow_writes(over, p99_ns, verdict, said):
     assert said in judgement["reason"]
 
 
+def test_a_reason_goes_on_in_sentences_after_that_of_evidence():
+    rows = fabricate.step_rows(1, 4096, seconds=300, latency_p99_ns=1_500_000) + fabricate.step_rows(2, 8192, seconds=300, latency_p99_ns=1_500_000)
+    over = [each for row in (rows[1], rows[3]) for each in fabricate.over_rows(row, MS, 200, range(1, 301))]
+    (reason,) = judge(fabricate.tables(rows, over=over, foreign_io_share="0.400000"), P99)["reasons"]
+    assert reason.endswith(
+        "This is beyond chance with 95 % confidence. The host was disturbed: 40 % of what the disk moved was not ours. 1 more of its rows did not pass."
+    )
+
+
 def test_freezes_break_the_time_weighted_limit_and_hardly_touch_the_one_per_write():
     rows = fabricate.step_rows(1, 4096, seconds=600, latency_time_weighted_p99_ns=400 * MS)
     over = [row for over_ns in (MS, 5 * MS) for row in fabricate.over_rows(rows[-1], over_ns, 1, range(7, 601, 7), 400 * MS)]

@@ -160,7 +160,7 @@ def test_a_judgement_says_all_that_it_rests_on():
         (
             two({"latency_p99_ns": 9_000_000, "operations": 9}, {"latency_p99_ns": 8_000_000}),
             P99,
-            "latency_p99 9 ms > 2 ms at 4 KiB, queue manager QMA of 2 (9 writes), and 1 more of its rows",
+            "latency_p99 9 ms > 2 ms at 4 KiB, queue manager QMA of 2 (9 writes); 1 more of its rows did not pass",
         ),
         (
             step(latency_max_ns=30_000_000_000, latency_max_in_flight=1, operations=9),
@@ -188,7 +188,7 @@ def test_each_limit_has_one_reason_and_the_worst_come_first():
     rows = [*fabricate.step_rows(1, 4096, latency_p99_ns=None), *fabricate.step_rows(2, 8192, latency_mean_ns="20000000.000", latency_p99_ns=None)]
     reasons = judge(rows)["reasons"]
     assert [reason.split(" at ")[0] for reason in reasons] == ["latency_mean 20 ms > 10 ms", "latency_p99 has no figure"]
-    assert reasons[1].endswith("and 1 more of its rows")
+    assert reasons[1].endswith("; 1 more of its rows did not pass")
 
 
 @pytest.mark.parametrize(
