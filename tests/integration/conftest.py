@@ -4,6 +4,7 @@
 import fcntl
 import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import controllers
@@ -45,6 +46,13 @@ def start(settings: Settings) -> Iterator[Callable[..., Bed]]:
     """start(HostSpec, ...) or start("name", ...): hosts that end with the test."""
     with Bed(settings) as bed:
         yield lambda *specs: bed.up(HostSpec(spec) if isinstance(spec, str) else spec for spec in specs)
+
+
+@pytest.fixture
+def background() -> Iterator[Callable[..., Future]]:
+    """background(function, ...): its outcome comes later; the test does not end before."""
+    with ThreadPoolExecutor() as executor:
+        yield executor.submit
 
 
 @pytest.fixture

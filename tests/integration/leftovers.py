@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Seeing from the machine what a certification does and leaves on hosts of the test bed."""
 
+from collections.abc import Iterable
+
 from testbed.host import Host
+from testbed.shell import wait_for
 
 PLACES = ("/fut", "/tmp", "/var/tmp", "/root/.ansible/tmp", "/root/.mqops-logdisk/runs")
 
@@ -15,3 +18,8 @@ def measuring(host: Host) -> bool:
     """Whether the tester on the host is past its preparations."""
     progress = [path for path in host.files("/root/.mqops-logdisk/runs") if path.endswith("/progress")]
     return any("state=measuring" in (host.root / path.lstrip("/")).read_text() for path in progress)
+
+
+def wait_until_measuring(hosts: Iterable[Host]) -> None:
+    for host in hosts:
+        wait_for(lambda host=host: measuring(host), f"{host.name} measures", timeout_s=180)

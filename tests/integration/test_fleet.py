@@ -5,17 +5,16 @@ import json
 import os
 import re
 import signal
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
 from ansible_runs import QUICK, SLOW_MS, Controller, Outcome
 from certification import Certification, summary_verdicts
-from leftovers import left_on, measuring
+from leftovers import left_on, wait_until_measuring
 from testbed import Bed, HostSpec
 from testbed.bed import answers
-from testbed.host import Host
 from testbed.shell import wait_for
 
 Start = Callable[..., Bed]
@@ -23,18 +22,6 @@ Start = Callable[..., Bed]
 # UNTIL_STOPPED, which no machine is too slow for.
 LONG = {**QUICK, "sweep_block_sizes": ["4K"], "sweep_duration": 15, "sweep_poll_interval": 3, "sweep_rate": 500}
 UNTIL_STOPPED = 600
-
-
-def wait_until_measuring(hosts: Iterable[Host]) -> None:
-    for host in hosts:
-        wait_for(lambda host=host: measuring(host), f"{host.name} measures", timeout_s=180)
-
-
-@pytest.fixture
-def background() -> Iterator[Callable[..., Future]]:
-    """background(function, ...): its outcome comes later; the test does not end before."""
-    with ThreadPoolExecutor() as executor:
-        yield executor.submit
 
 
 @pytest.mark.parametrize(("healthy_count", "dead_count"), [(2, 1), pytest.param(12, 3, marks=pytest.mark.acceptance)])

@@ -24,6 +24,14 @@ def test_each_disk_takes_direct_writes(start: Start, disk: str, file_system: str
     assert bed.ssh(bed["h1"], WRITE + " && stat -f -c %T /fut && stat -c %s /fut/file").split() == [shown, "4096"]
 
 
+def test_a_directory_of_the_machine_is_never_frozen(start: Start) -> None:
+    """Its whole file system would be."""
+    bed = start(HostSpec("h1", disk="directory"))
+    with pytest.raises(TestbedError, match="shares a file system with this machine"):
+        bed["h1"].freeze()
+    assert bed.ssh(bed["h1"], WRITE + " && stat -c %s /fut/file").split() == ["4096"]
+
+
 def test_a_host_is_alone(start: Start) -> None:
     """It has its own name, process table and nothing of the machine's disks."""
     bed = start("h1", "h2")

@@ -14,7 +14,7 @@ from testbed import disk, processes
 from testbed.shell import TestbedError, attempt, run, wait_for
 
 HERE = Path(__file__).resolve().parent
-DISKS = ("ram", "file", "slow", "tmpfs")
+DISKS = ("ram", "file", "slow", "tmpfs", "directory")
 FILE_SYSTEMS = ("ext4", "xfs")
 COMPILERS = ("usr/bin/*gcc*", "usr/bin/cc", "usr/bin/c89*", "usr/bin/c99*", "usr/bin/*-linux-gnu-cpp*", "usr/bin/cpp*")
 
@@ -192,6 +192,8 @@ class Host:
         run("ip", "link", "set", self.net, "up")
 
     def freeze(self) -> None:
+        if self.spec.disk == "directory":
+            raise TestbedError(f"host {self.name} shares a file system with this machine, which would freeze too")
         disk.freeze(self.root / "fut")
 
     def thaw(self) -> None:
