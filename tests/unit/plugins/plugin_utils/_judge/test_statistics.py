@@ -184,7 +184,7 @@ def block_seconds(counts, over):
     return statistics._blocks([count - 100 * slow for count, slow in zip(counts, over)])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(runs(most_s=200), st.sampled_from([P99, Fraction(1, 1000), Fraction(1, 10)]), st.integers(900_000, MS), st.integers(150_000, 300_000), st.integers(1, 3))
 def test_evidence_is_that_of_exact_fractions(run, share, limit_ns, fastest_ns, writers):
     tested = operations(*run, share=share, limit_ns=limit_ns, fastest_ns=fastest_ns, writers=writers)
@@ -197,7 +197,7 @@ def test_evidence_is_that_of_exact_fractions(run, share, limit_ns, fastest_ns, w
         assert tested.log_evidence == pytest.approx(exact, rel=1e-9, abs=1e-8)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.tuples(st.integers(1, 10**9), st.integers(1, 3000)), min_size=20, max_size=90), st.sampled_from([1, 28]))
 def test_batch_means_are_those_of_exact_fractions(seconds, judgements):
     count = min(30, len(seconds) // 2)
@@ -229,7 +229,6 @@ def test_incomplete_beta_is_that_of_scipy(a, b, x):
 # What holds for every input.
 
 
-@settings(deadline=None)
 @given(runs(), st.integers(1, 30))
 def test_a_pass_keeps_the_limit_and_a_fail_breaks_it(run, judgements):
     tested = operations(*run, judgements=judgements)
@@ -245,7 +244,6 @@ def test_a_pass_keeps_the_limit_and_a_fail_breaks_it(run, judgements):
     assert not math.isnan(tested.log_evidence)
 
 
-@settings(deadline=None)
 @given(runs(), st.data())
 def test_one_more_slow_operation_never_helps(run, data):
     counts, over = run
@@ -261,7 +259,6 @@ def test_one_more_slow_operation_never_helps(run, data):
 # Below 39 s each second is a block.
 
 
-@settings(deadline=None)
 @given(runs(most_s=38), st.randoms())
 def test_the_order_of_blocks_does_not_matter(run, rng):
     seconds = list(zip(*run))
@@ -269,7 +266,6 @@ def test_the_order_of_blocks_does_not_matter(run, rng):
     assert operations(*zip(*seconds)).log_evidence == pytest.approx(operations(*run).log_evidence, abs=1e-9)
 
 
-@settings(deadline=None)
 @given(runs(most_s=30), st.lists(st.integers(0, 30), max_size=8))
 def test_seconds_without_operations_prove_nothing(run, places):
     counts, over = map(list, run)
@@ -279,7 +275,6 @@ def test_seconds_without_operations_prove_nothing(run, places):
     assert operations(counts, over).log_evidence == pytest.approx(operations(*run).log_evidence, abs=1e-9)
 
 
-@settings(deadline=None)
 @given(runs(most_s=38))
 def test_the_bound_is_the_smallest_limit_that_passes(run):
     bound = operations(*run).bound
@@ -288,7 +283,6 @@ def test_the_bound_is_the_smallest_limit_that_passes(run):
     assert operations(*run, share=max(bound - 2e-6, 1e-7)).outcome != PASS
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 5 * SECOND), st.integers(0, 5 * SECOND)), min_size=1, max_size=20), st.integers(1, 3))
 def test_moving_back_adds_no_time(seconds, writers):
     quick, slow = [min(first, writers * SECOND) for first, _ in seconds], [second for _, second in seconds]
@@ -395,7 +389,6 @@ def test_means_without_spread_are_as_they_stand():
     assert [batch_means([3] * 60, [1] * 60, limit, "min").outcome for limit in (2.999, 3, 3.001)] == [PASS, PASS, FAIL]
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(100, 10**6), min_size=20, max_size=90), st.integers(1, 10**6), st.sampled_from(["max", "min"]), st.integers(1, 30))
 def test_means_decide_only_beyond_their_bounds(x, limit, bound, judgements):
     tested = batch_means(x, [1] * len(x), limit, bound, judgements)

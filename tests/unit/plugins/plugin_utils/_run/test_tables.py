@@ -274,7 +274,7 @@ def test_numbers_of_the_run(text, number):
     assert parse().number("in_flight_age_ns") is None
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.data())
 def test_damaged_bytes_give_tables_or_a_tables_error(data):
     name = data.draw(st.sampled_from(["run.csv", "results.csv", "intervals.csv"]))
