@@ -5,9 +5,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "base/version.h"
-#include "output/columns.h"
 #include "output/console.h"
-#include "output/run_csv.h"
 #include "run.h"
 #include "workload/test_files.h"
 
@@ -277,7 +275,7 @@ int main(int argc, char **argv) {
     group_digits_as_locale();
     enum options_outcome outcome = options_parse(&options, argv + 1);
     if (outcome == OPTIONS_WRONG) {
-        console_complain("%s", options.message);
+        console_complain("%s", options.failure.message);
         return EXIT_USAGE;
     }
     if (outcome != OPTIONS_RUN) {

@@ -92,6 +92,11 @@ bool preflight_disks(void *context, struct failure *failure);
 // Warns of what is not refused.
 void preflight_warn(struct run *run);
 
+// output/run_csv.c: what was run, where, and how it ended, one key per row. Unknown is empty, never guessed; keys that do
+// not apply, such as those of an error, are left out. Writes all rows, or lists all keys; the "_n" of a listed key stands
+// for numbers from 1.
+void run_csv_put(struct csv *csv, const struct run *run);
+
 // step.c: one step, a block size at a load point. Starts the workers together, monitors them, writes seconds and batches to
 // the tables meanwhile, and their figures at the end. False if the run is to end: run->failure says why.
 bool step_run(struct run *run, uint32_t number, uint64_t block_bytes, uint32_t load_point);

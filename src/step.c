@@ -287,11 +287,9 @@ static void report_operation(struct run *run, struct stream_step *stream, enum o
     bool on_screen = stream == run->workers.streams && operation == OPERATION_WRITE;
     struct recorder *recorder = stream->recorders[operation];
     struct result all = result_of_all(stream, operation);
-    struct mqldt_row row = mqldt_row_start();
     for (uint32_t i = 0; i < stream->workers; i++) {
         struct result one = result_of_worker(&stream->first_worker[i], operation);
         tables_add(&run->tables, TABLE_RESULTS, &(struct table_row){.key = one.key, .result = &one});
-        mqldt_row_add(&row, &one);
         if (on_screen && stream->workers > 1) {
             screen_queue_manager(&one);
         }
@@ -308,7 +306,7 @@ static void report_operation(struct run *run, struct stream_step *stream, enum o
                  all.operations_not_started);
     }
     if (on_screen) {
-        mqldt_row_finish(&row, &all);
+        struct mqldt_row row = mqldt_row_of(&all);
         csvfile_add(&run->csvfile, &row);
         screen_result(&row, &all);
     }

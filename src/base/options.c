@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -135,16 +134,7 @@ static const struct rule rules[] = {
 
 #define RULES (sizeof rules / sizeof rules[0])
 
-static bool complain(struct options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-// Fills the message; always false, so that a caller can return it.
-static bool complain(struct options *options, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(options->message, sizeof options->message, format, arguments);
-    va_end(arguments);
-    return false;
-}
+#define complain(options, ...) failure_set(&(options)->failure, EXIT_USAGE, __VA_ARGS__)
 
 #define ALLOWED_BYTES 100
 

@@ -5,6 +5,7 @@
 // checked set of options, or says in one message what is wrong: the option, its value, what is allowed, and what to try.
 #pragma once
 
+#include "base/failure.h"
 #include "base/text.h"
 
 #include <stdbool.h>
@@ -50,7 +51,7 @@ struct options {
     bool create_dirs, keep_files, verify, mlock, share_device;
     const char *run_id;                 // empty: a run of its own
     struct number_list cpus;            // empty: not pinned
-    char message[640];                  // OPTIONS_WRONG: what is wrong
+    struct failure failure;             // OPTIONS_WRONG: what is wrong
 };
 
 enum options_outcome { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_VERSION, OPTIONS_COLUMNS, OPTIONS_WRONG };

@@ -34,6 +34,11 @@ static struct result start_result(const struct stream_step *stream, enum operati
     };
 }
 
+static void set_rates(struct result *result) {
+    result->bytes_per_s = result->elapsed_ns > 0 ? (double)result->bytes * 1e9 / (double)result->elapsed_ns : 0;
+    result->operations_per_s = result->bytes_per_s / (double)result->key.block_bytes;
+}
+
 struct result result_of_worker(const struct worker *worker, enum operation operation) {
     const struct figures *figures = worker->figures[operation];
     const struct stall *in_flight = &figures->in_flight;
@@ -42,6 +47,9 @@ struct result result_of_worker(const struct worker *worker, enum operation opera
     result.key.worker = result.min_worker = result.max_worker = worker->number;
     result.elapsed_ns = since(worker->finish_ns, worker->stream->plan->timeline.start_ns);
     result.bytes = operations * worker->stream->block_bytes;
+    set_rates(&result);
+    result.worker_second_max = result.has_intervals ? result.interval_bytes_max : (uint64_t)result.bytes_per_s;
+    result.worker_second_min = result.has_intervals ? result.interval_bytes_min : (uint64_t)result.bytes_per_s;
     result.max_in_flight = in_flight->in_flight && in_flight->latency_ns > figures->latency.max_ns;
     result.max_ns = result.max_in_flight ? in_flight->latency_ns : figures->latency.max_ns;
     result.max_ordinal = result.max_in_flight ? in_flight->ordinal : figures->latency.max_ordinal;
@@ -99,6 +107,8 @@ static void add_worker(struct result *all, struct figures *figures, const struct
     distribution_merge(&figures->latency, one->latency);
     distribution_merge(figures->flush, one->flush);
     distribution_merge(figures->response, one->response);
+    all->worker_second_max = one->worker_second_max > all->worker_second_max ? one->worker_second_max : all->worker_second_max;
+    all->worker_second_min = one->worker_second_min < all->worker_second_min ? one->worker_second_min : all->worker_second_min;
     all->elapsed_ns = one->elapsed_ns > all->elapsed_ns ? one->elapsed_ns : all->elapsed_ns;
     all->bytes += one->bytes;
     all->ring_passes += one->ring_passes / workers;
@@ -114,6 +124,7 @@ struct result result_of_all(const struct stream_step *stream, enum operation ope
     const struct recorder *recorder = stream->recorders[operation];
     struct figures *figures = stream->all[operation];
     struct result all = start_result(stream, operation, figures, &recorder->seconds);
+    all.worker_second_min = UINT64_MAX;
     figures_clear(figures);
     for (uint32_t i = 0; i < stream->workers; i++) {
         struct result one = result_of_worker(&stream->first_worker[i], operation);
@@ -123,14 +134,7 @@ struct result result_of_all(const struct stream_step *stream, enum operation ope
             stalls_insert(&figures->stalls, &stalls->longest[j]);
         }
     }
+    set_rates(&all);
     judge_rounds(&all, recorder);
     return all;
-}
-
-double result_bytes_per_s(const struct result *result) {
-    return result->elapsed_ns > 0 ? (double)result->bytes * (double)NS_PER_S / (double)result->elapsed_ns : 0;
-}
-
-double result_operations_per_s(const struct result *result) {
-    return result_bytes_per_s(result) / (double)result->key.block_bytes;
 }

@@ -18,8 +18,10 @@ struct result {
     uint64_t start_epoch_ns;            // of the measured time
     uint64_t elapsed_ns;
     uint64_t bytes;
+    double bytes_per_s, operations_per_s;               // 0 if nothing was measured
     bool has_intervals;                 // false if no whole second was measured
     uint64_t interval_bytes_max, interval_bytes_min;
+    uint64_t worker_second_max, worker_second_min;      // bytes per second of a single worker in a second, as mqldt says it
     const struct distribution *latency, *flush, *response;      // flush and response may be NULL
     uint64_t max_ns, max_ordinal;       // ordinal 0: none
     bool max_in_flight;                 // the maximum is the age of an operation that had not ended
@@ -41,7 +43,3 @@ struct result result_of_worker(const struct worker *worker, enum operation opera
 
 // All workers together, in stream->all; the result is good until the next step.
 struct result result_of_all(const struct stream_step *stream, enum operation operation);
-
-// Both are 0 if nothing was measured.
-double result_bytes_per_s(const struct result *result);
-double result_operations_per_s(const struct result *result);

@@ -1,6 +1,6 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "output/columns.h"
+#include "output/tables.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -60,8 +60,8 @@ static void put_result(struct csv *csv, const struct table_row *row) {
     csv_integer(csv, "elapsed_ns", "ns", result->elapsed_ns);
     csv_integer(csv, "operations", "count", latency->count);
     csv_integer(csv, "bytes", "bytes", result->bytes);
-    csv_real(csv, "bytes_per_s", "bytes/s", result_bytes_per_s(result), 0);
-    csv_real(csv, "operations_per_s", "1/s", result_operations_per_s(result), 3);
+    csv_real(csv, "bytes_per_s", "bytes/s", result->bytes_per_s, 0);
+    csv_real(csv, "operations_per_s", "1/s", result->operations_per_s, 3);
     csv_integer_if(csv, "interval_bytes_per_s_max", "bytes/s", result->has_intervals, result->interval_bytes_max);
     csv_integer_if(csv, "interval_bytes_per_s_min", "bytes/s", result->has_intervals, result->interval_bytes_min);
     csv_integer(csv, "latency_sum_ns", "ns", latency->sum_ns);

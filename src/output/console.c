@@ -10,13 +10,12 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define BEHIND_BYTES 65536
 
-enum kind { KIND_UNKNOWN, KIND_FILE, KIND_SOCKET, KIND_NONBLOCKING, KIND_OTHER };
+enum kind { KIND_UNKNOWN, KIND_FILE, KIND_NONBLOCKING, KIND_OTHER };
 
 struct stream {
     int fd;
@@ -40,15 +39,11 @@ static void look_at(struct stream *stream) {
         (void)snprintf(path, sizeof path, "/proc/self/fd/%d", stream->fd);
         fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     }
-    stream->kind = fd >= 0 ? KIND_NONBLOCKING : !known ? KIND_OTHER : S_ISREG(status.st_mode) ? KIND_FILE
-                   : S_ISSOCK(status.st_mode) ? KIND_SOCKET : KIND_OTHER;
+    stream->kind = fd >= 0 ? KIND_NONBLOCKING : known && S_ISREG(status.st_mode) ? KIND_FILE : KIND_OTHER;
     stream->fd = fd >= 0 ? fd : stream->fd;
 }
 
 static ssize_t write_some(const struct stream *stream, const char *bytes, size_t length) {
-    if (stream->kind == KIND_SOCKET) {
-        return send(stream->fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
-    }
     struct pollfd writable = {.fd = stream->fd, .events = POLLOUT};
     if (stream->kind == KIND_OTHER && poll(&writable, 1, 0) == 0) {
         errno = EAGAIN;

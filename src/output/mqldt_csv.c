@@ -16,31 +16,22 @@ static uint64_t bytes_per_s(uint64_t bytes, uint64_t ns) {
     return ns > 0 ? (uint64_t)((double)bytes * 1e9 / (double)ns + 0.5) : 0;
 }
 
-struct mqldt_row mqldt_row_start(void) {
-    return (struct mqldt_row){.values = {[MQLDT_SECOND_MIN] = UINT64_MAX}};
-}
-
-void mqldt_row_add(struct mqldt_row *row, const struct result *one) {
-    uint64_t most = one->has_intervals ? one->interval_bytes_max : (uint64_t)result_bytes_per_s(one);
-    uint64_t least = one->has_intervals ? one->interval_bytes_min : (uint64_t)result_bytes_per_s(one);
-    uint64_t *values = row->values;
-    values[MQLDT_SECOND_MAX] = most > values[MQLDT_SECOND_MAX] ? most : values[MQLDT_SECOND_MAX];
-    values[MQLDT_SECOND_MIN] = least < values[MQLDT_SECOND_MIN] ? least : values[MQLDT_SECOND_MIN];
-}
-
-void mqldt_row_finish(struct mqldt_row *row, const struct result *all) {
+struct mqldt_row mqldt_row_of(const struct result *all) {
     const struct distribution *latency = all->latency;
-    uint64_t *values = row->values;
-    row->queue_managers = all->key.load_point;
-    values[MQLDT_BLOCK] = all->key.block_bytes;
-    values[MQLDT_WRITES] = latency->count;
-    values[MQLDT_BYTES] = all->bytes;
-    values[MQLDT_BYTES_PER_S] = (uint64_t)(result_bytes_per_s(all) + 0.5);
-    values[MQLDT_MAX] = all->max_ns;
-    values[MQLDT_MIN] = latency->count > 0 ? latency->min_ns : 0;
-    values[MQLDT_MEAN] = latency->count > 0 ? (uint64_t)(distribution_mean_ns(latency) + 0.5) : 0;
-    values[MQLDT_SLOWEST] = bytes_per_s(all->key.block_bytes, values[MQLDT_MAX]);
-    values[MQLDT_FASTEST] = bytes_per_s(all->key.block_bytes, values[MQLDT_MIN]);
+    uint64_t min_ns = latency->count > 0 ? latency->min_ns : 0;
+    return (struct mqldt_row){.queue_managers = all->key.load_point, .values = {
+        [MQLDT_BLOCK] = all->key.block_bytes,
+        [MQLDT_WRITES] = latency->count,
+        [MQLDT_BYTES] = all->bytes,
+        [MQLDT_SECOND_MAX] = all->worker_second_max,
+        [MQLDT_SECOND_MIN] = all->worker_second_min,
+        [MQLDT_BYTES_PER_S] = (uint64_t)(all->bytes_per_s + 0.5),
+        [MQLDT_MAX] = all->max_ns,
+        [MQLDT_MIN] = min_ns,
+        [MQLDT_MEAN] = latency->count > 0 ? (uint64_t)(distribution_mean_ns(latency) + 0.5) : 0,
+        [MQLDT_SLOWEST] = bytes_per_s(all->key.block_bytes, all->max_ns),
+        [MQLDT_FASTEST] = bytes_per_s(all->key.block_bytes, min_ns),
+    }};
 }
 
 const char *mqldt_title(enum mqldt_column column, uint32_t queue_managers) {

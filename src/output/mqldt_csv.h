@@ -25,10 +25,7 @@ struct mqldt_row {
     uint64_t values[MQLDT_COLUMNS];
 };
 
-// Of a finished step: start, add each worker, finish with the row of all.
-struct mqldt_row mqldt_row_start(void);
-void mqldt_row_add(struct mqldt_row *row, const struct result *one);
-void mqldt_row_finish(struct mqldt_row *row, const struct result *all);
+struct mqldt_row mqldt_row_of(const struct result *all);
 
 const char *mqldt_title(enum mqldt_column column, uint32_t queue_managers);
 

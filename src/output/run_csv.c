@@ -1,6 +1,6 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "output/run_csv.h"
+#include "run.h"
 
 #include "base/clock.h"
 #include "base/version.h"

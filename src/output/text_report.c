@@ -125,7 +125,7 @@ void screen_result(const struct mqldt_row *row, const struct result *all) {
         {"p50     latency (ns)", 500000}, {"p90     latency (ns)", 900000}, {"p99     latency (ns)", 990000},
         {"p99.9   latency (ns)", 999000}, {"p99.99  latency (ns)", 999900}, {"p99.999 latency (ns)", 999990}};
     print_mqldt(row, MQLDT_WRITES, "", 0);
-    print_figure("IOPS", WIDE, "", (uint64_t)(result_operations_per_s(all) + 0.5), 0);
+    print_figure("IOPS", WIDE, "", (uint64_t)(all->operations_per_s + 0.5), 0);
     for (int column = MQLDT_BYTES; column <= MQLDT_BYTES_PER_S; column++) {
         print_mqldt(row, (enum mqldt_column)column, "", 0);
     }
@@ -152,7 +152,7 @@ void screen_queue_manager(const struct result *one) {
     const struct distribution *figures = one->latency;
     console_print("Queue manager %" PRIu32 ": %s writes", one->key.worker, number(figures->count));
     if (figures->count > 0) {
-        console_print(", %s bytes/sec", number((uint64_t)(result_bytes_per_s(one) + 0.5)));
+        console_print(", %s bytes/sec", number((uint64_t)(one->bytes_per_s + 0.5)));
         console_print(", avg %s ns", number((uint64_t)(distribution_mean_ns(figures) + 0.5)));
         console_print(", max %s ns", number(figures->max_ns));
     }

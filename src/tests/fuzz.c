@@ -32,7 +32,7 @@ static void fuzz_options(char *text) {
         arguments[count++] = line;
     }
     enum options_outcome outcome = options_parse(&options, arguments);
-    require((outcome == OPTIONS_WRONG) == (options.message[0] != '\0'));
+    require((outcome == OPTIONS_WRONG) == (options.failure.message[0] != '\0'));
     if (outcome != OPTIONS_RUN) {
         return;
     }

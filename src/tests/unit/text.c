@@ -67,7 +67,7 @@ static enum options_outcome parse(struct options *options, const char *line) {
         arguments[count++] = word;
     }
     arguments[count] = NULL;
-    message = options->message;
+    message = options->failure.message;
     return options_parse(options, arguments);
 }
 
