@@ -9,11 +9,7 @@
 #include "run.h"
 #include "workload/test_files.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 

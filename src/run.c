@@ -5,11 +5,6 @@
 #include "base/clock.h"
 #include "output/console.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
 void run_warn(struct run *run, const char *format, ...) {
     char *text = run->warnings[run->warnings_count];
     va_list arguments;

@@ -20,9 +20,6 @@
 #include "output/text_report.h"
 #include "workload/test_files.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #define RUN_WARNINGS_MAX 20
 
 struct run {

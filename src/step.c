@@ -4,9 +4,6 @@
 
 #include "base/clock.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #define LEAD_NS UINT64_C(3000000)               // from the start signal to the first operation
 #define LEAD_PER_WORKER_NS UINT64_C(20000)
 #define WAKE_NS UINT64_C(50000000)              // how long before a planned start main wakes

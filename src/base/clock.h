@@ -4,7 +4,8 @@
 // The one clock of every measurement: CLOCK_MONOTONIC in nanoseconds, read through the vDSO, never stepped.
 #pragma once
 
-#include <stdint.h>
+#include "base/standard.h"
+
 #include <time.h>
 
 #define NS_PER_S UINT64_C(1000000000)

@@ -2,11 +2,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "base/failure.h"
 
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
 const char *failure_error_name(int error) {
     static const struct { int error; const char *name; } names[] = {
 #define NAME(error) {error, #error}

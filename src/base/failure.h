@@ -4,9 +4,7 @@
 // Exit statuses, and what went wrong. A failure is a plain record that its owner fills once; status 0 means none.
 #pragma once
 
-#include <limits.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/standard.h"
 
 enum exit_status { EXIT_MEASURED, EXIT_USAGE, EXIT_REFUSED, EXIT_IO_ERROR, EXIT_INTERRUPTED };
 

@@ -8,8 +8,6 @@
 #include "base/stop.h"
 
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #define JOBS_MAX 16
 

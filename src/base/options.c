@@ -4,11 +4,6 @@
 
 #include "base/units.h"
 
-#include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
-
 enum kind { KIND_TEXT, KIND_FLAG, KIND_INTEGER, KIND_RANGES, KIND_SIZE, KIND_DURATION, KIND_DECIMAL, KIND_CHOICE };
 
 // An option in full. What is not named is 0 or NULL: no letter, no default, no row in run.csv.

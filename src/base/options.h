@@ -8,11 +8,6 @@
 #include "base/failure.h"
 #include "base/text.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
 #define OPTIONS_LIST_MAX 1000           // elements in --bsize and in --qm
 #define OPTIONS_OVER_MAX 32             // elements in --over
 #define OPTIONS_QUEUE_MANAGERS_MAX 1000

@@ -6,10 +6,9 @@
 // files (job.h), and writes to a pipe or terminal cannot block (console.h).
 #pragma once
 
+#include "base/standard.h"
+
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #define SUPERVISOR_PATIENCE_NS UINT64_C(1000000000)     // time for calls in flight to return when a run is stopped
 #define SUPERVISOR_POLL_NS UINT64_C(2000000)            // between two looks at something that is awaited

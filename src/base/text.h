@@ -4,9 +4,7 @@
 // Text that grows in memory. If memory runs out, the text is marked as incomplete and nothing more is added.
 #pragma once
 
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/standard.h"
 
 struct text {
     char *bytes;                // ends with a NUL as soon as anything was added

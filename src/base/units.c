@@ -2,12 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "base/units.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <locale.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define BILLION UINT64_C(1000000000)
 

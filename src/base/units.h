@@ -5,9 +5,7 @@
 // false leaves *value untouched. K, M and G are 1024-based and may be lower case.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/standard.h"
 
 bool parse_integer(const char *text, uint64_t *value);
 bool parse_size(const char *text, uint64_t *bytes);

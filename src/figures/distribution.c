@@ -3,8 +3,6 @@
 #include "figures/distribution.h"
 
 #include <math.h>
-#include <stddef.h>
-#include <string.h>
 
 #define PPM UINT64_C(1000000)
 

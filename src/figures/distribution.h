@@ -7,8 +7,7 @@
 // within 1/128 (0.79 %) of each other, up to 2^42 ns (73 minutes). Anything longer counts in the last bucket.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/standard.h"
 
 __extension__ typedef unsigned __int128 uint128;
 

@@ -4,8 +4,6 @@
 
 #include "base/clock.h"
 
-#include <string.h>
-
 void recorder_start_step(struct recorder *recorder, struct timeline timeline, struct recorder_sink sink) {
     recorder->timeline = timeline;
     recorder->sink = sink;

@@ -17,10 +17,6 @@
 #include "figures/distribution.h"
 #include "figures/timeline.h"
 
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
-
 #define RECORDER_PENDING 32
 
 // A slot lasts a second at most: 32-bit counts are enough for all workers together. An empty one holds zeros, so it has

@@ -5,9 +5,7 @@
 // last of them to be kept.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/standard.h"
 
 #define STALLS_KEPT 10
 

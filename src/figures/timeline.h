@@ -9,9 +9,6 @@
 
 #include "base/clock.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #define TIMELINE_BATCHES 30
 #define TIMELINE_ROUNDS 5
 #define TIMELINE_BATCHES_A_ROUND (TIMELINE_BATCHES / TIMELINE_ROUNDS)

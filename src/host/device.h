@@ -8,9 +8,6 @@
 
 #include "host/mounts.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #define FACT_BYTES 160
 #define DISKS_MAX 32                    // any more are left out
 

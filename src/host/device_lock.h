@@ -10,8 +10,6 @@
 #include "base/options.h"
 #include "host/device.h"
 
-#include <stdbool.h>
-
 #define INSTANCE_BYTES 24
 
 struct device_lock {

@@ -6,7 +6,6 @@
 #include "host/procfs.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <sys/resource.h>
 
 #define TEXT_BYTES 16384

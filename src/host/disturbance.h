@@ -5,8 +5,7 @@
 // each step, and the differences are added up.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/standard.h"
 
 enum counter {
     COUNTER_CPU_TOTAL, COUNTER_CPU_IDLE, COUNTER_CPU_STEAL,                     // ticks

@@ -4,10 +4,7 @@
 // Which mount an open file lies on, and, if that is an overlay, which file system holds what is written there.
 #pragma once
 
-#include <limits.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/standard.h"
 
 #define MOUNT_FIELD_BYTES 1024
 

@@ -2,10 +2,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "host/procfs.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 bool read_text(const char *path, char *text, size_t size) {
     text[0] = '\0';
     FILE *file = fopen(path, "re");

@@ -4,9 +4,7 @@
 // Small files of /proc and /sys. Whatever text they contain, the parser only fails.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/standard.h"
 
 // The file's first size-1 bytes, without trailing white space. If it cannot be read: false, and an empty text.
 bool read_text(const char *path, char *text, size_t size);

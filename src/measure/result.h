@@ -10,9 +10,6 @@
 #include "figures/stalls.h"
 #include "measure/worker.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct result {
     struct result_key key;
     uint64_t start_epoch_ns;            // of the measured time

@@ -10,10 +10,6 @@
 #include "measure/worker.h"
 #include "workload/test_files.h"
 
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
-
 #define VERIFY_MISMATCHES_KEPT 10
 
 struct mismatch {

@@ -5,10 +5,7 @@
 #include "base/clock.h"
 #include "base/failure.h"
 
-#include <errno.h>
 #include <sched.h>
-#include <stddef.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>

@@ -20,9 +20,6 @@
 
 #include <pthread.h>
 #include <semaphore.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 // What every row of every table but run.csv begins with.
 struct result_key {

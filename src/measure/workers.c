@@ -6,10 +6,7 @@
 #include "base/units.h"
 #include "host/procfs.h"
 
-#include <inttypes.h>
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define OWN_TABLE_MAX_DESCRIPTORS 1024          // above that, copies of the descriptor table would cost too much
 #define MEMINFO_BYTES 8192

@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "output/tables.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 const char *const table_names[TABLES] = {"results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv",
                                          "over.csv", "run.csv"};

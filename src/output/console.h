@@ -6,8 +6,7 @@
 // file can block, so if one is on a file system under test, its text is held until the tables are in place.
 #pragma once
 
-#include <stdarg.h>
-#include <stdbool.h>
+#include "base/standard.h"
 
 // Holds text for regular files until console_release, because they may be on a file system under test.
 void console_hold(void);

@@ -2,10 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "output/csv.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 static void separate(struct text *text) {
     if (text->length > 0 && text->bytes[text->length - 1] != '\n') {

@@ -9,9 +9,6 @@
 
 #include "base/text.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 enum csv_form {
     CSV_VALUES,                 // the value: a field of a row
     CSV_NAMES,                  // the name: a field of the header

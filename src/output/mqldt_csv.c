@@ -5,10 +5,7 @@
 #include "workload/test_files.h"
 #include "output/console.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

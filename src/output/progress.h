@@ -9,8 +9,6 @@
 #include "base/job.h"
 #include "base/text.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 struct progress {

@@ -5,10 +5,7 @@
 #include "base/clock.h"
 #include "base/version.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 

@@ -16,10 +16,6 @@
 #include "measure/result.h"
 #include "output/csv.h"
 
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
-
 enum table { TABLE_RESULTS, TABLE_INTERVALS, TABLE_HISTOGRAM, TABLE_STALLS, TABLE_ROUNDS, TABLE_OVER, TABLE_RUN,
              TABLES };
 

@@ -6,9 +6,6 @@
 #include "base/units.h"
 #include "output/console.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
-
 #define PLAIN_LINES_PER_STEP 10
 #define WIDE 67                // of titles: of what was written, and of latencies
 #define NARROW 30

@@ -10,9 +10,6 @@
 #include "measure/result.h"
 #include "workload/test_files.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct screen {
     bool terminal;
     uint64_t duration_s;

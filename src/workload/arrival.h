@@ -8,8 +8,6 @@
 
 #include "figures/distribution.h"
 
-#include <stdint.h>
-
 #define NS_PER_S_IN_MICRO UINT64_C(1000000000000000)
 
 // Of a stream.

@@ -2,10 +2,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "workload/workload.h"
 
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
 static bool open_place(struct place *place, const struct options *options, uint32_t queue_manager) {
     char path[PATH_MAX];
     *place = (struct place){

@@ -5,8 +5,7 @@
 // goes to the next file instead and leaves the tail unwritten; after the last file, the first again.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/standard.h"
 
 enum pattern_kind { PATTERN_RING };
 

@@ -8,9 +8,7 @@
 // step can be made again afterwards (payload_expect), which is what --verify compares with.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/standard.h"
 
 #define PAYLOAD_SECTOR_BYTES 512
 #define PAYLOAD_STAMP_STEP UINT64_C(0x9E3779B97F4A7C15)

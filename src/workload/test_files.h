@@ -17,9 +17,6 @@
 #include "workload/workload.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 // What the preparing thread is doing, for a report while it hangs.
 struct activity {

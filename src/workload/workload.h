@@ -10,8 +10,6 @@
 #include "workload/pattern.h"
 #include "workload/payload.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #define WORKLOAD_STREAMS_MAX 4
