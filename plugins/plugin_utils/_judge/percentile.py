@@ -16,7 +16,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import K
 
 
 def figure_of(metric: Metric, row: Row, tables: Tables) -> Any:
-    """Return the figure of a row in the metric's base unit, None if there is none."""
+    """Return the figure of a row in the metric's base unit, None if there is none: without an operation only one in flight can have a figure."""
+    if not row["operations"] and not metric.at_least_column:
+        return None
     if metric.column in row or metric.method != SHARE_OF_OPERATIONS:
         return row.get(metric.column)
     key = [row[column] for column in KEY_COLUMNS]

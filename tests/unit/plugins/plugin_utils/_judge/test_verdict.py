@@ -78,7 +78,8 @@ def two(first=None, second=None, together=None, **figures):
         ({"latency_mean_ns": "10000000.001"}, P99, "fail"),
         ({"latency_max_ns": 9_999_999_999}, P99, "pass"),
         ({"latency_max_ns": 10_000_000_000}, P99, "fail"),
-        ({"operations": 0, "latency_mean_ns": None, "latency_p99_ns": None, "latency_max_ns": None}, P99, "inconclusive"),
+        ({"operations": 0}, P99, "inconclusive"),
+        ({"operations": 0, "bytes_per_s": 0}, RATE, "inconclusive"),
     ],
 )
 def test_one_row_and_one_limit(figures, limit, verdict):
