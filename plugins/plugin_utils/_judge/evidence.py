@@ -50,20 +50,24 @@ def evidence_of(limit: Limit, row: Row, tables: Tables, confidence: Confidence |
     """Return what the seconds of a row say about a limit, None if no test decides it. Raises TablesError if the tables contradict each other."""
     if confidence is None or not is_tested(limit, row) or not row["operations"]:
         return None
-    seconds = _seconds(row, tables)
+    seconds = seconds_of(row, tables)
     try:
         return _TESTS[limit.metric.method](limit, row, tables, seconds, confidence)
     except ValueError as error:
         raise TablesError(f"step {row['step']} contradicts itself: {error}") from None
 
 
-def _seconds(row: Row, tables: Tables) -> list[Row]:
-    """Return the seconds of a row in order, checked against each other and against the row."""
+def seconds_of(row: Row, tables: Tables) -> list[Row]:
+    """Return the seconds of a row in order, checked against each other and against the row. Raises TablesError if they contradict one another."""
     seconds = tables.seconds_of(row)
-    if [second["second"] for second in seconds] != list(range(1, len(seconds) + 1)):
+    if not seconds or [second["second"] for second in seconds] != list(range(1, len(seconds) + 1)):
         raise TablesError(f"intervals.csv does not have each second of step {row['step']} once.")
+    if any(second["partial"] for second in seconds[:-1]):
+        raise TablesError(f"intervals.csv has a cut-short second before the last one of step {row['step']}.")
     if sum(second["operations"] for second in seconds) != row["operations"]:
         raise TablesError(f"intervals.csv and results.csv differ in the operations of step {row['step']}.")
+    if abs(len(seconds) - row["elapsed_ns"] / 1e9) > 1:
+        raise TablesError(f"intervals.csv has {len(seconds)} seconds of step {row['step']}, which took {row['elapsed_ns'] / 1e9:.3f} s in results.csv.")
     return seconds
 
 
@@ -92,7 +96,7 @@ def _share_of_time(limit: Limit, row: Row, tables: Tables, seconds: list[Row], c
 def _time_over(limit: Limit, row: Row, tables: Tables, seconds: list[Row], confidence: Confidence, over_ns: int) -> Evidence:
     in_flight_ns = _in_flight_ns(row)
     return statistics.share_of_time(
-        [int(second["latency_sum_ns"] or 0) for second in seconds],
+        [int(second["latency_sum_ns"]) for second in seconds],
         _over(row, tables, seconds, over_ns, "latency_sum_ns"),
         limit.metric.allowed_share,
         tables.workers_of(row),
@@ -105,11 +109,13 @@ def _time_over(limit: Limit, row: Row, tables: Tables, seconds: list[Row], confi
 def _batch_means(limit: Limit, row: Row, tables: Tables, seconds: list[Row], confidence: Confidence) -> Evidence | None:
     numerator, denominator = _RATIOS[limit.metric.name]
     whole = [second for second in seconds if not second["partial"]]
-    if not any(second["operations"] for second in whole):
-        return None
+    counted = [second[denominator] if denominator else 1 for second in whole]
+    if not any(counted):
+        needed = max(statistics.SECONDS_FOR_A_MEAN, 2 * len(whole))
+        return Evidence(BATCH_MEANS, INCONCLUSIVE, 0.0, confidence=1 - confidence.alpha, seconds=len(whole), seconds_needed=needed)
     return statistics.ratio_within(
-        [second[numerator] or 0 for second in whole],
-        [second[denominator] if denominator else 1 for second in whole],
+        [second[numerator] for second in whole],
+        counted,
         limit.value,
         limit.bound,
         alpha=confidence.alpha,
@@ -143,6 +149,9 @@ def _at_threshold(limit: Limit, tables: Tables, test: Callable[[int], Evidence])
 def _over(row: Row, tables: Tables, seconds: list[Row], over_ns: int, column: str) -> list[int]:
     """Return a column of over.csv for each second, 0 in the seconds that had nothing above the threshold."""
     found = {over["second"]: int(over[column]) for over in tables.over_of(row) if over["over_ns"] == over_ns}
+    # A row that is absent says that there was nothing above the threshold, so it must not be lost.
+    if set(found) != {second["second"] for second in seconds if (second["latency_max_ns"] or 0) > over_ns}:
+        raise TablesError(f"over.csv and intervals.csv differ in which seconds of step {row['step']} had an operation of more than {over_ns} ns.")
     return [found.get(second["second"], 0) for second in seconds]
 
 

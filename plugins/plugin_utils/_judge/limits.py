@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import disturbances, freeze_behind
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.evidence import Confidence, evidence_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.evidence import Confidence, evidence_of, seconds_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import AS_IT_STANDS, BATCH_MEANS, RUN
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.percentile import figure_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import WARN as SEVERITY_WARN
@@ -214,7 +214,7 @@ def _reason(limit: Limit, row: Row, name: str, case: Case, comparison: Compariso
     if row["worker"] != ALL_WORKERS:
         return figure if limit.hard or limit.metric.method == AS_IT_STANDS else f"{figure}, without confidence"
     if comparison.outcome == PASS and limit.metric.name in _OF_SECONDS:
-        seconds, alpha = len(case.tables.seconds_of(row)), case.confidence.alpha
+        seconds, alpha = len(seconds_of(row, case.tables)), case.confidence.alpha
         return f"{figure}: {rare_seconds_sentence(seconds, rare_second_share(seconds, alpha), 1 - alpha)}"
     return figure
 

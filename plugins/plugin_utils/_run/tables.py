@@ -46,9 +46,10 @@ KEY_COLUMNS = ("step", "block_size_bytes", "load_point", "stream", "operation", 
 """Columns that every table but run.csv begins with."""
 _FILLED = ("step", "load_point", "stream", "operation", "worker")
 _RESULT_FILLED = (*_FILLED, "elapsed_ns", "operations", "bytes")
-_RESULT_MANDATORY = (*KEY_COLUMNS, *_RESULT_FILLED, "bytes_per_s", "latency_mean_ns", "latency_p99_ns", "latency_max_ns", "latency_max_in_flight")
-_INTERVAL_MANDATORY = (*KEY_COLUMNS, "second", "partial", "operations", "bytes", "latency_p99_ns", "latency_max_ns")
-_HISTOGRAM_MANDATORY = (*KEY_COLUMNS, "batch", "latency_upper_ns", "operations")
+_RESULT_FIGURES = ("bytes_per_s", "latency_mean_ns", "latency_min_ns", "latency_p99_ns", "latency_max_ns", "latency_max_in_flight")
+_RESULT_MANDATORY = (*KEY_COLUMNS, *_RESULT_FILLED, *_RESULT_FIGURES)
+_INTERVAL_FIGURES = ("second", "partial", "operations", "bytes", "latency_sum_ns")
+_HISTOGRAM_FIGURES = ("batch", "latency_upper_ns", "operations")
 _OVER_FIGURES = ("second", "over_ns", "operations", "latency_sum_ns")
 
 _NAMES = ("stream", "operation")
@@ -109,17 +110,17 @@ class Tables:
     @cached_property
     def intervals(self) -> list[Row]:
         """Rows of intervals.csv: one per second, all workers together."""
-        return self._optional("intervals.csv", _INTERVAL_MANDATORY, _FILLED)
+        return self._optional("intervals.csv", _INTERVAL_FIGURES, ("latency_p99_ns", "latency_max_ns"))
 
     @cached_property
     def histogram(self) -> list[Row]:
         """Rows of histogram.csv: sparse counts by batch and upper bound, all workers together."""
-        return self._optional("histogram.csv", _HISTOGRAM_MANDATORY, _FILLED)
+        return self._optional("histogram.csv", _HISTOGRAM_FIGURES)
 
     @cached_property
     def over(self) -> list[Row]:
         """Rows of over.csv: how many operations of a second took longer than a threshold, all workers together; only if one did."""
-        rows = self._optional("over.csv", (*KEY_COLUMNS, *_OVER_FIGURES), (*_FILLED, *_OVER_FIGURES))
+        rows = self._optional("over.csv", _OVER_FIGURES)
         _check_over(rows, self.over_thresholds_ns)
         return rows
 
@@ -130,14 +131,19 @@ class Tables:
             thresholds = tuple(_read_integer(text) for text in self.run.get("option_over_ns", "").split())
         except ValueError as error:
             raise TablesError(f"run.csv has {error} in option_over_ns.") from None
-        if list(thresholds) != sorted(set(thresholds)):
-            raise TablesError("run.csv has thresholds in option_over_ns that do not rise.")
+        if list(thresholds) != sorted(set(thresholds)) or 0 in thresholds:
+            raise TablesError("run.csv has thresholds in option_over_ns that do not rise from above 0.")
         return thresholds
 
     @property
     def counts_over(self) -> bool:
-        """Whether the tables say of each second how many operations took longer than the thresholds."""
-        return "over.csv" in self._files and "intervals.csv" in self._files
+        """Whether the tables say of each second how many operations took longer than the thresholds; raises TablesError if only some of them do."""
+        counted = bool(self.over_thresholds_ns)
+        if counted != ("over.csv" in self._files):
+            raise TablesError(f"option_over_ns in run.csv has {'' if counted else 'no '}thresholds, but there is {'no' if counted else 'an'} over.csv.")
+        if counted and "intervals.csv" not in self._files:
+            raise TablesError("There is an over.csv, but no intervals.csv.")
+        return counted
 
     def seconds_of(self, row: Row) -> list[Row]:
         """Return the rows of intervals.csv of a step's stream and operation, in the order of the table."""
@@ -172,10 +178,11 @@ class Tables:
         text = self.run.get(key, "")
         return float(text) if _DECIMAL.match(text) else None
 
-    def _optional(self, name: str, mandatory: tuple[str, ...], filled: tuple[str, ...]) -> list[Row]:
+    def _optional(self, name: str, filled: tuple[str, ...], others: tuple[str, ...] = ()) -> list[Row]:
+        """Return the rows of a table that may be absent; of its mandatory columns, others may be empty."""
         if name not in self._files:
             return []
-        return _typed_rows(name, self._files[name], mandatory, filled)
+        return _typed_rows(name, self._files[name], (*KEY_COLUMNS, *filled, *others), (*_FILLED, *filled))
 
 
 def _stream_key(row: Row) -> tuple[Any, ...]:
@@ -320,6 +327,8 @@ def _check_rows(place: str, rows: list[Row], first: Row) -> None:
     for row in rows:
         if (row["block_size_bytes"], row["load_point"]) != (first["block_size_bytes"], first["load_point"]):
             raise TablesError(f"results.csv has two block sizes or load points in {place}.")
+        if row["operations"] and not row["latency_min_ns"]:
+            raise TablesError(f"results.csv has operations without the fastest one in {place}.")
     if first["block_size_bytes"] == 0:
         raise TablesError(f"results.csv has the block size 0 in {place}.")
     workers = [row["worker"] for row in rows]

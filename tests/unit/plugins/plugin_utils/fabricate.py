@@ -194,8 +194,11 @@ def sweep_rows(block_sizes=BLOCK_SIZES, queue_managers=(1,), latency_ns=200_000,
     return rows
 
 
-def intervals_table(rows):
-    """Return intervals.csv for the steps of results rows, with their operations spread evenly over their seconds."""
+def intervals_table(rows, over=None):
+    """Return intervals.csv for the steps of results rows, with their operations spread evenly over their seconds.
+
+    With rows of over.csv, the slowest operation of a second is just above the greatest threshold that they name there, or above none.
+    """
     columns = (
         *KEY_COLUMNS,
         "second",
@@ -210,6 +213,9 @@ def intervals_table(rows):
         "latency_max_ns",
     )
     lines = []
+    longest = {}
+    for each in over or ():
+        longest[each["step"], each["second"]] = max(each["over_ns"], longest.get((each["step"], each["second"]), 0))
     for row in (row for row in rows if row["worker"] == "all"):
         seconds = max(1, row["elapsed_ns"] // 10**9)
         for second in range(1, seconds + 1):
@@ -228,7 +234,7 @@ def intervals_table(rows):
                     mean,
                     int(mean * 2 * (1 + wave / 20)),
                     int(mean * 4 * wave),
-                    int(mean * 5 * wave),
+                    int(mean * 5 * wave) if over is None else longest.get((row["step"], second), OVER_NS[0] - 1) + 1,
                 )
             )
     return table(columns, lines)
@@ -254,7 +260,7 @@ def tables(rows=None, extra_columns=(), over=None, **run_keys):
     """
     rows = sweep_rows() if rows is None else rows
     run_keys = {"steps_planned": len({row["step"] for row in rows}), **run_keys}
-    files = {"results.csv": results_table(rows, extra_columns), "intervals.csv": intervals_table(rows)}
+    files = {"results.csv": results_table(rows, extra_columns), "intervals.csv": intervals_table(rows, over)}
     if over is not None:
         files["over.csv"] = over_table(over)
         run_keys = {"option_over_ns": " ".join(map(str, OVER_NS)), **run_keys}

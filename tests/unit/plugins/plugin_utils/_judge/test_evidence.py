@@ -112,6 +112,13 @@ def test_a_mean_is_held_against_its_bound():
     )
 
 
+def test_a_mean_without_a_whole_second_is_not_decided():
+    files = clean(1, elapsed_ns=500_000_000)
+    files = fabricate.replace_in(files, "intervals.csv", "all,1,0,", "all,1,1,")
+    judgement = judgement_of(judge(files, MEAN), "latency_mean")
+    assert (judgement["verdict"], judgement["seconds_needed"]) == ("inconclusive", 20)
+
+
 def test_a_maximum_stands_as_it_is_and_says_how_rare_worse_seconds_are():
     judgement = judgement_of(judge(clean(600), {"metric": "latency_max", "max": "100 ms"}), "latency_max")
     assert (judgement["verdict"], judgement["method"]) == ("pass", "as it stands")
@@ -144,7 +151,7 @@ def test_a_host_with_more_judgements_is_failed_less_easily():
 )
 def test_a_limit_that_was_not_counted_needs_the_next_threshold_on_the_safe_side(limit_ms, operations, verdict):
     rows = fabricate.step_rows(1, 4096, seconds=300, latency_p99_ns=40_000)
-    over = slow_share(rows, MS, operations) + slow_share(rows, 5 * 10**9, 0, ())
+    over = [row for over_ns in (MS // 10, MS) for row in slow_share(rows, over_ns, operations)]
     assert judgement_of(judge(fabricate.tables(rows, over=over), {**P99, "max": limit_ms}), "latency_p99")["verdict"] == verdict
 
 
@@ -169,9 +176,7 @@ def test_without_confidence_figures_stand_as_they_are_and_never_certify():
 
 
 def test_tables_without_counts_never_certify():
-    files = clean(300)
-    del files["over.csv"]
-    result = judge(files, P99)
+    result = judge(fabricate.tables(fabricate.step_rows(1, 4096, seconds=300)), P99)
     assert (result["verdict"], result["certified"]) == ("pass", False)
     assert result["qualification"] == "its tables have no over.csv, so its figures were taken as they stand"
 
@@ -216,6 +221,18 @@ def test_a_disturbed_pass_certifies_and_says_that_it_was_disturbed():
         (lambda files: fabricate.drop_lines(files, "intervals.csv", 5), "does not have each second of step 1 once"),
         (lambda files: fabricate.replace_in(files, "intervals.csv", ",5000,", ",4999,"), "differ in the operations of step 1"),
         (lambda files: fabricate.replace_in(files, "over.csv", ",4000,", ",6000,"), "Second 1 has 6000 operations over the limit"),
+        (
+            lambda files: fabricate.drop_lines(files, "over.csv", 2),
+            "over.csv and intervals.csv differ in which seconds of step 1 had",
+        ),
+        (lambda files: fabricate.replace_in(files, "intervals.csv", "all,3,0,", "all,3,1,"), "cut-short second before the last one of step 1"),
+        (lambda files: fabricate.replace_in(files, "results.csv", "all,1795258175.000000,30000000000,", "all,1795258175.000000,32000000000,"), "took 32.000 s"),
+        (
+            lambda files: {name: content for name, content in files.items() if name != "over.csv"},
+            "option_over_ns in run.csv has thresholds, but there is no",
+        ),
+        (lambda files: fabricate.replace_in(files, "run.csv", "option_over_ns,100000 ", "other,100000 "), "has no thresholds, but there is an over.csv"),
+        (lambda files: {name: content for name, content in files.items() if name != "intervals.csv"}, "There is an over.csv, but no intervals.csv"),
     ],
 )
 def test_tables_that_contradict_each_other_are_an_error(change, said):

@@ -68,10 +68,10 @@ def test_a_plateau(rates, from_second, share):
 
 def tables(rates, load_point=1, partial=False, **columns):
     """Return the tables of a step of 4 KiB writes with these bytes per second."""
-    seconds = [(1, 4096, load_point, "log", "write", "all", second, 0, rate // 4096, rate, 2000, 9000) for second, rate in enumerate(rates, start=1)]
+    seconds = [(1, 4096, load_point, "log", "write", "all", second, 0, rate // 4096, rate, 10**9, 2000, 9000) for second, rate in enumerate(rates, start=1)]
     if partial:
         seconds[-1] = (*seconds[-1][:7], 1, *seconds[-1][8:])
-    header = (*KEY_COLUMNS, "second", "partial", "operations", "bytes", "latency_p99_ns", "latency_max_ns")
+    header = (*KEY_COLUMNS, "second", "partial", "operations", "bytes", "latency_sum_ns", "latency_p99_ns", "latency_max_ns")
     return parse_tables({**fabricate.tables(fabricate.step_rows(1, 4096, load_point)), "intervals.csv": fabricate.table(header, seconds)})
 
 

@@ -170,7 +170,9 @@ def test_every_column_of_over_is_needed(missing):
         _read = tables.over
 
 
-@pytest.mark.parametrize(("thresholds", "message"), [("100000 2ms", '"2ms" instead of'), ("2 1", "do not rise"), ("1 1", "do not rise")])
+@pytest.mark.parametrize(
+    ("thresholds", "message"), [("100000 2ms", '"2ms" instead of'), ("2 1", "do not rise"), ("1 1", "do not rise"), ("0 1", "from above 0")]
+)
 def test_thresholds_that_cannot_be(thresholds, message):
     with pytest.raises(TablesError, match=message):
         _read = over(thresholds=thresholds).over_thresholds_ns
@@ -245,6 +247,7 @@ def test_an_interrupted_run_may_lack_steps():
         ("results.csv", b"200000.000", b"-1.0", "instead of a number"),
         ("results.csv", b"200000.000", b"1e3", "instead of a number"),
         ("results.csv", b"200000.000", b'"200000.000\n"', "instead of a number"),
+        ("results.csv", b",100000,17,", b",0,17,", "without the fastest one"),
     ],
 )
 def test_damage(name, old, new, message):
@@ -255,6 +258,19 @@ def test_a_row_that_is_left_out_is_noticed():
     rows = [row for row in fabricate.step_rows(1, 4096, 3) if row["worker"] != 2]
     refused(fabricate.tables(rows), "one row for each worker")
     refused(fabricate.tables([row for row in fabricate.step_rows(1, 4096) if row["worker"] != "all"]), "one row for each")
+
+
+@pytest.mark.parametrize(
+    ("name", "columns"),
+    [("intervals.csv", ("second", "partial", "operations", "bytes", "latency_sum_ns")), ("histogram.csv", ("batch", "latency_upper_ns", "operations"))],
+)
+def test_what_is_counted_is_never_empty(name, columns):
+    header = (*KEY_COLUMNS, *columns, "latency_p99_ns", "latency_max_ns")
+    for column in columns:
+        row = [None if each == column else 1 for each in columns]
+        tables = parse_tables({**fabricate.tables(), name: fabricate.table(header, [(1, 4096, 1, "log", "write", "all", *row, 5, 5)])})
+        with pytest.raises(TablesError, match=f"{name} line 2 has nothing in the column {column}"):
+            _read = tables.intervals if name == "intervals.csv" else tables.histogram
 
 
 def test_a_table_without_end():
