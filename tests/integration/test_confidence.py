@@ -2,7 +2,7 @@
 """What a run proves about a limit: that it is kept, that it is broken, or neither, and then how long a run would have to be.
 
 Limits lie far above what this machine needs however busy it is, and stalls of a disk far above the limits. If the number of writes
-matters, they come at a fixed rate. A host that shares its processors is disturbed, which leaves a broken limit open: `outcome` looks
+matters, they come at a fixed rate. A host that shares its processors is disturbed, which leaves a proven break open: `outcome_of` looks
 behind that.
 """
 
@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
-from ansible_runs import Controller, Outcome
+from ansible_runs import QUICK, Controller, Outcome
 from leftovers import wait_until_measuring
 from testbed import Bed, HostSpec
 from testbed.host import Host
@@ -22,6 +22,7 @@ SWEEP = {"sweep_block_sizes": ["4K"], "sweep_file_size": "4M", "sweep_files": 16
 FREEZE_S = 0.4
 STALL_S = 0.2
 P99, OF_TIME = "latency_p99", "latency_time_weighted_p99"
+STALLING = {"name": "stalling", "limits": [{"metric": metric, "max": "100 ms"} for metric in (P99, OF_TIME)]}
 DISTURBED = " The host was disturbed: "
 BEYOND_CHANCE = "This is beyond chance with 95 % confidence."
 
@@ -86,16 +87,13 @@ def check_at_the_limit(outcome: Outcome, host: str) -> None:
 def test_freezes_and_a_figure_at_its_limit(start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]) -> None:
     duration_s, slow_rate = 20, 50
     bed = start(HostSpec("freezing", variables={"sweep_rate": 500}), HostSpec("edge", variables={"sweep_rate": slow_rate}))
-    limits = [{"metric": metric, "max": "100 ms"} for metric in (P99, OF_TIME)]
     stalling = [
         background(stall, bed["freezing"], FREEZE_S, freezes(duration_s, 2)),
         # A hundredth of its writes.
         background(stall, bed["edge"], STALL_S, stalls(duration_s * slow_rate // 100, 5, 8)),
     ]
 
-    outcome = controller.certify(
-        bed.inventory(tmp_path / "hosts.yml"), gate_profile={"name": "test", "limits": limits}, **{**SWEEP, "sweep_duration": duration_s}
-    )
+    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"), gate_profile=STALLING, sweep_duration=duration_s, **SWEEP)
 
     assert [each.result() for each in stalling] == [None, None]
     assert outcome.status == 2
@@ -104,15 +102,15 @@ def test_freezes_and_a_figure_at_its_limit(start: Start, controller: Controller,
 
 
 @pytest.mark.parametrize(
-    ("seconds", "rate", "limit"),
+    ("seconds", "rate"),
     [
-        (5, 500, "500 ms"),
-        pytest.param(60, 100, "150 ms", marks=pytest.mark.acceptance),
+        (5, 250),
+        pytest.param(60, 20, marks=pytest.mark.acceptance),
     ],
 )
-def test_a_run_as_long_as_an_inconclusive_one_asks_for(start: Start, controller: Controller, tmp_path: Path, seconds: int, rate: int, limit: str) -> None:
+def test_a_run_as_long_as_an_inconclusive_one_asks_for(start: Start, controller: Controller, tmp_path: Path, seconds: int, rate: int) -> None:
     inventory = start("h1").inventory(tmp_path / "hosts.yml")
-    profile = {"name": "test", "limits": [{"metric": "latency_p99_9", "max": limit}]}
+    profile = {"name": "test", "limits": [{"metric": "latency_p99_9", "max": "2 s"}]}
     sweep = {**SWEEP, "sweep_rate": rate, "gate_profile": profile}
     first = controller.certify(inventory, sweep_duration=seconds, **sweep)
     assert first.status == 2
@@ -136,25 +134,27 @@ def test_a_run_as_long_as_an_inconclusive_one_asks_for(start: Start, controller:
 def test_ten_minutes(start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]) -> None:
     """A healthy disk certifies; one that freezes now and then breaks the share of time; one at its limit stays there."""
     duration_s, slow_rate = 600, 50
-    bed = start(HostSpec("healthy", disk="directory"), "freezing", HostSpec("edge", variables={"sweep_rate": slow_rate}))
-    # Silver, but for limits that a disk shared with other tests keeps, for one block size, and for files that fit on small disks.
-    profile = {
+    # Silver for one block size, relaxed for a disk on which other tests write: they make it stand still for a second now and then. It
+    # does not extend silver, whose limit on 1 MiB could not be removed.
+    limits = {"latency_mean": "10 ms", P99: "100 ms", "latency_p99_9": "1 s", "latency_max": "9 s", OF_TIME: "2 s"}
+    shared_silver = {
         "name": "shared-silver",
-        "extends": "mq-log-silver",
-        "qualifies": {"block_sizes": ["4K"], "min_footprint": "64 MiB"},
-        "limits": [
-            {"metric": metric, "max": limit, "block_size": {"max": "64K"}}
-            for metric, limit in (("latency_mean", "10 ms"), (P99, "100 ms"), ("latency_p99_9", "200 ms"), ("latency_max", "9 s"), (OF_TIME, "200 ms"))
-        ],
+        "qualifies": {"min_duration_s": duration_s, "min_footprint": "64 MiB", "block_sizes": ["4K"]},
+        "limits": [{"metric": metric, "max": limit} for metric, limit in limits.items()],
     }
+    bed = start(
+        HostSpec("healthy", disk="directory", variables={"gate_profile": shared_silver}),
+        HostSpec("freezing", variables={"gate_profile": STALLING}),
+        HostSpec("edge", variables={"gate_profile": STALLING, "sweep_rate": slow_rate}),
+    )
     stalling = [
         background(stall, bed["freezing"], FREEZE_S, freezes(duration_s, 7)),
         background(stall, bed["edge"], STALL_S, stalls(duration_s * slow_rate // 100, 10, 19)),
     ]
+    sweep = {**QUICK, **SWEEP, "sweep_duration": duration_s, "sweep_poll_interval": 30}
+    del sweep["gate_profile"]  # it would go before the hosts' own
 
-    outcome = controller.certify(
-        bed.inventory(tmp_path / "hosts.yml"), gate_profile=profile, timeout_s=900, **{**SWEEP, "sweep_duration": duration_s, "sweep_poll_interval": 30}
-    )
+    outcome = controller.run("certify", "-i", str(bed.inventory(tmp_path / "hosts.yml")), timeout_s=900, **sweep)
 
     assert [each.result() for each in stalling] == [None, None]
     healthy = outcome.certification.records["healthy"]
