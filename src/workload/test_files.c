@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #define FORMAT_PART_BYTES ((size_t)1 << 20)
@@ -20,6 +21,7 @@
 #define CLOSE_PATIENCE_NS (2 * NS_PER_S)
 #define CLOSE_POLL_NS UINT64_C(10000000)
 #define NO_FILE UINT32_MAX
+#define GRANULE_MAX_BYTES ((uint64_t)65536)
 
 #define refuse(workspace, ...) failure_set(&(workspace)->failure, EXIT_REFUSED, __VA_ARGS__)
 
@@ -208,11 +210,103 @@ static bool enough_space(struct workspace *workspace, uint32_t number) {
 
 // Files.
 
+static int open_flags(const struct place *place) {
+    int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
+    flags |= place->sync == SYNC_DSYNC ? O_DSYNC : place->sync == SYNC_SYNC ? O_SYNC : 0;
+    return flags | (place->direct ? O_DIRECT : 0);
+}
+
+static bool same_file(const struct stat *left, const struct stat *right) {
+    return left->st_dev == right->st_dev && left->st_ino == right->st_ino;
+}
+
+bool test_file_unlink(int dir_fd, const char *name, int fd) {
+    struct stat ours, named;
+    return fstat(fd, &ours) == 0 && fstatat(dir_fd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && same_file(&ours, &named) &&
+           unlinkat(dir_fd, name, 0) == 0;
+}
+
+static bool refuse_open(struct workspace *workspace, const struct place *place, const char *path, int error) {
+    return error == EINVAL && place->direct
+               ? refuse(workspace, "the file system of %s refuses O_DIRECT; choose another --dir, or measure without it by "
+                        "--direct=no (MQ itself would use it)", path)
+               : refuse(workspace, "cannot open %s: %s", path, strerror(error));
+}
+
+static bool refuse_creation(struct workspace *workspace, const char *path, int error) {
+    return error == EEXIST
+               ? refuse(workspace, "%s already exists, and logdisk writes only to files that it created itself; remove it, or "
+                        "choose another --dir or --filePrefix", path)
+               : refuse(workspace, "cannot create %s: %s", path, strerror(error));
+}
+
+// The kernel creates a file before it refuses O_DIRECT for it. So the file is created without that flag, and opened
+// again with all flags of the test; both descriptors must be the same file, of which no other name exists.
+static bool create_named(struct workspace *workspace, const struct place *place, const char *path, int *fd) {
+    struct stat created, opened;
+    const char *name = name_of(path);
+    int first = openat(place->fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0660);
+    if (first < 0) {
+        return refuse_creation(workspace, path, errno);
+    }
+    int second = openat(place->fd, name, open_flags(place));
+    int error = errno;
+    bool ours = second >= 0 && fstat(first, &created) == 0 && fstat(second, &opened) == 0 &&
+                same_file(&created, &opened) && opened.st_nlink == 1;
+    if (!ours || !workspace->options->keep_files) {
+        ours = test_file_unlink(place->fd, name, first) && ours;
+    }
+    (void)close(first);
+    if (second < 0) {
+        return refuse_open(workspace, place, path, error);
+    }
+    if (!ours) {
+        (void)close(second);
+        return refuse(workspace, "%s was changed by another process while it was being created; choose a directory that only "
+                      "you can write to", path);
+    }
+    *fd = second;
+    return true;
+}
+
+// Under its name only if it needs one.
 static bool create_file(struct workspace *workspace, uint32_t number, uint32_t file) {
-    struct place *place = &workspace->workload->places[number - 1];
+    const struct place *place = &workspace->workload->places[number - 1];
     const char *path = begin_activity(workspace, "openat", number, file, 0);
-    return test_file_create(place->fd, name_of(path), path, place, workspace->options->keep_files,
-                            &place->fds[file], &workspace->failure);
+    if (workspace->options->keep_files) {
+        return create_named(workspace, place, path, &place->fds[file]);
+    }
+    // Nothing leaves a file behind that never has a name: not SIGKILL, and not a disk that is frozen while the file is
+    // made and thaws when this process is gone.
+    place->fds[file] = openat(place->fd, ".", open_flags(place) | O_TMPFILE | O_EXCL, 0660);
+    if (place->fds[file] >= 0) {
+        return true;
+    }
+    // The answers of a kernel or file system that has no such files. EINVAL may also mean that it refuses O_DIRECT;
+    // creating the file under a name then tells for certain.
+    bool impossible = errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL || errno == ENOENT;
+    return impossible ? create_named(workspace, place, path, &place->fds[file]) : refuse_creation(workspace, path, errno);
+}
+
+// One write as the test makes it. 0, errno, or FAILURE_SHORT_WRITE.
+static int write_block(int fd, const void *block, size_t bytes, uint64_t offset_bytes) {
+    struct iovec vector = {.iov_base = (void *)(uintptr_t)block, .iov_len = bytes};
+    ssize_t written;
+    while ((written = pwritev(fd, &vector, 1, (off_t)offset_bytes)) < 0 && errno == EINTR) {
+    }
+    return written < 0 ? errno : (size_t)written == bytes ? 0 : FAILURE_SHORT_WRITE;
+}
+
+uint32_t test_file_direct_io_alignment(int fd) {
+#ifdef STATX_DIOALIGN
+    struct statx status;
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &status) == 0 && (status.stx_mask & STATX_DIOALIGN) != 0) {
+        return status.stx_dio_offset_align;
+    }
+#else
+    (void)fd;
+#endif
+    return 0;
 }
 
 // Files without a name disappear with their descriptors.
@@ -244,13 +338,38 @@ static void remove_made_directories(struct workspace *workspace) {
     }
 }
 
+// Writes one block at the file's start; if the kernel refuses that size, names the next one that works.
+static bool try_block(struct workspace *workspace, int fd, const char *path, uint64_t block_bytes) {
+    void *memory;
+    if (posix_memalign(&memory, workspace->alignment_bytes, block_bytes + GRANULE_MAX_BYTES) != 0) {
+        return refuse(workspace, "no memory for a block of %" PRIu64 " bytes", block_bytes);
+    }
+    memset(memory, 0x5A, block_bytes + GRANULE_MAX_BYTES);
+    int error = write_block(fd, memory, block_bytes, 0);
+    uint64_t works = 0;
+    for (uint64_t granule = 512; error == EINVAL && works == 0 && granule <= GRANULE_MAX_BYTES; granule *= 2) {
+        uint64_t size = (block_bytes + granule - 1) / granule * granule;
+        works = write_block(fd, memory, size, 0) == 0 ? size : 0;
+    }
+    free(memory);
+    if (works > 0) {
+        return refuse(workspace, "--bsize: a write of %" PRIu64 " bytes is refused by the disk of %s; the next size that works "
+                      "is %" PRIu64, block_bytes, path, works);
+    }
+    if (error == EINVAL) {
+        return refuse(workspace, "--bsize: a write of %" PRIu64 " bytes from memory aligned to %" PRIu64 " is refused by the "
+                      "disk of %s; try --alignment=4096, or --direct=no", block_bytes, workspace->alignment_bytes, path);
+    }
+    return error == 0 || failure_set(&workspace->failure, error == ENOSPC || error == EDQUOT || error == EFBIG ? EXIT_REFUSED
+                                     : EXIT_IO_ERROR, "cannot write to %s: %s", path, failure_error_text(error));
+}
+
 // Directories on one file system take the same sizes.
 static bool try_block_sizes(struct workspace *workspace, uint32_t number) {
     const struct number_list *sizes = &workspace->options->block_sizes;
     for (size_t i = 0; i < sizes->count && first_on_its_file_system(workspace, number); i++) {
         const char *path = begin_activity(workspace, "pwritev", number, 0, 0);
-        if (!test_file_try_block(workspace->workload->places[number - 1].fds[0], path, sizes->values[i],
-                                 workspace->alignment_bytes, &workspace->failure)) {
+        if (!try_block(workspace, workspace->workload->places[number - 1].fds[0], path, sizes->values[i])) {
             return false;
         }
     }
@@ -283,7 +402,7 @@ static bool format_file(struct workspace *workspace, uint32_t number, uint32_t f
         size_t part = left < FORMAT_PART_BYTES ? (size_t)left : FORMAT_PART_BYTES;
         unsigned char *block = payload_next(&workspace->payload);
         (void)begin_activity(workspace, "pwritev", number, file, offset);
-        int error = test_file_write(place->fds[file], block, part, offset);
+        int error = write_block(place->fds[file], block, part, offset);
         uint64_t took_ns = now_ns() - workspace->activity.start_ns;
         if (error != 0) {
             return format_failed(workspace, error, part);

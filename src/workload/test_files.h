@@ -66,22 +66,8 @@ void workspace_file_path(const struct workspace *workspace, uint32_t place, uint
 // For main: a copy of the activity; false if there is none.
 bool workspace_activity(struct workspace *workspace, struct activity *copy);
 
-// One test file, opened with MQ's flags.
-
-// Creates a file of the place in its directory, under that name if it needs one, and leaves a descriptor open with the
-// flags of the test. path is for messages.
-bool test_file_create(int dir_fd, const char *name, const char *path, const struct place *place, bool keep, int *fd,
-                      struct failure *failure);
-
 // Removes the name if it is still that of the open file; false if it is not.
 bool test_file_unlink(int dir_fd, const char *name, int fd);
 
-// One write as the test makes it. 0, errno, or FAILURE_SHORT_WRITE.
-int test_file_write(int fd, const void *block, size_t bytes, uint64_t offset_bytes);
-
 // What the kernel says direct I/O wants of offsets here; 0 if it does not say.
 uint32_t test_file_direct_io_alignment(int fd);
-
-// Writes one block at the file's start; if the kernel refuses that size, names the next one that works.
-bool test_file_try_block(int fd, const char *path, uint64_t block_bytes, uint64_t alignment_bytes,
-                        struct failure *failure);

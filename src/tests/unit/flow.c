@@ -9,7 +9,6 @@
 #include "measure/result.h"
 #include "workload/pattern.h"
 #include "workload/arrival.h"
-#include "figures/timeline.h"
 #include "check.h"
 
 #include <errno.h>
