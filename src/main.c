@@ -226,10 +226,8 @@ static void close_outputs(struct run *run) {
         console_complain("%s", run->failure.message);
     }
     (void)supervisor_await(supervisor, drained ? console_is_drained : complaints_are_drained, NULL, OUTPUT_PATIENCE_NS);
-    console_close();
     (void)supervisor_await(supervisor, job_thread_idle, &run->files, OUTPUT_PATIENCE_NS);    // the last progress
-    run->thread_hangs |= !job_thread_end(&run->files);
-    run->thread_hangs |= !job_thread_end(&run->work);
+    run->thread_hangs |= !job_thread_idle(&run->files) || !job_thread_idle(&run->work);
 }
 
 // If a standard stream is closed, the next file opened would take its number, and what is meant for the screen would
@@ -262,7 +260,7 @@ static enum exit_status print(enum options_outcome outcome, const struct run *ru
     return fflush(stdout) == 0 ? EXIT_MEASURED : EXIT_REFUSED;
 }
 
-int main(int argc, char **argv) {
+int main(int unused, char **argv) {
     static struct options options;
     static struct run run = {.options = &options, .csvfile = {.fd = -1}};
     if (!fill_standard_descriptors()) {
@@ -277,7 +275,6 @@ int main(int argc, char **argv) {
     if (outcome != OPTIONS_RUN) {
         return (int)print(outcome, &run);
     }
-    run.argc = argc;
     run.argv = argv;
     if (!mq_log_open(&run.workload, &options)) {
         console_complain("no memory");

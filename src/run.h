@@ -10,7 +10,6 @@
 #include "base/options.h"
 #include "base/stop.h"
 #include "host/device.h"
-#include "host/device_lock.h"
 #include "host/disturbance.h"
 #include "measure/verify.h"
 #include "measure/worker.h"
@@ -24,7 +23,6 @@
 
 struct run {
     struct options *options;            // as given; main fills in what was chosen, such as the seed
-    int argc;
     char **argv;
     uint64_t start_ns, start_epoch_ns, end_epoch_ns;
     uint64_t step_gap_s;                // between planned steps, with --startAt

@@ -29,8 +29,9 @@ static void *job_main(void *argument) {
 }
 
 bool job_thread_start(struct job_thread *thread) {
+    pthread_t started;
     return pthread_mutex_init(&thread->lock, NULL) == 0 && pthread_cond_init(&thread->changed, NULL) == 0 &&
-           thread_start(&thread->thread, job_main, thread);
+           thread_start(&started, job_main, thread) && pthread_detach(started) == 0;
 }
 
 bool job_thread_add(struct job_thread *thread, void (*work)(void *), void *argument) {
@@ -52,14 +53,6 @@ bool job_thread_idle(void *argument) {
     bool idle = thread->count == 0;
     (void)pthread_mutex_unlock(&thread->lock);
     return idle;
-}
-
-static void end_thread(void *unused) {
-    pthread_exit(NULL);
-}
-
-bool job_thread_end(struct job_thread *thread) {
-    return job_thread_idle(thread) && job_thread_add(thread, end_thread, NULL) && pthread_join(thread->thread, NULL) == 0;
 }
 
 bool job_run(struct job_thread *thread, struct supervisor *supervisor, void (*work)(void *), void *argument,

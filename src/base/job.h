@@ -12,7 +12,6 @@
 #define JOBS_MAX 16
 
 struct job_thread {
-    pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct {
@@ -22,14 +21,12 @@ struct job_thread {
     unsigned first, count;
 };
 
-// False if the thread cannot be created.
+// The thread lives as long as the process. False if it cannot be created.
 bool job_thread_start(struct job_thread *thread);
 // Adds a job to the queue; false if the queue is full. The lock is never held while a job runs.
 bool job_thread_add(struct job_thread *thread, void (*work)(void *), void *argument);
 // True if every job is done. For supervisor_await.
 bool job_thread_idle(void *thread);
-// Ends the thread if it is idle; otherwise returns false, and the thread must be left alone.
-bool job_thread_end(struct job_thread *thread);
 
 // Runs a job and waits for it; false if it hangs: see supervisor_await.
 bool job_run(struct job_thread *thread, struct supervisor *supervisor, void (*work)(void *), void *argument,

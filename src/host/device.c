@@ -3,7 +3,6 @@
 #include "host/device.h"
 
 #include "base/units.h"
-#include "host/procfs.h"
 
 #include <fcntl.h>
 #include <glob.h>

@@ -6,7 +6,8 @@
 // show stays empty; nothing is guessed.
 #pragma once
 
-#include "host/mounts.h"
+#include "base/options.h"
+#include "host/procfs.h"
 
 #define FACT_BYTES 160
 #define DISKS_MAX 32                    // any more are left out
@@ -63,3 +64,30 @@ bool disks_contain(const struct disks *disks, struct block_number disk);
 
 // The chosen one in "none [mq-deadline] kyber"; the text itself if nothing is bracketed.
 void parse_chosen(const char *text, char *chosen, size_t size);
+
+// device_lock.c.
+
+// Two testers at one disk would measure each other. Each holds, for every disk under its directories, an abstract socket that
+// is named mqops-logdisk/<major:minor>/<pid>.<instant>/<run id>, and looks for those of other runs. It needs no root, and
+// the kernel lets go of it with the process, whatever ends that. It reaches as far as the network namespace: neither
+// another container nor another host that has the disk.
+
+#define INSTANCE_BYTES 24
+
+struct device_lock {
+    char others[512];           // testers of other runs at these disks, for people; empty: none
+    char problem[128];          // why others may not have been found; empty: they were
+};
+
+// What the name of such a socket says.
+struct lock_name {
+    struct block_number disk;
+    char run_id[OPTIONS_RUN_ID_MAX + 1];                // empty: a run of its own
+    char instance[INSTANCE_BYTES];                      // pid.instant
+};
+
+// One line of /proc/net/unix; false if it is not that of a tester's socket. Whatever is taken from it can be printed.
+bool parse_lock_name(const char *line, struct lock_name *name);
+
+// Takes the lock and fills the record. Two that do so within milliseconds may find each other, and both refuse.
+void device_lock_take(struct device_lock *lock, const struct disks *disks, const char *run_id);

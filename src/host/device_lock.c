@@ -1,6 +1,6 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "host/device_lock.h"
+#include "host/device.h"
 
 #include "base/clock.h"
 

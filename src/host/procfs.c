@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "host/procfs.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 bool read_text(const char *path, char *text, size_t size) {
     text[0] = '\0';
     FILE *file = fopen(path, "re");
@@ -39,4 +43,128 @@ bool parse_figures(const char *text, const char *word, unsigned fields, uint64_t
         text += field_length;
     }
     return true;
+}
+
+// Mounts.
+
+// Copies up to one of the ends, with \ooo undone, and returns what is behind the blanks that follow.
+static const char *take_field(const char *text, const char *ends, char *field, size_t size) {
+    size_t used = 0;
+    while (*text != '\0' && strchr(ends, *text) == NULL) {
+        char byte = *text++;
+        if (byte == '\\' && strspn(text, "01234567") >= 3) {
+            byte = (char)((text[0] - '0') << 6 | (text[1] - '0') << 3 | (text[2] - '0'));
+            text += 3;
+        }
+        if (used + 1 < size) {
+            field[used++] = byte;
+        }
+    }
+    field[used] = '\0';
+    return text + strspn(text, " ");
+}
+
+bool parse_mount_option(const char *options, const char *name, char *value, size_t size) {
+    size_t length = strlen(name);
+    while (strncmp(options, name, length) != 0 || options[length] != '=') {
+        options += strcspn(options, ", \n");
+        if (*options++ != ',') {
+            return false;
+        }
+    }
+    (void)take_field(options + length + 1, ", \n", value, size);
+    return true;
+}
+
+// An overlay's option keeps the backslashes that its mounter put before commas and the like.
+static void unescape(char *text) {
+    char *to = text;
+    for (const char *at = text; *at != '\0'; at++) {
+        at += at[0] == '\\' && at[1] != '\0';
+        *to++ = *at;
+    }
+    *to = '\0';
+}
+
+// 36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
+bool parse_mountinfo_line(const char *line, struct mount *mount) {
+    const char *dash = strstr(line, " - ");     // the blanks in fields are escaped
+    int length = 0;
+    *mount = (struct mount){0};
+    if (dash == NULL || sscanf(line, "%" SCNu32 " %*u %" SCNu32 ":%" SCNu32 " %n", &mount->id, &mount->major,
+                               &mount->minor, &length) != 3) {
+        return false;
+    }
+    const char *at = take_field(line + length, " ", mount->root, sizeof mount->root);
+    at = take_field(at, " ", mount->point, sizeof mount->point);
+    (void)take_field(at, " ", mount->options, sizeof mount->options);
+    at = take_field(dash + 3, " \n", mount->type, sizeof mount->type);
+    at = take_field(at, " \n", mount->source, sizeof mount->source);
+    (void)take_field(at, " \n", mount->super_options, sizeof mount->super_options);
+    // From the line itself, where it is not cut, and a comma in the path is not one between options.
+    if (strcmp(mount->type, "overlay") == 0 && parse_mount_option(at, "upperdir", mount->upper, sizeof mount->upper)) {
+        unescape(mount->upper);
+    }
+    return mount->point[0] != '\0' && mount->type[0] != '\0';
+}
+
+bool mount_of(int fd, struct mount *mount) {
+    char path[64], text[1024], *line = NULL;
+    size_t size = 0;
+    uint64_t id;
+    bool found = false;
+    (void)snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);
+    bool known = read_text(path, text, sizeof text) && parse_figures(text, "mnt_id:", 1, &id);
+    FILE *file = known ? fopen("/proc/self/mountinfo", "re") : NULL;
+    while (file != NULL && !found && getline(&line, &size, file) > 0) {
+        found = parse_mountinfo_line(line, mount) && mount->id == id;
+    }
+    free(line);
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    if (!found) {
+        *mount = (struct mount){0};
+    }
+    return found;
+}
+
+// An overlay shows the times and the owner of what lies in its upper directory; the number of the inode may be its own.
+static bool same_attributes(int one, int other) {
+    struct stat a, b;
+    return fstat(one, &a) == 0 && fstat(other, &b) == 0 && a.st_mode == b.st_mode && a.st_uid == b.st_uid &&
+           a.st_gid == b.st_gid && a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec == b.st_mtim.tv_nsec &&
+           a.st_ctim.tv_sec == b.st_ctim.tv_sec && a.st_ctim.tv_nsec == b.st_ctim.tv_nsec;
+}
+
+// Opens, below the upper directory, what fd is on the overlay; -1 if it cannot be seen there.
+static int open_in_upper(int fd, const struct mount *overlay) {
+    char link[64], path[PATH_MAX], below[2 * PATH_MAX + MOUNT_FIELD_BYTES];
+    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    size_t point = strcmp(overlay->point, "/") == 0 ? 0 : strlen(overlay->point);
+    if (length < 0 || overlay->upper[0] != '/' || strncmp(path, overlay->point, point) != 0) {
+        return -1;
+    }
+    path[length] = '\0';
+    (void)snprintf(below, sizeof below, "%s%s%s", overlay->upper, strcmp(overlay->root, "/") == 0 ? "" : overlay->root,
+                   path + point);
+    int found = open(below, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (found >= 0 && !same_attributes(fd, found)) {
+        (void)close(found);
+        found = -1;
+    }
+    return found;
+}
+
+bool mount_behind_overlay(int fd, struct mount *mount) {
+    if (!mount_of(fd, mount) || strcmp(mount->type, "overlay") != 0) {
+        return mount->id != 0;
+    }
+    int below = open_in_upper(fd, mount);
+    bool seen = below >= 0 && mount_behind_overlay(below, mount);      // the kernel stacks two overlays at most
+    if (below >= 0) {
+        (void)close(below);
+    }
+    return seen;
 }

@@ -12,3 +12,29 @@ bool read_text(const char *path, char *text, size_t size);
 // The sum of some of the blank-separated numbers behind the word that begins a line (an empty word: the first line). Bit
 // n of fields selects number n, from 0; a "name=" before a number is skipped. False if one of them does not exist.
 bool parse_figures(const char *text, const char *word, unsigned fields, uint64_t *sum);
+
+// Which mount an open file lies on, and, if that is an overlay, which file system holds what is written there.
+
+#define MOUNT_FIELD_BYTES 1024
+
+struct mount {
+    uint32_t id;                        // 0: not found
+    uint32_t major, minor;
+    char root[MOUNT_FIELD_BYTES];       // of the mount within its file system; these are cut if they are longer
+    char point[MOUNT_FIELD_BYTES], options[MOUNT_FIELD_BYTES];
+    char type[64], source[MOUNT_FIELD_BYTES], super_options[MOUNT_FIELD_BYTES];
+    char upper[PATH_MAX];               // an overlay's upper directory, as its mounter named it
+};
+
+// One line of /proc/self/mountinfo; false if it is not one.
+bool parse_mountinfo_line(const char *line, struct mount *mount);
+
+// The value of "name=value" in a comma list of mount options, octal escapes undone.
+bool parse_mount_option(const char *options, const char *name, char *value, size_t size);
+
+// The mount that the open file or directory lies on; false if /proc does not say.
+bool mount_of(int fd, struct mount *mount);
+
+// The same, looked through overlays to the file system of the upper directory. False if that cannot be seen from here:
+// its path is one of the namespace that mounted the overlay, so it is believed only if what lies there is what is open.
+bool mount_behind_overlay(int fd, struct mount *mount);

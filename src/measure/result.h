@@ -7,7 +7,6 @@
 
 #include "figures/recorder.h"
 #include "figures/distribution.h"
-#include "figures/stalls.h"
 #include "measure/worker.h"
 
 struct result {

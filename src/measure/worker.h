@@ -13,7 +13,6 @@
 
 #include "base/failure.h"
 #include "figures/recorder.h"
-#include "figures/stalls.h"
 #include "host/disturbance.h"
 #include "workload/test_files.h"
 #include "workload/workload.h"

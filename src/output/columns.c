@@ -20,15 +20,10 @@ static void put_key(struct csv *csv, const struct result_key *key) {
     csv_text(csv, "worker", "text", worker);
 }
 
-static void put_percentile(struct csv *csv, const char *name, const struct distribution *figures, uint64_t quantile_ppm) {
+static void put_percentile(struct csv *csv, const char *name, const struct distribution *figures, enum weight weight,
+                           uint64_t quantile_ppm) {
     uint64_t ns = 0;
-    bool known = distribution_percentile_ns(figures, BY_COUNT, quantile_ppm, &ns);
-    csv_integer_if(csv, name, "ns", known, ns);
-}
-
-static void put_time_weighted(struct csv *csv, const char *name, const struct distribution *figures, uint64_t quantile_ppm) {
-    uint64_t ns = 0;
-    bool known = distribution_percentile_ns(figures, BY_TIME, quantile_ppm, &ns);
+    bool known = distribution_percentile_ns(figures, weight, quantile_ppm, &ns);
     csv_integer_if(csv, name, "ns", known, ns);
 }
 
@@ -41,9 +36,9 @@ static void put_figures(struct csv *csv, const char *prefix, const struct distri
     csv_real(csv, "mean_ns", "ns", some ? distribution_mean_ns(figures) : NAN, 3);
     csv_integer_if(csv, "min_ns", "ns", some, figures->min_ns);
     csv_integer_if(csv, "max_ns", "ns", some, figures->max_ns);
-    put_percentile(csv, "p50_ns", figures, 500000);
-    put_percentile(csv, "p99_ns", figures, 990000);
-    put_percentile(csv, "p99_9_ns", figures, 999000);
+    put_percentile(csv, "p50_ns", figures, BY_COUNT, 500000);
+    put_percentile(csv, "p99_ns", figures, BY_COUNT, 990000);
+    put_percentile(csv, "p99_9_ns", figures, BY_COUNT, 999000);
     csv->prefix = NULL;
 }
 
@@ -71,16 +66,16 @@ static void put_result(struct csv *csv, const struct table_row *row) {
     csv_integer_if(csv, "latency_max_ns", "ns", has_max, result->max_ns);
     csv_integer_if(csv, "latency_max_operation_number", "number", has_max, result->max_ordinal);
     csv_integer(csv, "latency_max_in_flight", "0/1", result->max_in_flight);
-    put_percentile(csv, "latency_p50_ns", latency, 500000);
-    put_percentile(csv, "latency_p90_ns", latency, 900000);
-    put_percentile(csv, "latency_p99_ns", latency, 990000);
-    put_percentile(csv, "latency_p99_9_ns", latency, 999000);
-    put_percentile(csv, "latency_p99_99_ns", latency, 999900);
-    put_percentile(csv, "latency_p99_999_ns", latency, 999990);
+    put_percentile(csv, "latency_p50_ns", latency, BY_COUNT, 500000);
+    put_percentile(csv, "latency_p90_ns", latency, BY_COUNT, 900000);
+    put_percentile(csv, "latency_p99_ns", latency, BY_COUNT, 990000);
+    put_percentile(csv, "latency_p99_9_ns", latency, BY_COUNT, 999000);
+    put_percentile(csv, "latency_p99_99_ns", latency, BY_COUNT, 999900);
+    put_percentile(csv, "latency_p99_999_ns", latency, BY_COUNT, 999990);
     csv_real(csv, "latency_time_weighted_mean_ns", "ns", measured ? distribution_time_weighted_mean_ns(latency) : NAN, 3);
-    put_time_weighted(csv, "latency_time_weighted_p50_ns", latency, 500000);
-    put_time_weighted(csv, "latency_time_weighted_p99_ns", latency, 990000);
-    put_time_weighted(csv, "latency_time_weighted_p99_9_ns", latency, 999000);
+    put_percentile(csv, "latency_time_weighted_p50_ns", latency, BY_TIME, 500000);
+    put_percentile(csv, "latency_time_weighted_p99_ns", latency, BY_TIME, 990000);
+    put_percentile(csv, "latency_time_weighted_p99_9_ns", latency, BY_TIME, 999000);
     csv_real(csv, "ring_passes", "number", result->ring_passes, 3);
     csv_integer_if(csv, "latency_min_worker", "number", measured, result->min_worker);
     csv_integer_if(csv, "latency_max_worker", "number", has_max, result->max_worker);
@@ -106,9 +101,9 @@ static void put_interval(struct csv *csv, const struct table_row *row) {
     csv_integer(csv, "bytes", "bytes", latency->count * row->key.block_bytes);
     csv_integer(csv, "latency_sum_ns", "ns", latency->sum_ns);
     csv_integer_if(csv, "latency_min_ns", "ns", latency->count > 0, latency->min_ns);
-    put_percentile(csv, "latency_p50_ns", latency, 500000);
-    put_percentile(csv, "latency_p99_ns", latency, 990000);
-    put_percentile(csv, "latency_p99_9_ns", latency, 999000);
+    put_percentile(csv, "latency_p50_ns", latency, BY_COUNT, 500000);
+    put_percentile(csv, "latency_p99_ns", latency, BY_COUNT, 990000);
+    put_percentile(csv, "latency_p99_9_ns", latency, BY_COUNT, 999000);
     csv_integer_if(csv, "latency_max_ns", "ns", latency->count > 0, latency->max_ns);
 }
 

@@ -121,8 +121,3 @@ bool console_is_drained(void *unused) {
 int console_error(void) {
     return screen.error == 0 && screen.text.incomplete ? ENOMEM : screen.error;
 }
-
-void console_close(void) {
-    text_free(&screen.text);
-    text_free(&complaints.text);
-}

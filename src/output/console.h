@@ -28,4 +28,3 @@ bool console_is_drained(void *unused);
 bool complaints_are_drained(void *unused);      // of standard error only
 // Why standard output could not be written; 0 if it could.
 int console_error(void);
-void console_close(void);

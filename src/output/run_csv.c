@@ -37,7 +37,7 @@ static void put_numbered(struct csv *csv, const char *prefix, uint32_t number, c
 // Arguments that a shell would take apart are put in single quotes.
 static void put_command_line(struct csv *csv, const struct run *run) {
     struct text text = {0};
-    for (int i = 0; i < run->argc; i++) {
+    for (int i = 0; run->argv[i] != NULL; i++) {
         const char *argument = run->argv[i];
         const char *quote = argument[0] != '\0' && strspn(argument, BARE_LETTERS) == strlen(argument) ? "" : "'";
         text_printf(&text, "%s%s", i > 0 ? " " : "", quote);

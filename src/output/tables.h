@@ -12,7 +12,6 @@
 #include "base/failure.h"
 #include "base/job.h"
 #include "figures/recorder.h"
-#include "figures/stalls.h"
 #include "measure/result.h"
 #include "output/csv.h"
 

@@ -4,8 +4,8 @@
 // libFuzzer's entry to every parser of text that comes from outside: the command line, and what /proc and /sys say.
 // The first byte chooses the parser; the rest is its text.
 #include "output/csv.h"
-#include "host/device_lock.h"
 #include "base/options.h"
+#include "host/device.h"
 #include "host/procfs.h"
 #include "base/units.h"
 

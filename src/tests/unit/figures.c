@@ -3,7 +3,7 @@
 //
 // Distributions and stalls, against exact answers from the same samples.
 #include "figures/distribution.h"
-#include "figures/stalls.h"
+#include "figures/recorder.h"
 #include "workload/payload.h"
 #include "check.h"
 

@@ -64,7 +64,7 @@ void test_progress_file(void) {
     CHECK(!progress_open(&folder, directory, &failure));
     // A file of another origin that appears during the run is kept.
     struct progress progress = {0};
-    struct job_thread files = {0};
+    static struct job_thread files;
     CHECK(unlink(path) == 0 && progress_open(&progress, path, &failure) && job_thread_start(&files));
     text_printf(progress_line(&progress), "state=%s\n", "measuring");
     progress_write(&progress, &files);
@@ -76,7 +76,7 @@ void test_progress_file(void) {
     put_file("p", "precious");
     text_printf(progress_line(&progress), "state=%s\n", "finished");
     progress_write(&progress, &files);
-    while (!job_thread_end(&files)) {
+    while (!job_thread_idle(&files)) {
         sleep_until_ns(now_ns() + 100000);
     }
     CHECK(strcmp(get_file("p"), "precious") == 0 && strcmp(get_file(".p.tmp"), "(absent)") == 0);

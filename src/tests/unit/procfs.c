@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The parsers of the kernel's text.
-#include "host/device_lock.h"
 #include "host/device.h"
 #include "host/procfs.h"
 #include "check.h"
