@@ -227,7 +227,7 @@ static void close_outputs(struct run *run) {
     }
     (void)supervisor_await(supervisor, drained ? console_is_drained : complaints_are_drained, NULL, OUTPUT_PATIENCE_NS);
     (void)supervisor_await(supervisor, job_thread_idle, &run->files, OUTPUT_PATIENCE_NS);    // the last progress
-    run->thread_hangs |= !job_thread_idle(&run->files) || !job_thread_idle(&run->work);
+    run->thread_hangs |= !job_thread_end(&run->files) || !job_thread_end(&run->work);
 }
 
 // If a standard stream is closed, the next file opened would take its number, and what is meant for the screen would
@@ -263,6 +263,7 @@ static enum exit_status print(enum options_outcome outcome, const struct run *ru
 int main(int unused, char **argv) {
     static struct options options;
     static struct run run = {.options = &options, .csvfile = {.fd = -1}};
+    run.argv = argv;
     if (!fill_standard_descriptors()) {
         return EXIT_REFUSED;
     }
@@ -275,7 +276,6 @@ int main(int unused, char **argv) {
     if (outcome != OPTIONS_RUN) {
         return (int)print(outcome, &run);
     }
-    run.argv = argv;
     if (!mq_log_open(&run.workload, &options)) {
         console_complain("no memory");
         return EXIT_REFUSED;

@@ -6,9 +6,8 @@
 #pragma once
 
 #include "base/failure.h"
-#include "base/job.h"
+#include "base/supervisor.h"
 #include "base/options.h"
-#include "base/stop.h"
 #include "host/device.h"
 #include "host/disturbance.h"
 #include "measure/verify.h"

@@ -178,20 +178,13 @@ static void sleep_until_due(const struct step_plan *plan, uint64_t instant_ns) {
 
 // The functions of libc are cancellation points, and pay for that twice per call with an atomic operation inside the
 // timed interval; so the kernel is called directly. The offset is passed as two longs, of which the kernel takes what it
-// needs. If libraries are preloaded, libc is called, so that one that watches, delays or fails calls sees them.
-static inline ssize_t call_kernel(const struct worker *worker, int fd, const struct iovec *vector,
-                                  uint64_t offset_bytes) {
-    bool reads = worker->operation == OPERATION_READ;
-    if (__builtin_expect(worker->through_libc, 0)) {
-        return reads ? preadv(fd, vector, 1, (off_t)offset_bytes) : pwritev(fd, vector, 1, (off_t)offset_bytes);
-    }
-    return syscall(reads ? SYS_preadv : SYS_pwritev, fd, vector, 1L, (long)offset_bytes, (long)(offset_bytes >> 32));
-}
-
+// needs.
 static inline ssize_t transfer(const struct worker *worker, int fd, void *block) {
     struct iovec vector = {.iov_base = block, .iov_len = worker->pattern.block_bytes};
+    long call = worker->operation == OPERATION_READ ? SYS_preadv : SYS_pwritev;
+    uint64_t offset_bytes = worker->pattern.offset_bytes;
     ssize_t done;
-    while ((done = call_kernel(worker, fd, &vector, worker->pattern.offset_bytes)) < 0 && errno == EINTR) {
+    while ((done = syscall(call, fd, &vector, 1L, (long)offset_bytes, (long)(offset_bytes >> 32))) < 0 && errno == EINTR) {
     }
     return done;
 }

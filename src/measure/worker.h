@@ -89,7 +89,6 @@ struct worker {
     uint32_t place;                     // from 1
     struct stream_step *stream;
     const int *fds;                     // one for each file of its place
-    bool through_libc;                  // see call_kernel
     pthread_t thread;
     sem_t start;                        // posted once for each step that it takes part in, and to end
     bool ends;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "measure/worker.h"
 
-#include "base/job.h"
+#include "base/supervisor.h"
 #include "base/units.h"
 #include "host/procfs.h"
 
@@ -40,7 +40,6 @@ static bool create_worker(struct worker *worker, const struct workspace *workspa
     worker->place = stream->first_place + (stream->shares_place ? 1 : worker->number);
     const struct place *place = &workspace->workload->places[worker->place - 1];
     worker->fds = place->fds;
-    worker->through_libc = getenv("LD_PRELOAD") != NULL;
     worker->random = workspace->options->seed ^ index;
     worker->pattern = (struct pattern){.kind = stream->pattern, .files = (uint32_t)place->files,
                                        .file_bytes = place->file_bytes, .block_bytes = 1};

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/failure.h"
-#include "base/job.h"
+#include "base/supervisor.h"
 #include "base/text.h"
 
 #include <sys/types.h>

@@ -128,6 +128,18 @@ static void write_job(void *argument) {
     atomic_store(&file->busy, false);
 }
 
+static void report(struct tables *tables) {
+    for (int i = 0; tables->path != NULL && i < TABLES; i++) {
+        struct table_file *file = &tables->files[i];
+        int error = atomic_load(&file->error);
+        if (error != 0 && !file->reported) {
+            console_complain("--tables=%s: cannot write %s: %s%s", tables->path, table_names[i], strerror(error),
+                             i == TABLE_RUN ? "" : "; it will be missing, and measuring goes on");
+            file->reported = true;
+        }
+    }
+}
+
 void tables_flush(struct tables *tables, struct job_thread *files) {
     for (int i = 0; tables->path != NULL && i < TABLE_RUN; i++) {
         struct table_file *file = &tables->files[i];
@@ -143,19 +155,7 @@ void tables_flush(struct tables *tables, struct job_thread *files) {
             text_cut(rows, 0);
         }
     }
-    tables_report(tables);
-}
-
-void tables_report(struct tables *tables) {
-    for (int i = 0; tables->path != NULL && i < TABLES; i++) {
-        struct table_file *file = &tables->files[i];
-        int error = atomic_load(&file->error);
-        if (error != 0 && !file->reported) {
-            console_complain("--tables=%s: cannot write %s: %s%s", tables->path, table_names[i], strerror(error),
-                             i == TABLE_RUN ? "" : "; it will be missing, and measuring goes on");
-            file->reported = true;
-        }
-    }
+    report(tables);
 }
 
 // Writes what is left, gives back the space behind the end, and makes sure that the disk has it. Returns 0 or the error.

@@ -6,11 +6,11 @@
 // written. Such a table is given up at once and costs no other. results.csv and run.csv, which are small, have their
 // space reserved from the start.
 //
-// The main thread collects rows in memory; the thread that writes files (job.h) does everything else.
+// The main thread collects rows in memory; the thread that writes files (base/supervisor.h) does everything else.
 #pragma once
 
 #include "base/failure.h"
-#include "base/job.h"
+#include "base/supervisor.h"
 #include "figures/recorder.h"
 #include "measure/result.h"
 #include "output/csv.h"
@@ -73,5 +73,3 @@ void tables_flush(struct tables *tables, struct job_thread *files);
 bool tables_complete(struct tables *tables);
 // Writes run.csv, whose rows are in files[TABLE_RUN].rows, and gives it its name; false if that fails.
 bool tables_complete_run(struct tables *tables);
-// For the main thread, once the others are done: reports tables that could not be written.
-void tables_report(struct tables *tables);

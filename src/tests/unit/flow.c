@@ -4,7 +4,7 @@
 // Ring, timeline, recorder, rounds and content.
 #include "base/clock.h"
 #include "workload/payload.h"
-#include "base/job.h"
+#include "base/supervisor.h"
 #include "figures/recorder.h"
 #include "measure/result.h"
 #include "workload/pattern.h"
