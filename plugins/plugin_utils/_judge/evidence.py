@@ -137,7 +137,7 @@ def _at_threshold(limit: Limit, tables: Tables, test: Callable[[int], Evidence])
         return test(wanted)
     lower = max((each for each in tables.over_thresholds_ns if each < wanted), default=None)
     upper = min((each for each in tables.over_thresholds_ns if each > wanted), default=None)
-    found = [None if threshold is None else test(threshold) for threshold in (lower, upper)]
+    found = [None if threshold is None else replace(test(threshold), counted_over_ns=threshold) for threshold in (lower, upper)]
     for evidence, decided in zip(found, (PASS, FAIL)):
         if evidence and evidence.outcome == decided:
             return evidence
@@ -157,4 +157,4 @@ def _over(row: Row, tables: Tables, seconds: list[Row], over_ns: int, column: st
 
 def _in_flight_ns(row: Row) -> int:
     """Return the age of the operation that had not returned at the end, 0 if there is none older than the slowest one that has."""
-    return int(row["latency_max_ns"]) if row["latency_max_in_flight"] == 1 else 0
+    return int(row["latency_max_ns"] or 0) if row["latency_max_in_flight"] == 1 else 0

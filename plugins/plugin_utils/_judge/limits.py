@@ -65,7 +65,8 @@ def compare(limit: Limit, row: Row, evidence: Evidence | None = None) -> Compari
 def _as_it_stands(limit: Limit, row: Row) -> Comparison:
     value = row.get(limit.metric.column)
     if value is None:
-        return Comparison(INCONCLUSIVE, None, why="too few writes for this figure")
+        counted = limit.metric.allowed_share is not None or row["operations"] == 0
+        return Comparison(INCONCLUSIVE, None, why="too few writes for this figure" if counted else "the tester did not report it")
     at_least = row.get(limit.metric.at_least_column) == 1
     if limit.broken_by(value) or (at_least and value >= limit.value):
         return Comparison(FAIL, value, at_least)

@@ -12,19 +12,22 @@ from fractions import Fraction
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import SHARE_OF_OPERATIONS, Metric
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import KEY_COLUMNS, Row, Tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import KEY_COLUMNS, Row, Tables, TablesError
 
 
 def figure_of(metric: Metric, row: Row, tables: Tables) -> Any:
-    """Return the figure of a row in the metric's base unit, None if there is none: without an operation only one in flight can have a figure."""
+    """Return the figure of a row in the metric's base unit, None if there is none: without an operation only one in flight can have a figure.
+
+    Raises TablesError if the histogram does not have all operations of the row.
+    """
     if not row["operations"] and not metric.at_least_column:
         return None
     if metric.column in row or metric.method != SHARE_OF_OPERATIONS:
         return row.get(metric.column)
     key = [row[column] for column in KEY_COLUMNS]
     buckets = [(bucket["latency_upper_ns"], bucket["operations"]) for bucket in tables.histogram if [bucket[column] for column in KEY_COLUMNS] == key]
-    if not row["latency_max_ns"] or sum(operations for dummy, operations in buckets) != row["operations"]:
-        return None
+    if sum(operations for dummy, operations in buckets) != row["operations"]:
+        raise TablesError(f"histogram.csv and results.csv differ in the operations of step {row['step']}.")
     return percentile_ns(buckets, metric.allowed_share, row["latency_max_ns"])
 
 

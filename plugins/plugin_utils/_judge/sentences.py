@@ -23,7 +23,7 @@ def figure_sentence(limit: Limit, row: Row, name: str, words: Words, value: floa
     where = _where(row, name, words)
     because = f": {why}" if why else ""
     if value is None:
-        return f"{limit.metric.name} has no figure {where}{because}"
+        return f"{limit.text} has no figure {where}{because}"
     figure = _distinct(limit.metric.kind.format, value, limit.value)
     if at_least:
         return f"{limit.metric.name} at least {figure} (limit {limit.operator} {_limit_figure(limit)}) {where}{because}"
@@ -39,7 +39,7 @@ def evidence_sentence(limit: Limit, evidence: Evidence) -> str:
 def rare_seconds_sentence(seconds: int, share: float, confidence: float) -> str:
     """Return what a figure that no second broke says about the seconds that were not measured."""
     return (
-        f"no second of {_units.format_count(seconds)} broke it, so with {_units.format_ratio(confidence)} confidence fewer than "
+        f"no second of {_units.format_count(seconds)} broke it, so {_confident(confidence)} fewer than "
         f"{_units.format_ratio(share, 2)} of all seconds do (once in {_units.format_count(round(1 / share))} s)"
     )
 
@@ -55,17 +55,26 @@ def add_others(reason: str, others: int) -> str:
 
 
 def _finding(limit: Limit, evidence: Evidence) -> str:
-    confident = f"with {_units.format_ratio(evidence.confidence)} confidence"
+    confident = _confident(evidence.confidence)
     if evidence.method == BATCH_MEANS:
+        if evidence.outcome == FAIL:
+            return f"this is beyond chance {confident}."
         if evidence.bound is None:
             return f"the {evidence.seconds} whole seconds measured are too few to say how far the figure can be trusted."
         side = "at most" if limit.bound == "max" else "at least"
         return f"{confident} {side} {_distinct(limit.metric.kind.format, evidence.bound, limit.value)}."
     allowed = float(evidence.allowed)
     took = "of them took longer" if evidence.method == SHARE_OF_OPERATIONS else "of the time went into writes that took longer"
+    if evidence.counted_over_ns is not None:
+        took += f" than {_units.format_duration(evidence.counted_over_ns, 12)}"
     bound = "" if evidence.outcome == FAIL or evidence.bound is None else f"{confident} at most {_distinct(_units.format_ratio, evidence.bound, allowed)}, "
     proven = f" This is beyond chance {confident}." if evidence.outcome == FAIL else ""
     return f"{_distinct(_units.format_ratio, evidence.value, allowed)} {took} ({bound}allowed {_units.format_ratio(allowed)}).{proven}"
+
+
+def _confident(confidence: float) -> str:
+    """Return a confidence in full: one of 99.99 % must not read as certainty."""
+    return f"with {_units.format_ratio(confidence, 12)} confidence"
 
 
 def _outlook(evidence: Evidence) -> str:
@@ -78,6 +87,8 @@ def _outlook(evidence: Evidence) -> str:
             f"Covered: slow phases of up to {_units.format_duration(evidence.episode_s * 1e9, 2)} each. "
             f"Not covered: longer ones, and what comes less often than once in {_units.format_count(evidence.seconds // 3)} s."
         )
+    if evidence.counted_over_ns is not None:
+        return "The tester did not count the writes over the limit itself: measure again with this profile."
     if evidence.undecidable:
         return "The figure lies at the limit, so measuring longer will not decide it."
     return f"Measuring for {_units.format_count(evidence.seconds_needed)} s in all should decide it."

@@ -63,6 +63,7 @@ class Evidence:
     few seconds), allowed the share or limit that it is held against. block_s is how many seconds the test took together, in so many blocks. episode_s is the
     longest slow phase that a pass covers, None without one. seconds_needed is how long a run must be in all if this one decides nothing. log_evidence is
     the logarithm of the product of the gains, for a pass if the value keeps the limit, for a fail if it breaks it; None for means.
+    counted_over_ns is the threshold over which operations were counted, None if that is the limit.
     """
 
     method: str
@@ -77,6 +78,7 @@ class Evidence:
     episode_s: float | None = None
     seconds_needed: int | None = None
     log_evidence: float | None = None
+    counted_over_ns: int | None = None
 
     @property
     def undecidable(self) -> bool:

@@ -327,8 +327,8 @@ def _check_rows(place: str, rows: list[Row], first: Row) -> None:
     for row in rows:
         if (row["block_size_bytes"], row["load_point"]) != (first["block_size_bytes"], first["load_point"]):
             raise TablesError(f"results.csv has two block sizes or load points in {place}.")
-        if row["operations"] and not row["latency_min_ns"]:
-            raise TablesError(f"results.csv has operations without the fastest one in {place}.")
+        if row["operations"] and not (row["latency_min_ns"] and row["latency_max_ns"]):
+            raise TablesError(f"results.csv has operations without the fastest or the slowest one in {place}.")
     if first["block_size_bytes"] == 0:
         raise TablesError(f"results.csv has the block size 0 in {place}.")
     workers = [row["worker"] for row in rows]

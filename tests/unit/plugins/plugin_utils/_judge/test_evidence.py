@@ -105,6 +105,8 @@ def test_a_mean_is_held_against_its_bound():
     judgement = judgement_of(judge(clean(300), MEAN, {"metric": "bytes_per_s", "min": "10 MB/s"}), "latency_mean")
     assert (judgement["verdict"], judgement["method"], judgement["value_bound"]) == ("pass", "batch means", 200_000)
     assert judgement["reason"].endswith("(1,500,000 writes): with 95 % confidence at most 200 us.")
+    failed = judgement_of(judge(clean(300), {**MEAN, "max": "0.15 ms"}), "latency_mean")
+    assert failed["reason"].endswith("latency_mean 200 us > 150 us at 4 KiB, queue manager QM1 (1,500,000 writes): this is beyond chance with 95 % confidence.")
     short = judgement_of(judge(clean(12), MEAN), "latency_mean")
     assert (short["verdict"], short["seconds_needed"]) == ("inconclusive", 20)
     assert short["reason"].endswith(
@@ -141,7 +143,7 @@ def test_a_host_with_more_judgements_is_failed_less_easily():
     rows = fabricate.step_rows(1, 4096, seconds=12, latency_p99_ns=2 * MS)
     files = fabricate.tables(rows, over=slow_share(rows, MS, 100, range(1, 13)))
     assert judgement_of(judge(files, P99), "latency_p99")["verdict"] == "fail"
-    others = [{"metric": f"latency_p{share}", "max": "5 ms"} for share in range(50, 99)]
+    others = [{"metric": "latency_mean", "max": f"{limit_ms} ms"} for limit_ms in range(1, 50)]
     assert judgement_of(judge(files, P99, *others), "latency_p99")["verdict"] == "inconclusive"
 
 
@@ -152,7 +154,12 @@ def test_a_host_with_more_judgements_is_failed_less_easily():
 def test_a_limit_that_was_not_counted_needs_the_next_threshold_on_the_safe_side(limit_ms, operations, verdict):
     rows = fabricate.step_rows(1, 4096, seconds=300, latency_p99_ns=40_000)
     over = [row for over_ns in (MS // 10, MS) for row in slow_share(rows, over_ns, operations)]
-    assert judgement_of(judge(fabricate.tables(rows, over=over), {**P99, "max": limit_ms}), "latency_p99")["verdict"] == verdict
+    judgement = judgement_of(judge(fabricate.tables(rows, over=over), {**P99, "max": limit_ms}), "latency_p99")
+    assert judgement["verdict"] == verdict
+    if limit_ms == "1.5 ms":
+        assert "of them took longer than 1 ms (" in judgement["reason"]
+        open_question = "The tester did not count the writes over the limit itself: measure again with this profile."
+        assert judgement["reason"].endswith(open_question) == (verdict == "inconclusive")
 
 
 def test_a_limit_below_is_counted_one_nanosecond_below():
@@ -167,6 +174,11 @@ def test_a_write_still_in_flight_counts_as_slow():
     judgement = judgement_of(judge(fabricate.tables(rows, over=()), TIME), "latency_time_weighted_p99")
     assert judgement["verdict"] != "pass"
     assert judgement["share"] == pytest.approx(30 / 180)
+
+
+def test_no_confidence_reads_as_certainty():
+    result = judge(clean(600), P99, {"metric": "latency_max", "max": "100 ms"}, confidence=0.99999)
+    assert all("with 99.999 % confidence" in judgement_of(result, metric)["reason"] for metric in ("latency_p99", "latency_max"))
 
 
 def test_without_confidence_figures_stand_as_they_are_and_never_certify():

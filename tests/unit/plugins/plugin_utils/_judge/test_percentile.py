@@ -14,7 +14,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.percentile import figure_of, percentile_ns
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import TablesError, parse_tables
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 
@@ -39,10 +39,11 @@ def test_another_percentile_lies_between_its_neighbours(recorded):
     assert row["latency_p50_ns"] < figure_of(find_metric("latency_p77_7"), row, recorded) < row["latency_p90_ns"]
 
 
-def test_a_histogram_that_is_not_of_all_operations_gives_no_figure(recorded):
+def test_a_histogram_that_is_not_of_all_operations_is_refused(recorded):
     row = next(row for row in recorded.results if row["worker"] == "all")
-    assert figure_of(find_metric("latency_p77_7"), {**row, "operations": row["operations"] + 1}, recorded) is None
-    assert figure_of(find_metric("latency_p77_7"), {**row, "worker": 1}, recorded) is None
+    for other in ({**row, "operations": row["operations"] + 1}, {**row, "worker": 1}):
+        with pytest.raises(TablesError, match=r"histogram\.csv and results\.csv differ in the operations of step 1"):
+            figure_of(find_metric("latency_p77_7"), other, recorded)
 
 
 def test_a_limit_on_any_percentile_is_judged(recorded):

@@ -91,7 +91,7 @@ def test_one_row_and_one_limit(figures, limit, verdict):
     [
         ("0.010000", "pass", None),
         ("0.050000", "fail", "cpu_steal_share 5 % > 1 % in this run"),
-        (None, "inconclusive", "cpu_steal_share has no figure in this run: too few writes for this figure"),
+        (None, "inconclusive", "cpu_steal_share <= 1 % has no figure in this run: the tester did not report it"),
     ],
 )
 def test_a_figure_of_the_whole_run_is_judged_once(share, verdict, reason):
@@ -155,7 +155,11 @@ def test_a_judgement_says_all_that_it_rests_on():
     [
         (step(latency_p99_ns=4_200_000, operations=12345), P99, "latency_p99 4.2 ms > 2 ms at 4 KiB, queue manager QMA (12,345 writes)"),
         (step(latency_p99_ns=2_000_001, operations=7), P99, "latency_p99 2.000001 ms > 2 ms at 4 KiB, queue manager QMA (7 writes)"),
-        (step(latency_p99_ns=None, operations=7), P99, "latency_p99 has no figure at 4 KiB, queue manager QMA (7 writes): too few writes for this figure"),
+        (
+            step(latency_p99_ns=None, operations=7),
+            P99,
+            "latency_p99 <= 2 ms has no figure at 4 KiB, queue manager QMA (7 writes): too few writes for this figure",
+        ),
         (step(bytes_per_s=99_000_000, operations=7), RATE, "bytes_per_s 99 MB/s < 100 MB/s at 4 KiB, queue manager QMA (7 writes)"),
         (two(together={"latency_p99_ns": 9_000_000, "operations": 9}), P99, "latency_p99 9 ms > 2 ms at 4 KiB, all 2 queue managers (9 writes)"),
         (
@@ -188,7 +192,7 @@ def test_a_queue_manager_without_a_name_goes_by_its_number():
 def test_each_limit_has_one_reason_and_the_worst_come_first():
     rows = [*fabricate.step_rows(1, 4096, latency_p99_ns=None), *fabricate.step_rows(2, 8192, latency_mean_ns="20000000.000", latency_p99_ns=None)]
     reasons = judge(rows)["reasons"]
-    assert [reason.split(" at ")[0] for reason in reasons] == ["latency_mean 20 ms > 10 ms", "latency_p99 has no figure"]
+    assert [reason.split(" at ")[0] for reason in reasons] == ["latency_mean 20 ms > 10 ms", "latency_p99 <= 2 ms has no figure"]
     assert reasons[1].endswith("; 1 more of its rows did not pass")
 
 

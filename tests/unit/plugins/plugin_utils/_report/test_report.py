@@ -281,10 +281,10 @@ def test_a_figure_that_is_missing_is_said_to_be(every_verdict):
         "block size <= 64 KiB",
         "? inconclusive",
         "5 of 5",
-        "latency_p99_9 has no figure at 4 KiB, queue manager QMA (2,969,591 writes): too few writes for this figure",
+        "latency_p99_9 <= 10 ms has no figure at 4 KiB, queue manager QMA (2,969,591 writes): too few writes for this figure",
     ] in page.rows
     cases = ET.parse(report["junit.xml"]).getroot().findall("testsuite[@name='few']/testcase/failure")
-    assert [case.get("message").split(" at ")[0] for case in cases] == ["latency_p99_9 has no figure"]
+    assert [case.get("message").split(" at ")[0] for case in cases] == ["latency_p99_9 <= 10 ms has no figure"]
 
 
 def test_the_worst_hosts_come_first(every_verdict):

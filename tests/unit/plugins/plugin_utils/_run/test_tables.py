@@ -247,7 +247,8 @@ def test_an_interrupted_run_may_lack_steps():
         ("results.csv", b"200000.000", b"-1.0", "instead of a number"),
         ("results.csv", b"200000.000", b"1e3", "instead of a number"),
         ("results.csv", b"200000.000", b'"200000.000\n"', "instead of a number"),
-        ("results.csv", b",100000,17,", b",0,17,", "without the fastest one"),
+        ("results.csv", b",100000,17,", b",0,17,", "without the fastest or the slowest one"),
+        ("results.csv", b",4000000,4711,", b",,4711,", "without the fastest or the slowest one"),
     ],
 )
 def test_damage(name, old, new, message):
