@@ -52,8 +52,8 @@ def _too_short_for(limit: Limit, profile: Profile, rows: list[dict[str, Any]], p
     needed_s = _needed_s(limit, 1 - profile.confidence, largest_mean)
     if needed_s <= planned_s:
         return ""
-    condition = f" if the mean is at most {largest_mean:.2g} of the limit" if limit.metric.method == SHARE_OF_OPERATIONS else ""
-    return f"at least {needed_s} s per row are needed for {limit.text}{condition}; {planned_s} s are planned"
+    condition = f" if the mean is {largest_mean:.2g} of the limit, and fewer if it is smaller" if limit.metric.method == SHARE_OF_OPERATIONS else ""
+    return f"{needed_s} s per row are needed for {limit.text}{condition}; {planned_s} s are planned"
 
 
 def _needed_s(limit: Limit, alpha: float, mean_over_limit: float) -> int:
