@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -132,13 +133,17 @@ def _fleet_problems(hosts: list[dict[str, Any]], check_mode: bool) -> list[str]:
 
 
 def _wrong_fails_expected(run: Mapping[str, Any], hosts: list[dict[str, Any]]) -> float | None:
-    """Return how many of the measured hosts may at most be failed by chance at the confidence of the run's profile, None if that is not more than one."""
-    confidence = ((run.get("profile") or {}).get("qualifies") or {}).get("confidence")
-    if not isinstance(confidence, float):
-        return None
-    measured = sum(host["verdict"] in (*GOOD, FAIL, INCONCLUSIVE) for host in hosts)
-    expected = round(measured * (1 - confidence), 1)
+    """Return how many of the measured hosts may at most be failed by chance, each at the confidence of its profile, None if that is not more than one."""
+    own = run.get("host_profiles") or {}
+    measured = [host["host"] for host in hosts if host["verdict"] in (*GOOD, FAIL, INCONCLUSIVE)]
+    expected = round(math.fsum(_wrong_fail_share(own.get(host) or run.get("profile") or {}) for host in measured), 1)
     return expected if expected > 1 else None
+
+
+def _wrong_fail_share(profile: Mapping[str, Any]) -> float:
+    """Return in which share of all runs a profile may fail a good host by chance; nothing is promised without a confidence."""
+    confidence = (profile.get("qualifies") or {}).get("confidence")
+    return 1 - confidence if isinstance(confidence, float) else 0.0
 
 
 def _label(host: Mapping[str, Any]) -> str:

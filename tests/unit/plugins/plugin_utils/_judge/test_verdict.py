@@ -687,3 +687,10 @@ def test_the_fails_that_chance_may_cause_are_counted(hosts, confidence, expected
     records = [HostRecord(f"h{number}", verdict="pass") for number in range(hosts)] + [HostRecord("gone", verdict="unreachable")] * 50
     run = {**fabricate.run_data([]), "profile": {"qualifies": {"confidence": confidence}}}
     assert judge_fleet(run, records)["wrong_fails_expected"] == expected
+
+
+def test_each_host_may_fail_by_chance_at_the_confidence_of_its_own_profile():
+    records = [HostRecord(f"h{number}", verdict="pass") for number in range(40)]
+    own = {f"h{number}": {"qualifies": {"confidence": "none"}} for number in range(10)}
+    run = {**fabricate.run_data([]), "profile": {"qualifies": {"confidence": 0.9}}, "host_profiles": own}
+    assert judge_fleet(run, records)["wrong_fails_expected"] == 3
