@@ -111,7 +111,7 @@ static bool prepare_run(struct run *run) {
     }
     preflight_warn(run);
     screen_initial_write(&workspace->initial_write);
-    disturbance_start(&run->disturbance, run->identity.disk.major, run->identity.disk.minor);
+    run->disturbance = (struct disturbance){.disk = run->identity.disk, .threads_known = true};
     return true;
 }
 

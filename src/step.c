@@ -310,14 +310,12 @@ static void report_operation(struct run *run, struct stream_step *stream, enum o
 }
 
 static void finish_recorder(struct run *run, struct stream_step *stream, enum operation operation) {
-    uint32_t last_cut = 0;
     uint64_t end_ns = 0;
     for (uint32_t i = 0; i < stream->workers; i++) {
         const struct worker *worker = &stream->first_worker[i];
-        last_cut = worker->cut.index > last_cut ? worker->cut.index : last_cut;
         end_ns = worker->finish_ns > end_ns ? worker->finish_ns : end_ns;
     }
-    recorder_finish(stream->recorders[operation], last_cut, end_ns);
+    recorder_finish(stream->recorders[operation], end_ns);
 }
 
 // Adds what the workers know of their own share in the disturbance. Returns when the last one ended.

@@ -417,19 +417,15 @@ static void add_value(struct text *text, const struct rule *rule, const void *fi
     }
 }
 
-bool options_row(const struct options *options, size_t *next, struct option_row *row) {
-    while (*next < RULES && rules[*next].key == NULL) {
-        ++*next;
+void options_each(const struct options *options, option_put *put, void *context) {
+    for (const struct rule *rule = rules; rule < rules + RULES; rule++) {
+        struct text value = {0};
+        if (rule->key != NULL) {
+            add_value(&value, rule, (const char *)options + rule->field);
+            put(context, rule->key, rule->unit, value.bytes);
+        }
+        text_free(&value);
     }
-    if (*next == RULES) {
-        return false;
-    }
-    const struct rule *rule = &rules[(*next)++];
-    row->key = rule->key;
-    row->unit = rule->unit;
-    text_cut(&row->value, 0);
-    add_value(&row->value, rule, (const char *)options + rule->field);
-    return true;
 }
 
 const char *sync_name(uint64_t sync) {
@@ -437,14 +433,10 @@ const char *sync_name(uint64_t sync) {
     return sync < sizeof names / sizeof names[0] ? names[sync] : "";
 }
 
-bool options_directory_list(const struct options *options) {
-    return strchr(options->dir, ',') != NULL;
-}
-
 bool options_directory(const struct options *options, uint32_t number, char *path, size_t path_bytes) {
     const char *at = options->dir;
     int length;
-    if (options_directory_list(options)) {
+    if (strchr(at, ',') != NULL) {
         for (uint32_t i = 1; i < number; i++) {
             at = strchr(at, ',') + 1;
         }

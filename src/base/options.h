@@ -57,14 +57,10 @@ enum options_outcome options_parse(struct options *options, char **words);
 void options_help(FILE *out);
 const char *sync_name(uint64_t sync);
 
-// The options of run.csv, in the order of --help: their values as used. *next begins at 0; false if there is no other.
-struct option_row {
-    const char *key, *unit;
-    struct text value;
-};
-bool options_row(const struct options *options, size_t *next, struct option_row *row);
+// Gives the options of run.csv to put, in the order of --help: their values as used, NULL if empty.
+typedef void option_put(void *context, const char *key, const char *unit, const char *value);
+void options_each(const struct options *options, option_put *put, void *context);
 
 // The directory of queue manager number (from 1): the element of the list; the directory itself if no load
 // point is above one; otherwise its name followed by the number. False if that does not fit.
 bool options_directory(const struct options *options, uint32_t number, char *path, size_t path_bytes);
-bool options_directory_list(const struct options *options);

@@ -109,8 +109,8 @@ void recorder_finalise_next(struct recorder *recorder) {
     recorder->finalised = recorder->cut.index;
 }
 
-void recorder_finish(struct recorder *recorder, uint32_t last_cut, uint64_t end_ns) {
-    while (recorder->cut.index < last_cut) {
+void recorder_finish(struct recorder *recorder, uint64_t end_ns) {
+    while (recorder->cut.end_ns <= end_ns) {
         recorder_finalise_next(recorder);
     }
     struct cut cut = recorder->cut;

@@ -153,4 +153,4 @@ void recorder_add(struct recorder *recorder, uint32_t cut, const struct distribu
 void recorder_finalise_next(struct recorder *recorder);
 
 // Takes over what remains of a step that ended at that instant, and gives out the last part second, batch and round.
-void recorder_finish(struct recorder *recorder, uint32_t last_cut, uint64_t end_ns);
+void recorder_finish(struct recorder *recorder, uint64_t end_ns);

@@ -35,7 +35,7 @@ static const struct {
 static void sample(const struct disturbance *disturbance, double values[COUNTERS]) {
     static char text[TEXT_BYTES];           // of the main thread, which alone samples
     char disk[64];
-    (void)snprintf(disk, sizeof disk, "/sys/dev/block/%u:%u/stat", disturbance->major, disturbance->minor);
+    (void)snprintf(disk, sizeof disk, "/sys/dev/block/%u:%u/stat", disturbance->disk.major, disturbance->disk.minor);
     for (int i = 0; i < COUNTERS; i++) {
         uint64_t figure;
         if (i == 0 || sources[i].path != sources[i - 1].path) {
@@ -44,10 +44,6 @@ static void sample(const struct disturbance *disturbance, double values[COUNTERS
         bool known = parse_figures(text, sources[i].word, sources[i].fields, &figure);
         values[i] = known ? (double)figure * sources[i].unit : NAN;
     }
-}
-
-void disturbance_start(struct disturbance *disturbance, uint32_t major, uint32_t minor) {
-    *disturbance = (struct disturbance){.major = major, .minor = minor, .threads_known = true};
 }
 
 void disturbance_begin_step(struct disturbance *disturbance) {

@@ -5,7 +5,7 @@
 // each step, and the differences are added up.
 #pragma once
 
-#include "base/standard.h"
+#include "host/device.h"
 
 enum counter {
     COUNTER_CPU_TOTAL, COUNTER_CPU_IDLE, COUNTER_CPU_STEAL,                     // ticks
@@ -17,7 +17,7 @@ enum counter {
 };
 
 struct disturbance {
-    uint32_t major, minor;              // of the disk; major 0: none
+    struct block_number disk;           // which is sampled
     double before[COUNTERS], sum[COUNTERS];     // NAN: the kernel does not have it
     uint64_t begin_ns, elapsed_ns;
     // Of the writers, which fill these in themselves:
@@ -28,7 +28,6 @@ struct disturbance {
     bool threads_known;
 };
 
-void disturbance_start(struct disturbance *disturbance, uint32_t major, uint32_t minor);
 void disturbance_begin_step(struct disturbance *disturbance);
 void disturbance_end_step(struct disturbance *disturbance);
 

@@ -104,12 +104,8 @@ static void put_machine(struct csv *csv) {
 
 // What was run.
 
-static void put_options(struct csv *csv, const struct options *options) {
-    struct option_row row = {0};
-    for (size_t next = 0; options_row(options, &next, &row);) {
-        csv_text(csv, row.key, row.unit, row.value.bytes);
-    }
-    text_free(&row.value);
+static void put_option(void *csv, const char *key, const char *unit, const char *value) {
+    csv_text(csv, key, unit, value);
 }
 
 static void put_plan(struct csv *csv, const struct run *run) {
@@ -268,7 +264,7 @@ void run_csv_put(struct csv *csv, const struct run *run) {
     csv->table = "run.csv";
     put_program(csv, run);
     put_machine(csv);
-    put_options(csv, run->options);
+    options_each(run->options, put_option, csv);
     put_plan(csv, run);
     put_events(csv, run);
     put_storage(csv, run);

@@ -1,6 +1,6 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "workload/arrival.h"
+#include "workload/workload.h"
 
 uint64_t schedule_due_ns(const struct schedule *schedule, uint64_t n) {
     return schedule->origin_ns + (uint64_t)((uint128)n * NS_PER_S_IN_MICRO / schedule->rate_micro_per_s);

@@ -77,7 +77,7 @@ bool workspace_activity(struct workspace *workspace, struct activity *copy) {
 static bool same_file_system(struct workspace *workspace, const struct place *place) {
     const char *dir = workspace->options->dir;
     struct stat base;
-    if (options_directory_list(workspace->options) || workspace->workload->places_count == 1 || stat(dir, &base) != 0 ||
+    if (strchr(dir, ',') != NULL || workspace->workload->places_count == 1 || stat(dir, &base) != 0 ||
         !S_ISDIR(base.st_mode) || base.st_dev == place->device) {
         return true;
     }

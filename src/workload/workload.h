@@ -6,11 +6,94 @@
 #pragma once
 
 #include "base/options.h"
-#include "workload/arrival.h"
-#include "workload/pattern.h"
+#include "figures/distribution.h"
 #include "workload/payload.h"
 
 #include <sys/types.h>
+
+// Where the next operation goes. Ring, as MQ's log: sequential inside a file; a write that would cross the file's end
+// goes to the next file instead and leaves the tail unwritten; after the last file, the first again.
+
+enum pattern_kind { PATTERN_RING };
+
+struct pattern {
+    enum pattern_kind kind;
+    uint32_t files;
+    uint64_t file_bytes;
+    uint64_t block_bytes;       // 0 < block_bytes <= file_bytes
+    uint32_t file;              // where the next operation goes
+    uint64_t offset_bytes;
+    uint32_t first_file;        // of the step
+};
+
+static inline void pattern_next_file(struct pattern *pattern) {
+    pattern->offset_bytes = 0;
+    pattern->file = pattern->file + 1 < pattern->files ? pattern->file + 1 : 0;
+}
+
+// random: state of the worker's random numbers, for patterns that need them.
+static inline void pattern_advance(struct pattern *pattern, uint64_t *random) {
+    (void)random;
+    switch (pattern->kind) {
+    case PATTERN_RING:
+        pattern->offset_bytes += pattern->block_bytes;
+        if (__builtin_expect(pattern->offset_bytes + pattern->block_bytes > pattern->file_bytes, 0)) {
+            pattern_next_file(pattern);
+        }
+        break;
+    }
+}
+
+// Starts a step in the file after the last one used, so that short steps do not rewrite the same megabytes.
+static inline void pattern_start_step(struct pattern *pattern, uint64_t block_bytes) {
+    if (pattern->offset_bytes > 0) {
+        pattern_next_file(pattern);
+    }
+    pattern->block_bytes = block_bytes;
+    pattern->first_file = pattern->file;
+}
+
+// Operations in one pass over all files; 0: the pattern has no passes.
+static inline uint64_t pattern_pass_operations(const struct pattern *pattern) {
+    return pattern->kind == PATTERN_RING ? pattern->file_bytes / pattern->block_bytes * pattern->files : 0;
+}
+
+// Where operation number n (from 0) of the step went; only for a pattern with passes.
+static inline void pattern_position(const struct pattern *pattern, uint64_t n, uint32_t *file, uint64_t *offset_bytes) {
+    uint64_t in_file = pattern->file_bytes / pattern->block_bytes;
+    *file = (uint32_t)((pattern->first_file + n / in_file) % pattern->files);
+    *offset_bytes = n % in_file * pattern->block_bytes;
+}
+
+// When operations are due. Closed loop: the next one after the one before has ended, and a pause. Open loop: operation
+// n (from 0, warm-up included) is due at origin + n / rate, rounded down to a nanosecond. That plan is arithmetic, so
+// the operations that a stall kept from starting can be counted after the step without a loop over them.
+
+#define NS_PER_S_IN_MICRO UINT64_C(1000000000000000)
+
+// Of a stream.
+struct arrival {
+    uint64_t pause_ns;                  // closed loop: after each operation
+    uint64_t rate_micro_per_s;          // open loop if above 0: operations per second of each worker, in millionths
+};
+
+// The plan of one worker.
+struct schedule {
+    uint64_t origin_ns;                 // when operation 0 is due
+    uint64_t rate_micro_per_s;          // 0: closed loop; the functions below are for an open loop
+};
+
+uint64_t schedule_due_ns(const struct schedule *schedule, uint64_t n);
+
+// How many operations are due before that instant.
+uint64_t schedule_due_before(const struct schedule *schedule, uint64_t instant_ns);
+
+// Adds how long operations first to first + count - 1 have been due at that instant, which is not before any of them:
+// their response time is at least that. The sum of squares leaves them out: no figure of a response is made of it.
+void schedule_add_waits(const struct schedule *schedule, uint64_t first, uint64_t count, uint64_t instant_ns,
+                        struct distribution *response);
+
+// Streams.
 
 #define WORKLOAD_STREAMS_MAX 4
 #define OPERATION_PPM UINT32_C(1000000)

@@ -7,8 +7,7 @@
 #include "base/supervisor.h"
 #include "figures/recorder.h"
 #include "measure/result.h"
-#include "workload/pattern.h"
-#include "workload/arrival.h"
+#include "workload/workload.h"
 #include "check.h"
 
 #include <errno.h>
@@ -124,7 +123,7 @@ void test_recorder(void) {
     recorder_finalise_next(&recorder);
     distribution_add(&slot, 7777, 1);
     recorder_add(&recorder, cut.index + 1, &slot);
-    recorder_finish(&recorder, cut.index + 1, 3 * NS_PER_S + 5);
+    recorder_finish(&recorder, 3 * NS_PER_S + 5);
     CHECK(seen.seconds == 2 && seen.partials == 1 && seen.batches == 30);
     CHECK(seen.writes_in_seconds == recorder.step.count && seen.writes_in_batches == seen.writes_in_seconds);
     CHECK(recorder.rounds_done == 5 && recorder.seconds.count == 2);
@@ -138,11 +137,11 @@ void test_recorder(void) {
     // A step that ends exactly with a second has no part second; a warm-up that is cut short has nothing.
     seen = (struct seen){0};
     recorder_start_step(&recorder, timeline, (struct recorder_sink){.context = &seen, .second = see_second, .batch = see_batch});
-    recorder_finish(&recorder, 0, NS_PER_S / 2);
+    recorder_finish(&recorder, NS_PER_S / 2);
     CHECK(seen.seconds == 0 && seen.partials == 0 && seen.batches == 0);
     for (cut = timeline_first(&timeline); cut.end_ns < 3 * NS_PER_S; cut = timeline_next(&timeline, &cut)) {
     }
-    recorder_finish(&recorder, cut.index + 1, 3 * NS_PER_S);
+    recorder_finish(&recorder, 3 * NS_PER_S);
     CHECK(seen.seconds == 2 && seen.partials == 0 && seen.batches == 30 && recorder.seconds.operations_min == 0);
 }
 
@@ -179,7 +178,7 @@ void test_recorder_threads(void) {
     for (int i = 0; i < ADDERS; i++) {
         CHECK(pthread_join(threads[i], NULL) == 0);
     }
-    recorder_finish(&shared, 1, NS_PER_S + 10);
+    recorder_finish(&shared, NS_PER_S + 10);
     CHECK(seen.writes_in_seconds == ADDERS * ADDITIONS * 10);
     uint64_t in_buckets = 0;
     for (unsigned bucket = 0; bucket < DISTRIBUTION_BUCKETS; bucket++) {

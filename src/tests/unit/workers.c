@@ -51,7 +51,7 @@ static void run_step(uint64_t block_bytes, uint32_t load_point) {
 
 static struct result row_of_all(int stream, enum operation operation) {
     struct stream_step *step = &workers.streams[stream];
-    recorder_finish(step->recorders[operation], step->first_worker->cut.index, step->first_worker->finish_ns);
+    recorder_finish(step->recorders[operation], step->first_worker->finish_ns);
     return result_of_all(step, operation);
 }
 
