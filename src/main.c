@@ -2,12 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // logdisk: measures what a disk takes to write IBM MQ's recovery log. The course of a run, from top to bottom.
-#include "base/clock.h"
 #include "base/units.h"
 #include "base/version.h"
 #include "output/console.h"
 #include "run.h"
-#include "workload/test_files.h"
 
 #include <fcntl.h>
 #include <sys/random.h>

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "run.h"
 
-#include "base/clock.h"
-
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "run.h"
 
-#include "base/clock.h"
 #include "output/console.h"
 
 void run_warn(struct run *run, const char *format, ...) {

@@ -5,18 +5,10 @@
 // hangs in a write may outlive every use of it.
 #pragma once
 
-#include "base/failure.h"
-#include "base/supervisor.h"
-#include "base/options.h"
-#include "host/device.h"
-#include "host/disturbance.h"
 #include "measure/verify.h"
-#include "measure/worker.h"
-#include "output/mqldt_csv.h"
 #include "output/progress.h"
 #include "output/tables.h"
 #include "output/text_report.h"
-#include "workload/test_files.h"
 
 #define RUN_WARNINGS_MAX 20
 

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "run.h"
 
-#include "base/clock.h"
-
 #define LEAD_NS UINT64_C(3000000)               // from the start signal to the first operation
 #define LEAD_PER_WORKER_NS UINT64_C(20000)
 #define WAKE_NS UINT64_C(50000000)              // how long before a planned start main wakes

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "figures/recorder.h"
 
-#include "base/clock.h"
-
 void recorder_start_step(struct recorder *recorder, struct timeline timeline, struct recorder_sink sink) {
     recorder->timeline = timeline;
     recorder->sink = sink;

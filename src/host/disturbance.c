@@ -3,7 +3,6 @@
 #include "host/disturbance.h"
 
 #include "base/clock.h"
-#include "host/procfs.h"
 
 #include <math.h>
 #include <sys/resource.h>

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "measure/result.h"
 
-#include "base/clock.h"
-
 #include <math.h>
 
 #define STEADY_MIN_DURATION_NS (60 * NS_PER_S)

@@ -5,8 +5,6 @@
 // that points to the distributions it was made of; screen, tables and mqldt's table all print from it.
 #pragma once
 
-#include "figures/recorder.h"
-#include "figures/distribution.h"
 #include "measure/worker.h"
 
 struct result {

@@ -6,9 +6,7 @@
 // found. It cannot see what a volatile cache would lose in a power cut.
 #pragma once
 
-#include "base/failure.h"
 #include "measure/worker.h"
-#include "workload/test_files.h"
 
 #define VERIFY_MISMATCHES_KEPT 10
 

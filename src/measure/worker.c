@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "measure/worker.h"
 
-#include "base/clock.h"
-#include "base/failure.h"
-
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>

@@ -11,11 +11,9 @@
 // to end, main has closed the books, and the thread must not touch them any more.
 #pragma once
 
-#include "base/failure.h"
 #include "figures/recorder.h"
 #include "host/disturbance.h"
 #include "workload/test_files.h"
-#include "workload/workload.h"
 
 #include <pthread.h>
 #include <semaphore.h>

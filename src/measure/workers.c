@@ -4,7 +4,6 @@
 
 #include "base/supervisor.h"
 #include "base/units.h"
-#include "host/procfs.h"
 
 #include <sched.h>
 

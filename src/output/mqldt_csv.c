@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "output/mqldt_csv.h"
 
-#include "workload/test_files.h"
 #include "output/console.h"
 
 #include <fcntl.h>

@@ -7,8 +7,6 @@
 // What is there is kept until there is something to replace it.
 #pragma once
 
-#include "base/failure.h"
-#include "base/text.h"
 #include "measure/result.h"
 
 // mqldt's columns, in its order. What it calls "by a single qm" is the extreme of single queue managers.

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "run.h"
 
-#include "base/clock.h"
 #include "base/version.h"
 
 #include <math.h>

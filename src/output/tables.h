@@ -9,9 +9,7 @@
 // The main thread collects rows in memory; the thread that writes files (base/supervisor.h) does everything else.
 #pragma once
 
-#include "base/failure.h"
 #include "base/supervisor.h"
-#include "figures/recorder.h"
 #include "measure/result.h"
 #include "output/csv.h"
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "output/text_report.h"
 
-#include "base/clock.h"
 #include "base/units.h"
 #include "output/console.h"
 

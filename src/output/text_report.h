@@ -6,9 +6,6 @@
 #pragma once
 
 #include "output/mqldt_csv.h"
-#include "base/options.h"
-#include "measure/result.h"
-#include "workload/test_files.h"
 
 struct screen {
     bool terminal;

@@ -12,8 +12,6 @@
 // it is at. Everything that can be refused is refused before the first byte is written.
 #pragma once
 
-#include "base/failure.h"
-#include "base/options.h"
 #include "workload/workload.h"
 
 #include <pthread.h>
