@@ -113,18 +113,14 @@ static bool prepare_run(struct run *run) {
     return true;
 }
 
-// Called as late as possible, because the wall clock may be stepped while files are made.
-static void plan_start(struct run *run) {
-    uint64_t boot_ns = boot_epoch_ns(), at_ns = run->options->start_at_ns;
-    if (at_ns > 0) {                    // the monotonic clock has no instant before it began
-        run->first_begin_ns = at_ns > boot_ns + NS_PER_S ? at_ns - boot_ns : now_ns();
-    }
-}
-
 static void run_steps(struct run *run) {
     const struct options *options = run->options;
     uint32_t number = 0;
-    plan_start(run);
+    // Planned as late as possible, because the wall clock may be stepped while files are made.
+    uint64_t boot_ns = boot_epoch_ns(), at_ns = options->start_at_ns;
+    if (at_ns > 0) {                    // the monotonic clock has no instant before it began
+        run->first_begin_ns = at_ns > boot_ns + NS_PER_S ? at_ns - boot_ns : now_ns();
+    }
     for (size_t point = 0; point < options->load_points.count; point++) {
         for (size_t size = 0; size < options->block_sizes.count; size++) {
             if (!step_run(run, ++number, options->block_sizes.values[size],

@@ -105,8 +105,12 @@ static void add_worker(struct result *all, struct figures *figures, const struct
     distribution_merge(&figures->latency, one->latency);
     distribution_merge(figures->flush, one->flush);
     distribution_merge(figures->response, one->response);
-    all->worker_second_max = one->worker_second_max > all->worker_second_max ? one->worker_second_max : all->worker_second_max;
-    all->worker_second_min = one->worker_second_min < all->worker_second_min ? one->worker_second_min : all->worker_second_min;
+    if (one->worker_second_max > all->worker_second_max) {
+        all->worker_second_max = one->worker_second_max;
+    }
+    if (one->worker_second_min < all->worker_second_min) {
+        all->worker_second_min = one->worker_second_min;
+    }
     all->elapsed_ns = one->elapsed_ns > all->elapsed_ns ? one->elapsed_ns : all->elapsed_ns;
     all->bytes += one->bytes;
     all->ring_passes += one->ring_passes / workers;

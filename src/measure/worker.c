@@ -44,11 +44,6 @@ void worker_give_back(struct worker *worker) {
     atomic_store_explicit(&worker->state, WORKER_IN_CALL, memory_order_release);
 }
 
-static void enter_call(struct worker *worker) {
-    atomic_store_explicit(&worker->call_start_ns, 0, memory_order_relaxed);
-    atomic_store_explicit(&worker->state, WORKER_IN_CALL, memory_order_release);
-}
-
 // False if main has abandoned the worker.
 static inline bool leave_call(struct worker *worker) {
     for (;;) {
@@ -257,7 +252,8 @@ static bool work_until_end(struct worker *worker) {
         void *block = next_block(worker);
         int fd = worker->fds[worker->pattern.file];
         uint64_t due_ns = open_loop ? schedule_due_ns(&schedule, worker->operations) : end_ns + stream->arrival.pause_ns;
-        enter_call(worker);
+        atomic_store_explicit(&worker->call_start_ns, 0, memory_order_relaxed);
+        atomic_store_explicit(&worker->state, WORKER_IN_CALL, memory_order_release);
         if (due_ns > end_ns) {
             sleep_until_due(plan, due_ns < plan->end_ns ? due_ns : plan->end_ns);
         }
