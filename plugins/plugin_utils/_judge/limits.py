@@ -209,7 +209,7 @@ def _reason(limit: Limit, row: Row, name: str, case: Case, comparison: Compariso
     kept = comparison.value is None or not limit.broken_by(comparison.value)
     figure = figure_sentence(limit, row, name, case.tables.words, comparison.value, comparison.at_least, kept, comparison.why)
     if comparison.evidence:
-        return f"{figure}: {evidence_sentence(limit, comparison.evidence)}"
+        return f"{figure}: {evidence_sentence(limit, comparison.evidence, row['latency_max_in_flight'] == 1)}"
     if case.confidence is None or row["worker"] is None:
         return figure
     if row["worker"] != ALL_WORKERS:

@@ -31,9 +31,9 @@ def figure_sentence(limit: Limit, row: Row, name: str, words: Words, value: floa
     return f"{limit.metric.name} {figure} {operator} {_limit_figure(limit)} {where}{because}"
 
 
-def evidence_sentence(limit: Limit, evidence: Evidence) -> str:
+def evidence_sentence(limit: Limit, evidence: Evidence, in_flight: bool) -> str:
     """Return what was found and with which confidence, what it covers, and what an open question still needs."""
-    return " ".join(part for part in (_finding(limit, evidence), _outlook(evidence)) if part)
+    return " ".join(part for part in (_finding(limit, evidence), _outlook(evidence, in_flight)) if part)
 
 
 def rare_seconds_sentence(seconds: int, share: float, confidence: float) -> str:
@@ -77,7 +77,7 @@ def _confident(confidence: float) -> str:
     return f"with {_units.format_ratio(confidence, 12)} confidence"
 
 
-def _outlook(evidence: Evidence) -> str:
+def _outlook(evidence: Evidence, in_flight: bool) -> str:
     if evidence.outcome == FAIL:
         return ""
     if evidence.outcome == PASS:
@@ -89,6 +89,8 @@ def _outlook(evidence: Evidence) -> str:
         )
     if evidence.counted_over_ns is not None:
         return "The tester did not count the writes over the limit itself: measure again with this profile."
+    if evidence.undecidable and in_flight:
+        return "The figure does not include the write that was still in flight."
     if evidence.undecidable:
         return "The figure lies at the limit, so measuring longer will not decide it."
     return f"Measuring for {_units.format_count(evidence.seconds_needed)} s in all should decide it."

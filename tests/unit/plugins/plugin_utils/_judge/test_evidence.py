@@ -174,6 +174,7 @@ def test_a_write_still_in_flight_counts_as_slow():
     judgement = judgement_of(judge(fabricate.tables(rows, over=()), TIME), "latency_time_weighted_p99")
     assert judgement["verdict"] != "pass"
     assert judgement["share"] == pytest.approx(30 / 180)
+    assert judgement["reason"].endswith("allowed 1 %). The figure does not include the write that was still in flight.")
 
 
 def test_no_confidence_reads_as_certainty():
