@@ -116,7 +116,8 @@ def _judge_row(limit: Limit, row: Row, case: Case) -> dict[str, Any]:
     comparison = compare(limit, row, evidence_of(limit, row, case.tables, case.confidence))
     name = worker_name(row["worker"], case.record.worker_names, case.tables.workers_of(row))
     judgement = _judgement(limit, row, comparison, name=name, samples=row["operations"] or 0, reason=_reason(limit, row, name, case, comparison))
-    return _waive(judgement, case) if judgement["verdict"] == FAIL and not limit.hard else judgement
+    broken = comparison.value is not None and limit.broken_by(comparison.value)
+    return _waive(judgement, case) if broken and not limit.hard and judgement["verdict"] in (FAIL, INCONCLUSIVE) else judgement
 
 
 def _judgement(limit: Limit, row: Mapping[str, Any], comparison: Comparison, *, name: str = "", samples: int = 0, reason: str = "") -> dict[str, Any]:

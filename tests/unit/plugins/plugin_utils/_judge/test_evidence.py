@@ -101,6 +101,16 @@ def test_freezes_break_the_time_weighted_limit_and_hardly_touch_the_one_per_writ
     assert "5.67 % of the time went into writes that took longer (allowed 1 %)" in over_time["reason"]
 
 
+@pytest.mark.parametrize(("p99_ns", "verdict"), [(1_010_000, "warn"), (990_000, "inconclusive")])
+def test_a_waiver_excuses_a_figure_beyond_its_limit_even_without_proof(p99_ns, verdict):
+    rows = fabricate.step_rows(1, 4096, seconds=300, latency_p99_ns=p99_ns)
+    files = fabricate.tables(rows, over=slow_share(rows, MS, 51 if p99_ns > MS else 49))
+    waivers = [{"host": "db07", "metric": "latency_p99", "until": "2027-01-01", "reason": "CHG1"}]
+    profile = load_profile({"name": "mine", "limits": [P99], "waivers": waivers})
+    result = judge_host(HostRecord("db07"), parse_tables(files), profile, fabricate.TODAY)
+    assert judgement_of(result, "latency_p99")["verdict"] == verdict
+
+
 def test_a_mean_is_held_against_its_bound():
     judgement = judgement_of(judge(clean(300), MEAN, {"metric": "bytes_per_s", "min": "10 MB/s"}), "latency_mean")
     assert (judgement["verdict"], judgement["method"], judgement["value_bound"]) == ("pass", "batch means", 200_000)
