@@ -237,7 +237,7 @@ def run_truth(work):
     # The tracer's two programs run within the timed interval and cost about 2 us there, so the writes have to be long.
     with contextlib.ExitStack() as stack:
         point = os.environ.get("DIR") or stack.enter_context(loop(work, "ext4"))
-        block = 4096 if os.environ.get("DIR") else 262144
+        block = 4096 if os.environ.get("DIR") else 1048576
         ratios = {"mean_ns": [], "p99_ns": []}
         for _ in range(max(3, ROUNDS // 3)):
             with open(work + "/trace", "w") as out:
