@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A bed of hosts on one bridge."""
 
+import contextlib
+import fcntl
 import json
+import os
 import re
 import shutil
 import socket
@@ -72,10 +75,21 @@ class Bed:
 
     def _make_bridge(self) -> None:
         bridge = self.settings.bridge
-        self.subnet = self._free_subnet()
-        run("ip", "link", "add", bridge, "type", "bridge")
-        run("ip", "addr", "add", f"10.{self.subnet}.255.254/16", "dev", bridge)
-        run("ip", "link", "set", bridge, "up")
+        with self._one_bed_at_a_time():
+            self.subnet = self._free_subnet()
+            run("ip", "link", "add", bridge, "type", "bridge")
+            run("ip", "addr", "add", f"10.{self.subnet}.255.254/16", "dev", bridge)
+            run("ip", "link", "set", bridge, "up")
+
+    @contextlib.contextmanager
+    def _one_bed_at_a_time(self) -> Iterator[None]:
+        """Keep other beds from taking a network between the look for a free one and its route."""
+        descriptor = os.open(self.settings.state_base, os.O_RDONLY)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
 
     def _free_subnet(self) -> int:
         """A 10.x.0.0/16 to which this machine has no route of its own."""
