@@ -1,10 +1,13 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The one place of the version. The build may name the hash of the sources (sha256 over *.c and *.h in name order).
+// The one place of the versions. The build may name the hash of the sources (sha256 over *.c and *.h in name order).
 #pragma once
 
 #define LOGDISK_VERSION "1.0.0"
+
+// How figures come about: raise it when figures of the same disk stop being comparable with earlier ones, and only then.
+#define LOGDISK_METHOD_VERSION 1
 
 #ifndef LOGDISK_SOURCE_HASH
 #define LOGDISK_SOURCE_HASH "unknown"

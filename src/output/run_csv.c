@@ -78,6 +78,7 @@ static void put_program(struct csv *csv, const struct run *run) {
     csv_text(csv, "program", "text", "logdisk");
     csv_text(csv, "version", "text", LOGDISK_VERSION);
     csv_text(csv, "source_hash", "text", LOGDISK_SOURCE_HASH);
+    csv_integer(csv, "method_version", "number", LOGDISK_METHOD_VERSION);
     put_command_line(csv, run);
     csv_text(csv, "workload", "text", run->workload.name);
     csv_text(csv, "load_unit", "text", run->workload.load_unit);

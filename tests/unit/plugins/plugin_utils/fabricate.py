@@ -106,6 +106,7 @@ def run_table(**keys):
         "program": "logdisk",
         "version": "1.0.0",
         "source_hash": "ab" * 32,
+        "method_version": 1,
         "exit_status": 0,
         "exit_reason": "measured",
         "exit_message": "",
