@@ -21,7 +21,7 @@ import stat
 import struct
 import time
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _mounts, _places
+from ansible_collections.mqops.logdisk.plugins.module_utils import _block_devices, _mounts, _places
 
 LIMITS = ("volume_iops", "volume_throughput", "instance_iops", "instance_throughput")
 """The limits that have a counter of their own. An instance store has no limit but its own."""
@@ -44,7 +44,6 @@ _MAGIC = struct.Struct("<I")
 _LIMITED_US = struct.Struct("<56x4Q")
 
 _CONTROLLER_NAME = re.compile(r"\Anvme[0-9]+\Z")
-_DEEPEST = 8
 
 
 def read_below(path):
@@ -60,7 +59,7 @@ def read_counters(device_number, mount_source, ioctl=fcntl.ioctl, sysfs="/sys", 
     it was reached. The list is empty if there is no such volume, or if this user may not ask it.
     """
     try:
-        disks = _disks(_device_directory(device_number, mount_source, sysfs))
+        disks = _block_devices.disks_below(_block_devices.number_below(device_number, mount_source), sysfs)
     except OSError:
         return []
     found = []
@@ -72,42 +71,20 @@ def read_counters(device_number, mount_source, ioctl=fcntl.ioctl, sysfs="/sys", 
     return found
 
 
-def _device_directory(device_number, mount_source, sysfs):
-    if (device_number or "").startswith("0:") and (mount_source or "").startswith("/"):  # btrfs has a number of its own
-        device_number = _number(os.stat(mount_source).st_rdev)
-    return os.path.realpath(os.path.join(sysfs, "dev", "block", device_number or "none"))
-
-
-def _disks(directory, depth=0):
-    """Return the directories in sysfs of the whole disks at the bottom of a block device."""
-    if os.path.exists(os.path.join(directory, "partition")):
-        directory = os.path.dirname(directory)
-    try:
-        slaves = sorted(os.listdir(os.path.join(directory, "slaves")))
-    except OSError:
-        slaves = []
-    if not slaves or depth == _DEEPEST:
-        return [directory]
-    below = set()
-    for name in slaves:
-        below.update(_disks(os.path.realpath(os.path.join(directory, "slaves", name)), depth + 1))
-    return sorted(below)
-
-
 def _read_volume(disk, ioctl, dev):
     controller = os.path.realpath(os.path.join(disk, "device"))
-    magic, limits = _MODELS[_fact(controller, "model")]
+    magic, limits = _MODELS[_block_devices.fact(controller, "model")]
     name = os.path.basename(controller)
     if not _CONTROLLER_NAME.match(name):
         raise ValueError("%s is not a controller" % name)
     descriptor = os.open(os.path.join(dev, name), os.O_RDONLY)
     try:
-        page = _log_page(descriptor, _fact(controller, "dev"), int(_fact(disk, "nsid")), ioctl)
+        page = _log_page(descriptor, _block_devices.fact(controller, "dev"), int(_block_devices.fact(disk, "nsid")), ioctl)
     finally:
         os.close(descriptor)
     if _MAGIC.unpack_from(page)[0] != magic:
         raise ValueError("%s sent another page" % name)
-    reading = dict(device=os.path.basename(disk), serial=_fact(controller, "serial"), monotonic_s=time.monotonic())
+    reading = dict(device=os.path.basename(disk), serial=_block_devices.fact(controller, "serial"), monotonic_s=time.monotonic())
     reading.update((limit, limited_us) for limit, limited_us in zip(limits, _LIMITED_US.unpack_from(page)) if limit)
     return reading
 
@@ -115,7 +92,7 @@ def _read_volume(disk, ioctl, dev):
 def _log_page(descriptor, device_number, namespace, ioctl):
     """Return the page of the controller that is open as ``descriptor``, if that is the device that sysfs describes."""
     status = os.fstat(descriptor)
-    if not stat.S_ISCHR(status.st_mode) or _number(status.st_rdev) != device_number:
+    if not stat.S_ISCHR(status.st_mode) or _block_devices.number_of(status.st_rdev) != device_number:
         raise ValueError("not the device %s" % device_number)
     page = array.array("B", bytes(_PAGE_BYTES))
     which = _STATISTICS_PAGE | (_PAGE_BYTES // 4 - 1) << 16
@@ -124,12 +101,3 @@ def _log_page(descriptor, device_number, namespace, ioctl):
     if ioctl(descriptor, _ADMIN_COMMAND, command) != 0:
         raise ValueError("the device refuses the page")
     return page
-
-
-def _number(device):
-    return "%d:%d" % (os.major(device), os.minor(device))
-
-
-def _fact(directory, name):
-    with open(os.path.join(directory, name)) as stream:
-        return stream.read(256).strip()

@@ -18,7 +18,7 @@ import pwd
 import re
 import stat
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _mounts, _places, _queue_managers, _runs, _units
+from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _mounts, _places, _queue_managers, _runs, _units, _volume_identity
 
 QUEUE_MANAGER_NAME = re.compile(r"\A[A-Za-z0-9._/%]{1,48}\Z")
 TEST_FILE_PREFIX = "logdisk"
@@ -69,6 +69,7 @@ class Preflight(object):
         self.existing = _places.nearest_existing(path)
         self.mount = _mounts.mount_of(os.path.realpath(self.existing), _mounts.read_mounts()) or {}
         self.facts = dict((key, self.mount.get(key)) for key in ("mount_point", "mount_source", "mount_options", "filesystem_type", "device_number"))
+        self.facts.update(_volume_identity.facts(self.existing, self.facts["device_number"], self.facts["mount_source"]))
         for check in (self._symlinks, self._directory, self._mount, self._queue_manager_files, self._running_queue_managers, self._hidden_processes):
             check(expect_mount) if check == self._mount else check()
         self._space(footprint_bytes, reserve)

@@ -1,0 +1,54 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The disks below a mounted file system, as sysfs shows them.
+
+Private to this collection; it may change at any time.
+"""
+
+from __future__ import absolute_import, division, print_function
+
+__metaclass__ = type
+
+import os
+
+_DEEPEST = 8
+
+
+def number_of(device):
+    """Return the number of a device as text: major:minor."""
+    return "%d:%d" % (os.major(device), os.minor(device))
+
+
+def number_below(device_number, mount_source):
+    """Return the number of the block device of a mounted file system; an OSError if its source cannot be looked at."""
+    if (device_number or "").startswith("0:") and (mount_source or "").startswith("/"):  # btrfs has a number of its own
+        return number_of(os.stat(mount_source).st_rdev)
+    return device_number or "none"
+
+
+def disks_below(number, sysfs="/sys"):
+    """Return the directories in sysfs of the whole disks at the bottom of a block device; empty if there is no such device."""
+    directory = os.path.realpath(os.path.join(sysfs, "dev", "block", number))
+    return sorted(_disks(directory)) if os.path.isdir(directory) else []
+
+
+def fact(directory, name):
+    """Return a short file of sysfs; an OSError if it cannot be read."""
+    with open(os.path.join(directory, name)) as stream:
+        return stream.read(256).strip()
+
+
+def _disks(directory, depth=0):
+    if os.path.exists(os.path.join(directory, "partition")):
+        directory = os.path.dirname(directory)
+    try:
+        slaves = os.listdir(os.path.join(directory, "slaves"))
+    except OSError:
+        slaves = []
+    if not slaves or depth == _DEEPEST:
+        return {directory}
+    below = set()
+    for name in slaves:
+        below.update(_disks(os.path.realpath(os.path.join(directory, "slaves", name)), depth + 1))
+    return below

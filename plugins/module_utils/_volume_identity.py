@@ -1,0 +1,112 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What tells the volume below a directory from any other one, and what of its disks can change without making it another volume.
+
+Everything is read without privilege. A fact that the system does not show is empty.
+
+Private to this collection; it may change at any time.
+"""
+
+from __future__ import absolute_import, division, print_function
+
+__metaclass__ = type
+
+import array
+import fcntl
+import os
+import uuid
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _block_devices
+
+_ID_FILES = ("wwid", "device/wwid", "serial", "device/serial", "device/cid")
+"""Names of a disk's world-wide identifier or serial number below its directory in sysfs, the better ones first: NVMe, SCSI, virtio, NVMe, MMC."""
+
+_FIRMWARE_FILES = ("device/firmware_rev", "device/rev")
+
+_GENERIC_DRIVERS = ("sd", "sr")
+"""Drivers of SCSI disks of any kind: the driver of their adapter says more."""
+
+_GET_UUID = 0x80111500  # FS_IOC_GETFSUUID, from Linux 6.9 on: struct { u8 length; u8 uuid[16]; }
+
+
+def facts(directory, device_number, mount_source, sysfs="/sys", run="/run", dev="/dev"):
+    """Return facts about the volume that holds an existing ``directory``: ``filesystem_uuid``, ``device_ids``, ``device_firmware`` and
+    ``device_driver``. Those of several disks are sorted, and separated by blanks."""
+    try:
+        number = _block_devices.number_below(device_number, mount_source)
+    except OSError:
+        number = "none"
+    disks = _block_devices.disks_below(number, sysfs)
+    return dict(
+        filesystem_uuid=_of_udev(number, run) or _of_links(number, dev) or (_of_kernel(directory) if disks else ""),
+        device_ids=_joined(_first_fact(disk, _ID_FILES) for disk in disks),
+        device_firmware=_joined(_first_fact(disk, _FIRMWARE_FILES) for disk in disks),
+        device_driver=_joined(_driver(disk, sysfs) for disk in disks),
+    )
+
+
+def _joined(texts):
+    return " ".join(sorted({text for text in texts if text}))
+
+
+def _first_fact(disk, names):
+    for name in names:
+        try:
+            text = "_".join(_block_devices.fact(disk, name).split())
+        except (OSError, UnicodeDecodeError):
+            continue
+        if text:
+            return text
+    return ""
+
+
+def _driver(disk, sysfs):
+    """Return the driver of a disk's adapter, with its version if it has one of its own."""
+    directory = os.path.realpath(os.path.join(disk, "device"))
+    while len(directory) > len(sysfs):
+        try:
+            name = os.path.basename(os.readlink(os.path.join(directory, "driver")))
+        except OSError:
+            name = ""
+        if name and name not in _GENERIC_DRIVERS:
+            version = _first_fact(os.path.join(sysfs, "module", name), ("version",))
+            return "%s-%s" % (name, version) if version else name
+        directory = os.path.dirname(directory)
+    return ""
+
+
+def _of_udev(number, run):
+    try:
+        with open(os.path.join(run, "udev", "data", "b" + number), "rb") as stream:
+            lines = stream.read(65536).decode("utf-8", "replace").splitlines()
+    except (IOError, OSError):
+        return ""
+    return next((line[len("E:ID_FS_UUID=") :] for line in lines if line.startswith("E:ID_FS_UUID=")), "")
+
+
+def _of_links(number, dev):
+    directory = os.path.join(dev, "disk", "by-uuid")
+    try:
+        for name in sorted(os.listdir(directory)):
+            if _block_devices.number_of(os.stat(os.path.join(directory, name)).st_rdev) == number:
+                return name
+    except OSError:
+        pass  # no udev, as in a container
+    return ""
+
+
+def _of_kernel(directory, ioctl=fcntl.ioctl):
+    """Not for file systems without a disk: tmpfs and overlay get another UUID with each mount."""
+    answer = array.array("B", bytes(17))
+    try:
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        return ""
+    try:
+        ioctl(descriptor, _GET_UUID, answer)
+    except (IOError, OSError):
+        return ""  # an older kernel, or a file system without a UUID
+    finally:
+        os.close(descriptor)
+    return str(uuid.UUID(bytes=answer[1:].tobytes())) if answer[0] == 16 and any(answer[1:]) else ""

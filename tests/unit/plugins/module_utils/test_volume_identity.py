@@ -1,0 +1,106 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What tells a volume from others, read from trees laid out as sysfs, udev's database and /dev are."""
+
+from __future__ import annotations
+
+import os
+import uuid
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.module_utils import _volume_identity
+
+UUID = "0b5f3c62-2f5e-4a55-8a4f-6f7c2d1e9a10"
+
+
+class System:
+    """The trees of one host."""
+
+    def __init__(self, root):
+        self.root = root
+        for folder in ("sys/dev/block", "sys/module", "run/udev/data", "dev/disk/by-uuid"):
+            (root / folder).mkdir(parents=True)
+
+    def disk(self, number, adapter, files, driver, version="", below="generic"):
+        """Make a disk: its adapter's folder below sys/devices, and below it the device's with its files."""
+        disk = self.root / "sys/devices" / adapter / below / "block" / number.replace(":", "-")
+        disk.mkdir(parents=True)
+        (disk / "device").symlink_to(disk.parent.parent)
+        for name, text in files.items():
+            (disk / name).write_text(text + "\n")
+        (self.root / "sys/bus" / driver).mkdir(parents=True, exist_ok=True)
+        (self.root / "sys/devices" / adapter / "driver").symlink_to(self.root / "sys/bus" / driver)
+        if version:
+            (self.root / "sys/module" / driver).mkdir(exist_ok=True)
+            (self.root / "sys/module" / driver / "version").write_text(version + "\n")
+        return self.number(disk, number)
+
+    def number(self, directory, number):
+        (self.root / "sys/dev/block" / number).symlink_to(directory)
+        return directory
+
+    def facts(self, number, source="/dev/none"):
+        trees = {name: str(self.root / name) for name in ("sys", "run", "dev")}
+        return _volume_identity.facts(str(self.root), number, source, trees["sys"], trees["run"], trees["dev"])
+
+
+@pytest.fixture
+def system(tmp_path):
+    return System(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "files, expected",
+    [
+        ({"wwid": "eui.0025388b", "device/serial": "S4EV", "device/firmware_rev": "1B2QEXM7"}, ("eui.0025388b", "1B2QEXM7")),
+        ({"device/wwid": "naa.5000c500a1", "device/rev": "0004"}, ("naa.5000c500a1", "0004")),
+        ({"serial": "vol 01"}, ("vol_01", "")),
+        ({}, ("", "")),
+    ],
+)
+def test_a_disk_shows_its_best_identifier_and_its_firmware(system, files, expected):
+    system.disk("259:1", "pci0/nvme", files, "nvme")
+    found = system.facts("259:1")
+    assert (found["device_ids"], found["device_firmware"]) == expected
+
+
+def test_the_driver_is_that_of_the_adapter_with_its_version(system):
+    disk = system.disk("8:0", "pci0/adapter", {}, "megaraid_sas", "07.719")
+    (disk.parent.parent / "driver").symlink_to(system.root / "sys/bus/sd")
+    assert system.facts("8:0")["device_driver"] == "megaraid_sas-07.719"
+
+
+def test_paths_to_one_disk_count_once_and_several_disks_are_sorted(system):
+    paths = [system.disk(f"8:{number}", f"pci{number}", {"device/wwid": wwid}, "qla2xxx") for number, wwid in ((0, "naa.b"), (16, "naa.a"), (32, "naa.b"))]
+    mapped = system.root / "sys/devices/virtual/dm-0"
+    (mapped / "slaves").mkdir(parents=True)
+    for path in paths:
+        (mapped / "slaves" / path.name).symlink_to(path)
+    system.number(mapped, "253:0")
+    assert system.facts("253:0")["device_ids"] == "naa.a naa.b"
+
+
+def test_the_uuid_comes_from_udev_or_from_the_links_or_from_the_kernel(system, monkeypatch):
+    system.disk("1:3", "pci0", {}, "null")  # the number of /dev/null, which stands in for a disk
+    asked = []
+
+    def ioctl(descriptor, request, answer):
+        asked.append(request)
+        answer[0] = 16
+        answer[1:] = type(answer)("B", uuid.UUID(UUID).bytes)
+
+    monkeypatch.setattr(_volume_identity, "_of_kernel", lambda directory, real=_volume_identity._of_kernel: real(directory, ioctl))
+    assert system.facts("1:3")["filesystem_uuid"] == UUID and asked == [0x80111500]
+    os.symlink(os.devnull, system.root / "dev/disk/by-uuid/of-the-link")
+    assert system.facts("1:3")["filesystem_uuid"] == "of-the-link"
+    (system.root / "run/udev/data/b1:3").write_text("S:disk/by-id/x\nE:ID_FS_UUID_ENC=y\nE:ID_FS_UUID=of-udev\n")
+    assert system.facts("1:3")["filesystem_uuid"] == "of-udev"
+    assert asked == [0x80111500]
+
+
+def test_a_file_system_without_a_disk_has_no_identifier(system, monkeypatch):
+    monkeypatch.setattr(_volume_identity, "_of_kernel", lambda directory: "another with each mount")
+    nothing = {"filesystem_uuid": "", "device_ids": "", "device_firmware": "", "device_driver": ""}
+    assert system.facts("0:27", "tmpfs") == system.facts(None, None) == system.facts("0:31", "/dev/missing") == nothing
