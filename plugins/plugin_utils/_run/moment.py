@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import datetime
 
+MOMENT = "%Y-%m-%dT%H:%M:%SZ"
+"""How a moment is written: ISO 8601 in UTC, whole seconds, with Z."""
+
 
 def utc_now() -> str:
-    """Return the time of now as run directories write it: ISO 8601 in UTC, whole seconds, with Z."""
-    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    """Return the time of now as run directories write it."""
+    return datetime.datetime.now(datetime.timezone.utc).strftime(MOMENT)

@@ -18,6 +18,7 @@ MAY_IMPORT = {
     "_judge": {"_run", "_judge"},
     "_fleet": {"_run", "_fleet"},
     "_tester": {"_tester"},
+    "_history": {"_run", "_history"},
     "_report": {"_run", "_judge", "_report"},
 }
 

@@ -1,0 +1,343 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The certificate of one judged volume of one run. docs/certificates.md describes every field.
+
+A certificate follows from the run directory alone, so that it can be made again at any time and is then the same. Its text is canonical, and the SHA-256
+of the text is its identity.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, Tables, printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, WORST_FIRST
+
+SCHEMA_VERSION = 1
+FILE_NAME = "certificate.json"
+DEFAULT_VALID_DAYS = 90
+
+CERTIFIES = "certifies"
+FAILS = "fails"
+ATTEMPT = "attempt"
+"""What a judgement does to the volume's validity: it begins one, it ends one, or it changes nothing."""
+EFFECTS = (CERTIFIES, FAILS, ATTEMPT)
+
+ENVIRONMENT = (
+    "os",
+    "kernel",
+    "architecture",
+    "cpus",
+    "memory_bytes",
+    "filesystem_type",
+    "mount_source",
+    "mount_options",
+    "device_model",
+    "device_member_model",
+    "device_firmware",
+    "device_driver",
+    "device_scheduler",
+    "device_write_cache",
+    "device_stack",
+)
+"""Facts that are shown if they changed from one certificate to the next. They are not part of the volume's identity."""
+
+PARAMETERS = (
+    "workload",
+    "option_block_sizes_bytes",
+    "option_load_points",
+    "option_duration_s",
+    "option_warmup_s",
+    "option_delay_us",
+    "option_rate_per_s",
+    "option_file_size_bytes",
+    "option_files",
+    "option_alignment_bytes",
+    "option_sync",
+    "option_direct",
+    "option_verify",
+    "option_cpus",
+    "option_mlock",
+    "option_background_threads",
+)
+"""Keys of run.csv that say how the volume was measured: figures of other parameters are not comparable."""
+
+FIGURES = (
+    "elapsed_ns",
+    "operations",
+    "bytes_per_s",
+    "operations_per_s",
+    "interval_bytes_per_s_min",
+    "latency_mean_ns",
+    "latency_min_ns",
+    "latency_p50_ns",
+    "latency_p90_ns",
+    "latency_p99_ns",
+    "latency_p99_9_ns",
+    "latency_max_ns",
+    "latency_time_weighted_p99_ns",
+)
+"""Columns of results.csv that a row holds."""
+
+_ROW_KEYS = ("block_size_bytes", "load_point", "stream", "operation")
+_LIMIT_KEYS = ("metric", "bound", "limit_value", "value", "method", "confidence", "share", "share_bound", "value_bound", "episode_s", "verdict")
+_SIZE_VARIES = ("zfs",)
+"""File systems whose size is that of what is free, so that it says nothing about which one it is."""
+
+
+class CertificateError(ValueError):
+    """A certificate that cannot be made or used; the message is one sentence."""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A certificate as its canonical text."""
+
+    text: str
+
+    @cached_property
+    def sha256(self) -> str:
+        """The identity: the SHA-256 of the text, which is also that of the file."""
+        return hashlib.sha256(self.text.encode("ascii")).hexdigest()
+
+    @cached_property
+    def content(self) -> dict[str, Any]:
+        """The content as plain data."""
+        return json.loads(self.text)
+
+    @classmethod
+    def of_content(cls, content: Mapping[str, Any]) -> Certificate:
+        """Return the certificate with this content. Raises CertificateError if it holds what JSON cannot."""
+        try:
+            return cls(canonical(content))
+        except (TypeError, ValueError) as error:
+            raise CertificateError(f"the content of the certificate is not plain data: {error}") from None
+
+    @classmethod
+    def parse(cls, text: bytes) -> Certificate:
+        """Return the certificate with this text, which nobody vouches for. Raises CertificateError."""
+        try:
+            content = json.loads(text)
+            certificate = cls(canonical(content))
+        except (ValueError, RecursionError):
+            raise CertificateError("the certificate is not JSON") from None
+        _check(content)
+        if certificate.text.encode("ascii") != text:
+            raise CertificateError("the certificate is not written in its canonical form, so its SHA-256 is not its identity")
+        return certificate
+
+    @cached_property
+    def entry(self) -> Entry:
+        """What the history looks a certificate up by."""
+        content = self.content
+        return Entry(
+            sha256=self.sha256,
+            **{name: content[name] for name in ("run_id", "host", "volume", "volume_id", "effect", "verdict", "judged_at", "valid_from", "valid_until")},
+            boot_id=content["machine"]["boot_id"],
+            profile=content["profile"]["name"],
+            method_version=content["method_version"],
+            disturbed=int(bool(content["disturbances"])),
+        )
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the history looks a certificate up by: the fields that decide its state and which other certificates it belongs with.
+
+    volume_id is None if it is not known which volume it was. valid_from and valid_until (the last day) are None unless it certifies.
+    """
+
+    sha256: str
+    run_id: str
+    host: str
+    volume: str
+    volume_id: str | None
+    boot_id: str
+    profile: str
+    method_version: int | None
+    effect: str
+    verdict: str
+    disturbed: int
+    judged_at: str
+    valid_from: str | None
+    valid_until: str | None
+
+    @property
+    def label(self) -> str:
+        """How people call the host's volume."""
+        return kinds.host_label(self.host, self.volume)
+
+    @property
+    def order(self) -> tuple[str, str, str]:
+        """What certificates are sorted by, the oldest first; it is the same in every history that holds them."""
+        return self.judged_at, self.run_id, self.sha256
+
+
+def canonical(content: Any) -> str:
+    """Return plain data as canonical text: JSON in ASCII with sorted keys, indented by one blank, each number as Python writes it, a final line end."""
+    return json.dumps(content, indent=1, sort_keys=True, ensure_ascii=True, allow_nan=False) + "\n"
+
+
+def fingerprint(content: Any) -> str:
+    """Return the SHA-256 of plain data in its canonical text."""
+    return hashlib.sha256(canonical(content).encode("ascii")).hexdigest()
+
+
+def certificate_of(run: Mapping[str, Any], record: HostRecord, tables: Tables | None) -> Certificate | None:
+    """Return the certificate of a record, None if it was not judged. tables are None if nothing was measured. Raises CertificateError."""
+    if record.verdict not in WORST_FIRST:
+        return None
+    judged_at = record.created_at or str(run.get("created_at") or "")
+    identity = identity_of(record)
+    effect = effect_of(record)
+    return Certificate.of_content(
+        {
+            "schema": SCHEMA_VERSION,
+            "run_id": record.run_id or str(run.get("run_id") or ""),
+            "host": printable(record.host),
+            "volume": printable(record.volume),
+            "volume_id": fingerprint(identity) if identity else None,
+            "identity": identity,
+            "machine": {key: _text(record.facts.get(key)) for key in ("boot_id", "hostname")},
+            "environment": {key: _plain(record.facts.get(key)) for key in ENVIRONMENT},
+            "profile": _profile(run, record.host),
+            "effect": effect,
+            "verdict": record.verdict,
+            "qualification": record.qualification,
+            "reasons": record.reasons,
+            "disturbances": record.disturbances,
+            "judged_at": judged_at,
+            **_validity(judged_at, effect, (run.get("policy") or {}).get("valid_days")),
+            "collection_version": str(run.get("collection_version") or ""),
+            "tester_version": tables.run.get("version", "") if tables else "",
+            "method_version": _method_version(tables),
+            "parameters": _parameters(run, tables),
+            "rows": _rows(record, tables) if tables else [],
+            "tables": {name: str(filed.get("sha256") or "") for name, filed in record.tables.items()},
+        }
+    )
+
+
+def effect_of(record: HostRecord) -> str:
+    """Return what a record does to the validity of its volume."""
+    if record.verdict == FAIL:
+        return FAILS
+    return CERTIFIES if record.verdict in GOOD and record.certified else ATTEMPT
+
+
+def identity_of(record: HostRecord) -> dict[str, Any] | None:
+    """Return the stable facts that make a volume the same one as before, None if it is not known where the host's volume was.
+
+    A machine without a machine-id has only the name that the inventory gives it.
+    """
+    facts = record.facts
+    if not facts.get("mount_point"):
+        return None
+    machine_id = _text(facts.get("machine_id"))
+    size = None if facts.get("filesystem_type") in _SIZE_VARIES else _whole(facts.get("filesystem_size_bytes"))
+    return {
+        "machine_id": machine_id,
+        "host": "" if machine_id else printable(record.host),
+        "device_ids": _text(facts.get("device_ids")),
+        "filesystem_uuid": _text(facts.get("filesystem_uuid")),
+        "filesystem_size_bytes": size,
+        "mount_point": _text(facts.get("mount_point")),
+        "volume": printable(record.volume),
+    }
+
+
+def _profile(run: Mapping[str, Any], host: str) -> dict[str, Any]:
+    profile = (run.get("host_profiles") or {}).get(host) or run["profile"]
+    return {"name": str(profile["name"]), "version": str(profile["version"]), "sha256": fingerprint(profile)}
+
+
+def _validity(judged_at: str, effect: str, valid_days: Any) -> dict[str, str | None]:
+    try:
+        begin = datetime.datetime.strptime(judged_at, MOMENT).date()
+    except ValueError:
+        raise CertificateError(f"the record has no usable time of its judgement ({judged_at!r})") from None
+    if effect != CERTIFIES:
+        return {"valid_from": None, "valid_until": None}
+    end = begin + datetime.timedelta(days=DEFAULT_VALID_DAYS if valid_days is None else valid_days)
+    return {"valid_from": begin.isoformat(), "valid_until": end.isoformat()}
+
+
+def _method_version(tables: Tables | None) -> int | None:
+    """Return the version of the tester's method, None if it names none: its figures are comparable with nothing then."""
+    text = tables.run.get("method_version", "") if tables else ""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+def _parameters(run: Mapping[str, Any], tables: Tables | None) -> dict[str, str]:
+    measured = {key: tables.run.get(key, "") for key in PARAMETERS} if tables else {}
+    return {**measured, "sweep_mode": str((run.get("parameters") or {}).get("sweep_mode") or "")}
+
+
+def _rows(record: HostRecord, tables: Tables) -> list[dict[str, Any]]:
+    """Return for each step the figures of all workers together, and what the limits say about them."""
+    judged: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for judgement in record.judgements:
+        if judgement.get("worker") == ALL_WORKERS:
+            said = {name: judgement[name] for name in _LIMIT_KEYS if judgement.get(name) is not None}
+            judged.setdefault(_row_key(judgement), []).append(said)
+    return [
+        {**{name: row.get(name) for name in (*_ROW_KEYS, *FIGURES)}, "limits": judged.get(_row_key(row), [])}
+        for row in tables.results
+        if row["worker"] == ALL_WORKERS
+    ]
+
+
+def _row_key(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(row.get(name) for name in _ROW_KEYS)
+
+
+def _check(content: Any) -> None:
+    """Raise CertificateError if content lacks what the history needs of a certificate."""
+    if not isinstance(content, dict) or content.get("schema") != SCHEMA_VERSION:
+        raise CertificateError(f"it is not a certificate of schema {SCHEMA_VERSION}")
+    profile, machine = content.get("profile"), content.get("machine")
+    texts = [content.get(key) for key in ("run_id", "host", "volume", "verdict", "judged_at")]
+    texts += [part.get(key) if isinstance(part, dict) else None for part, key in ((profile, "name"), (machine, "boot_id"))]
+    optional = [content.get(key, 0) for key in ("volume_id", "valid_from", "valid_until")]
+    version = content.get("method_version", "")
+    usable = (
+        all(isinstance(text, str) for text in texts)
+        and all(text is None or isinstance(text, str) for text in optional)
+        and (version is None or isinstance(version, int))
+        and content.get("effect") in EFFECTS
+        and isinstance(content.get("disturbances"), list)
+        and (content["effect"] == CERTIFIES) == (content["valid_until"] is not None)
+    )
+    if not usable:
+        raise CertificateError("the certificate lacks a field, or has one of another type")
+    try:
+        datetime.datetime.strptime(content["judged_at"], MOMENT)
+        for day in (content["valid_from"], content["valid_until"]):
+            datetime.date.fromisoformat(day or "2000-01-01")
+    except ValueError:
+        raise CertificateError("the certificate has a time that is not one") from None
+
+
+def _text(value: Any) -> str:
+    return printable(value) if isinstance(value, str) else ""
+
+
+def _whole(value: Any) -> int | None:
+    """Return a size that comes as a number or, from the tester's table, as text."""
+    text = str(value)
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else None
+
+
+def _plain(value: Any) -> str | int | None:
+    return value if isinstance(value, int) else (_text(value) or None)

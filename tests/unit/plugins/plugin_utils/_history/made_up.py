@@ -1,0 +1,54 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Made-up certificates for the tests and benchmarks of the history: as they come from records, and as entries alone."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import CERTIFIES, FAILS, Certificate, Entry, certificate_of, fingerprint
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+
+RUN = {**fabricate.run_data(["db07"]), "run_id": "R1"}
+VERDICTS = {CERTIFIES: "pass", FAILS: "fail"}
+
+
+def certificate(run=RUN, host="db07", files=None, facts=(), **keys):
+    """Return the certificate of a measured host, which passes and certifies unless its tables or keys of the record say otherwise."""
+    files = files or fabricate.tables(over=[])
+    record = fabricate.judged(run, host, files)
+    known = {"machine_id": "a" * 32, "boot_id": "boot-1", "hostname": host, "filesystem_size_bytes": 10**12, "device_ids": "naa.1", "filesystem_uuid": "u-1"}
+    record = dataclasses.replace(record, **{"run_id": run["run_id"], "facts": {**record.facts, **known, **dict(facts)}, **keys})
+    return certificate_of(run, record, parse_tables(files))
+
+
+def changed(certificate, **fields):
+    """Return a certificate with other fields."""
+    return Certificate.of_content({**certificate.content, **fields})
+
+
+def entry(day, effect=CERTIFIES, host="db07", volume_id="v1", boot_id="b1", profile="silver", volume="log", valid_days=90, **keys):
+    """Return the entry of something that was judged on a day (ISO 8601)."""
+    judged = datetime.date.fromisoformat(day)
+    until = (judged + datetime.timedelta(days=valid_days)).isoformat() if effect == CERTIFIES else None
+    values = {
+        "run_id": f"run-{day}",
+        "host": host,
+        "volume": volume,
+        "volume_id": volume_id,
+        "boot_id": boot_id,
+        "profile": profile,
+        "method_version": 1,
+        "effect": effect,
+        "verdict": VERDICTS.get(effect, "inconclusive"),
+        "disturbed": 0,
+        "judged_at": f"{day}T10:00:00Z",
+        "valid_from": day if until else None,
+        "valid_until": until,
+        **keys,
+    }
+    return Entry(sha256=fingerprint(values), **values)

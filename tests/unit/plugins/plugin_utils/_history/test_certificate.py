@@ -1,0 +1,175 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The certificate: what it says, which volume it is about, and that it is the same whenever it is made."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import re
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import (
+    ATTEMPT,
+    CERTIFIES,
+    FAILS,
+    Certificate,
+    CertificateError,
+    certificate_of,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up
+
+GOOD = made_up.certificate()
+SLOW = fabricate.tables(fabricate.sweep_rows(latency_ns=30_000_000))
+
+
+def test_a_pass_certifies_from_its_day_on_for_the_days_of_the_policy():
+    assert (GOOD.entry.effect, GOOD.entry.verdict) == (CERTIFIES, "pass")
+    assert (GOOD.entry.valid_from, GOOD.entry.valid_until) == ("2026-11-21", "2027-02-19")
+    short = made_up.certificate(run={**made_up.RUN, "policy": {"valid_days": 7}})
+    assert short.entry.valid_until == "2026-11-28"
+
+
+@pytest.mark.parametrize(
+    "made, effect, verdict",
+    [
+        (lambda: made_up.certificate(files=SLOW), FAILS, "fail"),
+        (lambda: made_up.certificate(files=fabricate.tables()), ATTEMPT, "pass"),  # without confidence: does not certify
+        (lambda: made_up.certificate(verdict="warn"), CERTIFIES, "warn"),
+        (lambda: made_up.certificate(verdict="inconclusive"), ATTEMPT, "inconclusive"),
+        (lambda: certificate_of(made_up.RUN, fabricate.failed("db07"), None), ATTEMPT, "unreachable"),
+    ],
+)
+def test_only_a_qualifying_pass_certifies_and_only_a_fail_ends(made, effect, verdict):
+    entry = made().entry
+    assert (entry.effect, entry.verdict) == (effect, verdict)
+    assert (entry.valid_from is None) == (entry.valid_until is None) == (effect != CERTIFIES)
+
+
+def test_a_preflight_has_no_certificate():
+    record = dataclasses.replace(fabricate.failed("db07"), kind="preflight", verdict=None, error=None)
+    assert certificate_of(made_up.RUN, record, None) is None
+
+
+def test_the_identity_is_the_sha256_of_the_file_and_the_same_each_time():
+    assert made_up.certificate().sha256 == GOOD.sha256 == hashlib.sha256(GOOD.text.encode()).hexdigest()
+    assert Certificate.parse(GOOD.text.encode()).entry == GOOD.entry
+    assert made_up.changed(GOOD, run_id="R2").sha256 != GOOD.sha256
+
+
+def test_a_row_holds_the_figures_of_all_workers_and_what_each_limit_says_of_them():
+    rows = GOOD.content["rows"]
+    assert [row["block_size_bytes"] for row in rows] == list(fabricate.BLOCK_SIZES)
+    assert (rows[0]["latency_mean_ns"], rows[0]["load_point"], rows[0]["stream"], rows[0]["operation"]) == (202048, 1, "log", "write")
+    p99 = next(limit for limit in rows[0]["limits"] if limit["metric"] == "latency_p99")
+    assert p99["verdict"] == "pass" and p99["share"] == 0 and 0 < p99["share_bound"] < 0.01 and p99["limit_value"] > 0
+
+
+def test_what_makes_figures_comparable_is_named():
+    assert GOOD.entry.method_version == 1
+    assert GOOD.content["parameters"]["option_files"] == "16"
+    assert made_up.certificate(files=fabricate.tables(method_version="1e3")).entry.method_version is None
+    assert made_up.certificate(files=fabricate.tables(method_version=None)).entry.method_version is None
+
+
+@pytest.mark.parametrize(
+    "fact, value",
+    [
+        ("machine_id", "b" * 32),
+        ("device_ids", "naa.2"),
+        ("filesystem_uuid", "u-2"),
+        ("filesystem_size_bytes", 2 * 10**12),
+        ("mount_point", "/other"),
+    ],
+)
+def test_a_stable_fact_makes_another_volume(fact, value):
+    assert made_up.certificate(facts={fact: value}).entry.volume_id != GOOD.entry.volume_id
+
+
+@pytest.mark.parametrize("fact", ["kernel", "device_firmware", "device_driver", "mount_options", "boot_id", "hostname"])
+def test_what_can_change_is_recorded_but_makes_no_other_volume(fact):
+    other = made_up.certificate(facts={fact: "other"})
+    assert other.entry.volume_id == GOOD.entry.volume_id
+    assert (other.content["environment"] | other.content["machine"])[fact] == "other"
+
+
+def test_the_inventory_name_counts_only_without_a_machine_id():
+    assert made_up.certificate(host="db08").entry.volume_id == GOOD.entry.volume_id
+    first, second = (made_up.certificate(host=host, facts={"machine_id": ""}).entry.volume_id for host in ("db07", "db08"))
+    assert first != second
+
+
+def test_a_size_as_text_is_the_same_size_and_that_of_zfs_says_nothing():
+    """The tester's table overwrites the module's number with text."""
+    assert made_up.certificate(facts={"filesystem_size_bytes": str(10**12)}).entry.volume_id == GOOD.entry.volume_id
+    sizes = [made_up.certificate(facts={"filesystem_type": "zfs", "filesystem_size_bytes": size}) for size in (1, 2)]
+    assert sizes[0].entry.volume_id == sizes[1].entry.volume_id
+
+
+def test_a_host_of_which_nothing_is_known_names_no_volume():
+    entry = certificate_of(made_up.RUN, fabricate.failed("db07"), None).entry
+    assert entry.volume_id is None and (entry.host, entry.volume) == ("db07", "log")
+
+
+def test_hostile_text_is_escaped():
+    certificate = made_up.certificate(host="db\x0007", facts={"mount_point": "/a\x1b[2J", "kernel": ["x"]})
+    assert certificate.entry.host == "db\\x0007"
+    assert certificate.content["identity"]["mount_point"] == "/a\\x1b[2J" and certificate.content["environment"]["kernel"] is None
+
+
+@pytest.mark.parametrize(
+    "damage, message",
+    [
+        (lambda text: text[:-2], "not JSON"),
+        (lambda text: text.replace(": ", ":"), "canonical form"),
+        (lambda text: text.replace('"schema": 1', '"schema": 2'), "schema 1"),
+        (lambda text: text.replace('"effect": "certifies"', '"effect": "other"'), "lacks a field"),
+        (lambda text: text.replace('"judged_at": "2026', '"judged_at": "x026'), "time that is not one"),
+        (lambda text: text.replace("2027-02-19", "2027-02-30"), "time that is not one"),
+        (lambda text: "[" * 100_000, "not JSON"),
+    ],
+)
+def test_a_damaged_certificate_is_refused(damage, message):
+    with pytest.raises(CertificateError, match=message):
+        Certificate.parse(damage(GOOD.text).encode())
+
+
+@pytest.mark.parametrize("missing", [key for key in GOOD.content if key in made_up.entry("2026-11-21").__dataclass_fields__])
+def test_a_certificate_without_what_the_history_needs_is_refused(missing):
+    content = {key: value for key, value in GOOD.content.items() if key != missing}
+    with pytest.raises(CertificateError, match="lacks a field"):
+        Certificate.parse(Certificate.of_content(content).text.encode())
+
+
+def test_a_record_without_a_time_is_refused():
+    with pytest.raises(CertificateError, match="time of its judgement"):
+        made_up.certificate(created_at="yesterday")
+
+
+def test_a_table_that_says_too_much_changes_nothing():
+    """A tester can send any key in run.csv; only the named ones are in the certificate."""
+    files = fabricate.tables(over=[], option_unheard_of="1")
+    assert parse_tables(files).run["option_unheard_of"] == "1"
+    assert "option_unheard_of" not in made_up.certificate(files=files).text
+
+
+def test_every_field_is_documented():
+    text = (fabricate.PROJECT / "docs/certificates.md").read_text(encoding="utf-8")
+    documented = set(re.findall(r"`([a-z0-9_]+)`", text))
+
+    def names(content):
+        if isinstance(content, dict):
+            for key, value in content.items():
+                yield key
+                yield from names(value)
+        for item in content if isinstance(content, list) else []:
+            yield from names(item)
+
+    content = {**GOOD.content, "tables": {}}
+    assert not set(names(content)) - documented
+    assert json.loads(GOOD.text) == GOOD.content
