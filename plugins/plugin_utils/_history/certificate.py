@@ -111,9 +111,9 @@ class Certificate:
         """The identity: the SHA-256 of the text, which is also that of the file."""
         return hashlib.sha256(self.text.encode("ascii")).hexdigest()
 
-    @cached_property
+    @property
     def content(self) -> dict[str, Any]:
-        """The content as plain data."""
+        """The content as plain data: read anew each time, because that of a whole fleet would not fit into memory."""
         return json.loads(self.text)
 
     @classmethod

@@ -1,0 +1,240 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The history: where certificates are stored for good. Entries are added and, on request, pruned; none is ever changed.
+
+The SQL is the same for every database. What differs is in the subclasses: how to connect, how a transaction begins, and a few words of the schema.
+"""
+
+from __future__ import annotations
+
+import abc
+import contextlib
+import dataclasses
+import datetime
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import CERTIFIES, Certificate, CertificateError, Entry
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT, utc_now
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
+
+COLUMNS = tuple(each.name for each in dataclasses.fields(Entry))
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """
+        CREATE TABLE logdisk_certificates (
+            sha256 {text} PRIMARY KEY,
+            run_id {text} NOT NULL,
+            host {text} NOT NULL,
+            volume {text} NOT NULL,
+            volume_id {text},
+            boot_id {text} NOT NULL,
+            profile {text} NOT NULL,
+            method_version INTEGER,
+            effect {text} NOT NULL,
+            verdict {text} NOT NULL,
+            disturbed INTEGER NOT NULL,
+            judged_at {text} NOT NULL,
+            valid_from {text},
+            valid_until {text}
+        )
+        """,
+        "CREATE INDEX logdisk_certificates_name ON logdisk_certificates (host, volume, judged_at)",
+        "CREATE INDEX logdisk_certificates_volume ON logdisk_certificates (volume_id, judged_at)",
+        # Apart from the columns that are searched, so that a search of all certificates reads a small part of the history only.
+        "CREATE TABLE logdisk_contents (sha256 {text} PRIMARY KEY, content {text} NOT NULL)",
+        """
+        CREATE TABLE logdisk_revocations (
+            sha256 {text} PRIMARY KEY,
+            revoked_at {text} NOT NULL,
+            revoked_by {text} NOT NULL,
+            reason {text} NOT NULL
+        )
+        """,
+    ),
+)
+"""The statements that lead from each version of the schema to the next, the first from an empty database. Never change one that was released: add another."""
+
+_ALL_COLUMNS = ", ".join(COLUMNS)
+_INSERT = f"INSERT INTO logdisk_certificates ({_ALL_COLUMNS}) VALUES ({', '.join('?' * len(COLUMNS))}) ON CONFLICT DO NOTHING"
+_INSERT_CONTENT = "INSERT INTO logdisk_contents (sha256, content) VALUES (?, ?) ON CONFLICT DO NOTHING"
+# The newest of each effect decides a state. Boot IDs tell clones apart, so the newest of each is kept.
+_NEWEST = f"""
+    SELECT {_ALL_COLUMNS} FROM (
+        SELECT {_ALL_COLUMNS}, row_number() OVER (
+            PARTITION BY volume_id, host, volume, boot_id, profile, effect ORDER BY judged_at DESC, run_id DESC, sha256 DESC
+        ) AS age
+        FROM logdisk_certificates
+    ) AS ranked WHERE age = 1
+"""
+
+
+class HistoryError(OSError):
+    """A history that cannot be opened, read or written; the message is one sentence with its place and, if it is known, what to do."""
+
+
+@dataclass(frozen=True)
+class Revocation:
+    """Who withdrew a certificate, when, and why."""
+
+    sha256: str
+    revoked_at: str
+    revoked_by: str
+    reason: str
+
+
+class History(abc.ABC):
+    """An open history. It is a context manager that closes it. Every method raises HistoryError."""
+
+    errors: tuple[type[Exception], ...] = ()
+    """What the database's library raises."""
+
+    text_type = "TEXT"
+    """The type of a column of text that sorts by the code points of its characters."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+
+    def __enter__(self) -> History:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @abc.abstractmethod
+    def close(self) -> None:
+        """Close the connection."""
+
+    @abc.abstractmethod
+    def _transaction(self) -> contextlib.AbstractContextManager[None]:
+        """Begin a transaction that writes; it is committed if the block succeeds, else undone."""
+
+    @abc.abstractmethod
+    def _execute(self, sql: str, values: Sequence[Any] = ()) -> Any:
+        """Execute a statement with question marks for its values and return a cursor."""
+
+    @abc.abstractmethod
+    def _execute_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> int:
+        """Execute a statement for each row; return how many rows of the database it concerned."""
+
+    @abc.abstractmethod
+    def _has_schema(self) -> bool:
+        """Whether the history was ever written to."""
+
+    @abc.abstractmethod
+    def _lock_schema(self) -> None:
+        """Keep other writers from migrating until the end of the transaction."""
+
+    def store(self, certificates: Iterable[Certificate]) -> int:
+        """Store certificates, all or none of them; return how many the history did not have yet."""
+        # In one order, so that two writers of the same certificates do not wait for each other.
+        ordered = sorted(certificates, key=lambda certificate: certificate.sha256)
+        rows = [dataclasses.astuple(certificate.entry) for certificate in ordered]
+        contents = [(certificate.sha256, certificate.text) for certificate in ordered]
+        with self._reported("cannot be written"), self._transaction():
+            added = self._execute_many(_INSERT, rows) if rows else 0
+            if rows:
+                self._execute_many(_INSERT_CONTENT, contents)
+        return added
+
+    def newest(self) -> list[Entry]:
+        """Return the entries that decide today's states: of each volume, name, boot and profile, the newest of each effect."""
+        return self._entries(_NEWEST)
+
+    def of_name(self, host: str, volume: str) -> list[Entry]:
+        """Return all entries of a host's volume, the oldest first; a replaced volume's are among them."""
+        sql = f"SELECT {_ALL_COLUMNS} FROM logdisk_certificates WHERE host = ? AND volume = ? ORDER BY judged_at, run_id, sha256"
+        return self._entries(sql, (printable(host), printable(volume)))
+
+    def of_volume(self, volume_id: str) -> list[Entry]:
+        """Return all entries of a volume, under whichever name, the oldest first."""
+        return self._entries(f"SELECT {_ALL_COLUMNS} FROM logdisk_certificates WHERE volume_id = ? ORDER BY judged_at, run_id, sha256", (volume_id,))
+
+    def of_run(self, run_id: str) -> list[Entry]:
+        """Return all entries of a run."""
+        return self._entries(f"SELECT {_ALL_COLUMNS} FROM logdisk_certificates WHERE run_id = ? ORDER BY host, volume, sha256", (run_id,))
+
+    def certificate(self, beginning: str) -> Certificate:
+        """Return the certificate whose SHA-256 begins so."""
+        with self._reported("cannot be read"):
+            sql = "SELECT content FROM logdisk_contents WHERE sha256 >= ? AND sha256 < ? ORDER BY sha256 LIMIT 2"
+            found = self._execute(sql, (beginning, beginning + "g")).fetchall()
+        if len(found) != 1:
+            raise HistoryError(f"the history {self.place} has {'more than one' if found else 'no'} certificate whose SHA-256 begins with {beginning!r}")
+        try:
+            return Certificate.parse(found[0][0].encode("ascii", "replace"))
+        except CertificateError as error:
+            raise HistoryError(f"the history {self.place} is damaged at {beginning}: {error}") from None
+
+    def revoke(self, sha256: str, reason: str, revoked_by: str) -> None:
+        """Withdraw a certificate by hand. The first revocation of a certificate counts."""
+        if not reason.strip():
+            raise HistoryError("a certificate is revoked for a reason: name it")
+        with self._reported("cannot be written"), self._transaction():
+            found = self._execute("SELECT effect FROM logdisk_certificates WHERE sha256 = ?", (sha256,)).fetchall()
+            if not found or found[0][0] != CERTIFIES:
+                raise HistoryError(f"the history {self.place} has no certificate {sha256} to revoke")
+            sql = "INSERT INTO logdisk_revocations (sha256, revoked_at, revoked_by, reason) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
+            self._execute(sql, (sha256, utc_now(), printable(revoked_by), printable(reason)))
+
+    def revocations(self) -> dict[str, Revocation]:
+        """Return what was revoked, by the SHA-256 of the certificate."""
+        with self._reported("cannot be read"):
+            rows = self._execute("SELECT sha256, revoked_at, revoked_by, reason FROM logdisk_revocations").fetchall()
+        return {row[0]: Revocation(*row) for row in rows}
+
+    def prune(self, before: datetime.date) -> int:
+        """Remove the entries that were judged before a day, and return how many. What decides a state is kept, so that no state changes."""
+        moment = datetime.datetime.combine(before, datetime.time()).strftime(MOMENT)
+        with self._reported("cannot be written"), self._transaction():
+            kept = {entry.sha256 for entry in self.newest()}
+            old = self._execute("SELECT sha256 FROM logdisk_certificates WHERE judged_at < ?", (moment,)).fetchall()
+            removed = [(sha256,) for (sha256,) in old if sha256 not in kept]
+            for table in ("logdisk_contents", "logdisk_certificates") if removed else ():
+                self._execute_many(f"DELETE FROM {table} WHERE sha256 = ?", removed)
+        return len(removed)
+
+    def _entries(self, sql: str, values: Sequence[Any] = ()) -> list[Entry]:
+        with self._reported("cannot be read"):
+            return [Entry(*row) for row in self._execute(sql, values).fetchall()]
+
+    def _migrate(self) -> None:
+        """Bring the schema to the version of this collection. Refuses a newer one, and one that another collection changed."""
+        with self._reported("cannot be opened"):
+            if self._version() == len(MIGRATIONS):
+                return
+            with self._transaction():
+                self._lock_schema()
+                for number in range(self._version() + 1, len(MIGRATIONS) + 1):
+                    self._apply(number)
+
+    def _version(self) -> int:
+        """Return the version of the schema, 0 if there is none."""
+        if not self._has_schema():
+            return 0
+        version = self._execute("SELECT max(version) FROM logdisk_schema").fetchone()[0] or 0
+        if version > len(MIGRATIONS):
+            raise HistoryError(
+                f"the history {self.place} was written by a newer version of this collection (schema {version}, this one knows {len(MIGRATIONS)}): "
+                "update the collection on this controller"
+            )
+        return version
+
+    def _apply(self, number: int) -> None:
+        if number == 1:
+            self._execute(f"CREATE TABLE logdisk_schema (version INTEGER PRIMARY KEY, applied_at {self.text_type} NOT NULL)")
+        for statement in MIGRATIONS[number - 1]:
+            self._execute(statement.format(text=self.text_type))
+        self._execute("INSERT INTO logdisk_schema (version, applied_at) VALUES (?, ?)", (number, utc_now()))
+
+    @contextlib.contextmanager
+    def _reported(self, what: str) -> Iterator[None]:
+        """Turn what the database's library raises into a HistoryError."""
+        try:
+            yield
+        except self.errors as error:
+            raise HistoryError(f"the history {self.place} {what}: {' '.join(str(error).split())}") from None

@@ -1,0 +1,326 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The history, the same tests on SQLite and on a real PostgreSQL: nothing is lost, nothing changes, and nothing goes wrong in silence."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import dataclasses
+import datetime
+import multiprocessing
+import os
+import random
+import signal
+import threading
+import time
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import postgresql_store, store
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, CERTIFIES, EFFECTS, FAILS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.sqlite_store import SqliteHistory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import HistoryError
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up
+
+SPAWN = multiprocessing.get_context("spawn")
+SMALL = made_up.changed(made_up.certificate(), rows=[])
+DAY = datetime.date(2026, 1, 1)
+
+
+def small(number=0, **fields):
+    return made_up.changed(SMALL, **{"host": f"db{number}", "volume_id": f"v{number}", **fields})
+
+
+def judged(day, effect=CERTIFIES, number=0, **fields):
+    """Return a small certificate of something that was judged so many days after DAY."""
+    date = DAY + datetime.timedelta(days=day)
+    until = (date + datetime.timedelta(days=90)).isoformat() if effect == CERTIFIES else None
+    times = {"judged_at": f"{date}T10:00:00Z", "valid_from": date.isoformat() if until else None, "valid_until": until}
+    return small(number, effect=effect, verdict=made_up.VERDICTS.get(effect, "error"), run_id=f"run{day}", **times, **fields)
+
+
+@pytest.fixture
+def history(place):
+    with open_history(place, create=True) as history:
+        yield history
+
+
+def test_what_was_stored_is_found_again_after_reopening(place):
+    certificate = made_up.certificate()
+    with open_history(place, create=True) as history:
+        assert history.store([certificate]) == 1
+    with open_history(place) as history:
+        assert history.newest() == [certificate.entry]
+        assert history.of_name("db07", "log") == history.of_volume(certificate.entry.volume_id) == history.of_run("R1") == [certificate.entry]
+        assert history.certificate(certificate.sha256[:8]).text == certificate.text
+
+
+def test_an_empty_history_is_empty(history):
+    assert history.store([]) == 0
+    assert history.newest() == history.of_name("db07", "log") == history.of_run("R1") == []
+    assert history.revocations() == {}
+
+
+def test_storing_twice_changes_nothing(history):
+    certificates = [small(number) for number in range(5)]
+    assert history.store(certificates[:3]) == 3
+    assert history.store(certificates) == 2
+    before = history.newest()
+    assert history.store(certificates + certificates) == 0
+    assert sorted(history.newest(), key=lambda entry: entry.host) == sorted(before, key=lambda entry: entry.host)
+
+
+def test_entries_come_in_the_order_of_judging_not_of_storing(history):
+    certificates = [judged(day) for day in (5, 1, 3)]
+    for certificate in certificates:
+        history.store([certificate])
+    assert [entry.run_id for entry in history.of_name("db0", "log")] == ["run1", "run3", "run5"]
+    assert [entry.run_id for entry in history.newest()] == ["run5"]
+
+
+def test_the_newest_entries_say_the_same_as_all(history):
+    """A store reads a part of the history only; the states must not depend on that."""
+    rng = random.Random("history")
+    certificates = []
+    for number in range(400):
+        name = rng.randrange(20)
+        changes = {
+            "volume_id": rng.choice([f"v{name}", f"v{name}", f"v{name % 7}", None]),
+            "machine": {"boot_id": f"boot{rng.randrange(4)}", "hostname": ""},
+            "profile": {"name": rng.choice(["gold", "silver", "look"]), "version": "1", "sha256": ""},
+        }
+        certificates.append(judged(rng.randrange(200), rng.choice(EFFECTS), name, collection_version=str(number), **changes))
+    history.store(certificates)
+    today = Today(DAY + datetime.timedelta(days=230))
+    states = [dataclasses.replace(line, replaced=None) for line in fleet_status(history.newest(), (), today)]
+    assert len(states) > 20
+    assert states == [dataclasses.replace(line, replaced=None) for line in fleet_status((each.entry for each in certificates), (), today)]
+
+
+@pytest.mark.parametrize("beginning, message", [("", "more than one"), ("zz", "no certificate"), ("'; --", "no certificate")])
+def test_a_certificate_is_found_only_by_a_beginning_of_its_own(history, beginning, message):
+    history.store([small(0), small(1)])
+    with pytest.raises(HistoryError, match=message):
+        history.certificate(beginning)
+
+
+def test_hostile_names_are_stored_as_they_are(history):
+    names = ["'; DROP TABLE logdisk_certificates; --", "ü\u202e", "%s", "?", "{text}", "a\x00b", "\ud800"]
+    history.store([made_up.certificate(host=name) for name in names])
+    for name in names:
+        assert len(history.of_name(name, "log")) == 1
+    assert len(history.newest()) == len(names)
+
+
+def test_a_revocation_needs_a_reason_and_a_certificate_and_is_final(history):
+    certificate, fail = small(0), judged(1, FAILS, 1)
+    history.store([certificate, fail])
+    for sha256, reason in ((certificate.sha256, " "), ("f" * 64, "x"), (fail.sha256, "x")):
+        with pytest.raises(HistoryError):
+            history.revoke(sha256, reason, "ops")
+    history.revoke(certificate.sha256, "firmware recalled", "ops")
+    history.revoke(certificate.sha256, "another", "somebody")
+    (revocation,) = history.revocations().values()
+    assert (revocation.sha256, revocation.reason, revocation.revoked_by) == (certificate.sha256, "firmware recalled", "ops")
+
+
+def test_pruning_removes_the_old_and_changes_no_state(history):
+    certificates = [judged(day) for day in (1, 2, 3)] + [judged(1, FAILS, 1), judged(2, FAILS, 1), judged(2, ATTEMPT, 1)]
+    history.store(certificates)
+    newest = sorted(history.newest(), key=lambda entry: entry.order)
+    assert history.prune(DAY + datetime.timedelta(days=3)) == 3
+    assert [entry.run_id for entry in history.of_name("db0", "log")] == ["run3"]
+    assert sorted(history.newest(), key=lambda entry: entry.order) == newest
+    with pytest.raises(HistoryError):
+        history.certificate(certificates[0].sha256)
+    assert history.certificate(certificates[2].sha256).text == certificates[2].text
+
+
+def test_an_older_schema_is_migrated_and_a_newer_one_refused(place, monkeypatch):
+    certificate = small()
+    with open_history(place, create=True) as history:
+        history.store([certificate])
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "MIGRATIONS", (*store.MIGRATIONS, ("CREATE TABLE logdisk_more (more {text})",)))
+        for dummy in range(2):
+            with open_history(place) as history:
+                assert history.newest() == [certificate.entry]
+                assert history._execute("SELECT count(*) FROM logdisk_more").fetchone()[0] == 0
+    with pytest.raises(HistoryError, match="newer version of this collection"):
+        open_history(place)
+
+
+def test_a_migration_that_fails_leaves_the_history_as_it_was(place, monkeypatch):
+    open_history(place, create=True).close()
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "MIGRATIONS", (*store.MIGRATIONS, ("CREATE TABLE logdisk_more (more {text})", "nonsense")))
+        with pytest.raises(HistoryError, match="nonsense"):
+            open_history(place)
+    with open_history(place) as history:
+        assert history.store([small()]) == 1
+
+
+def write_runs(place, writer, runs, started):
+    """Store runs of 100 certificates; the body of another process."""
+    started.wait()
+    with open_history(place, create=True) as history:
+        for run in range(runs):
+            history.store([small(number, run_id=f"w{writer}r{run}") for number in range(100)])
+
+
+def test_two_controllers_at_once_lose_nothing(place):
+    started = SPAWN.Event()
+    writers = [SPAWN.Process(target=write_runs, args=(place, writer, 5, started)) for writer in range(2)]
+    for process in writers:
+        process.start()
+    started.set()
+    for process in writers:
+        process.join(120)
+    assert [process.exitcode for process in writers] == [0, 0]
+    with open_history(place) as history:
+        assert {len(history.of_run(f"w{writer}r{run}")) for writer in range(2) for run in range(5)} == {100}
+
+
+def test_a_history_that_is_made_twice_at_once_is_made_once(place, monkeypatch):
+    making = threading.Event()
+
+    def apply_slowly(history, number, real=store.History._apply):
+        real(history, number)
+        making.set()
+        time.sleep(0.3)
+
+    monkeypatch.setattr(store.History, "_apply", apply_slowly)
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        first = pool.submit(lambda: open_history(place, create=True).close())
+        assert making.wait(30)
+        open_history(place, create=True).close()
+        first.result()
+
+
+def test_two_controllers_with_the_same_certificates_do_not_block_each_other(place):
+    certificates = [small(number) for number in range(1000)]
+    open_history(place, create=True).close()
+    ready = threading.Barrier(2)
+
+    def write(own):
+        with open_history(place) as history:
+            ready.wait(30)
+            return history.store(own)
+
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        assert sum(pool.map(write, (certificates, certificates[::-1]))) == 1000
+
+
+def test_a_killed_controller_leaves_whole_runs(place):
+    started = SPAWN.Event()
+    open_history(place, create=True).close()
+    process = SPAWN.Process(target=write_runs, args=(place, 0, 100_000, started))
+    process.start()
+    started.set()
+    deadline = time.monotonic() + 60
+    with open_history(place) as history:
+        while len(history.of_run("w0r2")) == 0 and time.monotonic() < deadline:
+            time.sleep(0.01)
+    time.sleep(random.Random().uniform(0, 0.05))
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+    with open_history(place) as history:
+        counts = [len(history.of_run(f"w0r{run}")) for run in range(3)]
+        assert counts == [100, 100, 100]
+        assert len(history._execute("SELECT run_id FROM logdisk_certificates").fetchall()) % 100 == 0
+        assert history._execute("SELECT count(*) FROM logdisk_certificates").fetchone() == history._execute("SELECT count(*) FROM logdisk_contents").fetchone()
+        assert history.store([small(number, run_id="after") for number in range(100)]) == 100
+
+
+def test_a_run_is_stored_as_a_whole_or_not_at_all(history, monkeypatch):
+    monkeypatch.setattr(store, "_INSERT_CONTENT", "INSERT INTO nowhere VALUES (?, ?)")
+    with pytest.raises(HistoryError, match="nowhere"):
+        history.store([small(0), small(1)])
+    monkeypatch.undo()
+    assert history.newest() == []
+    assert history.store([small(0), small(1)]) == 2
+
+
+def test_a_full_disk_is_reported_and_loses_nothing(tmp_path):
+    with SqliteHistory(str(tmp_path / "history"), create=True) as history:
+        history.store([small(0)])
+        pages = history._execute("PRAGMA page_count").fetchone()[0]
+        history._execute(f"PRAGMA max_page_count = {pages + 2}")
+        with pytest.raises(HistoryError, match="is full"):
+            history.store([small(number) for number in range(100)])
+        assert history.newest() == [small(0).entry]
+        history._execute(f"PRAGMA max_page_count = {pages + 1000}")
+        assert history.store([small(1)]) == 1
+
+
+def test_a_lock_that_is_never_released_is_reported(tmp_path):
+    path = str(tmp_path / "history")
+    refused = pytest.raises(HistoryError, match="locked")
+    with SqliteHistory(path, create=True) as holder, SqliteHistory(path, create=False, busy_timeout_s=0.1) as history, holder._transaction(), refused:
+        history.store([small()])
+
+
+@pytest.mark.parametrize("content", [b"this is not a database, " * 100, b"SQLite format 3\0" + b"\xff" * 5000])
+def test_a_file_that_is_not_a_history_is_refused_and_kept(tmp_path, content):
+    path = tmp_path / "history"
+    path.write_bytes(content)
+    with pytest.raises(HistoryError, match=r"/history cannot be opened: .+"):
+        open_history(str(path), create=True)
+    assert path.read_bytes() == content
+
+
+def test_a_history_that_does_not_exist_is_not_made_by_reading(tmp_path):
+    for path in (tmp_path / "none", tmp_path / "no directory/none"):
+        with pytest.raises(HistoryError, match="does not exist"):
+            open_history(str(path))
+        assert not path.exists()
+    with pytest.raises(HistoryError, match="cannot be opened"):
+        open_history(str(tmp_path / "no directory/none"), create=True)
+
+
+def test_a_path_may_have_characters_that_mean_something_in_a_url(tmp_path):
+    path = tmp_path / "a?mode=memory#b%20"
+    open_history(str(path), create=True).close()
+    assert path.exists()
+
+
+def test_a_server_that_goes_away_is_reported(postgresql, monkeypatch):
+    monkeypatch.setenv("LOGDISK_HISTORY_PASSWORD", "a secret")
+    place = postgresql.new_database()
+    with open_history(place, create=True) as history, open_history(place) as other:
+        other._execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+        with pytest.raises(HistoryError, match="cannot be written"):
+            history.store([small()])
+
+
+def test_a_server_that_is_not_there_is_reported(tmp_path):
+    with pytest.raises(HistoryError, match="cannot be opened"):
+        open_history(f"postgresql://logdisk@/postgres?host={tmp_path}", create=True)
+
+
+def test_a_wrong_password_is_reported_without_showing_it(postgresql, monkeypatch):
+    monkeypatch.setenv("LOGDISK_HISTORY_PASSWORD", "hunter2")
+    with pytest.raises(HistoryError, match="authentication failed") as caught:
+        open_history(postgresql.url("postgres"))
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["postgresql://u:hunter2@h/db", "postgres://u@h/db?x=1&password=hunter2", "postgresql://u:hun@ter2@h/db"])
+def test_a_password_in_the_url_is_refused_and_not_shown(url):
+    with pytest.raises(HistoryError, match="LOGDISK_HISTORY_PASSWORD") as caught:
+        open_history(url)
+    assert "ter2" not in str(caught.value)
+
+
+def test_without_psycopg_it_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(postgresql_store, "psycopg", None)
+    with pytest.raises(HistoryError, match="pip install"):
+        open_history("postgresql://h/db")
+
+
+def test_another_database_is_refused():
+    with pytest.raises(HistoryError, match="must be a path or begin with postgresql://, not mysql://"):
+        open_history("mysql://h/db")
