@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Judges the fleet, writes the verdict, renders the report, and returns which hosts are to fail."""
+"""Judges the fleet, writes the verdict, renders the report, stores the certificates, and returns which hosts are to fail."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 from ansible.plugins.action import ActionBase
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import FILE_NAME, INTERNAL, VERDICT, make_outcome, write_outcome
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify, store
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, host_reasons, judge_fleet, judge_run, missing_hosts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
@@ -30,6 +31,11 @@ class ActionModule(ActionBase):
         result = super().run(tmp, task_vars)
         directory = RunDirectory.open(self._task.args["run_path"])
         verdict, problem = judge(directory)
+        unstored = remember(directory)
+        if unstored and not directory.run["history"]["required"]:
+            result["warnings"] = [*(result.get("warnings") or []), unstored]
+            unstored = ""
+        problem = " | ".join(filter(None, (problem, unstored)))
         outcome = outcome_of(directory, verdict, problem)
         try:
             write_outcome(os.path.dirname(directory.path), outcome)
@@ -73,6 +79,25 @@ def judge(directory: RunDirectory) -> tuple[dict[str, Any], str]:
         problem = f"the report cannot be written to {directory.path}: {error}; when the problem is solved, render it with playbooks/report.yml"
         return judge_fleet(directory.run, [*directory.iter_records(), *missing_hosts(directory)]), problem
     return verdict, ""
+
+
+def remember(directory: RunDirectory) -> str:
+    """Write the certificates of a run and store them in its history; return what kept one of them from it, empty if nothing did."""
+    history = directory.run.get("history")
+    if history is None or directory.is_check_mode:
+        return ""
+    place = history["place"]
+    try:
+        certificates, problems = certify(directory)
+        store(place, certificates)
+    except OSError as error:
+        problems = [str(error)]
+    if not problems:
+        return ""
+    return (
+        f"certificates of this run were not stored in the history: {' | '.join(shortened(problems))}; when the problem is solved, store them with "
+        f"playbooks/history.yml -e history_import={directory.path}"
+    )
 
 
 def outcome_of(directory: RunDirectory, verdict: dict[str, Any], problem: str) -> dict[str, Any]:

@@ -23,7 +23,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.role_options import option_problem, option_specs, role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import whole_s
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import RUN_WIDE, SettingsError, agreed, same_problem_once, shown
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import RUN_WIDE, SettingsError, agreed, check_days, same_problem_once, shown
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import place_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import PolicyError, check_policy
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import collection_version
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
@@ -91,7 +92,12 @@ class ActionModule(ActionBase):
             "parameters": {**_parameters({**dict.fromkeys(option_specs()), **role_defaults()}, hostvars), "gate_hosts": options["hosts"]},
             "profile": common,
             "host_profiles": {host: profile for host, profile in profiles.items() if profile != common},
-            "policy": {"fail_on": check_policy(settings["gate_fail_on"]), "report_only": settings["gate_report_only"]},
+            "policy": {
+                "fail_on": check_policy(settings["gate_fail_on"]),
+                "report_only": settings["gate_report_only"],
+                "valid_days": check_days("gate_valid_days", settings["gate_valid_days"]),
+            },
+            "history": {"place": place_of(settings["gate_history"], settings["gate_report_dir"]), "required": settings["gate_history_required"]},
         }
 
 

@@ -11,11 +11,13 @@ __metaclass__ = type
 DOCUMENTATION = r"""
 ---
 module: gate
-short_description: Judge the fleet and write the report
+short_description: Judge the fleet, write the report and store the certificates
 description:
   - Writes a record for each expected host that has none, judges the fleet, writes the verdict and renders the report.
   - Writes C(outcome.json) to the directory that contains the run directories. A pipeline can use it to distinguish a verdict
     from incorrect usage and from an internal error.
+  - Writes a certificate beside each record and stores the certificates of the run in its history. If that is not possible, the report is
+    not affected, and the reason is returned in RV(fleet_problems), or as a warning if the run does not require the history.
   - Does not fail because of a verdict. RV(failures) and RV(fleet_problems) contain the reasons to fail.
 version_added: 1.0.0
 author: mqops contributors (@mqops)

@@ -21,7 +21,7 @@ VERDICT = "verdict"
 USAGE = "usage"
 """Variables or the inventory are wrong; nothing was measured."""
 INTERNAL = "internal"
-"""The run did not reach its verdict, or its report cannot be written."""
+"""The run did not reach its verdict, or its report cannot be written or its certificates cannot be stored."""
 
 
 def make_outcome(kind: str, message: str, **more: Any) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any
 from ansible.module_utils.parsing.convert_bool import boolean
 
 SHOWN_HOSTS = 5
+MOST_DAYS = 3650
 _ANSIBLES_PREFIX = "Validation of arguments failed: "
 
 
@@ -32,6 +33,9 @@ RUN_WIDE: dict[str, Callable[[Any], Any]] = {
     "gate_fail_on": _names,
     "gate_report_only": _flag,
     "gate_expected_count": int,
+    "gate_history": str,
+    "gate_history_required": _flag,
+    "gate_valid_days": int,
     "sweep_mode": str,
     "sweep_poll_interval": float,
 }
@@ -55,6 +59,13 @@ def agreed(name: str, values: Mapping[str, Any]) -> Any:
             "(for example with -e), or certify these hosts in separate runs"
         )
     return next(iter(read.values()), None)
+
+
+def check_days(name: str, days: int) -> int:
+    """Return a number of days for which a certificate can be valid. Raises SettingsError."""
+    if not 1 <= days <= MOST_DAYS:
+        raise SettingsError(f"{name} is {days}, but must be from 1 to {MOST_DAYS}")
+    return days
 
 
 def same_problem_once(problems: Mapping[str, str]) -> list[str]:

@@ -25,7 +25,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import A
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, WORST_FIRST
 
 SCHEMA_VERSION = 1
-FILE_NAME = "certificate.json"
 DEFAULT_VALID_DAYS = 90
 
 CERTIFIES = "certifies"

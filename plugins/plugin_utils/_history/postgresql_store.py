@@ -29,12 +29,8 @@ class PostgresqlHistory(History):
     text_type = 'TEXT COLLATE "C"'
 
     def __init__(self, url: str, password: str = "", connect_timeout_s: int = CONNECT_TIMEOUT_S) -> None:
-        super().__init__(without_password(url))
-        if self.place != url:
-            raise HistoryError(
-                f"gate_history must not contain a password ({self.place}), because every report shows it: set LOGDISK_HISTORY_PASSWORD or PGPASSWORD "
-                "in the environment, or use a password file"
-            )
+        refuse_password(url)
+        super().__init__(url)
         if psycopg is None:
             raise HistoryError(f"the history {url} needs psycopg 3 on the controller: install it with pip install 'psycopg[binary]'")
         self.errors = (psycopg.Error,)
@@ -69,11 +65,12 @@ class PostgresqlHistory(History):
         self._execute("SELECT pg_advisory_xact_lock(?)", (_MIGRATION_LOCK,))
 
 
-def without_password(url: str) -> str:
-    """Return a URL with stars in the place of its password."""
+def refuse_password(url: str) -> None:
+    """Raise HistoryError if there is a password in a URL; the message does not show it."""
     parts = urllib.parse.urlsplit(url)
-    user, separator, host = parts.netloc.rpartition("@")
-    if ":" in user:
-        user = user.partition(":")[0] + ":***"
-    query = "&".join("password=***" if pair.lower().startswith("password=") else pair for pair in parts.query.split("&"))
-    return urllib.parse.urlunsplit(parts._replace(netloc=user + separator + host, query=query))
+    user = parts.netloc.rpartition("@")[0]
+    if ":" in user or any(pair.lower().startswith("password=") for pair in parts.query.split("&")):
+        raise HistoryError(
+            "gate_history must not contain a password, because every report shows it: set LOGDISK_HISTORY_PASSWORD or PGPASSWORD in the environment, "
+            "or use a password file"
+        )

@@ -5,7 +5,7 @@
 """The run directory: the one place on the controller where a run's parameters, records, tables, verdict and report live.
 
     <base>/<run id>/run.json
-    <base>/<run id>/hosts/<safe host>/<safe volume>/order.json, record.json and the tester's tables, bytes unchanged
+    <base>/<run id>/hosts/<safe host>/<safe volume>/order.json, record.json, certificate.json and the tester's tables, bytes unchanged
     <base>/<run id>/verdict.json and the rendered report
     <base>/latest -> the newest run's directory
 
@@ -36,10 +36,12 @@ SCHEMA_VERSION = 1
 """Schema of run.json."""
 
 VERDICT = "verdict.json"
+CERTIFICATE = "certificate.json"
 SUMMARY = "summary.txt"
 """The file of the report that is written last: if it exists, the report is complete and up to date."""
 
 MAX_RECORD_BYTES = 16 << 20
+MAX_CERTIFICATE_BYTES = 16 << 20
 MAX_RUN_BYTES = 64 << 20
 MAX_TABLE_BYTES = 64 << 20
 
@@ -138,7 +140,8 @@ class RunDirectory:
     def write_record(self, record: HostRecord, tables: Mapping[str, bytes] | None = None) -> str:
         """File a host's record and its tables (bytes by file name), replacing an earlier one; returns the folder, relative to the run directory.
 
-        The size and SHA-256 of each table join the record. A verdict and a report made before are out of date and removed. Raises RunDirectoryError.
+        The size and SHA-256 of each table join the record. A verdict, a report and a certificate made before are out of date and removed. Raises
+        RunDirectoryError.
         """
         tables = tables or {}
         folder = _folder(record.host, record.volume)
@@ -159,9 +162,27 @@ class RunDirectory:
 
     def _write_record_file(self, folder: str, record: HostRecord) -> None:
         write_file(os.path.join(self.path, folder, "record.json"), _encode(record.as_dict()))
-        for name in (VERDICT, SUMMARY):
+        for name in (VERDICT, SUMMARY, os.path.join(folder, CERTIFICATE)):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(os.path.join(self.path, name))
+
+    def write_certificate(self, folder: str, text: str) -> None:
+        """Write the certificate of the record in a folder. Raises RunDirectoryError."""
+        path = os.path.join(self.path, folder, CERTIFICATE)
+        try:
+            write_file(path, text.encode("ascii"))
+        except OSError as error:
+            raise RunDirectoryError(f"The certificate cannot be written to {path}: {error.strerror or error}.") from None
+
+    def read_certificate(self, folder: str) -> bytes | None:
+        """Return the certificate of the record in a folder as it was written, None if there is none. Raises RunDirectoryError."""
+        path = os.path.join(self.path, folder, CERTIFICATE)
+        try:
+            return read_file(path, MAX_CERTIFICATE_BYTES)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise RunDirectoryError(f"The certificate {path} cannot be read: {error.strerror or error}.") from None
 
     def write_order(self, order: Mapping[str, Any]) -> None:
         """Record what a host is ordered to measure, before it is started. Raises RunDirectoryError."""

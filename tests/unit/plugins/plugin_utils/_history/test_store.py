@@ -19,7 +19,7 @@ import time
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import postgresql_store, store
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, CERTIFIES, EFFECTS, FAILS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.sqlite_store import SqliteHistory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import HistoryError
@@ -310,9 +310,10 @@ def test_a_wrong_password_is_reported_without_showing_it(postgresql, monkeypatch
 
 @pytest.mark.parametrize("url", ["postgresql://u:hunter2@h/db", "postgres://u@h/db?x=1&password=hunter2", "postgresql://u:hun@ter2@h/db"])
 def test_a_password_in_the_url_is_refused_and_not_shown(url):
-    with pytest.raises(HistoryError, match="LOGDISK_HISTORY_PASSWORD") as caught:
-        open_history(url)
-    assert "ter2" not in str(caught.value)
+    for use in (open_history, lambda url: place_of(url, "reports")):
+        with pytest.raises(HistoryError, match="LOGDISK_HISTORY_PASSWORD") as caught:
+            use(url)
+        assert "ter2" not in str(caught.value)
 
 
 def test_without_psycopg_it_says_what_to_install(monkeypatch):
@@ -321,6 +322,12 @@ def test_without_psycopg_it_says_what_to_install(monkeypatch):
         open_history("postgresql://h/db")
 
 
-def test_another_database_is_refused():
+def test_the_place_is_a_url_or_an_absolute_path_beside_the_reports(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", "/home/ops")
+    assert place_of("", "reports") == f"{tmp_path}/reports/history.sqlite"
+    assert place_of("~/h", "reports") == "/home/ops/h"
+    assert place_of("h", "reports") == f"{tmp_path}/h"
+    assert place_of("postgresql://h/db", "reports") == "postgresql://h/db"
     with pytest.raises(HistoryError, match="must be a path or begin with postgresql://, not mysql://"):
-        open_history("mysql://h/db")
+        place_of("mysql://h/db", "reports")

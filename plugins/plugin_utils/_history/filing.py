@@ -1,0 +1,70 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""From a run directory into the history: the certificate of each record is made once, written beside it, and stored."""
+
+from __future__ import annotations
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate, CertificateError, certificate_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import MEASUREMENT
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import TablesError, parse_tables
+
+_NEEDED_TABLES = ("run.csv", "results.csv")
+
+
+def certify(directory: RunDirectory) -> tuple[list[Certificate], list[str]]:
+    """Make the certificates of a run that was judged and write each beside its record.
+
+    Returns them, and a sentence for each record that cannot have one. Raises RunDirectoryError.
+    """
+    found, problems = _certificates(directory)
+    for folder, certificate in found.items():
+        directory.write_certificate(folder, certificate.text)
+    return list(found.values()), problems
+
+
+def certificates_of(directory: RunDirectory) -> tuple[list[Certificate], list[str]]:
+    """Return what certify returns without writing anything."""
+    found, problems = _certificates(directory)
+    return list(found.values()), problems
+
+
+def store(place: str, certificates: list[Certificate]) -> int:
+    """Store certificates in the history at a place, which is made if it does not exist; return how many it did not have yet. Raises HistoryError."""
+    with open_history(place, create=True) as history:
+        return history.store(certificates)
+
+
+def _certificates(directory: RunDirectory) -> tuple[dict[str, Certificate], list[str]]:
+    """Return the certificates by the folder of their record, and the problems of the others.
+
+    A merged run has none: those of its records belong to the runs that they come from.
+    """
+    found: dict[str, Certificate] = {}
+    problems = []
+    if directory.run.get("merged_from") or directory.is_check_mode:
+        return found, problems
+    for folder in directory.folders():
+        try:
+            certificate = _written(directory, folder) or _made(directory, folder)
+        except (CertificateError, RunDirectoryError, TablesError) as error:
+            problems.append(f"{folder}: {error}")
+            continue
+        if certificate:
+            found[folder] = certificate
+    return found, problems
+
+
+def _written(directory: RunDirectory, folder: str) -> Certificate | None:
+    """Return the certificate beside a record: one that a later version of this collection made would differ from what the history has."""
+    text = directory.read_certificate(folder)
+    return None if text is None else Certificate.parse(text)
+
+
+def _made(directory: RunDirectory, folder: str) -> Certificate | None:
+    record = directory.read_record(folder)
+    tables = parse_tables(directory.read_tables(record, _NEEDED_TABLES)) if record.kind == MEASUREMENT else None
+    return certificate_of(directory.run, record, tables)
