@@ -43,6 +43,16 @@ class Today:
     expiring_days: int = DEFAULT_EXPIRING_DAYS
 
 
+def day_of(text: str | None) -> datetime.date:
+    """Return a day from ISO 8601, or today in UTC. Raises ValueError."""
+    if not text:
+        return datetime.datetime.now(datetime.timezone.utc).date()
+    try:
+        return datetime.date.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is not a day such as 2026-11-21") from None
+
+
 def entry_states(entries: Iterable[Entry], revoked: Collection[str], today: Today) -> dict[str, str]:
     """Return the state of each certificate and each fail of one chain by its SHA-256; attempts have none. revoked are the SHA-256 of revoked certificates."""
     found: dict[str, str] = {}

@@ -116,9 +116,9 @@ def test_hostile_names_are_stored_as_they_are(history):
 
 
 def test_a_revocation_needs_a_reason_and_a_certificate_and_is_final(history):
-    certificate, fail = small(0), judged(1, FAILS, 1)
-    history.store([certificate, fail])
-    for sha256, reason in ((certificate.sha256, " "), ("f" * 64, "x"), (fail.sha256, "x")):
+    certificate, attempt = small(0), judged(1, ATTEMPT, 1)
+    history.store([certificate, attempt])
+    for sha256, reason in ((certificate.sha256, " "), ("f" * 64, "x"), (attempt.sha256, "x")):
         with pytest.raises(HistoryError):
             history.revoke(sha256, reason, "ops")
     history.revoke(certificate.sha256, "firmware recalled", "ops")

@@ -1,0 +1,71 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Keeps the history: imports run directories, revokes a certificate, prunes."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from typing import Any
+
+from ansible.plugins.action import ActionBase
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import day_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.upkeep import import_runs, prune
+
+
+class ActionModule(ActionBase):
+    """Runs on the controller alone."""
+
+    _requires_connection = False
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        result = super().run(tmp, task_vars)
+        dummy, options = self.validate_argument_spec(
+            argument_spec={
+                "import_runs": {"type": "list", "elements": "str"},
+                "revoke": {"type": "str"},
+                "reason": {"type": "str", "default": ""},
+                "prune_before": {"type": "str"},
+                "history": {"type": "str", "default": ""},
+                "report_dir": {"type": "str", "required": True},
+            },
+            required_one_of=[["import_runs", "revoke", "prune_before"]],
+        )
+        if self._task.check_mode:
+            return {**result, "skipped": True, "msg": "the history is not changed in check mode"}
+        report_dir = absolute(options["report_dir"])
+        try:
+            with open_history(place_of(options["history"], report_dir), create=bool(options["import_runs"])) as history:
+                done, problems = keep(history, options, report_dir)
+        except (OSError, ValueError) as error:
+            return {**result, "failed": True, "msg": str(error)}
+        say(self._display, "\n".join(done))
+        answer = {**result, "changed": True, "done": done, "problems": problems}
+        return {**answer, "failed": True, "msg": " | ".join(problems)} if problems else answer
+
+
+def keep(history: History, options: dict[str, Any], report_dir: str) -> tuple[list[str], list[str]]:
+    """Do what is asked; return a sentence for each thing done, and the problems. Raises OSError and ValueError."""
+    done: list[str] = []
+    problems: list[str] = []
+    if options["import_runs"]:
+        total, added, problems = import_runs(history, [absolute(path) for path in options["import_runs"]])
+        done.append(f"The history {history.place} had {total - added} of {total} certificates, and {added} were added.")
+    if options["revoke"]:
+        certificate = history.certificate(options["revoke"])
+        history.revoke(certificate.sha256, options["reason"], getpass.getuser())
+        done.append(f"The certificate {certificate.sha256} of {certificate.entry.label} ({certificate.entry.profile}) is revoked.")
+    if options["prune_before"]:
+        removed, runs = prune(history, report_dir, day_of(options["prune_before"]))
+        done.append(f"{removed} entries and {len(runs)} run directories were removed; what says the present state of a volume was kept.")
+    return done, problems
+
+
+def absolute(path: str) -> str:
+    """Return a path of the user's as an absolute one."""
+    return os.path.abspath(os.path.expanduser(path))

@@ -1,0 +1,65 @@
+#!/usr/bin/python
+# -*- coding: utf-8 -*-
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import absolute_import, division, print_function
+
+__metaclass__ = type
+
+DOCUMENTATION = r"""
+---
+module: fleet_status
+short_description: Report which volumes are certified today
+description:
+  - Prints the state of every volume in the history, the most urgent first, and writes C(status.json) and C(status.prom) (OpenMetrics) to O(report_dir).
+  - Uses the history only. No host is contacted.
+  - Fails if a volume of an expected host is failed or expired, or if an expected host has no volume that is certified today.
+version_added: 1.0.0
+author: mqops contributors (@mqops)
+extends_documentation_fragment:
+  - mqops.logdisk.controller
+options:
+  hosts:
+    description: The expected hosts, as a host pattern or a list of host patterns. Each term of the pattern and of the limit must match a host of the inventory.
+    type: raw
+    required: true
+  history:
+    description: The history, as for the option C(gate_history) of the role P(mqops.logdisk.gate#role). If empty, it is C(history.sqlite) in O(report_dir).
+    type: str
+    default: ""
+  report_dir:
+    description: Directory on the controller for the files that are written.
+    type: str
+    required: true
+  expiring_days:
+    description: For how many days before its end a certificate is expiring, its last day included.
+    type: int
+    required: true
+  today:
+    description: The day to report on, such as V(2026-11-21). By default it is the current day in UTC.
+    type: str
+attributes:
+  check_mode:
+    description: In check mode no file is written.
+    support: full
+"""
+
+EXAMPLES = r"""
+- name: Report the certificates of the fleet
+  mqops.logdisk.fleet_status:
+    hosts: all:!localhost
+    report_dir: reports
+    expiring_days: 14
+  run_once: true
+"""
+
+RETURN = r"""
+problems:
+  description: Why the fleet is not certified, one sentence for each volume or host. Empty if it is.
+  returned: when the history can be read
+  type: list
+  elements: str
+  sample: ["db07: failed mq-log-silver on 2026-11-20 (run 20261120T104935Z-1f0c2a)"]
+"""

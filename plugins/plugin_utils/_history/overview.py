@@ -1,0 +1,144 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The status of the fleet for people, for programs and for monitoring, and what of it is a problem."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import CURRENT, EXPIRED, FAILED, MOST_URGENT_FIRST, NONE, Status, Today
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import Revocation
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
+
+SCHEMA_VERSION = 1
+SHOWN_LINES = 100
+
+
+def problems_of(lines: Sequence[Status], expected: Iterable[str]) -> list[str]:
+    """Return why the fleet is not certified, a sentence for each volume of an expected host that failed or expired, and for each host that has no volume
+    which is certified today."""
+    by_host: dict[str, list[Status]] = {}
+    for line in lines:
+        by_host.setdefault(line.host, []).append(line)
+    found = []
+    for host in expected:
+        own = by_host.get(printable(host), [])
+        bad = [line for line in own if line.state in (FAILED, EXPIRED)]
+        found += [f"{_label(line)}: {_sentence(line)}" for line in bad]
+        if not bad and not any(line.state in CURRENT for line in own):
+            found.append(f"{host}: missing: {_sentence(own[0]) if own else 'the history has nothing of it'}")
+    return found
+
+
+def status_text(lines: Sequence[Status], expected: Sequence[str], problems: Sequence[str], today: Today) -> str:
+    """Return the status for a screen: whether the expected hosts are certified, how many volumes are in each state, and the most urgent ones."""
+    counts = Counter(line.state for line in lines)
+    states = ", ".join(f"{counts[state]} {state}" for state in MOST_URGENT_FIRST if counts[state]) or "no certificates"
+    width = max((len(_label(line)) for line in lines[:SHOWN_LINES]), default=0)
+    shown = [f"  {line.state:9} {_label(line):{width}}  {_sentence(line)}" for line in lines[:SHOWN_LINES]]
+    more = [f"  and {len(lines) - SHOWN_LINES} more, see status.json"] if len(lines) > SHOWN_LINES else []
+    result = "NOT CERTIFIED" if problems else "CERTIFIED"
+    return "\n".join([f"{result} on {today.date}: {states}; hosts expected: {len(expected)}.", *shown, *more])
+
+
+def status_json(
+    lines: Sequence[Status], expected: Sequence[str], problems: Sequence[str], today: Today, revocations: Mapping[str, Revocation]
+) -> dict[str, Any]:
+    """Return what status.json holds."""
+    return {
+        "schema": SCHEMA_VERSION,
+        "date": today.date.isoformat(),
+        "expiring_days": today.expiring_days,
+        "expected_hosts": list(expected),
+        "problems": list(problems),
+        "volumes": [_entry(line, revocations) for line in lines],
+    }
+
+
+def encode(content: Mapping[str, Any]) -> bytes:
+    """Return status.json as bytes."""
+    return (json.dumps(content, indent=1) + "\n").encode("ascii")
+
+
+def open_metrics(lines: Sequence[Status], expected: Sequence[str], problems: Sequence[str]) -> bytes:
+    """Return the status in the text format of OpenMetrics."""
+    out = ["# TYPE logdisk_expected_hosts gauge", f"logdisk_expected_hosts {len(expected)}"]
+    out += ["# TYPE logdisk_certificate_problems gauge", f"logdisk_certificate_problems {len(problems)}"]
+    out.append("# TYPE logdisk_certificate_state stateset")
+    out += [
+        f"logdisk_certificate_state{{{_labels(line)},logdisk_certificate_state={_quoted(state)}}} {int(line.state == state)}"
+        for line in lines
+        for state in MOST_URGENT_FIRST
+    ]
+    out += ["# TYPE logdisk_certificate_end_timestamp_seconds gauge", "# UNIT logdisk_certificate_end_timestamp_seconds seconds"]
+    out += [
+        f"logdisk_certificate_end_timestamp_seconds{{{_labels(line)}}} {_end_epoch_s(line.entry.valid_until)}"
+        for line in lines
+        if line.entry and line.entry.valid_until
+    ]
+    return ("\n".join([*out, "# EOF"]) + "\n").encode("utf-8")
+
+
+def _entry(line: Status, revocations: Mapping[str, Revocation]) -> dict[str, Any]:
+    entry, attempt = line.entry, line.attempt
+    revocation = revocations.get(entry.sha256) if entry else None
+    return {
+        "host": line.host,
+        "volume": line.volume,
+        "profile": line.profile,
+        "state": line.state,
+        "certificate": entry.sha256 if entry else None,
+        "run_id": entry.run_id if entry else None,
+        "judged_at": entry.judged_at if entry else None,
+        "valid_until": entry.valid_until if entry else None,
+        "revoked": {"at": revocation.revoked_at, "by": revocation.revoked_by, "reason": revocation.reason} if revocation else None,
+        "attempt": {"run_id": attempt.run_id, "verdict": attempt.verdict, "judged_at": attempt.judged_at} if attempt else None,
+        "clones": list(line.clones),
+        "replaced_volume": line.replaced.volume_id if line.replaced else None,
+    }
+
+
+def _sentence(line: Status) -> str:
+    """Return a line's state with its dates, and what else one should know."""
+    parts = []
+    if line.entry is None:
+        parts.append("nothing has certified it yet")
+    elif line.state == FAILED:
+        parts.append(f"failed {line.profile} on {line.entry.judged_at[:10]} (run {line.entry.run_id})")
+    elif line.state in (EXPIRED, *CURRENT):
+        parts.append(f"{line.profile} until {line.entry.valid_until} (run {line.entry.run_id})")
+    else:
+        parts.append(f"{line.profile} of {line.entry.judged_at[:10]} was {line.state}")
+    if line.attempt:
+        parts.append(f"{line.attempt.verdict} on {line.attempt.judged_at[:10]}")
+    if line.replaced and line.state == NONE:
+        parts.append("its disk or file system is another one than before")
+    if line.clones:
+        parts.append(f"clone of {', '.join(line.clones)}")
+    return "; ".join(parts)
+
+
+def _label(line: Status) -> str:
+    return host_label(line.host, line.volume)
+
+
+def _labels(line: Status) -> str:
+    return f"host={_quoted(line.host)},volume={_quoted(line.volume)},profile={_quoted(line.profile)}"
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+def _end_epoch_s(last_day: str) -> int:
+    """Return the end of the last day, in UTC."""
+    end = datetime.datetime.fromisoformat(last_day).replace(tzinfo=datetime.timezone.utc) + datetime.timedelta(days=1)
+    return int(end.timestamp())

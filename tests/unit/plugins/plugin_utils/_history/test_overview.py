@@ -1,0 +1,106 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The status of the fleet: what is a problem, and what people, programs and monitoring are told."""
+
+from __future__ import annotations
+
+import datetime
+import json
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, FAILS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import encode, open_metrics, problems_of, status_json, status_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, day_of, fleet_status
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import Revocation
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import entry
+
+TODAY = Today(datetime.date(2026, 6, 1))
+VALID = entry("2026-05-01", host="valid", volume_id="1")
+EXPIRING = entry("2026-03-05", host="expiring", volume_id="2")
+EXPIRED = entry("2026-01-01", host="expired", volume_id="3")
+FAILED = entry("2026-05-01", FAILS, host="failed", volume_id="4")
+ATTEMPTED = entry("2026-05-01", ATTEMPT, host="attempted", volume_id="5")
+HOSTS = ["attempted", "expired", "expiring", "failed", "unknown", "valid"]
+
+
+def lines(*entries, revoked=()):
+    return fleet_status(entries, revoked, TODAY)
+
+
+FLEET = lines(VALID, EXPIRING, EXPIRED, FAILED, ATTEMPTED)
+
+
+def test_failed_expired_and_missing_hosts_are_problems():
+    assert problems_of(FLEET, HOSTS) == [
+        "attempted: missing: nothing has certified it yet; inconclusive on 2026-05-01",
+        "expired: silver until 2026-04-01 (run run-2026-01-01)",
+        "failed: failed silver on 2026-05-01 (run run-2026-05-01)",
+        "unknown: missing: the history has nothing of it",
+    ]
+
+
+def test_only_expected_hosts_are_problems():
+    assert problems_of(FLEET, ["valid", "expiring"]) == problems_of(FLEET, []) == []
+
+
+def test_every_volume_of_a_host_counts():
+    data = entry("2026-05-01", FAILS, host="valid", volume="data", volume_id="6")
+    assert problems_of(lines(VALID, data), ["valid"]) == ["valid/data: failed silver on 2026-05-01 (run run-2026-05-01)"]
+    # What is no longer in use is taken out by hand, for a reason.
+    assert problems_of(lines(VALID, data, revoked={data.sha256}), ["valid"]) == []
+
+
+def test_a_revoked_certificate_certifies_nothing():
+    assert problems_of(lines(VALID, revoked={VALID.sha256}), ["valid"]) == ["valid: missing: silver of 2026-05-01 was revoked"]
+
+
+def test_a_replaced_disk_is_missing_and_says_why():
+    problems = problems_of(lines(VALID, entry("2026-05-20", ATTEMPT, host="valid", volume_id="new")), ["valid"])
+    assert problems == ["valid: missing: nothing has certified it yet; inconclusive on 2026-05-20; its disk or file system is another one than before"]
+
+
+def test_clones_are_told():
+    clone = entry("2026-05-01", host="clone", volume_id="1", boot_id="other")
+    assert "clone of valid" in status_text(lines(VALID, clone), ["valid", "clone"], [], TODAY)
+
+
+def test_the_screen_has_the_most_urgent_first():
+    text = status_text(FLEET, HOSTS, problems_of(FLEET, HOSTS), TODAY).splitlines()
+    assert text[0] == "NOT CERTIFIED on 2026-06-01: 1 failed, 1 expired, 1 none, 1 expiring, 1 valid; hosts expected: 6."
+    assert [line.split()[:2] for line in text[1:]] == [
+        [state, host]
+        for state, host in zip(("failed", "expired", "none", "expiring", "valid"), ("failed", "expired", "attempted", "expiring", "valid"), strict=True)
+    ]
+    assert status_text([], [], [], TODAY).startswith("CERTIFIED")
+
+
+def test_the_screen_is_bounded():
+    text = status_text(lines(*(entry("2026-05-01", host=f"h{number}", volume_id=str(number)) for number in range(130))), [], [], TODAY)
+    assert len(text.splitlines()) == 102 and text.endswith("and 30 more, see status.json")
+
+
+def test_programs_get_every_volume():
+    revocation = Revocation(VALID.sha256, "2026-05-02T00:00:00Z", "ops", "recalled")
+    content = json.loads(encode(status_json(lines(VALID, EXPIRED, revoked={VALID.sha256}), ["valid"], ["x"], TODAY, {VALID.sha256: revocation})))
+    assert (content["schema"], content["date"], content["expected_hosts"], content["problems"]) == (1, "2026-06-01", ["valid"], ["x"])
+    states = {volume["host"]: volume for volume in content["volumes"]}
+    assert states["valid"]["state"] == "revoked" and states["valid"]["revoked"]["reason"] == "recalled" and states["valid"]["certificate"] == VALID.sha256
+    assert (states["expired"]["state"], states["expired"]["valid_until"]) == ("expired", "2026-04-01")
+
+
+def test_monitoring_gets_one_state_for_each_volume_and_the_end_of_the_last_day():
+    text = open_metrics(lines(entry("2026-05-01", host='a"\\b\n', valid_until="2026-07-01")), ["x"], ["y"]).decode()
+    own = 'host="a\\"\\\\b\\n",volume="log",profile="silver"'
+    assert [line for line in text.splitlines() if line.endswith("} 1")] == [f'logdisk_certificate_state{{{own},logdisk_certificate_state="valid"}} 1']
+    end = int(datetime.datetime(2026, 7, 2, tzinfo=datetime.timezone.utc).timestamp())
+    assert f"logdisk_certificate_end_timestamp_seconds{{{own}}} {end}\n" in text
+    assert "logdisk_certificate_problems 1\n" in text and "logdisk_expected_hosts 1\n" in text and text.endswith("# EOF\n")
+
+
+def test_a_day_is_given_or_today():
+    assert day_of("2026-06-01") == TODAY.date
+    assert day_of("") == datetime.datetime.now(datetime.timezone.utc).date()
+    with pytest.raises(ValueError, match="not a day such as"):
+        day_of("yesterday")

@@ -1,0 +1,106 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A history can be rebuilt from run directories, and is pruned together with them."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from pathlib import Path
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.action import gate, history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.upkeep import import_runs, prune
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+
+GOOD = fabricate.tables(over=[])
+BEFORE = datetime.date(2026, 3, 1)
+
+
+def make_run(base, place, day, hosts=("db07",)):
+    """Make a run of a day whose hosts pass, as the gate leaves it."""
+    run = {**fabricate.run_data(hosts), "created_at": f"{day}T10:00:00Z", "run_id": f"run-{day}", "history": {"place": place, "required": True}}
+    directory = RunDirectory.create(str(base), run)
+    for host in hosts:
+        record = fabricate.judged(run, host, GOOD, created_at=f"{day}T11:00:00Z")
+        directory.write_record(dataclasses.replace(record, facts={**record.facts, "machine_id": f"{host:x<32}"}), GOOD)
+    assert gate.remember(directory) == ""
+    return directory
+
+
+@pytest.fixture
+def base(tmp_path):
+    return tmp_path / "reports"
+
+
+@pytest.fixture
+def place(tmp_path):
+    return str(tmp_path / "history.sqlite")
+
+
+@pytest.fixture
+def runs(base, place):
+    """db07 was certified three times, db08 only the first time."""
+    return [make_run(base, place, day, hosts) for day, hosts in (("2026-01-01", ["db07", "db08"]), ("2026-02-01", ["db07"]), ("2026-05-01", ["db07"]))]
+
+
+def newest(place):
+    with open_history(place) as opened:
+        return sorted(opened.newest(), key=lambda entry: entry.order)
+
+
+def test_the_history_is_rebuilt_from_the_reports_and_twice_changes_nothing(runs, base, place):
+    other = place + ".other"
+    with open_history(other, create=True) as rebuilt:
+        assert import_runs(rebuilt, [str(base)]) == (4, 4, [])
+        assert import_runs(rebuilt, [str(base), runs[0].path]) == (6, 0, [])
+    assert newest(other) == newest(place)
+
+
+def test_a_link_to_the_newest_run_names_that_run(runs, base, place):
+    with open_history(place) as opened:
+        assert import_runs(opened, [str(base / "latest")]) == (1, 0, [])
+
+
+def test_what_cannot_be_imported_is_named_and_the_rest_is_imported(runs, base, place, tmp_path):
+    (Path(runs[0].path) / "run.json").write_text("{}")
+    (Path(runs[1].path) / "hosts/db07/log/certificate.json").write_text("{}")
+    (tmp_path / "empty").mkdir()
+    with open_history(place + ".other", create=True) as rebuilt:
+        total, added, problems = import_runs(rebuilt, [str(tmp_path / "none"), str(tmp_path / "empty"), str(base)])
+    assert (total, added) == (1, 1)
+    assert [words in problem for words, problem in zip(("none cannot be read", "contains none", "schema 1", "hosts/db07/log: "), problems, strict=True)] == [
+        True
+    ] * 4
+
+
+def test_pruning_removes_old_runs_but_none_that_says_a_present_state(runs, base, place):
+    unknown = RunDirectory.create(str(base), {"run_id": "unknown", "created_at": "2025-01-01T00:00:00Z"})
+    before = newest(place)
+    with open_history(place) as opened:
+        assert prune(opened, str(base), BEFORE) == (2, ["run-2026-02-01"])
+        states = [line.state for line in fleet_status(opened.newest(), (), Today(datetime.date(2026, 5, 2)))]
+    assert newest(place) == before and states == ["expired", "valid"]
+    assert [Path(run.path).exists() for run in (*runs, unknown)] == [True, False, True, True]
+
+
+def test_pruning_touches_nothing_that_only_looks_like_a_run(runs, base, place, tmp_path):
+    moved = Path(runs[1].path).rename(base / "kept-by-hand")
+    (base / "run-2026-02-01").symlink_to(moved)
+    with open_history(place) as opened:
+        assert prune(opened, str(base), BEFORE) == (2, [])
+    assert moved.exists()
+
+
+def test_each_request_is_told(runs, base, place):
+    asked = {"import_runs": [str(base)], "revoke": newest(place)[0].sha256[:10], "reason": "recalled", "prune_before": "2026-03-01"}
+    with open_history(place) as opened:
+        done, problems = history.keep(opened, asked, str(base))
+        assert [revocation.reason for revocation in opened.revocations().values()] == ["recalled"]
+    assert problems == [] and len(done) == 3
+    assert "had 4 of 4 certificates, and 0 were added" in done[0] and "db08 (mq-log-silver) is revoked" in done[1] and "2 entries and 1 run" in done[2]
