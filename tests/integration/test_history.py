@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Certificates are remembered: stored by each run, reported without touching a host, rebuilt from the reports; and a history that fails is never silent.
+
+The host is this machine, because only a disk that the tester can see to the bottom certifies.
+"""
+
+import datetime
+import json
+from pathlib import Path
+
+import pytest
+from ansible_runs import QUICK, Controller, Outcome
+
+
+def profile(**limit: str) -> dict:
+    """Return a profile by which a quick sweep certifies if it keeps a limit that is compared with the figure as it stands."""
+    return {"name": "quick", "version": 1, "qualifies": {"min_duration_s": 1, "confidence": 0.95}, "limits": [limit]}
+
+
+GOOD = profile(metric="latency_max", max="9 s")
+# No disturbance excuses a throughput.
+BAD = profile(metric="interval_bytes_per_s_min", min="1000 GB/s")
+WORKSPACE = "/var/tmp/logdisk-history"
+
+
+@pytest.fixture
+def inventory(tmp_path: Path) -> Path:
+    """This machine under the name h1, and h2, which nothing ever certified."""
+    local = {"ansible_connection": "local", "ansible_python_interpreter": "{{ ansible_playbook_python }}"}
+    variables = {**QUICK, "workspace_path": WORKSPACE, "tester_dir": str(tmp_path / "tester"), "sweep_file_size": "64K"}
+    path = tmp_path / "hosts.json"
+    path.write_text(json.dumps({"all": {"hosts": {"h1": local, "h2": local}, "vars": variables}}))
+    return path
+
+
+def states(outcome: Outcome) -> dict[str, str]:
+    """Return the state of each host in status.json."""
+    content = json.loads((outcome.directory / "reports/status.json").read_text())
+    return {volume["host"]: volume["state"] for volume in content["volumes"]}
+
+
+@pytest.mark.usefixtures("machine")
+def test_the_memory_of_a_fleet(inventory: Path, controller: Controller) -> None:
+    everything, h1 = ("-i", str(inventory)), ("-i", str(inventory), "--limit", "h1")
+    nothing = controller.run("status", *everything)
+    assert nothing.status == 2 and "does not exist" in nothing.screen
+
+    assert controller.run("certify", *h1, gate_profile=GOOD).status == 0
+    certified = controller.run("status", *h1)
+    assert (certified.status, states(certified)) == (0, {"h1": "valid"})
+    missing = controller.run("status", *everything)
+    assert missing.status == 2 and "h2: missing" in missing.screen
+    later = (datetime.date.today() + datetime.timedelta(days=100)).isoformat()
+    expired = controller.run("status", *h1, status_today=later)
+    assert (expired.status, states(expired)) == (2, {"h1": "expired"})
+
+    assert controller.run("certify", *h1, gate_profile=BAD).status == 2
+    failed = controller.run("status", *h1)
+    assert (failed.status, states(failed)) == (2, {"h1": "failed"})
+
+    (failed.directory / "reports/history.sqlite").unlink()
+    # A limit does not skip it.
+    assert "had 0 of 2 certificates, and 2 were added" in controller.run("history", *h1, history_import="reports").screen
+    rebuilt = controller.run("status", *h1)
+    assert (rebuilt.status, states(rebuilt)) == (2, {"h1": "failed"})
+    again = controller.run("history", *everything, history_import="reports")
+    assert again.status == 0 and "0 were added" in again.screen
+    assert controller.run("history", *everything).status == 2
+
+
+@pytest.mark.usefixtures("machine")
+def test_a_history_that_cannot_be_written(inventory: Path, controller: Controller, tmp_path: Path) -> None:
+    h1 = ("-i", str(inventory), "--limit", "h1")
+    broken = tmp_path / "broken"
+    broken.write_text("this is not a database, " * 100)
+    required = controller.run("certify", *h1, gate_profile=GOOD, gate_history=str(broken))
+    assert required.status == 2 and "were not stored" in required.screen
+    directory = required.certification.path
+    assert (directory / "index.html").exists() and (directory / "hosts/h1/log/certificate.json").exists()
+    outcome = json.loads((directory.parent / "outcome.json").read_text())
+    assert outcome["outcome"] == "internal" and "were not stored" in outcome["message"]
+
+    optional = controller.run("certify", *h1, gate_profile=GOOD, gate_history=str(broken), gate_history_required=False)
+    assert optional.status == 0 and "were not stored" in optional.screen
+    for refused in ({"gate_history": "postgresql://u:hunter2@h/db"}, {"gate_valid_days": 0}):
+        outcome = controller.run("certify", *h1, gate_profile=GOOD, **refused)
+        assert outcome.status == 2 and "USAGE" in outcome.screen and "hunter2" not in outcome.screen
