@@ -64,7 +64,7 @@ test-tester: packages ## the tester's own tests
 	$(MAKE) -C src test
 
 .PHONY: test-unit
-test-unit: .venv-dev/.finished link ## the unit tests
+test-unit: packages .venv-dev/.finished link ## the unit tests
 	$(PYTEST) tests/unit
 
 .PHONY: lint
