@@ -16,7 +16,7 @@ from fractions import Fraction
 from itertools import accumulate, groupby
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import statistics
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.student_t import incomplete_beta
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.student_t import incomplete_beta
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.disks import bursty
 

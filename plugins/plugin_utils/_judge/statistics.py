@@ -22,7 +22,7 @@ from fractions import Fraction
 from itertools import accumulate
 from operator import mul, sub
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import student_t
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics import student_t
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS
 
 SHARE_OF_OPERATIONS = "share of operations"

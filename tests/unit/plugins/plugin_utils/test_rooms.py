@@ -15,10 +15,11 @@ PLUGINS = Path(__file__).resolve().parents[4] / "plugins"
 PREFIX = "ansible_collections.mqops.logdisk.plugins.plugin_utils."
 MAY_IMPORT = {
     "_run": {"_run"},
-    "_judge": {"_run", "_judge"},
+    "_judge": {"_run", "_numerics", "_judge"},
     "_fleet": {"_run", "_fleet"},
     "_tester": {"_tester"},
-    "_history": {"_run", "_history"},
+    "_history": {"_run", "_numerics", "_history"},
+    "_numerics": {"_numerics"},
     "_report": {"_run", "_judge", "_report"},
 }
 
