@@ -1,0 +1,348 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which hosts of a class of alike volumes became worse between two sets of runs, by how much, and how certain that is.
+
+The unit is one run of a host, never a round or a second of it: the difference between two runs of the same disk is the error that a change is held against.
+What all hosts of a class have in common, a night for example, is no host's fault, so a host is named worse by its change beyond the median of its class. It is
+shown to be non-inferior by its change as it stands, because a change that slows all hosts alike must not vanish. Everything is computed from logarithms.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median, stdev
+
+from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_ratio
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics import student_t
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
+
+WORSE = "worse"
+NON_INFERIOR = "non-inferior"
+
+Row = Hashable
+"""What identifies a row in every run: block size and load point."""
+Run = Mapping[str, Mapping[Row, float]]
+"""The figures of each host's rows, the higher the worse. Of a rate take the reciprocal."""
+Vector = list[float]
+"""A logarithm for each row."""
+
+FEWEST_ALIKE = 8
+"""Hosts from which on a class tells what they have in common."""
+MAD_TO_DEVIATION = 1.4826
+_LEAST_DEVIATION = 0.005
+"""Two runs of the same disk differ at least so much, whatever a few of them say."""
+_FEWEST_DEGREES = 4
+"""Degrees of freedom from which on a host's own runs tell how much its runs differ."""
+_POWER = 0.8
+_MOST_RUNS = 20
+"""A host that would need more runs before and after lies at the margin: no number of runs decides it."""
+
+
+@dataclass(frozen=True)
+class Error:
+    """The standard errors of a change of the mean over the rows (host) and of one row, as logarithms, and their degrees of freedom."""
+
+    host: float
+    row: float
+    degrees: float
+
+
+@dataclass(frozen=True)
+class HostChange:
+    """What the comparison says about a host. Changes are shares: 0.1 is 10 % more.
+
+    change is the mean over the rows, bound its upper confidence bound, beyond_class what is left of it without the change of the class, and worst_row the row
+    with the largest change beyond its class. smallest_named is the smallest change that would have been named with a probability of 80 %. error, bound,
+    p_value and smallest_named are None if it is not known how much the host's runs differ. runs_needed is how many runs each side must have at least to decide
+    if the change stays as it is; None if the host is decided or if no number of runs decides. reason says why nothing is known.
+    """
+
+    host: str
+    outcome: str
+    runs_before: int
+    runs_after: int
+    change: float | None = None
+    bound: float | None = None
+    beyond_class: float | None = None
+    worst_row: Row = None
+    worst_row_change: float | None = None
+    p_value: float | None = None
+    error: Error | None = None
+    smallest_named: float | None = None
+    runs_needed: int | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class ClassChange:
+    """What the comparison says about a class: its hosts, and the mean change of those that are not worse, with its confidence bounds on both sides.
+
+    It compares these two sets of nights: only several of them on each side, in turn, tell the change from the night. shift is the median change of each row,
+    which hosts are held against; it is empty if there are too few hosts to tell. The bounds are None if fewer than two hosts are left.
+    """
+
+    hosts: tuple[HostChange, ...]
+    shift: Mapping[Row, float]
+    change: float | None = None
+    lower_bound: float | None = None
+    upper_bound: float | None = None
+    non_inferior: bool = False
+
+
+def fleet_is_non_inferior(classes: Iterable[ClassChange]) -> bool:
+    """Whether every class is non-inferior and no host is worse."""
+    return all(part.non_inferior and not any(host.outcome == WORSE for host in part.hosts) for part in classes)
+
+
+def compare_class(before: Sequence[Run], after: Sequence[Run], *, margin: float, alpha: float = 0.05, earlier: Sequence[Run] = ()) -> ClassChange:
+    """Compare the runs after a change with those before it, of the hosts of one class.
+
+    All runs must be undisturbed, keep their limits, and have the same method version and sweep parameters. If eight hosts are in every run, these tell how
+    much runs differ, and the others are not compared. Otherwise each host's own runs do, among them earlier ones, which are in neither set. margin is the
+    change that matters: 0.1 is 10 %. Raises ValueError if a host or run has other rows, or a figure is not above 0.
+    """
+    rows = _common_rows([*before, *after, *earlier])
+    hosts = [_read(name, rows, before, after, earlier) for name in sorted({name for run in (*before, *after) for name in run})]
+    complete = [host for host in hosts if (len(host.before), len(host.after)) == (len(before), len(after))]
+    if before and after and len(complete) >= FEWEST_ALIKE:
+        shift, questions = _hold_against_class(complete)
+    else:
+        complete = [host for host in hosts if host.before and host.after]
+        shift, questions = [], [_hold_against_itself(host) for host in complete]
+    changes = _judge(questions, rows, math.log1p(margin), alpha)
+    names = {host.name for host in complete}
+    missing = [_not_compared(host, len(before), len(after)) for host in hosts if host.name not in names]
+    shifts = dict(zip(rows, map(math.expm1, shift)))
+    return _of_the_class(sorted(changes + missing, key=lambda change: change.host), shifts, margin, alpha)
+
+
+def holm(p_values: Sequence[float], alpha: float) -> list[bool]:
+    """Return which of several hypotheses are rejected if a wrong rejection among them may have a probability of at most alpha (Holm)."""
+    rejected = [False] * len(p_values)
+    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        if p_values[place] > alpha / (len(p_values) - rank):
+            break
+        rejected[place] = True
+    return rejected
+
+
+@dataclass(frozen=True)
+class _Host:
+    """A host's runs, as logarithms."""
+
+    name: str
+    before: list[Vector]
+    after: list[Vector]
+    earlier: list[Vector]
+
+    @property
+    def change(self) -> Vector:
+        return [fmean(after) - fmean(before) for before, after in zip(zip(*self.before), zip(*self.after))]
+
+
+@dataclass(frozen=True)
+class _Noise:
+    """How much runs of the same host differ: the standard deviations of the mean over the rows (host) and of one row, and how many hosts they are from."""
+
+    host: float
+    row: float
+    alike: int = 1
+    earlier_degrees: int = 0
+
+    def error(self, before: int, after: int) -> Error | None:
+        """Return the error of a change between so many runs, None if it cannot be told from so few."""
+        if self.alike > 1 and before + after == 2:
+            degrees = max(3, 0.37 * (self.alike - 1))
+        else:
+            degrees = (before + after - 2) * max(1, self.alike - 1) + self.earlier_degrees
+            if degrees < _FEWEST_DEGREES:
+                return None
+        scale = math.sqrt(1 / before + 1 / after)
+        return Error(scale * max(_LEAST_DEVIATION, self.host), scale * max(_LEAST_DEVIATION, self.row), degrees)
+
+
+@dataclass(frozen=True)
+class _Question:
+    """A host whose change, of the mean and of each row beyond its class, is to be judged."""
+
+    host: _Host
+    beyond: float
+    beyond_rows: Vector
+    noise: _Noise
+
+    def p_value(self, error: Error | None) -> float:
+        """Return how probable such a change is without cause; half of the doubt is spent on the mean, half on the rows."""
+        if error is None:
+            return 1.0
+        mean = student_t.upper_tail(self.beyond / error.host, error.degrees)
+        row = student_t.upper_tail(max(self.beyond_rows) / error.row, error.degrees)
+        return min(1.0, 2 * min(mean, len(self.beyond_rows) * row))
+
+    def matters(self, delta: float) -> bool:
+        return max(self.beyond, *self.beyond_rows) >= delta
+
+    def bound(self, error: Error, alpha: float) -> float:
+        """Return the upper bound of the change as it stands: one that slows all hosts alike must not vanish."""
+        return fmean(self.host.change) + student_t.quantile(1 - alpha, error.degrees) * error.host
+
+
+def _common_rows(runs: Sequence[Run]) -> list[Row]:
+    """Return the rows that each host has in each run."""
+    first: Mapping[Row, float] | None = None
+    for run in runs:
+        for name, figures in run.items():
+            first = figures if first is None else first
+            if not figures or figures.keys() != first.keys():
+                raise ValueError(f"{name} has {len(figures)} rows in a run, but they are not the {len(first)} rows that the first host has.")
+            if not all(0 < figure < math.inf for figure in figures.values()):
+                raise ValueError(f"{name} has a figure that is not above 0 in a run.")
+    return list(first or ())
+
+
+def _read(name: str, rows: Sequence[Row], *sets: Sequence[Run]) -> _Host:
+    return _Host(name, *([[math.log(run[name][row]) for row in rows] for run in runs if name in run] for runs in sets))
+
+
+def _hold_against_class(hosts: Sequence[_Host]) -> tuple[Vector, list[_Question]]:
+    """Return the shift of the class, and for each host its change beyond that and how much the runs of the class differ."""
+    changes = [host.change for host in hosts]
+    shift = [median(column) for column in zip(*changes)]
+    beyond_rows = [[change - common for change, common in zip(row, shift)] for row in changes]
+    means = [fmean(row) for row in beyond_rows]
+    middle = median(means)
+    beyond = [mean - middle for mean in means]
+    single = len(hosts[0].before) == len(hosts[0].after) == 1
+    noise = _noise_of_one_change(beyond, beyond_rows) if single else _noise_of_class(hosts)
+    return shift, [_Question(*parts, noise) for parts in zip(hosts, beyond, beyond_rows)]
+
+
+def _noise_of_one_change(beyond: Sequence[float], beyond_rows: Sequence[Vector]) -> _Noise:
+    """Return how much runs differ, from how much the changes of the hosts do: most of them have no cause of their own."""
+    alike = len(beyond)
+    scale = MAD_TO_DEVIATION * alike / (alike - 0.8) / math.sqrt(2)  # a change is the difference of two runs
+    return _Noise(scale * median(map(abs, beyond)), scale * median(abs(value) for row in beyond_rows for value in row), alike)
+
+
+def _noise_of_class(hosts: Sequence[_Host]) -> _Noise:
+    """Return how much runs differ from one another once what the class has in common in each run is taken away."""
+    squares_host = squares_row = 0.0
+    for runs_of_hosts in ([host.before for host in hosts], [host.after for host in hosts]):
+        common = [[median(column) for column in zip(*vectors)] for vectors in zip(*runs_of_hosts)]
+        for runs in runs_of_hosts:
+            own = [[value - usual for value, usual in zip(*pair)] for pair in zip(runs, common)]
+            host, row = _squares(own)
+            squares_host, squares_row = squares_host + host, squares_row + row
+    runs = len(hosts[0].before) + len(hosts[0].after)
+    degrees, rows = (runs - 2) * (len(hosts) - 1), len(hosts[0].before[0])
+    return _Noise(math.sqrt(squares_host / degrees), math.sqrt(squares_row / (degrees * rows)), len(hosts))
+
+
+def _hold_against_itself(host: _Host) -> _Question:
+    """Return the host's change as it stands, and how much its own runs differ."""
+    sets = [runs for runs in (host.before, host.after, host.earlier) if runs]
+    degrees, rows = sum(len(runs) - 1 for runs in sets), len(host.before[0])
+    host_squares, row_squares = (math.fsum(squares) for squares in zip(*map(_squares, sets)))
+    noise = _Noise(math.sqrt(host_squares / max(1, degrees)), math.sqrt(row_squares / (max(1, degrees) * rows)), 1, max(0, len(host.earlier) - 1))
+    return _Question(host, fmean(host.change), host.change, noise)
+
+
+def _squares(runs: Sequence[Vector]) -> tuple[float, float]:
+    """Return the sums of squares of runs around their mean: of the mean over the rows, and of the rows by themselves."""
+    host = _squared_deviations(fmean(run) for run in runs)
+    rows = [_squared_deviations(column) for column in zip(*runs)]
+    return math.fsum(host), math.fsum(square for column in rows for square in column)
+
+
+def _squared_deviations(values: Iterable[float]) -> list[float]:
+    values = list(values)
+    mean = fmean(values)
+    return [(value - mean) ** 2 for value in values]
+
+
+def _judge(questions: Sequence[_Question], rows: Sequence[Row], delta: float, alpha: float) -> list[HostChange]:
+    """Return what is said about each host: named by Holm's procedure among all of them, or shown to be non-inferior, or neither."""
+    errors = [question.noise.error(len(question.host.before), len(question.host.after)) for question in questions]
+    p_values = [question.p_value(error) for question, error in zip(questions, errors)]
+    return [
+        _judge_host(question, error, p_value, named, rows, delta, alpha, len(questions))
+        for question, error, p_value, named in zip(questions, errors, p_values, holm(p_values, alpha))
+    ]
+
+
+def _judge_host(
+    question: _Question, error: Error | None, p_value: float, named: bool, rows: Sequence[Row], delta: float, alpha: float, hosts: int
+) -> HostChange:
+    host, bound = question.host, None if error is None else question.bound(error, alpha)
+    shown = bound is not None and bound <= delta
+    outcome = WORSE if named and question.matters(delta) else NON_INFERIOR if shown else INCONCLUSIVE
+    needed = _runs_needed(question, error, delta, alpha, hosts) if outcome == INCONCLUSIVE else None
+    worst = max(range(len(rows)), key=question.beyond_rows.__getitem__)
+    return HostChange(
+        host.name,
+        outcome,
+        len(host.before),
+        len(host.after),
+        change=math.expm1(fmean(host.change)),
+        bound=None if bound is None else math.expm1(bound),
+        beyond_class=math.expm1(question.beyond),
+        worst_row=rows[worst],
+        worst_row_change=math.expm1(question.beyond_rows[worst]),
+        p_value=None if error is None else p_value,
+        error=error,
+        smallest_named=None if error is None else _smallest_named(error, alpha, hosts),
+        runs_needed=needed,
+        reason=_too_few_runs(host, delta, needed) if error is None else "",
+    )
+
+
+def _smallest_named(error: Error, alpha: float, hosts: int) -> float:
+    """Return the smallest change of a host's mean that would have been named with a probability of 80 %."""
+    first, power = student_t.quantile(1 - alpha / (2 * hosts), error.degrees), student_t.quantile(_POWER, error.degrees)
+    return math.expm1((first + power) * error.host)
+
+
+def _runs_needed(question: _Question, error: Error | None, delta: float, alpha: float, hosts: int) -> int | None:
+    """Return how many runs on either side decide if changes and noise stay as they are, or tell the noise if it is not known."""
+    before, after = len(question.host.before), len(question.host.after)
+    for runs in range(1 + min(before, after), 1 + _MOST_RUNS):
+        then = question.noise.error(max(before, runs), max(after, runs))
+        if then is None:
+            continue
+        named = question.matters(delta) and question.p_value(then) <= alpha / hosts
+        if error is None or named or question.bound(then, alpha) <= delta:
+            return runs
+    return None
+
+
+def _too_few_runs(host: _Host, delta: float, needed: int | None) -> str:
+    """Return why a change of a host cannot be told from the difference between its runs."""
+    before, after = len(host.before), len(host.after)
+    margin = format_ratio(math.expm1(delta))
+    enough = f"; {max(before, needed)} before and {max(after, needed)} after can" if needed else ""
+    if before == after == 1:
+        return f"one run before and one after cannot tell {margin} from the difference between two runs of the same disk{enough}"
+    return f"{_runs(before)} before and {after} after cannot tell {margin} from the difference between runs of the same disk{enough}"
+
+
+def _runs(count: int) -> str:
+    return "1 run" if count == 1 else f"{count} runs"
+
+
+def _not_compared(host: _Host, before: int, after: int) -> HostChange:
+    reason = f"it took part in {len(host.before)} of {_runs(before)} before and {len(host.after)} of {after} after"
+    return HostChange(host.name, INCONCLUSIVE, len(host.before), len(host.after), reason=reason)
+
+
+def _of_the_class(hosts: Sequence[HostChange], shift: Mapping[Row, float], margin: float, alpha: float) -> ClassChange:
+    """Add the mean change of the hosts that are not worse to what is said about each."""
+    changes = [math.log1p(host.change) for host in hosts if host.change is not None and host.outcome != WORSE]
+    if len(changes) < 2:
+        return ClassChange(tuple(hosts), shift, math.expm1(changes[0]) if changes else None)
+    mean = fmean(changes)
+    half_width = student_t.quantile(1 - alpha, len(changes) - 1) * stdev(changes) / math.sqrt(len(changes))
+    lower, upper = math.expm1(mean - half_width), math.expm1(mean + half_width)
+    return ClassChange(tuple(hosts), shift, math.expm1(mean), lower, upper, upper <= margin)
