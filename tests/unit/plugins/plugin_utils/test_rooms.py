@@ -20,7 +20,6 @@ MAY_IMPORT = {
     "_tester": {"_tester"},
     "_history": {"_run", "_numerics", "_history"},
     "_numerics": {"_numerics"},
-    "_history": {"_run", "_numerics", "_history"},
     "_report": {"_run", "_judge", "_report"},
 }
 

@@ -1,0 +1,213 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Drift and like devices: by otava and scipy as oracles, and by properties that hold for every input."""
+
+from __future__ import annotations
+
+import math
+import random
+from itertools import combinations
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import drift
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.drift import change_points, conspicuous_certificates, drift_gates, likeness
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from otava.analysis import compute_change_points
+from scipy import stats
+
+USUAL = [0.0, 0.01, -0.01, 0.02, 0.0, -0.02]
+"""Logarithms of unremarkable certificates."""
+
+
+def figures_of(logarithms):
+    return [400_000 * math.exp(value) for value in logarithms]
+
+
+def places(logarithms, margin=0.1):
+    return [point.place for point in change_points(figures_of(logarithms), margin=margin)]
+
+
+def conspicuous(logarithms, alike=(), margin=0.1):
+    return conspicuous_certificates(figures_of(logarithms), margin=margin, alike=[figures_of(other) for other in alike])
+
+
+# Change points.
+
+
+def in_steps(rng, length, deviation=0.05):
+    """Return logarithms of so many certificates, with up to three steps among them."""
+    steps = {rng.randrange(3, length - 2): rng.choice((-1, 1)) * rng.uniform(0.1, 0.4) for _ in range(rng.randrange(4))}
+    level, values = 0.0, []
+    for place in range(length):
+        level += steps.get(place, 0.0)
+        values.append(level + rng.gauss(0, deviation))
+    return values
+
+
+def test_change_points_lie_at_the_same_places_as_otavas():
+    """On one step, or none. Otava looks for several at a time, with short sides and another deviation: series with more to find differ more often."""
+    rng, agree, moved = random.Random("otava"), 0, 0
+    for series in range(150):
+        length = rng.randrange(10, 40)
+        step, place = (0, 0.2, 0.3)[series % 3], rng.randrange(4, length - 4)
+        values = [rng.gauss(step * (certificate >= place), 0.05) for certificate in range(length)]
+        theirs = compute_change_points(list(values), window_len=200, max_pvalue=0.001, min_magnitude=0.0)[0]  # not of an array: its later windows fail
+        ours = places(values, margin=0)
+        agree, moved = agree + (ours == [point.index for point in theirs]), moved + bool(ours)
+    print(f"{agree} of 150 series agree, {moved} of them with a change")
+    assert (moved > 75, agree >= 147) == (True, True)
+
+
+def exact_difference(values, cut):
+    """Return q as it is written, pair by pair."""
+    before, after = values[:cut], values[cut:]
+    n1, n2 = len(before), len(after)
+    between = math.fsum(abs(x - y) for x in before for y in after)
+    within = [math.fsum(abs(x - y) for x, y in combinations(side, 2)) for side in (before, after)]
+    return n1 * n2 / (n1 + n2) * (2 * between / (n1 * n2) - 2 * within[0] / (n1 * (n1 - 1)) - 2 * within[1] / (n2 * (n2 - 1)))
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(-1, 1), min_size=10, max_size=40))
+def test_the_first_cut_is_the_one_with_the_greatest_difference(values):
+    """It is accepted by scipy's t-test, and everything else lies within its two sides."""
+    differences = [exact_difference(values, cut) for cut in range(3, len(values) - 2)]
+    assume(sorted(differences)[-1] - sorted([*differences, -1])[-2] > 1e-9)
+    best = differences.index(max(differences)) + 3
+    before, after = values[:best], values[best:]
+    test = stats.ttest_ind(before, after)
+    change = abs(math.fsum(after) / len(after) - math.fsum(before) / len(before))
+    assume(abs(test.pvalue - 0.001) > 1e-9 and abs(change - math.log(1.1)) > 1e-9)
+    found = {point.place: point for point in change_points(figures_of(values), margin=0.1)}
+    assert (best in found) == bool(found) == (test.pvalue <= 0.001 and change >= math.log(1.1))
+    if found:
+        assert found[best].p_value == pytest.approx(test.pvalue, rel=1e-6, abs=1e-12)
+        assert abs(math.log1p(found[best].change)) == pytest.approx(change)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 10**6), st.integers(10, 60), st.floats(-10, 10))
+def test_parts_are_not_shorter_than_three_and_the_unit_does_not_matter(seed, length, unit):
+    values = in_steps(random.Random(seed), length)
+    found = places(values)
+    cuts = [0, *found, length]
+    assert all(end - start >= 3 for start, end in zip(cuts, cuts[1:]))
+    assert places([value + unit for value in values]) == found
+    backwards = [length - place for place in reversed(places(values[::-1]))]
+    assert backwards == found
+
+
+def test_both_parts_of_a_history_are_searched():
+    values = [noise + level for level in (0.0, 0.3, 0.1) for noise in USUAL]
+    assert places(values) == [6, 12]
+    assert [point.change > 0 for point in change_points(figures_of(values), margin=0.1)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ([0.0] * 12, []),
+        ([0.0] * 5 + [1.0] * 5, [5]),
+        ([0.0] * 5 + [1.0] * 4, []),  # nine certificates
+        ([0.0] * 10 + [1.0] * 3, [10]),
+        ([0.0] * 10 + [1.0] * 2, []),
+        (USUAL + [1.0] + USUAL, []),  # a spike
+        (USUAL + [value + 0.09 for value in USUAL], []),  # beyond chance, but below the margin
+        (USUAL + [value - 0.11 for value in USUAL], [6]),
+    ],
+)
+def test_what_is_a_change_point(values, found):
+    assert places(values) == found
+
+
+def test_the_first_of_equal_cuts_is_taken():
+    """A step up and one down, of whole numbers, so that both differ by exactly as much: neither side alone is beyond chance."""
+    distances = [[sum(abs(value - other) for other in values[:count]) for count in range(10)] for values in [[0] * 3 + [1] * 3 + [0] * 3] for value in values]
+    assert drift._best_cut(distances, 0, 9) == 3
+
+
+def test_only_the_last_two_hundred_certificates_are_looked_at():
+    assert places([0.0] * 3 + [1.0] * 200) == []
+    assert places([0.0] * 100 + [1.0] * 150) == [100]
+
+
+# The control limit.
+
+
+def test_the_control_limit_is_drawn_by_the_certificates_before():
+    usual = USUAL[:5]
+    deviation = max(0.02, stats.tstd(usual))
+    limit = max(math.log(1.1), sum(usual) / 5 + stats.t.ppf(0.995, 4) * deviation * math.sqrt(1 + 1 / 5))
+    assert limit > math.log(1.1)
+    assert [conspicuous([*usual, sum(usual) / 5 + limit - 0.004 + more]) for more in (-0.001, 0.001)] == [[], [5]]
+
+
+def test_the_limit_is_never_tighter_than_the_margin():
+    even = [0.0] * 9
+    spread = stats.t.ppf(0.995, 8) * 0.02 * math.sqrt(1 + 1 / 9)
+    assert spread < math.log(1.1)
+    assert [conspicuous([*even, math.log(1.1) + more]) for more in (-1e-6, 1e-6)] == [[], [9]]
+    assert [conspicuous([*even, spread + more], margin=0.01) for more in (-1e-6, 1e-6)] == [[], [9]]  # at least 2 % of deviation
+
+
+def test_fewer_than_four_earlier_certificates_draw_no_limit():
+    assert conspicuous([0.0, 0.0, 0.0, 1.0]) == []
+    assert conspicuous([0.0, 0.0, 0.0, 0.0, 1.0]) == [4]
+    assert conspicuous([0.0, 0.0, 0.0, 0.0, -1.0]) == []  # faster is no fault
+
+
+def test_like_volumes_tell_how_much_certificates_differ():
+    """Their levels do not count, their scatter does."""
+    wild = [[level + 0.1, level - 0.1, level + 0.1, level - 0.1] for level in (-3.0, 0.0, 3.0)]
+    calm = [[level] * 4 for level in (-3.0, 0.0, 3.0)]
+    assert [conspicuous([0.0] * 4 + [0.2], alike) for alike in ((), calm, wild, [[], [5.0]])] == [[4], [4], [], [4]]
+    squares, degrees = 12 * 0.01, 3 + 9
+    limit = stats.t.ppf(0.995, degrees) * math.sqrt(squares / degrees) * math.sqrt(1 + 1 / 4)
+    assert [conspicuous([0.0] * 4 + [limit + more], wild) for more in (-1e-6, 1e-6)] == [[], [4]]
+
+
+def test_two_in_a_row_gate():
+    """The first of them must not hide the second."""
+    for later, found, gates in (([0.3], [6], False), ([0.3, 0.3], [6, 7], True), ([0.3, 0.0], [6], False), ([0.3, 0.0, 0.3], [6, 8], False)):
+        figures = figures_of(USUAL + later)
+        assert (conspicuous_certificates(figures, margin=0.1), drift_gates(figures, found)) == (found, gates)
+    assert not drift_gates([], [])
+    assert not drift_gates([1.0], [0])
+
+
+# Like devices.
+
+
+def class_of(deviations):
+    return {f"h{host}": figures_of([value - 0.5, value + 0.5]) for host, value in enumerate(deviations)}
+
+
+def test_an_unlike_device_is_conspicuous_in_either_direction():
+    spread = [0.0, 0.04, -0.04] * 4
+    limit = (4.2 + 30 / 13) * 1.4826 * 0.04
+    for side in (-1, 1):
+        assert likeness(class_of([*spread, side * (limit - 1e-6)]), margin=0.1).conspicuous == {}
+        unlike = likeness(class_of([*spread, side * (limit + 1e-6)]), margin=0.1)
+        assert unlike.conspicuous == {"h12": pytest.approx(math.expm1(side * limit), abs=1e-5)}
+    assert (unlike.lowest, unlike.middle, unlike.highest) == pytest.approx(tuple(figures_of([-0.04, 0, limit])), rel=1e-5)
+
+
+def test_alike_devices_may_differ_by_the_margin_and_by_some_of_two_percent():
+    for margin, limit in ((0.2, math.log(1.2)), (0.01, (4.2 + 30 / 9) * 0.02)):
+        assert [set(likeness(class_of([0.0] * 8 + [limit + more]), margin=margin).conspicuous) for more in (-1e-6, 1e-6)] == [set(), {"h8"}]
+
+
+def test_below_eight_devices_there_is_a_range_alone():
+    alike = likeness(class_of([0.0] * 6 + [1.0]), margin=0.1)
+    assert (alike.conspicuous, alike.highest) == ({}, pytest.approx(400_000 * math.e))
+    assert set(likeness(class_of([0.0] * 7 + [1.0]), margin=0.1).conspicuous) == {"h7"}
+
+
+@given(st.lists(st.floats(-1, 1), min_size=8, max_size=30))
+def test_most_devices_are_alike(deviations):
+    alike = likeness(class_of(deviations), margin=0.1)
+    assert len(alike.conspicuous) < len(deviations) / 2
+    assert alike.lowest <= alike.middle * (1 + 1e-12) <= alike.highest * (1 + 1e-11)
