@@ -1,0 +1,116 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What comparisons and drift read from the content of certificates: figures by row, the class of the volume, and which certificates can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ENVIRONMENT, FIGURES
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD
+
+Content = Mapping[str, Any]
+"""The content of a certificate."""
+RowKey = tuple[int, int, str, str]
+"""Block size in bytes, load point, stream and operation."""
+
+LATENCY_MEAN = "latency_mean_ns"
+THROUGHPUT = "bytes_per_s"
+IMPORTED = "mqldt"
+"""The source of certificates that were imported from tables of IBM's mqldt."""
+
+_LATENCIES = tuple(name for name in FIGURES if name.startswith("latency_"))
+_RATES = (THROUGHPUT, "operations_per_s")
+_VERSIONS = ("collection_version", "tester_version", "method_version")
+_IDENTITY = ("device_ids", "filesystem_uuid", "filesystem_size_bytes", "mount_point")
+
+
+@dataclass(frozen=True)
+class Change:
+    """A fact that differs between two certificates."""
+
+    name: str
+    before: str | int
+    after: str | int
+
+
+def figure_named(name: str) -> str:
+    """Return the column that a user's name of a figure means: latency_p99 is latency_p99_ns. Raises ValueError."""
+    for column in (*_LATENCIES, *_RATES):
+        if name in (column, column.removesuffix("_ns")):
+            return column
+    known = ", ".join(column.removesuffix("_ns") for column in (*_LATENCIES, *_RATES))
+    raise ValueError(f"{name!r} is not a figure that can be compared: use one of {known}")
+
+
+def rows_of(content: Content, figure: str = LATENCY_MEAN) -> dict[RowKey, float]:
+    """Return a figure of each row that has it, the higher the worse: of a rate the reciprocal."""
+    found = {}
+    for row in content["rows"]:
+        value = row.get(figure)
+        if value:
+            found[row["block_size_bytes"], row["load_point"], row["stream"], row["operation"]] = 1 / value if figure in _RATES else value
+    return found
+
+
+def is_imported(content: Content) -> bool:
+    """Whether a certificate was imported from tables of IBM's mqldt, of which only the throughput counts: its mean latency is biased."""
+    return content.get("source") == IMPORTED
+
+
+def class_of(content: Content) -> str:
+    """Return what volumes have in common that are alike: the class that they were given, else the device's model and the file system's size and type."""
+    if content.get("class"):
+        return str(content["class"])
+    environment, identity = content.get("environment") or {}, content.get("identity") or {}
+    model = environment.get("device_model") or environment.get("device_member_model") or "unknown device"
+    size = identity.get("filesystem_size_bytes")
+    return ", ".join(filter(None, (model, size and _units.format_size(size), environment.get("filesystem_type"))))
+
+
+def why_unusable(content: Content, figure: str = LATENCY_MEAN) -> str:
+    """Return why a certificate cannot be compared with any other, "" if it can. What a comparison said of it does not matter, only its limits do."""
+    if is_imported(content):
+        if figure != THROUGHPUT:
+            return "it was imported from mqldt, so only its throughput (bytes_per_s) can be compared"
+    elif content["method_version"] is None:
+        return "its tester names no version of its method"
+    elif content["disturbances"]:
+        return "its measurement was disturbed"
+    elif (verdict := content.get("limits_verdict", content["verdict"])) not in GOOD:
+        return f"it does not keep its limits (verdict {verdict})"
+    return "" if rows_of(content, figure) else f"it has no row with {figure}"
+
+
+def why_incomparable(content: Content, other: Content, figure: str = LATENCY_MEAN) -> str:
+    """Return why a certificate cannot be compared with another one that can be compared, "" if it can.
+
+    Certificates need the same version of the method and the same parameters of the sweep. Those imported from mqldt name neither: the throughput of each row
+    that both have can be compared, whatever the version of the method.
+    """
+    reason = why_unusable(content, figure)
+    if reason:
+        return reason
+    if is_imported(content) or is_imported(other):
+        return "" if rows_of(content, figure).keys() & rows_of(other, figure).keys() else "the two have no row in common"
+    if content["method_version"] != other["method_version"]:
+        return f"its method version is {content['method_version']}, not {other['method_version']}"
+    ours, theirs = content["parameters"], other["parameters"]
+    differing = sorted(name.removeprefix("option_") for name in ours.keys() | theirs.keys() if ours.get(name, "") != theirs.get(name, ""))
+    return f"it was measured with another {', '.join(differing)}" if differing else ""
+
+
+def changes(before: Content, after: Content) -> list[Change]:
+    """Return what is known to have changed from one certificate of a host's volume to another: the volume, its environment, and what measured and judged it."""
+    facts = ((name, _fact(before, name), _fact(after, name)) for name in (*_IDENTITY, *ENVIRONMENT, *_VERSIONS))
+    return [Change(name, old, new) for name, old, new in facts if old not in (None, "") and new not in (None, "") and old != new]
+
+
+def _fact(content: Content, name: str) -> Any:
+    part = content if name in _VERSIONS else content.get("identity" if name in _IDENTITY else "environment")
+    return (part or {}).get(name)
