@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ansible.plugins.action import ActionBase
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import ExpectationError, expectation
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of
@@ -21,27 +21,22 @@ JSON_FILE = "status.json"
 METRICS_FILE = "status.prom"
 
 
-class ActionModule(ActionBase):
+class ActionModule(ControllerAction):
     """Runs on the controller alone, once for all hosts, and fails if the fleet is not certified."""
 
-    _requires_connection = False
+    argument_spec = {
+        "hosts": {"type": "raw", "required": True},
+        "history": {"type": "str", "default": ""},
+        "report_dir": {"type": "str", "required": True},
+        "expiring_days": {"type": "int", "required": True},
+        "today": {"type": "str"},
+    }
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        result = super().run(tmp, task_vars)
-        dummy, options = self.validate_argument_spec(
-            argument_spec={
-                "hosts": {"type": "raw", "required": True},
-                "history": {"type": "str", "default": ""},
-                "report_dir": {"type": "str", "required": True},
-                "expiring_days": {"type": "int", "required": True},
-                "today": {"type": "str"},
-            }
-        )
-        variables = task_vars or {}
+    def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         report_dir = os.path.abspath(os.path.expanduser(options["report_dir"]))
         try:
             today = Today(day_of(options["today"]), options["expiring_days"])
-            expected = expectation(variables["groups"], self._loader, options["hosts"], variables.get("ansible_limit")).hosts
+            expected = expectation(task_vars["groups"], self._loader, options["hosts"], task_vars.get("ansible_limit")).hosts
             with open_history(place_of(options["history"], report_dir)) as history:
                 revocations = history.revocations()
                 lines = fleet_status(history.newest(), revocations, today)
@@ -50,10 +45,10 @@ class ActionModule(ActionBase):
                 write_file(os.path.join(report_dir, JSON_FILE), encode(status_json(lines, expected, problems, today, revocations)))
                 write_file(os.path.join(report_dir, METRICS_FILE), open_metrics(lines, expected, problems))
         except (OSError, ValueError, ExpectationError) as error:
-            return {**result, "failed": True, "msg": str(error)}
+            return {"failed": True, "msg": str(error)}
         say(self._display, status_text(lines, expected, problems, today))
-        answer = {**result, "changed": False, "problems": problems}
-        return {**answer, "failed": True, "msg": " | ".join(shortened(problems))} if problems else answer
+        failure = {"failed": True, "msg": " | ".join(shortened(problems))} if problems else {}
+        return {"problems": problems, **failure}
 
 
 def shortened(problems: list[str], most: int = 20) -> list[str]:

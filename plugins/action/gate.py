@@ -10,8 +10,7 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
-from ansible.plugins.action import ActionBase
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import FILE_NAME, INTERNAL, VERDICT, make_outcome, write_outcome
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify, store
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, host_reasons, judge_fleet, judge_run, missing_hosts
@@ -22,19 +21,21 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import h
 SHOWN_REASONS = 20
 
 
-class ActionModule(ActionBase):
+class ActionModule(ControllerAction):
     """Runs on the controller only, once for all hosts. It does not fail because of a verdict: tasks of the role do, each for its host."""
 
-    _requires_connection = False
+    argument_spec = {
+        "run_path": {"type": "str", "required": True},
+        "judged_hosts": {"type": "list", "elements": "str", "required": True},
+    }
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        result = super().run(tmp, task_vars)
-        directory = RunDirectory.open(self._task.args["run_path"])
+    def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        directory = RunDirectory.open(options["run_path"])
         verdict, problem = judge(directory)
         unstored = remember(directory)
+        warnings = []
         if unstored and not directory.run["history"]["required"]:
-            result["warnings"] = [*(result.get("warnings") or []), unstored]
-            unstored = ""
+            warnings, unstored = [unstored], ""
         problem = " | ".join(filter(None, (problem, unstored)))
         outcome = outcome_of(directory, verdict, problem)
         try:
@@ -42,7 +43,7 @@ class ActionModule(ActionBase):
         except OSError as error:
             problem = problem or f"{FILE_NAME} cannot be written: {error}"
         failures = failing_hosts(verdict)
-        fleet_problems = [*([problem] if problem else []), *elsewhere(failures, self._task.args["judged_hosts"])]
+        fleet_problems = [*([problem] if problem else []), *elsewhere(failures, options["judged_hosts"])]
         if verdict["gate_failed"]:
             fleet_problems += verdict["fleet_problems"]
         key = {
@@ -55,8 +56,7 @@ class ActionModule(ActionBase):
             "gate_failed": verdict["gate_failed"],
         }
         return {
-            **result,
-            "changed": False,
+            "warnings": warnings,
             "logdisk": key,
             "outcome": outcome,
             "counts": verdict["counts"],

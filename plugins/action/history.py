@@ -10,7 +10,7 @@ import getpass
 import os
 from typing import Any
 
-from ansible.plugins.action import ActionBase
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import day_of
@@ -18,35 +18,31 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.upkeep import import_runs, prune
 
 
-class ActionModule(ActionBase):
+class ActionModule(ControllerAction):
     """Runs on the controller alone."""
 
-    _requires_connection = False
+    argument_spec = {
+        "import_runs": {"type": "list", "elements": "str"},
+        "revoke": {"type": "str"},
+        "reason": {"type": "str", "default": ""},
+        "prune_before": {"type": "str"},
+        "history": {"type": "str", "default": ""},
+        "report_dir": {"type": "str", "required": True},
+    }
+    required_one_of = [["import_runs", "revoke", "prune_before"]]
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        result = super().run(tmp, task_vars)
-        dummy, options = self.validate_argument_spec(
-            argument_spec={
-                "import_runs": {"type": "list", "elements": "str"},
-                "revoke": {"type": "str"},
-                "reason": {"type": "str", "default": ""},
-                "prune_before": {"type": "str"},
-                "history": {"type": "str", "default": ""},
-                "report_dir": {"type": "str", "required": True},
-            },
-            required_one_of=[["import_runs", "revoke", "prune_before"]],
-        )
+    def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         if self._task.check_mode:
-            return {**result, "skipped": True, "msg": "the history is not changed in check mode"}
+            return {"skipped": True, "msg": "the history is not changed in check mode"}
         report_dir = absolute(options["report_dir"])
         try:
             with open_history(place_of(options["history"], report_dir), create=bool(options["import_runs"])) as history:
                 done, problems = keep(history, options, report_dir)
         except (OSError, ValueError) as error:
-            return {**result, "failed": True, "msg": str(error)}
+            return {"failed": True, "msg": str(error)}
         say(self._display, "\n".join(done))
-        answer = {**result, "changed": True, "done": done, "problems": problems}
-        return {**answer, "failed": True, "msg": " | ".join(problems)} if problems else answer
+        failure = {"failed": True, "msg": " | ".join(problems)} if problems else {}
+        return {"changed": True, "done": done, "problems": problems, **failure}
 
 
 def keep(history: History, options: dict[str, Any], report_dir: str) -> tuple[list[str], list[str]]:

@@ -8,22 +8,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible.plugins.action import ActionBase
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.machines import doubles
 
 
-class ActionModule(ActionBase):
+class ActionModule(ControllerAction):
     """Runs on the controller alone, once for all hosts."""
 
-    _requires_connection = False
+    argument_spec = {"hosts": {"type": "list", "elements": "str", "required": True}}
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        result = super().run(tmp, task_vars)
-        dummy, options = self.validate_argument_spec(
-            argument_spec={
-                "hosts": {"type": "list", "elements": "str", "required": True},
-            }
-        )
-        hostvars = (task_vars or {})["hostvars"]
+    def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        hostvars = task_vars["hostvars"]
         facts = {name: (hostvars[name].get("tester_probe") or {}).get("facts") or {} for name in options["hosts"]}
-        return {**result, "changed": False, "doubles": doubles(facts)}
+        return {"doubles": doubles(facts)}

@@ -14,10 +14,9 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from ansible.plugins.action import ActionBase
 from ansible.release import __version__ as ansible_version
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, ExpectationError, check_count, expectation
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import INTERNAL, USAGE, make_outcome, write_outcome
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
@@ -38,24 +37,19 @@ RESOLVED = ("sweep_duration",)
 USAGE_ERRORS = (ExpectationError, SettingsError, ProfileError, PolicyError, RunDirectoryError)
 
 
-class ActionModule(ActionBase):
+class ActionModule(ControllerAction):
     """Runs on the controller alone, once for all hosts. Problems with the options are returned; the task fails only if there is a fault in this collection."""
 
-    _requires_connection = False
+    argument_spec = {
+        "hosts": {"type": "raw", "required": True},
+        "report_dir": {"type": "str", "required": True},
+        "profile_dir": {"type": "str", "required": True},
+    }
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        result = super().run(tmp, task_vars)
-        dummy, options = self.validate_argument_spec(
-            argument_spec={
-                "hosts": {"type": "raw", "required": True},
-                "report_dir": {"type": "str", "required": True},
-                "profile_dir": {"type": "str", "required": True},
-            }
-        )
-        variables = task_vars or {}
+    def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         try:
-            expected = expectation(variables["groups"], self._loader, options["hosts"], variables.get("ansible_limit"))
-            hostvars = {host: variables["hostvars"][host] for host in expected.hosts}
+            expected = expectation(task_vars["groups"], self._loader, options["hosts"], task_vars.get("ansible_limit"))
+            hostvars = {host: task_vars["hostvars"][host] for host in expected.hosts}
             _check_options(hostvars, option_specs())
             settings = {name: agreed(name, _asked(name, hostvars)) for name in RUN_WIDE}
             check_count(expected.hosts, settings["gate_expected_count"])
@@ -64,12 +58,12 @@ class ActionModule(ActionBase):
             opened = {"run_id": run["run_id"], "path": directory.path, "expected_hosts": run["expected_hosts"]}
             write_outcome(os.path.dirname(directory.path), make_outcome(INTERNAL, "the run has not reached its verdict", **opened))
         except (OSError, *USAGE_ERRORS) as error:
-            return {**result, **_refusal(str(error), _absolute(options["report_dir"]))}
+            return _refusal(str(error), _absolute(options["report_dir"]))
         plans = {host: own["sweep_plan"] for host, own in hostvars.items()}
         # In a preflight the notes are in the hosts' records.
         say(self._display, "\n".join([_duration(settings["sweep_mode"], plans), *([] if self._task.check_mode else _notes(plans))]))
         key = {"schema": SCHEMA, "kind": "run", "run_id": run["run_id"], "path": directory.path}
-        return {**result, "changed": False, "problems": [], "run": opened, "logdisk": key}
+        return {"problems": [], "run": opened, "logdisk": key}
 
     def _run(self, options: Mapping[str, Any], expected: Expectation, settings: Mapping[str, Any], hostvars: Mapping[str, Any]) -> dict[str, Any]:
         asked = _asked("gate_profile", hostvars)
@@ -105,7 +99,7 @@ def _refusal(problem: str, report_dir: str) -> dict[str, Any]:
     content = make_outcome(USAGE, problem)
     with contextlib.suppress(OSError):  # it may be the very problem
         write_outcome(report_dir, content)
-    return {"changed": False, "problems": [problem], "outcome": content, "logdisk": {"schema": SCHEMA, "kind": "refused", "reason": problem}}
+    return {"problems": [problem], "outcome": content, "logdisk": {"schema": SCHEMA, "kind": "refused", "reason": problem}}
 
 
 def _asked(name: str, hostvars: Mapping[str, Any]) -> dict[str, Any]:

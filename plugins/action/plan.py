@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible.plugins.action import ActionBase
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import make_plan
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.foresight import foresee
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
@@ -17,26 +17,22 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_value
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
 
-class ActionModule(ActionBase):
+class ActionModule(ControllerAction):
     """Runs on the controller alone."""
 
-    _requires_connection = False
+    argument_spec = {
+        "variables": {"type": "dict", "required": True},
+        "queue_managers": {"type": "int", "required": True},
+        "options": {"type": "dict", "default": {}},
+        "run_wide": {"type": "dict", "default": {}},
+        "profile": {"type": "raw", "required": True},
+        "profile_dir": {"type": "str", "required": True},
+    }
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        result = super().run(tmp, task_vars)
-        dummy, options = self.validate_argument_spec(
-            argument_spec={
-                "variables": {"type": "dict", "required": True},
-                "queue_managers": {"type": "int", "required": True},
-                "options": {"type": "dict", "default": {}},
-                "run_wide": {"type": "dict", "default": {}},
-                "profile": {"type": "raw", "required": True},
-                "profile_dir": {"type": "str", "required": True},
-            }
-        )
+    def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         try:
             profile = load_profile(options["profile"], options["profile_dir"])
             plan = make_plan(options["variables"], options["queue_managers"], options["options"], profile.min_duration_s)
         except (OptionError, ProfileError) as error:
             raise AnsibleActionFail(str(error)) from error
-        return {**result, "changed": False, **plan, **options["run_wide"], "notes": foresee(profile, plan)}
+        return {**plan, **options["run_wide"], "notes": foresee(profile, plan)}

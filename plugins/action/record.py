@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible.plugins.action import ActionBase
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, failure_reason
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction, failure_reason
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import error, preflight
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 
@@ -17,26 +16,31 @@ STAGE_OF_OTHERS = "tester"
 """The stage of a failed task whose module is not ours: only the tester role has such tasks, which install a compiler."""
 
 
-class ActionModule(ActionBase):
+class ActionModule(ControllerAction):
     """Runs on the controller alone."""
 
-    _requires_connection = False
+    argument_spec = {
+        "run_path": {"type": "str", "required": True},
+        "volume": {"type": "str", "required": True},
+        "failed_result": {"type": "dict", "default": {}},
+        "keep_existing": {"type": "bool", "default": False},
+        "plan": {"type": "dict", "default": {}},
+        "workspace": {"type": "dict", "default": {}},
+        "facts": {"type": "dict", "default": {}},
+    }
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        result = super().run(tmp, task_vars)
-        arguments = self._task.args
-        host, volume = (task_vars or {})["inventory_hostname"], arguments["volume"]
-        directory = RunDirectory.open(arguments["run_path"])
-        if arguments.get("keep_existing") and directory.is_known(host, volume):
-            return {**result, "changed": False}
-        facts, failed = dict(arguments.get("facts") or {}), dict(arguments.get("failed_result") or {})
-        if failed:
-            record = error(directory.run, host, volume, *stage_verdict_and_reason(failed), facts)
+    def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        host, volume, facts = task_vars["inventory_hostname"], options["volume"], options["facts"]
+        directory = RunDirectory.open(options["run_path"])
+        if options["keep_existing"] and directory.is_known(host, volume):
+            return {}
+        if options["failed_result"]:
+            record = error(directory.run, host, volume, *stage_verdict_and_reason(options["failed_result"]), facts)
         else:
-            record = preflight(directory.run, host, volume, facts, arguments["plan"], arguments["workspace"])
+            record = preflight(directory.run, host, volume, facts, options["plan"], options["workspace"])
         directory.write_record(record)
         key = {"schema": SCHEMA, "kind": record.kind, "host": host, "volume": volume, "verdict": record.verdict, "run_id": record.run_id}
-        return {**result, "changed": False, "logdisk": {**key, "reason": record.reasons[0]}}
+        return {"logdisk": {**key, "reason": record.reasons[0]}}
 
 
 def stage_verdict_and_reason(failed: dict[str, Any]) -> tuple[str, str, str]:

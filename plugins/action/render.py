@@ -10,26 +10,21 @@ import os
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible.plugins.action import ActionBase
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import REPORT, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, latest
 
 
-class ActionModule(ActionBase):
+class ActionModule(ControllerAction):
     """Runs on the controller alone."""
 
-    _requires_connection = False
+    argument_spec = {
+        "runs": {"type": "list", "elements": "str"},
+        "report_dir": {"type": "str", "required": True},
+    }
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        result = super().run(tmp, task_vars)
-        dummy, options = self.validate_argument_spec(
-            argument_spec={
-                "runs": {"type": "list", "elements": "str"},
-                "report_dir": {"type": "str", "required": True},
-            }
-        )
+    def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         runs = [path for path in options["runs"] or [] if path] or [latest(options["report_dir"])]
         paths = [os.path.abspath(os.path.expanduser(path)) for path in runs]
         try:
@@ -40,7 +35,7 @@ class ActionModule(ActionBase):
         except (OSError, RunDirectoryError) as error:
             raise AnsibleActionFail(f"cannot render {', '.join(paths)}: {error}") from error
         key = {"schema": SCHEMA, "kind": "run", "run_id": directory.run["run_id"], "path": directory.path}
-        return {**result, "changed": True, "logdisk": key, "path": directory.path}
+        return {"changed": True, "logdisk": key, "path": directory.path}
 
     def _directory(self, paths: list[str], base: str) -> RunDirectory:
         if len(paths) == 1:

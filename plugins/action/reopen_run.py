@@ -10,30 +10,24 @@ import os
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible.plugins.action import ActionBase
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, latest
 
 
-class ActionModule(ActionBase):
+class ActionModule(ControllerAction):
     """Runs on the controller alone."""
 
-    _requires_connection = False
+    argument_spec = {
+        "path": {"type": "str"},
+        "report_dir": {"type": "str", "required": True},
+    }
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        result = super().run(tmp, task_vars)
-        dummy, options = self.validate_argument_spec(
-            argument_spec={
-                "path": {"type": "str"},
-                "report_dir": {"type": "str", "required": True},
-            }
-        )
+    def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         try:
             directory = RunDirectory.open(os.path.expanduser(options["path"] or latest(options["report_dir"])))
         except RunDirectoryError as error:
             raise AnsibleActionFail(f"{error} Name a run directory by -e collect_run=reports/<run id>.") from error
         run = {"run_id": directory.run["run_id"], "path": directory.path, "expected_hosts": directory.expected_hosts}
-        result.update(changed=False, run=run)
-        if not self._task.check_mode:  # nothing is filed then, so that there is nothing to show
-            result["logdisk"] = {"schema": SCHEMA, "kind": "run", "run_id": run["run_id"], "path": run["path"]}
-        return result
+        if self._task.check_mode:  # nothing is filed then, so that there is nothing to show
+            return {"run": run}
+        return {"run": run, "logdisk": {"schema": SCHEMA, "kind": "run", "run_id": run["run_id"], "path": run["path"]}}

@@ -9,27 +9,23 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from ansible.plugins.action import ActionBase
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.follow_up import commands
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import time_table
 
 
-class ActionModule(ActionBase):
+class ActionModule(ControllerAction):
     """Runs on the controller alone, once for all hosts."""
 
-    _requires_connection = False
+    argument_spec = {
+        "mode": {"type": "str", "choices": ["together", "isolated"], "default": "together"},
+        "hosts": {"type": "list", "elements": "dict", "required": True},
+        "run_path": {"type": "str", "required": True},
+    }
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        result = super().run(tmp, task_vars)
-        dummy, options = self.validate_argument_spec(
-            argument_spec={
-                "mode": {"type": "str", "choices": ["together", "isolated"], "default": "together"},
-                "hosts": {"type": "list", "elements": "dict", "required": True},
-                "run_path": {"type": "path", "required": True},
-            }
-        )
+    def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         hosts = time_table(options["mode"], time.time(), {host["host"]: host for host in options["hosts"]})
         if hosts:
             say(self._display, commands(options["run_path"]))
-        return {**result, "changed": False, "hosts": hosts}
+        return {"hosts": hosts}

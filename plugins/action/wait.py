@@ -9,30 +9,26 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from ansible.plugins.action import ActionBase
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import show
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import MAX_POLLS, is_pending, next_poll_s
 
 
-class ActionModule(ActionBase):
+class ActionModule(ControllerAction):
     """Runs on the controller alone, once for all hosts: no fork is held while hosts measure."""
 
-    _requires_connection = False
+    argument_spec = {
+        "hosts": {"type": "list", "elements": "dict", "required": True},
+        "schedule": {"type": "dict", "required": True},
+        "interval_s": {"type": "float", "default": 30},
+        "polls": {"type": "int", "default": 0},
+    }
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        result = super().run(tmp, task_vars)
-        dummy, options = self.validate_argument_spec(
-            argument_spec={
-                "hosts": {"type": "list", "elements": "dict", "required": True},
-                "schedule": {"type": "dict", "required": True},
-                "interval_s": {"type": "float", "default": 30},
-                "polls": {"type": "int", "default": 0},
-            }
-        )
+    def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         schedule, polls, now = options["schedule"], options["polls"], time.time()
         statuses = {status["host"]: status for status in options["hosts"]}
         pending = [name for name, status in statuses.items() if is_pending(status, schedule[name]["give_up_epoch_s"], now)]
         if pending:
             end_epoch_s, give_up_epoch_s = (max(schedule[name][key] for name in pending) for key in ("end_epoch_s", "give_up_epoch_s"))
             show(self._display, statuses, next_poll_s(now, end_epoch_s, give_up_epoch_s, options["interval_s"], MAX_POLLS - polls), end_epoch_s)
-        return {**result, "changed": False, "pending": bool(pending), "pending_hosts": pending, "polls": polls + bool(pending)}
+        return {"pending": bool(pending), "pending_hosts": pending, "polls": polls + bool(pending)}

@@ -26,7 +26,7 @@ extends_documentation_fragment:
 options:
   run_path:
     description: The run directory on the controller.
-    type: path
+    type: str
     required: true
   judged_hosts:
     description: The hosts of the play. The verdict of any other host is returned in RV(fleet_problems).

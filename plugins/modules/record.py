@@ -23,7 +23,7 @@ extends_documentation_fragment:
 options:
   run_path:
     description: The run directory on the controller.
-    type: path
+    type: str
     required: true
   volume:
     description: Name of the volume under test.

@@ -34,7 +34,7 @@ options:
     required: true
   run_path:
     description: The run directory on the controller. It is part of the commands that the module prints for ending the run and collecting its results.
-    type: path
+    type: str
     required: true
 """
 

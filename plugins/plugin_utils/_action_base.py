@@ -2,16 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The base of every action plugin that calls a module on a host.
-
-If a connection fails, Ansible normally drops the host: no ``rescue`` runs for it, and its result does not contain our
-``logdisk`` key. Here it becomes an ordinary failure with the verdict ``unreachable``, so that one ``rescue`` serves
-every way in which a host can fail.
-"""
+"""The bases of the action plugins: of those that work on the controller alone, and of those that call a module on a host."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
@@ -41,8 +36,31 @@ def failure(stage: str, verdict: str, reason: str) -> dict[str, Any]:
     return {"failed": True, "msg": reason, "logdisk": key}
 
 
+class ControllerAction(ActionBase):
+    """Validates the task's options; subclasses answer. Nothing is sent to a host."""
+
+    argument_spec: ClassVar[dict[str, Any]] = {}
+    required_one_of: ClassVar[list[list[str]]] = []
+
+    _requires_connection = False
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        result = super().run(tmp, task_vars)
+        dummy, options = self.validate_argument_spec(argument_spec=self.argument_spec, required_one_of=self.required_one_of)
+        return {**result, "changed": False, **self.answer(options, task_vars or {})}
+
+    def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        """Return the keys of the task's result. Without ``changed``, nothing was changed."""
+        raise NotImplementedError
+
+
 class RemoteAction(ActionBase):
-    """Calls the module of the same name; subclasses prepare its arguments and take in its result."""
+    """Calls the module of the same name; subclasses prepare its arguments and take in its result.
+
+    If a connection fails, Ansible normally drops the host: no ``rescue`` runs for it, and its result does not contain our
+    ``logdisk`` key. Here it becomes an ordinary failure with the verdict ``unreachable``, so that one ``rescue`` serves
+    every way in which a host can fail.
+    """
 
     module_name = ""
     """Full name of the module."""
