@@ -11,7 +11,7 @@ import urllib.parse
 from collections.abc import Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History, HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import APPEND_ONLY, History, HistoryError
 
 try:
     import psycopg
@@ -27,6 +27,7 @@ class PostgresqlHistory(History):
     """A history in a database, which must exist. The password comes from the caller, from PGPASSWORD or from a password file, never from the URL."""
 
     text_type = 'TEXT COLLATE "C"'
+    refuse = "EXECUTE PROCEDURE logdisk_refuse()"
 
     def __init__(self, url: str, password: str = "", connect_timeout_s: int = CONNECT_TIMEOUT_S) -> None:
         refuse_password(url)
@@ -61,8 +62,10 @@ class PostgresqlHistory(History):
         # to_regclass() may answer from a cache that does not know yet what another writer has just committed.
         return bool(self._execute("SELECT 1 FROM pg_tables WHERE schemaname = ANY (current_schemas(false)) AND tablename = 'logdisk_schema'").fetchall())
 
-    def _lock_schema(self) -> None:
+    def _begin_migration(self) -> None:
         self._execute("SELECT pg_advisory_xact_lock(?)", (_MIGRATION_LOCK,))
+        body = f"BEGIN RAISE EXCEPTION '{APPEND_ONLY}'; END"
+        self._execute(f"CREATE OR REPLACE FUNCTION logdisk_refuse() RETURNS trigger LANGUAGE plpgsql AS $${body}$$")
 
 
 def refuse_password(url: str) -> None:

@@ -16,7 +16,7 @@ import urllib.parse
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History, HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import APPEND_ONLY, History, HistoryError
 
 BUSY_TIMEOUT_S = 60.0
 
@@ -25,6 +25,7 @@ class SqliteHistory(History):
     """A history in a file. Unless it is to be created, a file that does not exist is an error."""
 
     errors = (sqlite3.Error,)
+    refuse = f"BEGIN SELECT RAISE(ABORT, '{APPEND_ONLY}'); END"
 
     def __init__(self, path: str, create: bool, busy_timeout_s: float = BUSY_TIMEOUT_S) -> None:
         super().__init__(path)
@@ -64,5 +65,5 @@ class SqliteHistory(History):
     def _has_schema(self) -> bool:
         return bool(self._execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'logdisk_schema'").fetchall())
 
-    def _lock_schema(self) -> None:
+    def _begin_migration(self) -> None:
         """The transaction has the lock of the whole file."""

@@ -55,9 +55,16 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             reason {text} NOT NULL
         )
         """,
+        # What a program with a fault, or a hand with an SQL prompt, does not change by mistake. Entries are deleted if they are pruned; revocations never.
+        "CREATE TRIGGER logdisk_certificates_kept BEFORE UPDATE ON logdisk_certificates {refuse}",
+        "CREATE TRIGGER logdisk_contents_kept BEFORE UPDATE ON logdisk_contents {refuse}",
+        "CREATE TRIGGER logdisk_revocations_kept BEFORE UPDATE ON logdisk_revocations {refuse}",
+        "CREATE TRIGGER logdisk_revocations_left BEFORE DELETE ON logdisk_revocations {refuse}",
     ),
 )
 """The statements that lead from each version of the schema to the next, the first from an empty database. Never change one that was released: add another."""
+
+APPEND_ONLY = "the history is append-only"
 
 _ALL_COLUMNS = ", ".join(COLUMNS)
 _INSERT = f"INSERT INTO logdisk_certificates ({_ALL_COLUMNS}) VALUES ({', '.join('?' * len(COLUMNS))}) ON CONFLICT DO NOTHING"
@@ -96,6 +103,9 @@ class History(abc.ABC):
     text_type = "TEXT"
     """The type of a column of text that sorts by the code points of its characters."""
 
+    refuse = ""
+    """The end of a trigger that refuses what is attempted."""
+
     def __init__(self, place: str) -> None:
         self.place = place
 
@@ -126,8 +136,8 @@ class History(abc.ABC):
         """Whether the history was ever written to."""
 
     @abc.abstractmethod
-    def _lock_schema(self) -> None:
-        """Keep other writers from migrating until the end of the transaction."""
+    def _begin_migration(self) -> None:
+        """Keep other writers from migrating until the end of the transaction, and make what :attr:`refuse` needs."""
 
     def store(self, certificates: Iterable[Certificate]) -> int:
         """Store certificates, all or none of them; return how many the history did not have yet."""
@@ -208,7 +218,7 @@ class History(abc.ABC):
             if self._version() == len(MIGRATIONS):
                 return
             with self._transaction():
-                self._lock_schema()
+                self._begin_migration()
                 for number in range(self._version() + 1, len(MIGRATIONS) + 1):
                     self._apply(number)
 
@@ -228,7 +238,7 @@ class History(abc.ABC):
         if number == 1:
             self._execute(f"CREATE TABLE logdisk_schema (version INTEGER PRIMARY KEY, applied_at {self.text_type} NOT NULL)")
         for statement in MIGRATIONS[number - 1]:
-            self._execute(statement.format(text=self.text_type))
+            self._execute(statement.format(text=self.text_type, refuse=self.refuse))
         self._execute("INSERT INTO logdisk_schema (version, applied_at) VALUES (?, ?)", (number, utc_now()))
 
     @contextlib.contextmanager

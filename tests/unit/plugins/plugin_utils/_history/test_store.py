@@ -139,6 +139,25 @@ def test_pruning_removes_the_old_and_changes_no_state(history):
     assert history.certificate(certificates[2].sha256).text == certificates[2].text
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE logdisk_certificates SET effect = 'certifies'",
+        "UPDATE logdisk_contents SET content = '{}'",
+        "UPDATE logdisk_revocations SET reason = 'none'",
+        "DELETE FROM logdisk_revocations",
+    ],
+)
+def test_the_database_itself_refuses_changes(history, statement):
+    certificate = small()
+    history.store([certificate])
+    history.revoke(certificate.sha256, "firmware recalled", "ops")
+    with pytest.raises(HistoryError, match="append-only"), history._reported("cannot be written"):
+        history._execute(statement)
+    assert history.newest() == [certificate.entry] and history.certificate(certificate.sha256) == certificate
+    assert [revocation.reason for revocation in history.revocations().values()] == ["firmware recalled"]
+
+
 def test_an_older_schema_is_migrated_and_a_newer_one_refused(place, monkeypatch):
     certificate = small()
     with open_history(place, create=True) as history:
