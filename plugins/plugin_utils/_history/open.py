@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.postgresql_store import SCHEMES, PostgresqlHistory, refuse_password
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.sqlite_store import SqliteHistory
@@ -15,6 +16,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store impor
 PASSWORD_VARIABLE = "LOGDISK_HISTORY_PASSWORD"
 FILE_NAME = "history.sqlite"
 """The history of those who name none, in the directory of their reports."""
+TRY_PATIENCE_S = 30.0
+"""For how long another writer is waited for before there is anything to store: as long as storing a large fleet may take."""
 
 
 def place_of(history: str, report_dir: str) -> str:
@@ -27,8 +30,24 @@ def place_of(history: str, report_dir: str) -> str:
     return os.path.abspath(os.path.expanduser(history or os.path.join(report_dir, FILE_NAME)))
 
 
-def open_history(place: str, create: bool = False) -> History:
-    """Open the history at a place of :func:`place_of`. A file is created only on request. Raises HistoryError."""
+def open_history(place: str, create: bool = False, **how: Any) -> History:
+    """Open the history at a place of :func:`place_of`. A file is created only on request. Raises HistoryError.
+
+    how can be migrate=False, which leaves an older schema as it is, and patience_s, for how long another writer is waited for.
+    """
     if place.startswith(SCHEMES):
-        return PostgresqlHistory(place, os.environ.get(PASSWORD_VARIABLE, ""))
-    return SqliteHistory(place, create)
+        return PostgresqlHistory(place, os.environ.get(PASSWORD_VARIABLE, ""), **how)
+    return SqliteHistory(place, create, **how)
+
+
+def try_history(place: str, create: bool) -> None:
+    """Raise HistoryError if certificates could not be stored at a place now. Unless it may create the history, nothing is changed there."""
+    if not place.startswith(SCHEMES) and not os.path.lexists(place):
+        directory = os.path.dirname(place)
+        if not os.access(directory, os.W_OK | os.X_OK):
+            problem = "cannot be written" if os.path.isdir(directory) else "is not a directory"
+            raise HistoryError(f"the history {place} cannot be created: {directory} {problem}")
+        if not create:
+            return
+    with open_history(place, create, migrate=create, patience_s=TRY_PATIENCE_S) as history:
+        history.try_writing()

@@ -7,20 +7,27 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import urllib.parse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import APPEND_ONLY, History, HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import APPEND_ONLY, PATIENCE_S, History, HistoryError
 
 try:
     import psycopg
+    import psycopg.conninfo
 except ImportError:  # only those who use PostgreSQL need it
     psycopg = None
 
 SCHEMES = ("postgresql://", "postgres://")
 CONNECT_TIMEOUT_S = 10
+_UNLESS_IN_URL = {"connect_timeout": CONNECT_TIMEOUT_S, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 60_000}
+"""So that a network that swallows everything is an error after a minute, not after hours."""
 _MIGRATION_LOCK = 0x6C6F676469736B  # any number that nobody else locks
+_SERVER = r"(\[[^\]@/?#]*\]|[^\[\]:@/?#,]*)(:[0-9]+)?"
+# Stricter than libpq, which finds a password also in what looks like a host, a path or options.
+_URL = re.compile(rf"postgres(ql)?://([^:@/?#]*@)?{_SERVER}(,{_SERVER})*(/[^@?#]*)?(\?(?P<options>[^@#]*))?\Z")
 
 
 class PostgresqlHistory(History):
@@ -29,26 +36,29 @@ class PostgresqlHistory(History):
     text_type = 'TEXT COLLATE "C"'
     refuse = "EXECUTE PROCEDURE logdisk_refuse()"
 
-    def __init__(self, url: str, password: str = "", connect_timeout_s: int = CONNECT_TIMEOUT_S) -> None:
+    def __init__(self, url: str, password: str = "", migrate: bool = True, patience_s: float = PATIENCE_S) -> None:
         refuse_password(url)
         super().__init__(url)
         if psycopg is None:
             raise HistoryError(f"the history {url} needs psycopg 3 on the controller: install it with pip install 'psycopg[binary]'")
         self.errors = (psycopg.Error,)
-        given = {"password": password} if password else {}
+        self._patience_ms = round(patience_s * 1000)
         with self._reported("cannot be opened"):
-            self._connection = psycopg.connect(url, autocommit=True, connect_timeout=connect_timeout_s, client_encoding="UTF8", **given)
-        try:
-            self._migrate()
-        except BaseException:
-            self.close()
-            raise
+            named = psycopg.conninfo.conninfo_to_dict(url)
+            given = {key: value for key, value in _UNLESS_IN_URL.items() if key not in named}
+            if password:
+                given["password"] = password
+            self._connection = psycopg.connect(url, autocommit=True, client_encoding="UTF8", **given)
+        self._begin(migrate)
 
     def close(self) -> None:
         self._connection.close()
 
-    def _transaction(self) -> contextlib.AbstractContextManager[Any]:
-        return self._connection.transaction()
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with self._connection.transaction():
+            self._execute(f"SET LOCAL lock_timeout = {self._patience_ms}")
+            yield
 
     def _execute(self, sql: str, values: Sequence[Any] = ()) -> Any:
         return self._connection.execute(sql.replace("?", "%s"), values)
@@ -69,11 +79,11 @@ class PostgresqlHistory(History):
 
 
 def refuse_password(url: str) -> None:
-    """Raise HistoryError if there is a password in a URL; the message does not show it."""
-    parts = urllib.parse.urlsplit(url)
-    user = parts.netloc.rpartition("@")[0]
-    if ":" in user or any(pair.lower().startswith("password=") for pair in parts.query.split("&")):
+    """Raise HistoryError if there is or could be a password in a URL; the message does not show it."""
+    parts = _URL.match(url)
+    options = urllib.parse.unquote((parts and parts["options"]) or "").lower()
+    if not parts or re.search(r"(^|&)(ssl)?password=", options):
         raise HistoryError(
-            "gate_history must not contain a password, because every report shows it: set LOGDISK_HISTORY_PASSWORD or PGPASSWORD in the environment, "
-            "or use a password file"
+            "gate_history must look like postgresql://user@host:port/database?option=value, with %40 for an @ in a name, and must not contain a password, "
+            "because every report shows it: set LOGDISK_HISTORY_PASSWORD or PGPASSWORD in the environment, or use a password file"
         )

@@ -16,9 +16,7 @@ import urllib.parse
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import APPEND_ONLY, History, HistoryError
-
-BUSY_TIMEOUT_S = 60.0
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import APPEND_ONLY, PATIENCE_S, History, HistoryError
 
 
 class SqliteHistory(History):
@@ -27,20 +25,16 @@ class SqliteHistory(History):
     errors = (sqlite3.Error,)
     refuse = f"BEGIN SELECT RAISE(ABORT, '{APPEND_ONLY}'); END"
 
-    def __init__(self, path: str, create: bool, busy_timeout_s: float = BUSY_TIMEOUT_S) -> None:
+    def __init__(self, path: str, create: bool, migrate: bool = True, patience_s: float = PATIENCE_S) -> None:
         super().__init__(path)
         if not create and not os.path.exists(path):
             raise HistoryError(f"the history {path} does not exist: name the right one in gate_history, or make it from run directories")
         mode = "rwc" if create else "rw"
         with self._reported("cannot be opened"):
             self._connection = sqlite3.connect(
-                f"file:{urllib.parse.quote(os.path.abspath(path))}?mode={mode}", uri=True, timeout=busy_timeout_s, isolation_level=None
+                f"file:{urllib.parse.quote(os.path.abspath(path))}?mode={mode}", uri=True, timeout=patience_s, isolation_level=None
             )
-        try:
-            self._migrate()
-        except BaseException:
-            self.close()
-            raise
+        self._begin(migrate)
 
     def close(self) -> None:
         self._connection.close()

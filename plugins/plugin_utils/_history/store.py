@@ -64,6 +64,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
 )
 """The statements that lead from each version of the schema to the next, the first from an empty database. Never change one that was released: add another."""
 
+PATIENCE_S = 60.0
+"""For how long another writer is waited for."""
 APPEND_ONLY = "the history is append-only"
 
 _ALL_COLUMNS = ", ".join(COLUMNS)
@@ -82,6 +84,10 @@ _NEWEST = f"""
 
 class HistoryError(OSError):
     """A history that cannot be opened, read or written; the message is one sentence with its place and, if it is known, what to do."""
+
+
+class _UndoneError(Exception):
+    """Ends a transaction that was only tried."""
 
 
 @dataclass(frozen=True)
@@ -211,6 +217,26 @@ class History(abc.ABC):
     def _entries(self, sql: str, values: Sequence[Any] = ()) -> list[Entry]:
         with self._reported("cannot be read"):
             return [Entry(*row) for row in self._execute(sql, values).fetchall()]
+
+    def try_writing(self) -> None:
+        """Write an entry and undo it, unless the schema is that of an older version: raise HistoryError if it cannot be written."""
+        with self._reported("cannot be written"), contextlib.suppress(_UndoneError):
+            if self._version() == len(MIGRATIONS):
+                with self._transaction():
+                    self._execute(_INSERT_CONTENT, ("", ""))
+                    raise _UndoneError
+
+    def _begin(self, migrate: bool) -> None:
+        """Bring the schema to the version of this collection, or only check that it is not a newer one; a history that cannot be used is closed."""
+        try:
+            if migrate:
+                self._migrate()
+            else:
+                with self._reported("cannot be opened"):
+                    self._version()
+        except BaseException:
+            self.close()
+            raise
 
     def _migrate(self) -> None:
         """Bring the schema to the version of this collection. Refuses a newer one, and one that another collection changed."""

@@ -13,13 +13,14 @@ import multiprocessing
 import os
 import random
 import signal
+import socket
 import threading
 import time
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import postgresql_store, store
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, CERTIFIES, EFFECTS, FAILS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of, try_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.sqlite_store import SqliteHistory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import HistoryError
@@ -275,11 +276,11 @@ def test_a_full_disk_is_reported_and_loses_nothing(tmp_path):
         assert history.store([small(1)]) == 1
 
 
-def test_a_lock_that_is_never_released_is_reported(tmp_path):
-    path = str(tmp_path / "history")
-    refused = pytest.raises(HistoryError, match="locked")
-    with SqliteHistory(path, create=True) as holder, SqliteHistory(path, create=False, busy_timeout_s=0.1) as history, holder._transaction(), refused:
-        history.store([small()])
+def test_a_lock_that_is_never_released_is_reported(place):
+    with open_history(place, create=True) as holder, open_history(place, patience_s=0.1) as history, holder._transaction():
+        holder._execute(store._INSERT_CONTENT, (small().sha256, small().text))
+        with pytest.raises(HistoryError, match="lock"):
+            history.store([small()])
 
 
 @pytest.mark.parametrize("content", [b"this is not a database, " * 100, b"SQLite format 3\0" + b"\xff" * 5000])
@@ -289,6 +290,39 @@ def test_a_file_that_is_not_a_history_is_refused_and_kept(tmp_path, content):
     with pytest.raises(HistoryError, match=r"/history cannot be opened: .+"):
         open_history(str(path), create=True)
     assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("create", [True, False])
+def test_a_history_that_can_be_written_is_tried_without_a_trace(place, create, monkeypatch):
+    try_history(place, create)
+    if create:
+        with open_history(place) as history:
+            assert history.newest() == [] and history.store([small()]) == 1
+        monkeypatch.setattr(store, "MIGRATIONS", (*store.MIGRATIONS, ("CREATE TABLE logdisk_more (more {text})",)))
+        try_history(place, create=False)
+        with open_history(place, migrate=False) as history:
+            assert history._version() == 1
+            assert history._execute("SELECT count(*) FROM logdisk_contents").fetchone()[0] == 1
+    else:
+        with open_history(place, create=True, migrate=False) as history:
+            assert not history._has_schema()
+
+
+@pytest.mark.parametrize("create", [True, False])
+def test_a_history_that_cannot_be_written_is_found_by_trying(place, create):
+    with open_history(place, create=True) as history:
+        history._execute("CREATE TRIGGER logdisk_unwritable BEFORE INSERT ON logdisk_contents " + history.refuse)
+    with pytest.raises(HistoryError, match="cannot be written: the history is append-only"):
+        try_history(place, create)
+
+
+@pytest.mark.parametrize("create", [True, False])
+def test_a_file_that_cannot_be_made_is_found_by_trying(tmp_path, create):
+    with pytest.raises(HistoryError, match=r"/none/history cannot be created: /.*/none is not a directory"):
+        try_history(str(tmp_path / "none/history"), create)
+    if not create:
+        try_history(str(tmp_path / "history"), create)
+        assert list(tmp_path.iterdir()) == []
 
 
 def test_a_history_that_does_not_exist_is_not_made_by_reading(tmp_path):
@@ -327,12 +361,48 @@ def test_a_wrong_password_is_reported_without_showing_it(postgresql, monkeypatch
     assert "hunter2" not in str(caught.value)
 
 
-@pytest.mark.parametrize("url", ["postgresql://u:hunter2@h/db", "postgres://u@h/db?x=1&password=hunter2", "postgresql://u:hun@ter2@h/db"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        *(f"postgresql://u:{password}@h/db" for password in ("hunter2", "hun@ter2", "hun#ter2", "hun?ter2", "hun/ter2", "12/ter2", "12?s=ter2")),
+        *(f"postgres://u@h/db?{option}=hunter2" for option in ("x=1&password", "Password", "pass%77ord", "sslpassword")),
+        "postgresql://u@h/db?application_name=x#&password=hunter2",
+    ],
+)
 def test_a_password_in_the_url_is_refused_and_not_shown(url):
     for use in (open_history, lambda url: place_of(url, "reports")):
         with pytest.raises(HistoryError, match="LOGDISK_HISTORY_PASSWORD") as caught:
             use(url)
         assert "ter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url", ["postgresql://", "postgresql://u%40d@a:1,[::1]:2,%2Ftmp%2Fx/d-b?target_session_attrs=read-write", "postgres://h?user=me%40there"]
+)
+def test_any_other_url_is_a_place(url):
+    assert place_of(url, "reports") == url
+
+
+def test_a_url_may_have_options_or_name_a_service(postgresql, tmp_path, monkeypatch):
+    monkeypatch.setenv("LOGDISK_HISTORY_PASSWORD", "a secret")
+    place = postgresql.new_database()
+    name = place.partition("?")[0].rpartition("/")[2]
+    (tmp_path / "services").write_text(f"[history]\nhost={postgresql.directory}\nuser=logdisk\ndbname={name}\n")
+    monkeypatch.setenv("PGSERVICEFILE", str(tmp_path / "services"))
+    for number, url in enumerate((f"{place}&sslmode=require&connect_timeout=5", "postgresql://?service=history")):
+        with open_history(url, create=True) as history:
+            assert history.store([small(number)]) == 1
+    with open_history(place) as history:
+        assert len(history.newest()) == 2
+
+
+def test_a_server_that_never_answers_is_reported_in_the_time_of_the_url():
+    with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(HistoryError, match="cannot be opened"):
+        begin = time.monotonic()
+        try:
+            open_history(f"postgresql://u@127.0.0.1:{silent.getsockname()[1]}/db?connect_timeout=2")
+        finally:
+            assert time.monotonic() - begin < postgresql_store.CONNECT_TIMEOUT_S
 
 
 def test_without_psycopg_it_says_what_to_install(monkeypatch):
