@@ -98,14 +98,18 @@ def fleet_is_non_inferior(classes: Iterable[ClassChange]) -> bool:
     return all(part.non_inferior and not any(host.outcome == WORSE for host in part.hosts) for part in classes)
 
 
-def compare_class(before: Sequence[Run], after: Sequence[Run], *, margin: float, alpha: float = 0.05, earlier: Sequence[Run] = ()) -> ClassChange:
+def compare_class(
+    before: Sequence[Run], after: Sequence[Run], *, margin: float, alpha: float = 0.05, share: float = 1.0, earlier: Sequence[Sequence[Run]] = ()
+) -> ClassChange:
     """Compare the runs after a change with those before it, of the hosts of one class.
 
     All runs must be undisturbed, keep their limits, and have the same method version and sweep parameters. If eight hosts are in every run, these tell how
-    much runs differ, and the others are not compared. Otherwise each host's own runs do, among them earlier ones, which are in neither set. margin is the
-    change that matters: 0.1 is 10 %. Raises ValueError if a host or run has other rows, or a figure is not above 0.
+    much runs differ, and the others are not compared. Otherwise each host's own runs do, among them those of earlier periods, which are in neither set; only
+    runs of the same period are held against each other. margin is the change that matters: 0.1 is 10 %. If no host changed, one is named with a probability
+    of at most alpha times share: the share of a class is its part of the hosts that are compared at the same time, so that alpha holds for the whole fleet.
+    Raises ValueError if a host or run has other rows, or a figure is not above 0.
     """
-    rows = _common_rows([*before, *after, *earlier])
+    rows = _common_rows([*before, *after, *(run for period in earlier for run in period)])
     hosts = [_read(name, rows, before, after, earlier) for name in sorted({name for run in (*before, *after) for name in run})]
     complete = [host for host in hosts if (len(host.before), len(host.after)) == (len(before), len(after))]
     if before and after and len(complete) >= FEWEST_ALIKE:
@@ -113,7 +117,8 @@ def compare_class(before: Sequence[Run], after: Sequence[Run], *, margin: float,
     else:
         complete = [host for host in hosts if host.before and host.after]
         shift, questions = [], [_hold_against_itself(host) for host in complete]
-    changes = _judge(questions, rows, math.log1p(margin), alpha)
+    doubt = _Doubt(alpha, alpha * share, len(questions))
+    changes = _judge(questions, rows, math.log1p(margin), doubt)
     names = {host.name for host in complete}
     missing = [_not_compared(host, len(before), len(after)) for host in hosts if host.name not in names]
     shifts = dict(zip(rows, map(math.expm1, shift)))
@@ -137,11 +142,20 @@ class _Host:
     name: str
     before: list[Vector]
     after: list[Vector]
-    earlier: list[Vector]
+    earlier: list[list[Vector]]
 
     @property
     def change(self) -> Vector:
         return [fmean(after) - fmean(before) for before, after in zip(zip(*self.before), zip(*self.after))]
+
+
+@dataclass(frozen=True)
+class _Doubt:
+    """With which probability chance may show a host to be non-inferior (bound), or name any of the hosts of a class (naming)."""
+
+    bound: float
+    naming: float
+    hosts: int
 
 
 @dataclass(frozen=True)
@@ -203,8 +217,9 @@ def _common_rows(runs: Sequence[Run]) -> list[Row]:
     return list(first or ())
 
 
-def _read(name: str, rows: Sequence[Row], *sets: Sequence[Run]) -> _Host:
-    return _Host(name, *([[math.log(run[name][row]) for row in rows] for run in runs if name in run] for runs in sets))
+def _read(name: str, rows: Sequence[Row], before: Sequence[Run], after: Sequence[Run], earlier: Sequence[Sequence[Run]]) -> _Host:
+    own = [[[math.log(run[name][row]) for row in rows] for run in runs if name in run] for runs in (before, after, *earlier)]
+    return _Host(name, own[0], own[1], own[2:])
 
 
 def _hold_against_class(hosts: Sequence[_Host]) -> tuple[Vector, list[_Question]]:
@@ -243,10 +258,11 @@ def _noise_of_class(hosts: Sequence[_Host]) -> _Noise:
 
 def _hold_against_itself(host: _Host) -> _Question:
     """Return the host's change as it stands, and how much its own runs differ."""
-    sets = [runs for runs in (host.before, host.after, host.earlier) if runs]
+    sets = [runs for runs in (host.before, host.after, *host.earlier) if runs]
     degrees, rows = sum(len(runs) - 1 for runs in sets), len(host.before[0])
+    earlier_degrees = degrees - (len(host.before) + len(host.after) - 2)
     host_squares, row_squares = (math.fsum(squares) for squares in zip(*map(_squares, sets)))
-    noise = _Noise(math.sqrt(host_squares / max(1, degrees)), math.sqrt(row_squares / (max(1, degrees) * rows)), 1, max(0, len(host.earlier) - 1))
+    noise = _Noise(math.sqrt(host_squares / max(1, degrees)), math.sqrt(row_squares / (max(1, degrees) * rows)), 1, earlier_degrees)
     return _Question(host, fmean(host.change), host.change, noise)
 
 
@@ -263,23 +279,21 @@ def _squared_deviations(values: Iterable[float]) -> list[float]:
     return [(value - mean) ** 2 for value in values]
 
 
-def _judge(questions: Sequence[_Question], rows: Sequence[Row], delta: float, alpha: float) -> list[HostChange]:
+def _judge(questions: Sequence[_Question], rows: Sequence[Row], delta: float, doubt: _Doubt) -> list[HostChange]:
     """Return what is said about each host: named by Holm's procedure among all of them, or shown to be non-inferior, or neither."""
     errors = [question.noise.error(len(question.host.before), len(question.host.after)) for question in questions]
     p_values = [question.p_value(error) for question, error in zip(questions, errors)]
     return [
-        _judge_host(question, error, p_value, named, rows, delta, alpha, len(questions))
-        for question, error, p_value, named in zip(questions, errors, p_values, holm(p_values, alpha))
+        _judge_host(question, error, p_value, named, rows, delta, doubt)
+        for question, error, p_value, named in zip(questions, errors, p_values, holm(p_values, doubt.naming))
     ]
 
 
-def _judge_host(
-    question: _Question, error: Error | None, p_value: float, named: bool, rows: Sequence[Row], delta: float, alpha: float, hosts: int
-) -> HostChange:
-    host, bound = question.host, None if error is None else question.bound(error, alpha)
+def _judge_host(question: _Question, error: Error | None, p_value: float, named: bool, rows: Sequence[Row], delta: float, doubt: _Doubt) -> HostChange:
+    host, bound = question.host, None if error is None else question.bound(error, doubt.bound)
     shown = bound is not None and bound <= delta
     outcome = WORSE if named and question.matters(delta) else NON_INFERIOR if shown else INCONCLUSIVE
-    needed = _runs_needed(question, error, delta, alpha, hosts) if outcome == INCONCLUSIVE else None
+    needed = _runs_needed(question, error, delta, doubt) if outcome == INCONCLUSIVE else None
     worst = max(range(len(rows)), key=question.beyond_rows.__getitem__)
     return HostChange(
         host.name,
@@ -293,27 +307,27 @@ def _judge_host(
         worst_row_change=math.expm1(question.beyond_rows[worst]),
         p_value=None if error is None else p_value,
         error=error,
-        smallest_named=None if error is None else _smallest_named(error, alpha, hosts),
+        smallest_named=None if error is None else _smallest_named(error, doubt),
         runs_needed=needed,
         reason=_too_few_runs(host, delta, needed) if error is None else "",
     )
 
 
-def _smallest_named(error: Error, alpha: float, hosts: int) -> float:
+def _smallest_named(error: Error, doubt: _Doubt) -> float:
     """Return the smallest change of a host's mean that would have been named with a probability of 80 %."""
-    first, power = student_t.quantile(1 - alpha / (2 * hosts), error.degrees), student_t.quantile(_POWER, error.degrees)
+    first, power = student_t.quantile(1 - doubt.naming / (2 * doubt.hosts), error.degrees), student_t.quantile(_POWER, error.degrees)
     return math.expm1((first + power) * error.host)
 
 
-def _runs_needed(question: _Question, error: Error | None, delta: float, alpha: float, hosts: int) -> int | None:
+def _runs_needed(question: _Question, error: Error | None, delta: float, doubt: _Doubt) -> int | None:
     """Return how many runs on either side decide if changes and noise stay as they are, or tell the noise if it is not known."""
     before, after = len(question.host.before), len(question.host.after)
     for runs in range(1 + min(before, after), 1 + _MOST_RUNS):
         then = question.noise.error(max(before, runs), max(after, runs))
         if then is None:
             continue
-        named = question.matters(delta) and question.p_value(then) <= alpha / hosts
-        if error is None or named or question.bound(then, alpha) <= delta:
+        named = question.matters(delta) and question.p_value(then) <= doubt.naming / doubt.hosts
+        if error is None or named or question.bound(then, doubt.bound) <= delta:
             return runs
     return None
 

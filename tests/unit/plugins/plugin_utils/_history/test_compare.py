@@ -242,11 +242,28 @@ def test_too_few_runs_say_how_many_would_tell():
 def test_a_known_variance_decides_one_run_against_one():
     """Earlier runs tell how much runs differ, and nothing else: their level does not matter."""
     earlier = [run_of([[night + 3], [night - 2]]) for night in (*NIGHTS, 0, 0.01)]
-    change = compared([[[0.0], [0.0]]], [[[0.0], [0.3]]], earlier=earlier)
+    change = compared([[[0.0], [0.0]]], [[[0.0], [0.3]]], earlier=[earlier])
     assert outcomes(change) == {"h0": NON_INFERIOR, "h1": WORSE}
     error = stats.tstd((*NIGHTS, 0, 0.01)) * math.sqrt(2)
     assert [(host.error.host, host.error.degrees) for host in change.hosts] == [pytest.approx((error, 4))] * 2
-    assert set(outcomes(compared([[[0.0], [0.0]]], [[[0.0], [0.3]]], earlier=earlier[:4])).values()) == {INCONCLUSIVE}
+    assert set(outcomes(compared([[[0.0], [0.0]]], [[[0.0], [0.3]]], earlier=[earlier[:4]])).values()) == {INCONCLUSIVE}
+
+
+def test_earlier_periods_may_lie_at_other_levels():
+    """Only runs of one period are held against each other, whatever came between two of them."""
+    periods = [[run_of([[level + night]]) for night in NIGHTS] for level in (3, -2)]
+    (host,) = compared([[[0.0]]], [[[0.3]]], earlier=periods).hosts
+    assert (host.outcome, host.error.degrees) == (WORSE, 4)
+    assert host.error.host == pytest.approx(stats.tstd(NIGHTS) * math.sqrt(2))
+
+
+def test_a_class_with_a_share_of_the_doubt_names_less_easily():
+    """The share is that of naming alone: what is shown to be non-inferior stays so."""
+    before, after = [run_of([[0.0]] * 9)] * 2, [run_of([[night] for night in (0, 0.01, -0.01, 0.02, -0.02, 0, 0.01, -0.01, 0.13)])] * 2
+    own, part = (compare_class(before, after[:1], margin=0.1, share=share) for share in (1, 1e-9))
+    assert (host_of(own, "h8").outcome, host_of(part, "h8").outcome) == (WORSE, INCONCLUSIVE)
+    assert [host.bound for host in own.hosts] == [host.bound for host in part.hosts]
+    assert part.hosts[0].smallest_named > own.hosts[0].smallest_named
 
 
 def test_more_runs_are_said_to_decide_a_change_only_if_they_would():
