@@ -15,7 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import encode, open_metrics, problems_of, status_json, status_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, day_of, fleet_status
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_file
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute, write_file
 
 JSON_FILE = "status.json"
 METRICS_FILE = "status.prom"
@@ -33,7 +33,7 @@ class ActionModule(ControllerAction):
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        report_dir = os.path.abspath(os.path.expanduser(options["report_dir"]))
+        report_dir = absolute(options["report_dir"])
         try:
             today = Today(day_of(options["today"]), options["expiring_days"])
             expected = expectation(task_vars["groups"], self._loader, options["hosts"], task_vars.get("ansible_limit")).hosts

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import getpass
-import os
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
@@ -16,6 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import day_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.upkeep import import_runs, prune
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
 
 
 class ActionModule(ControllerAction):
@@ -60,8 +60,3 @@ def keep(history: History, options: dict[str, Any], report_dir: str) -> tuple[li
         removed, runs = prune(history, report_dir, day_of(options["prune_before"]))
         done.append(f"{removed} entries and {len(runs)} run directories were removed; what says the present state of a volume was kept.")
     return done, problems
-
-
-def absolute(path: str) -> str:
-    """Return a path of the user's as an absolute one."""
-    return os.path.abspath(os.path.expanduser(path))

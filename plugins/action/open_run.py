@@ -29,6 +29,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import c
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_values import ProfileError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, new_run_id
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 
 VARIES = "differs between hosts"
@@ -54,11 +55,11 @@ class ActionModule(ControllerAction):
             settings = {name: agreed(name, _asked(name, hostvars)) for name in RUN_WIDE}
             check_count(expected.hosts, settings["gate_expected_count"])
             run = self._run(options, expected, settings, hostvars)
-            directory = RunDirectory.create(_absolute(settings["gate_report_dir"]), run)
+            directory = RunDirectory.create(absolute(settings["gate_report_dir"]), run)
             opened = {"run_id": run["run_id"], "path": directory.path, "expected_hosts": run["expected_hosts"]}
             write_outcome(os.path.dirname(directory.path), make_outcome(INTERNAL, "the run has not reached its verdict", **opened))
         except (OSError, *USAGE_ERRORS) as error:
-            return _refusal(str(error), _absolute(options["report_dir"]))
+            return _refusal(str(error), absolute(options["report_dir"]))
         plans = {host: own["sweep_plan"] for host, own in hostvars.items()}
         # In a preflight the notes are in the hosts' records.
         say(self._display, "\n".join([_duration(settings["sweep_mode"], plans), *([] if self._task.check_mode else _notes(plans))]))
@@ -130,10 +131,6 @@ def _notes(plans: Mapping[str, Mapping[str, Any]]) -> list[str]:
     for host in sorted(plans):
         hosts_by_notes.setdefault(tuple(plans[host]["notes"]), []).append(host)
     return [f"{shown(hosts)}: {note}" for notes, hosts in hosts_by_notes.items() for note in notes]
-
-
-def _absolute(path: str) -> str:
-    return os.path.abspath(os.path.expanduser(path))
 
 
 def _most_common(profiles: Mapping[str, dict[str, Any]]) -> dict[str, Any]:

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
@@ -14,6 +13,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import REPORT, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, latest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
 
 
 class ActionModule(ControllerAction):
@@ -26,7 +26,7 @@ class ActionModule(ControllerAction):
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         runs = [path for path in options["runs"] or [] if path] or [latest(options["report_dir"])]
-        paths = [os.path.abspath(os.path.expanduser(path)) for path in runs]
+        paths = [absolute(path) for path in runs]
         try:
             directory = self._directory(paths, options["report_dir"])
             if directory.verdict() is None:
@@ -40,4 +40,4 @@ class ActionModule(ControllerAction):
     def _directory(self, paths: list[str], base: str) -> RunDirectory:
         if len(paths) == 1:
             return RunDirectory.open(paths[0])
-        return RunDirectory.merge(paths, os.path.abspath(os.path.expanduser(base)))
+        return RunDirectory.merge(paths, absolute(base))

@@ -12,6 +12,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.postgresql_store import SCHEMES, PostgresqlHistory, refuse_password
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.sqlite_store import SqliteHistory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History, HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
 
 PASSWORD_VARIABLE = "LOGDISK_HISTORY_PASSWORD"
 FILE_NAME = "history.sqlite"
@@ -27,7 +28,7 @@ def place_of(history: str, report_dir: str) -> str:
         return history
     if "://" in history:
         raise HistoryError(f"gate_history must be a path or begin with {SCHEMES[0]}, not {history.partition('://')[0]}://")
-    return os.path.abspath(os.path.expanduser(history or os.path.join(report_dir, FILE_NAME)))
+    return absolute(history or os.path.join(report_dir, FILE_NAME))
 
 
 def open_history(place: str, create: bool = False, **how: Any) -> History:

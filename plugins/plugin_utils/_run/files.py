@@ -13,6 +13,11 @@ from collections.abc import Iterator
 from typing import IO
 
 
+def absolute(path: str) -> str:
+    """Return a path that a user wrote as an absolute one."""
+    return os.path.abspath(os.path.expanduser(path))
+
+
 @contextlib.contextmanager
 def written_aside(path: str) -> Iterator[IO[bytes]]:
     """Open a new file in the same directory for writing and rename it to path if the block succeeds; otherwise remove it."""
