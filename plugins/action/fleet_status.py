@@ -11,6 +11,7 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import ExpectationError, expectation
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import one_message
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import encode, open_metrics, problems_of, status_json, status_text
@@ -47,11 +48,5 @@ class ActionModule(ControllerAction):
         except (OSError, ValueError, ExpectationError) as error:
             return {"failed": True, "msg": str(error)}
         say(self._display, status_text(lines, expected, problems, today))
-        failure = {"failed": True, "msg": " | ".join(shortened(problems))} if problems else {}
+        failure = {"failed": True, "msg": one_message(problems, JSON_FILE)} if problems else {}
         return {"problems": problems, **failure}
-
-
-def shortened(problems: list[str], most: int = 20) -> list[str]:
-    """Return the first problems, and how many more there are."""
-    more = len(problems) - most
-    return problems[:most] + ([f"and {more} more, see {JSON_FILE}"] if more > 0 else [])

@@ -11,14 +11,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import FILE_NAME, INTERNAL, VERDICT, make_outcome, write_outcome
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import FILE_NAME, INTERNAL, VERDICT, make_outcome, one_message, write_outcome
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify, store
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, host_reasons, judge_fleet, judge_run, missing_hosts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
-
-SHOWN_REASONS = 20
 
 
 class ActionModule(ControllerAction):
@@ -95,7 +93,7 @@ def remember(directory: RunDirectory) -> str:
     if not problems:
         return ""
     return (
-        f"certificates of this run were not stored in the history: {' | '.join(shortened(problems))}; when the problem is solved, store them with "
+        f"certificates of this run were not stored in the history: {one_message(problems)}; when the problem is solved, store them with "
         f"playbooks/history.yml -e history_import={directory.path}"
     )
 
@@ -111,7 +109,7 @@ def outcome_of(directory: RunDirectory, verdict: dict[str, Any], problem: str) -
     }
     if problem:
         return make_outcome(INTERNAL, problem, **facts)
-    return make_outcome(VERDICT, " | ".join(shortened(verdict["reasons"])), **facts)
+    return make_outcome(VERDICT, one_message(verdict["reasons"]), **facts)
 
 
 def failing_hosts(verdict: dict[str, Any]) -> dict[str, str]:
@@ -120,16 +118,10 @@ def failing_hosts(verdict: dict[str, Any]) -> dict[str, str]:
     for host in verdict["hosts"]:
         if host["stops_gate"]:
             label = host_label(host["host"], host["volume"])
-            failures.setdefault(host["host"], []).append(f"{label}: {' | '.join(shortened(host_reasons(host)))}")
+            failures.setdefault(host["host"], []).append(f"{label}: {one_message(host_reasons(host))}")
     return {host: " || ".join(messages) for host, messages in failures.items()}
 
 
 def elsewhere(failures: dict[str, str], judged_hosts: Iterable[str]) -> list[str]:
     """Return the failures of hosts that take no part in the play, and so cannot fail by themselves (a limit left them out)."""
     return [failures[host] for host in sorted(set(failures) - set(judged_hosts))]
-
-
-def shortened(reasons: list[str]) -> list[str]:
-    """Return the first reasons, and how many more there are."""
-    more = len(reasons) - SHOWN_REASONS
-    return reasons[:SHOWN_REASONS] + ([f"and {more} more, see the report"] if more > 0 else [])

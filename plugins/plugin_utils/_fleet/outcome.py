@@ -15,6 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import u
 
 SCHEMA = 1
 FILE_NAME = "outcome.json"
+SHOWN_REASONS = 20
 
 VERDICT = "verdict"
 """The gate judged the fleet: the exit status is the verdict."""
@@ -22,6 +23,12 @@ USAGE = "usage"
 """Variables or the inventory are wrong; nothing was measured."""
 INTERNAL = "internal"
 """The run did not reach its verdict, or its report cannot be written or its certificates cannot be stored."""
+
+
+def one_message(reasons: list[str], complete: str = "the report") -> str:
+    """Return reasons as one message: the first of them, how many more there are, and what has them all."""
+    more = len(reasons) - SHOWN_REASONS
+    return " | ".join(reasons[:SHOWN_REASONS] + ([f"and {more} more, see {complete}"] if more > 0 else []))
 
 
 def make_outcome(kind: str, message: str, **more: Any) -> dict[str, Any]:
