@@ -19,6 +19,7 @@ from functools import cached_property
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import profile_data
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, Tables, printable
@@ -257,7 +258,7 @@ def identity_of(record: HostRecord) -> dict[str, Any] | None:
 
 
 def _profile(run: Mapping[str, Any], host: str) -> dict[str, Any]:
-    profile = (run.get("host_profiles") or {}).get(host) or run["profile"]
+    profile = profile_data(run, host)
     return {"name": str(profile["name"]), "version": str(profile["version"]), "sha256": fingerprint(profile)}
 
 

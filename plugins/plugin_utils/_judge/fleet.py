@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import missing
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, profile_data
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import (
@@ -134,9 +134,8 @@ def _fleet_problems(hosts: list[dict[str, Any]], check_mode: bool) -> list[str]:
 
 def _wrong_fails_expected(run: Mapping[str, Any], hosts: list[dict[str, Any]]) -> float | None:
     """Return how many of the measured hosts may at most be failed by chance, each at the confidence of its profile, None if that is not more than one."""
-    own = run.get("host_profiles") or {}
     measured = [host["host"] for host in hosts if host["verdict"] in (*GOOD, FAIL, INCONCLUSIVE)]
-    expected = round(math.fsum(_wrong_fail_share(own.get(host) or run.get("profile") or {}) for host in measured), 1)
+    expected = round(math.fsum(_wrong_fail_share(profile_data(run, host)) for host in measured), 1)
     return expected if expected > 1 else None
 
 

@@ -22,6 +22,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.plateau impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import NO_CONFIDENCE, Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import profile_data
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, MQ_LOG, Tables, TablesError, parse_tables, size_text
@@ -246,7 +247,7 @@ def unsteady_notes(tables: Tables) -> list[str]:
 
 def profile_of(run: Mapping[str, Any], host: str) -> Profile:
     """Return the profile that ``host`` is judged by: its own, or the run's."""
-    return load_profile(run.get("host_profiles", {}).get(host) or run["profile"], "")
+    return load_profile(profile_data(run, host), "")
 
 
 def measurement(

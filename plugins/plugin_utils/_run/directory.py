@@ -59,6 +59,11 @@ def latest(base: str) -> str:
     return os.path.join(base, "latest")
 
 
+def profile_data(run: Mapping[str, Any], host: str) -> dict[str, Any]:
+    """Return the profile that a host is judged by, as run.json holds it: the host's own, or the run's."""
+    return (run.get("host_profiles") or {}).get(host) or run.get("profile") or {}
+
+
 class RunDirectory:
     """One run's directory. path is its absolute path, run is what run.json holds."""
 
