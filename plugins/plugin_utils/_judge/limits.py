@@ -31,7 +31,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.sentences imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import Evidence, rare_second_share
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, KEY_COLUMNS, Row, Tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN, WORST_FIRST
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN, badness, rank
 
 _NO_ROW = dict.fromkeys(KEY_COLUMNS)
 _OF_SECONDS = ("latency_max", "interval_bytes_per_s_min")
@@ -227,11 +227,6 @@ def reasons_of(judgements: list[dict[str, Any]]) -> list[str]:
     for judgement in judgements:
         if judgement["verdict"] != PASS:
             groups.setdefault((judgement["limit"], judgement["rows"]), []).append(judgement)
-    worst_of_each = [(min(group, key=_badness), len(group) - 1) for group in groups.values()]
-    worst_of_each.sort(key=lambda entry: WORST_FIRST.index(entry[0]["verdict"]))
+    worst_of_each = [(min(group, key=badness), len(group) - 1) for group in groups.values()]
+    worst_of_each.sort(key=lambda entry: rank(entry[0]["verdict"]))
     return [add_others(first["reason"], others) for first, others in worst_of_each]
-
-
-def _badness(judgement: Mapping[str, Any]) -> tuple[int, float]:
-    value = judgement["value"] if judgement["value"] is not None else 0
-    return WORST_FIRST.index(judgement["verdict"]), value if judgement["bound"] == "min" else -value

@@ -20,7 +20,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, HostRecord, host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, Tables, TablesError, Words, parse_tables, printable, words_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import with_variables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, FAIL, GOOD, PASS, WORST_FIRST, worst
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, FAIL, GOOD, PASS, WORST_FIRST, badness, rank, worst
 
 NOT_MEASURED = "not measured"
 """Takes the place of a verdict in check mode."""
@@ -231,7 +231,7 @@ def build_model(run_directory: RunDirectory) -> Model:
     reader = _Reader(run_directory, charted=len(folders) <= CHARTED_HOSTS)
     hosts = [reader.host(folder, run_directory.read_record(folder)) for folder in folders]
     hosts += [reader.host("", record) for record in missing_hosts(run_directory)]
-    hosts.sort(key=lambda host: (_rank(host.verdict), host.host, host.volume))
+    hosts.sort(key=lambda host: (rank(host.verdict), host.host, host.volume))
     gate_ran = fleet.get("asked_by") == GATE
     return Model(run_directory.path, run, fleet, gate_ran, run_directory.is_check_mode, hosts, reader.columns, _profile_limits(run))
 
@@ -243,10 +243,6 @@ def counts_worst_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
 
 def _profile_name(profile: Mapping[str, Any]) -> str:
     return printable(f"{profile.get('name', 'no profile')} {profile.get('version', '')}".strip())
-
-
-def _rank(verdict: str) -> int:
-    return WORST_FIRST.index(verdict) if verdict in WORST_FIRST else len(WORST_FIRST)
 
 
 def _steps(host: Host) -> Iterator[tuple[int, int]]:
@@ -348,7 +344,7 @@ def _limits(judgements: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _limit(group: list[dict[str, Any]]) -> dict[str, Any]:
     rows = [judgement for judgement in group if judgement["worker"] is not None or judgement["value"] is not None]
-    first = min(rows or group, key=_badness)
+    first = min(rows or group, key=lambda judgement: (_is_untested(judgement), *badness(judgement)))
     return {
         **{key: _printable_value(first.get(key)) for key in _SHOWN_LIMIT_KEYS},
         "verdict": _worst(group),
@@ -358,11 +354,9 @@ def _limit(group: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _badness(judgement: Mapping[str, Any]) -> tuple[int, bool, float]:
-    """Return what sorts the worst judgement of a limit first; if all pass, that is one of those with confidence."""
-    number = judgement["value"] or 0
-    untested = judgement["verdict"] == PASS and judgement["method"] == AS_IT_STANDS
-    return _rank(judgement["verdict"]), untested, number if judgement["bound"] == "min" else -number
+def _is_untested(judgement: Mapping[str, Any]) -> bool:
+    """Return whether a figure passed without confidence. If all rows of a limit pass, its worst row is one with confidence."""
+    return judgement["verdict"] == PASS and judgement["method"] == AS_IT_STANDS
 
 
 def _plain(data: Mapping[str, Any] | None) -> dict[str, Any]:
