@@ -23,7 +23,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.role_options import option_problem, option_specs, role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import whole_s
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import RUN_WIDE, SettingsError, agreed, check_days, same_problem_once, shown
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import place_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import place_of, try_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import PolicyError, check_policy
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import collection_version
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
@@ -55,11 +56,15 @@ class ActionModule(ControllerAction):
             settings = {name: agreed(name, _asked(name, hostvars)) for name in RUN_WIDE}
             check_count(expected.hosts, settings["gate_expected_count"])
             run = self._run(options, expected, settings, hostvars)
-            directory = RunDirectory.create(absolute(settings["gate_report_dir"]), run)
+            report_dir = absolute(settings["gate_report_dir"])
+            warning = tried_history(run["history"], report_dir, create=not self._task.check_mode)
+            directory = RunDirectory.create(report_dir, run)
             opened = {"run_id": run["run_id"], "path": directory.path, "expected_hosts": run["expected_hosts"]}
             write_outcome(os.path.dirname(directory.path), make_outcome(INTERNAL, "the run has not reached its verdict", **opened))
         except (OSError, *USAGE_ERRORS) as error:
             return _refusal(str(error), absolute(options["report_dir"]))
+        if warning:
+            self._display.warning(warning)
         plans = {host: own["sweep_plan"] for host, own in hostvars.items()}
         # In a preflight the notes are in the hosts' records.
         say(self._display, "\n".join([_duration(settings["sweep_mode"], plans), *([] if self._task.check_mode else _notes(plans))]))
@@ -94,6 +99,23 @@ class ActionModule(ControllerAction):
             },
             "history": {"place": place_of(settings["gate_history"], settings["gate_report_dir"]), "required": settings["gate_history_required"]},
         }
+
+
+def tried_history(history: Mapping[str, Any], report_dir: str, create: bool) -> str:
+    """Return why certificates could not be stored in the history now, empty if they could. Raises HistoryError instead if the history is required.
+
+    The history, which by default lies in the directory of reports, is made only on request.
+    """
+    with contextlib.suppress(OSError):  # what is wrong with it is reported when the run directory is made
+        os.makedirs(report_dir, exist_ok=True)
+    try:
+        try_history(history["place"], create)
+    except HistoryError as error:
+        problem = f"certificates cannot be stored: {error}"
+        if history["required"]:
+            raise HistoryError(f"{problem}; correct that, or gate_history, or set gate_history_required to false to measure without storing them") from None
+        return problem
+    return ""
 
 
 def _refusal(problem: str, report_dir: str) -> dict[str, Any]:

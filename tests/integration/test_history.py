@@ -6,6 +6,9 @@ The host is this machine, because only a disk that the tester can see to the bot
 
 import datetime
 import json
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -73,15 +76,34 @@ def test_a_history_that_cannot_be_written(inventory: Path, controller: Controlle
     h1 = ("-i", str(inventory), "--limit", "h1")
     broken = tmp_path / "broken"
     broken.write_text("this is not a database, " * 100)
-    required = controller.run("certify", *h1, gate_profile=GOOD, gate_history=str(broken))
-    assert required.status == 2 and "were not stored" in required.screen
-    directory = required.certification.path
-    assert (directory / "index.html").exists() and (directory / "hosts/h1/log/certificate.json").exists()
-    outcome = json.loads((directory.parent / "outcome.json").read_text())
-    assert outcome["outcome"] == "internal" and "were not stored" in outcome["message"]
+    for playbook in ("certify", "preflight"):
+        refused = controller.run(playbook, *h1, "-vvv", env={"LOGDISK_HISTORY_PASSWORD": "hunter2"}, gate_profile=GOOD, gate_history=str(broken))
+        assert refused.status == 2 and "USAGE" in refused.screen and "certificates cannot be stored" in refused.screen
+        assert refused.certifications == [] and "hunter2" not in refused.screen
 
     optional = controller.run("certify", *h1, gate_profile=GOOD, gate_history=str(broken), gate_history_required=False)
-    assert optional.status == 0 and "were not stored" in optional.screen
-    for refused in ({"gate_history": "postgresql://u:hunter2@h/db"}, {"gate_valid_days": 0}):
-        outcome = controller.run("certify", *h1, gate_profile=GOOD, **refused)
+    assert optional.status == 0 and "certificates cannot be stored" in optional.screen and "were not stored" in optional.screen
+    for wrong in ({"gate_history": "postgresql://u:hunter2@h/db"}, {"gate_valid_days": 0}):
+        outcome = controller.run("certify", *h1, gate_profile=GOOD, **wrong)
         assert outcome.status == 2 and "USAGE" in outcome.screen and "hunter2" not in outcome.screen
+
+
+@pytest.mark.usefixtures("machine")
+def test_a_history_that_fails_while_hosts_are_measured(inventory: Path, controller: Controller, background: Callable[..., Future]) -> None:
+    h1 = ("-i", str(inventory), "--limit", "h1")
+    running = background(controller.run, "certify", *h1, gate_profile=GOOD)
+    reports = controller.directory / "reports"
+    deadline = time.monotonic() + 120
+    while not list(reports.glob("*/run.json")):
+        assert time.monotonic() < deadline and not running.done()
+        time.sleep(0.05)
+    (reports / "history.sqlite").write_text("this is not a database, " * 100)
+    failed = running.result()
+    assert failed.status == 2 and "were not stored" in failed.screen
+    directory = failed.certification.path
+    assert (directory / "index.html").exists() and (directory / "hosts/h1/log/certificate.json").exists()
+    outcome = json.loads((reports / "outcome.json").read_text())
+    assert outcome["outcome"] == "internal" and "were not stored" in outcome["message"]
+    (reports / "history.sqlite").unlink()
+    assert "had 0 of 1 certificates, and 1 were added" in controller.run("history", *h1, history_import=str(directory)).screen
+    assert controller.run("status", *h1).status == 0

@@ -28,10 +28,26 @@ _PR_SET_PDEATHSIG = 1
 
 
 class Server:
-    """A running server. Its only way in is a socket, for one user with a password."""
+    """A server, which runs after start(). Its only way in is a socket, for one user with a password."""
 
-    def __init__(self, directory: str) -> None:
+    def __init__(self, directory: str, command: list[str], options: dict[str, object]) -> None:
         self.directory = directory
+        self._command = command
+        self._options = options
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start the server and wait until it answers."""
+        with open(os.path.join(self.directory, "log"), "wb") as log:
+            self._process = subprocess.Popen(self._command, stderr=log, preexec_fn=_die_with_parent, **self._options)
+        _await(self, self._process)
+
+    def stop(self) -> None:
+        """Stop the server if it runs, as if it had crashed: connections end at once."""
+        if self._process:
+            self._process.send_signal(signal.SIGQUIT)
+            self._process.wait(START_S)
+            self._process = None
 
     def new_database(self) -> str:
         """Make an empty database and return its URL, which has no password."""
@@ -62,16 +78,12 @@ def running_server(*options: str) -> Iterator[Server]:
         how = ["--auth=scram-sha-256", f"--username={USER}", f"--pwfile={password_file}", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"]
         subprocess.run([f"{binaries}/initdb", f"--pgdata={data}", *how], check=True, **where)
         settings = [f"unix_socket_directories={directory}", "listen_addresses=", "max_connections=20", *options]
-        with open(os.path.join(directory, "log"), "wb") as log:
-            arguments = [f"{binaries}/postgres", "-D", data, *(part for setting in settings for part in ("-c", setting))]
-            process = subprocess.Popen(arguments, stderr=log, preexec_fn=_die_with_parent, **where)
+        server = Server(directory, [f"{binaries}/postgres", "-D", data, *(part for setting in settings for part in ("-c", setting))], where)
         try:
-            server = Server(directory)
-            _await(server, process)
+            server.start()
             yield server
         finally:
-            process.send_signal(signal.SIGQUIT)
-            process.wait(START_S)
+            server.stop()
     finally:
         shutil.rmtree(directory)
 

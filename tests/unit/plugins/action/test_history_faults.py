@@ -1,0 +1,155 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A history that fails between the opening of a run and its gate: the report is kept, the run says so and fails, and an import completes the history."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import os
+import sqlite3
+import types
+from pathlib import Path
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.action import gate, history, open_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import open as opening
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.sqlite_store import SqliteHistory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import HistoryError
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate, small_disk
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import postgresql_server
+
+HOSTS = 5
+
+
+def answer(module, **options):
+    """Return what an action answers."""
+    plugin = module.ActionModule.__new__(module.ActionModule)
+    plugin._task = types.SimpleNamespace(check_mode=False)
+    plugin._display = types.SimpleNamespace(display=lambda *dummy, **more: None, warning=lambda text: None)
+    return plugin.answer(options, {})
+
+
+def opened(reports, place, required=True):
+    """Open a run whose history works, and return its directory when everything but the gate is done."""
+    assert open_run.tried_history({"place": place, "required": required}, str(reports), create=True) == ""
+    files = fabricate.tables(fabricate.sweep_rows((4096, 1048576), seconds=60))
+    measured = {f"db{number}": files for number in range(HOSTS)}
+    return fabricate.run_directory(reports, measured, gate=False, profile="look", history={"place": place, "required": required})
+
+
+def gated(directory):
+    return answer(gate, run_path=directory.path, judged_hosts=directory.expected_hosts)
+
+
+def outcome(directory):
+    return json.loads((Path(directory.path).parent / "outcome.json").read_text())["outcome"]
+
+
+def assert_told(directory, result, *parts):
+    """Assert that the run fails for the history alone, says how to complete it, and that everything else is there."""
+    (problem,) = result["fleet_problems"]
+    for part in ("certificates of this run were not stored in the history: ", f"history_import={directory.path}", *parts):
+        assert part in problem
+    assert result["logdisk"]["gate_failed"] is False
+    assert (outcome(directory), result["outcome"]["outcome"]) == ("internal", "internal")
+    assert {"index.html", "summary.txt", "verdict.json"} <= set(os.listdir(directory.path))
+
+
+def assert_completed(directory, place):
+    """Assert that nothing was stored so far, and that an import completes the history."""
+    imported = {"import_runs": [directory.path], "revoke": None, "prune_before": None, "history": place, "report_dir": str(Path(directory.path).parent)}
+    assert answer(history, **imported)["done"] == [f"The history {place} had 0 of {HOSTS} certificates, and {HOSTS} were added."]
+    with open_history(place) as store:
+        assert len(store.of_run(directory.run["run_id"])) == HOSTS
+
+
+def assert_only_warned(directory, part):
+    """Assert that a history that nobody requires is told, and fails nothing."""
+    directory.run["history"]["required"] = False
+    (Path(directory.path) / "run.json").write_text(json.dumps(directory.run))
+    result = gated(directory)
+    (warning,) = result["warnings"]
+    assert part in warning and "were not stored" in warning
+    assert (result["fleet_problems"], outcome(directory)) == ([], "verdict")
+
+
+def full_history(disk, reports, leave_bytes):
+    place = os.path.join(disk, "history.sqlite")
+    directory = opened(reports, place)
+    small_disk.fill(disk, leave_bytes)
+    assert_told(directory, gated(directory), f"the history {place} cannot be written: database or disk is full")
+    assert len(list(Path(directory.path).rglob("certificate.json"))) == HOSTS
+    assert_only_warned(directory, "database or disk is full")
+    with open_history(place) as store:
+        assert store.newest() == []
+    small_disk.clear(disk)
+    assert_completed(directory, place)
+
+
+# Without any room the journal cannot be begun; with some, the disk is full in the middle of the transaction.
+@pytest.mark.parametrize("leave_bytes", [0, 8 << 10])
+def test_a_disk_that_fills_up_below_the_history(tmp_path, leave_bytes):
+    (tmp_path / "disk").mkdir()
+    small_disk.on_a_small_disk(str(tmp_path / "disk"), full_history, str(tmp_path / "reports"), leave_bytes)
+
+
+def full_reports(disk, place):
+    directory = opened(disk, place)
+    small_disk.fill(disk)
+    (problem,) = gated(directory)["fleet_problems"]
+    assert "the report cannot be written" in problem and "No space left" in problem and "certificates of this run were not stored" in problem
+    small_disk.clear(disk)
+    assert gated(directory)["fleet_problems"] == []
+    assert outcome(directory) == "verdict"
+    with open_history(place) as store:
+        assert len(store.of_run(directory.run["run_id"])) == HOSTS
+
+
+@pytest.mark.parametrize("place", ["history.sqlite", "disk/history.sqlite"])
+def test_a_disk_that_fills_up_below_the_reports(tmp_path, place):
+    (tmp_path / "disk").mkdir()
+    small_disk.on_a_small_disk(str(tmp_path / "disk"), full_reports, str(tmp_path / place))
+
+
+def test_a_server_that_is_stopped(tmp_path, monkeypatch):
+    monkeypatch.setenv("LOGDISK_HISTORY_PASSWORD", postgresql_server.PASSWORD)
+    with postgresql_server.running_server("fsync=off") as server:
+        place = server.new_database()
+        directory = opened(tmp_path, place)
+        server.stop()
+        result = gated(directory)
+        assert_told(directory, result, f"the history {place} cannot be opened: ")
+        assert postgresql_server.PASSWORD not in repr(result)
+        assert_only_warned(directory, "cannot be opened")
+        server.start()
+        assert_completed(directory, place)
+
+
+def test_a_file_that_somebody_keeps_locked(tmp_path, monkeypatch):
+    monkeypatch.setattr(opening, "SqliteHistory", functools.partial(SqliteHistory, patience_s=0.2))
+    place = str(tmp_path / "history.sqlite")
+    directory = opened(tmp_path, place)
+    with contextlib.closing(sqlite3.connect(place, isolation_level=None)) as holder:
+        holder.execute("BEGIN EXCLUSIVE")
+        assert_told(directory, gated(directory), "database is locked")
+        assert_only_warned(directory, "database is locked")
+    assert_completed(directory, place)
+
+
+def test_a_run_whose_history_fails_is_refused_before_it_is_opened(tmp_path):
+    place = str(tmp_path / "mistyped/history.sqlite")
+    with pytest.raises(HistoryError, match=r"^certificates cannot be stored: the history .* is not a directory; correct that, or gate_history, or"):
+        open_run.tried_history({"place": place, "required": True}, str(tmp_path), create=True)
+    assert "is not a directory" in open_run.tried_history({"place": place, "required": False}, str(tmp_path), create=True)
+
+
+def test_the_default_history_is_made_beside_the_reports_but_not_in_check_mode(tmp_path):
+    place = tmp_path / "reports/history.sqlite"
+    for create in (False, True):
+        assert open_run.tried_history({"place": str(place), "required": True}, str(tmp_path / "reports"), create) == ""
+        assert place.exists() == create
