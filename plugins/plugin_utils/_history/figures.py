@@ -24,6 +24,9 @@ THROUGHPUT = "bytes_per_s"
 IMPORTED = "mqldt"
 """The source of certificates that were imported from tables of IBM's mqldt."""
 
+OF_IMPORTED = (THROUGHPUT, "latency_min_ns", "latency_max_ns")
+"""The figures of mqldt that count."""
+
 _LATENCIES = tuple(name for name in FIGURES if name.startswith("latency_"))
 _RATES = (THROUGHPUT, "operations_per_s")
 _VERSIONS = ("collection_version", "tester_version", "method_version")
@@ -59,7 +62,7 @@ def rows_of(content: Content, figure: str = LATENCY_MEAN) -> dict[RowKey, float]
 
 
 def is_imported(content: Content) -> bool:
-    """Whether a certificate was imported from tables of IBM's mqldt, of which only the throughput counts: its mean latency is biased."""
+    """Whether a certificate was imported from tables of IBM's mqldt, of which few figures count: its mean latency is biased."""
     return content.get("source") == IMPORTED
 
 
@@ -76,8 +79,8 @@ def class_of(content: Content) -> str:
 def why_unusable(content: Content, figure: str = LATENCY_MEAN) -> str:
     """Return why a certificate cannot be compared with any other, "" if it can. What a comparison said of it does not matter, only its limits do."""
     if is_imported(content):
-        if figure != THROUGHPUT:
-            return "it was imported from mqldt, so only its throughput (bytes_per_s) can be compared"
+        if figure not in OF_IMPORTED:
+            return f"it was imported from mqldt, so only {', '.join(name.removesuffix('_ns') for name in OF_IMPORTED)} can be compared"
     elif content["method_version"] is None:
         return "its tester names no version of its method"
     elif content["disturbances"]:
@@ -90,8 +93,8 @@ def why_unusable(content: Content, figure: str = LATENCY_MEAN) -> str:
 def why_incomparable(content: Content, other: Content, figure: str = LATENCY_MEAN) -> str:
     """Return why a certificate cannot be compared with another one that can be compared, "" if it can.
 
-    Certificates need the same version of the method and the same parameters of the sweep. Those imported from mqldt name neither: the throughput of each row
-    that both have can be compared, whatever the version of the method.
+    Certificates need the same version of the method and the same parameters of the sweep. Those imported from mqldt name neither: the rows that both have can
+    be compared, whatever the version of the method.
     """
     reason = why_unusable(content, figure)
     if reason:

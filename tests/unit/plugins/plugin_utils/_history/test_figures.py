@@ -83,10 +83,11 @@ def test_certificates_need_the_same_method_and_parameters():
     assert why_incomparable(other, CONTENT) == "it was measured with another files, sweep_mode"
 
 
-def test_what_mqldt_measured_is_compared_by_throughput_alone():
-    assert why_unusable(IMPORTED, LATENCY_MEAN) == "it was imported from mqldt, so only its throughput (bytes_per_s) can be compared"
+def test_what_mqldt_measured_is_compared_by_the_figures_that_are_right():
+    for figure in (LATENCY_MEAN, "latency_p99_ns", "operations_per_s"):
+        assert why_unusable(IMPORTED, figure) == "it was imported from mqldt, so only bytes_per_s, latency_min, latency_max can be compared"
     pairs = ((IMPORTED, CONTENT), (CONTENT, IMPORTED), (IMPORTED, IMPORTED))
-    assert {why_incomparable(one, other, THROUGHPUT) for one, other in pairs} == {""}
+    assert {why_incomparable(one, other, figure) for one, other in pairs for figure in (THROUGHPUT, "latency_max_ns")} == {""}
     elsewhere = {**IMPORTED, "rows": [{**row, "load_point": 9} for row in IMPORTED["rows"]]}
     assert why_incomparable(elsewhere, CONTENT, THROUGHPUT) == "the two have no row in common"
 
