@@ -2,20 +2,24 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Keeps the history: imports run directories, revokes a certificate, prunes."""
+"""Keeps the history: imports run directories and results of mqldt, revokes a certificate, prunes."""
 
 from __future__ import annotations
 
 import getpass
+import os
+from collections.abc import Collection
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.mqldt_import import Origin, import_mqldt
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import day_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.upkeep import import_runs, prune
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME
 
 
 class ActionModule(ControllerAction):
@@ -23,21 +27,28 @@ class ActionModule(ControllerAction):
 
     argument_spec = {
         "import_runs": {"type": "list", "elements": "str"},
+        "import_mqldt": {"type": "list", "elements": "str"},
+        "mqldt_host": {"type": "str", "default": ""},
+        "mqldt_dates": {"type": "list", "elements": "str"},
+        "mqldt_volume": {"type": "str", "default": DEFAULT_VOLUME},
         "revoke": {"type": "str"},
         "reason": {"type": "str", "default": ""},
         "prune_before": {"type": "str"},
         "history": {"type": "str", "default": ""},
         "report_dir": {"type": "str", "required": True},
     }
-    required_one_of = [["import_runs", "revoke", "prune_before"]]
+    required_one_of = [["import_runs", "import_mqldt", "revoke", "prune_before"]]
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         if self._task.check_mode:
             return {"skipped": True, "msg": "the history is not changed in check mode"}
         report_dir = absolute(options["report_dir"])
         try:
-            with open_history(place_of(options["history"], report_dir), create=bool(options["import_runs"])) as history:
-                done, problems = keep(history, options, report_dir)
+            create = bool(options["import_runs"] or options["import_mqldt"])
+            if create:
+                os.makedirs(report_dir, exist_ok=True)
+            with open_history(place_of(options["history"], report_dir), create) as history:
+                done, problems = keep(history, options, report_dir, task_vars["groups"]["all"])
         except (OSError, ValueError) as error:
             return {"failed": True, "msg": str(error)}
         say(self._display, "\n".join(done))
@@ -45,13 +56,18 @@ class ActionModule(ControllerAction):
         return {"changed": True, "done": done, "problems": problems, **failure}
 
 
-def keep(history: History, options: dict[str, Any], report_dir: str) -> tuple[list[str], list[str]]:
-    """Do what is asked; return a sentence for each thing done, and the problems. Raises OSError and ValueError."""
+def keep(history: History, options: dict[str, Any], report_dir: str, hosts: Collection[str]) -> tuple[list[str], list[str]]:
+    """Do what is asked; return a sentence for each thing done, and the problems. hosts are those of the inventory. Raises OSError and ValueError."""
     done: list[str] = []
     problems: list[str] = []
     if options["import_runs"]:
         total, added, problems = import_runs(history, [absolute(path) for path in options["import_runs"]])
         done.append(f"The history {history.place} had {total - added} of {total} certificates, and {added} were added.")
+    if options["import_mqldt"]:
+        origin = Origin(options["mqldt_volume"], options["mqldt_host"], options["mqldt_dates"], hosts)
+        imported, damaged = import_mqldt(history, [absolute(path) for path in options["import_mqldt"]], origin, day_of(None))
+        done += imported
+        problems += damaged
     if options["revoke"]:
         certificate = history.certificate(options["revoke"])
         history.revoke(certificate.sha256, options["reason"], getpass.getuser())

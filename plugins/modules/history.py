@@ -13,19 +13,41 @@ DOCUMENTATION = r"""
 module: history
 short_description: Keep the history of certificates
 description:
-  - Imports the certificates of run directories, revokes a certificate, and removes what is old, in this order.
-  - At least one of O(import_runs), O(revoke) and O(prune_before) is required.
-  - A history can be rebuilt from run directories at any time. What it already has is not changed.
+  - Imports the certificates of run directories and results of IBM's mqldt, revokes a certificate, and removes what is old, in this order.
+  - At least one of O(import_runs), O(import_mqldt), O(revoke) and O(prune_before) is required.
+  - A history can be rebuilt from run directories and mqldt's files at any time. What it already has is not changed.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
   - mqops.logdisk.controller
-  - mqops.logdisk.controller.history
 options:
   import_runs:
     description: Run directories on the controller, or directories that contain run directories.
     type: list
     elements: str
+  import_mqldt:
+    description:
+      - CSV files on the controller that mqldt wrote with C(--csvFile). Each run in them becomes an entry that changes no state.
+      - Its mean latency is biased, so it is kept under another name. Its throughput, and its smallest and largest latency, can be compared.
+    type: list
+    elements: str
+  mqldt_host:
+    description:
+      - The inventory name of the host on which O(import_mqldt) was measured.
+      - If it is empty, each file's name must say it, as C(db07-2019-05-04.csv) or C(QM1_db07_2019-05-04.csv) do if the inventory has a host C(db07).
+    type: str
+    default: ""
+  mqldt_dates:
+    description:
+      - When the runs of O(import_mqldt), which then must be one file, were measured, one for each run in the order of the file. Each is a day such as
+        V(2019-05-04), or a moment in UTC such as V(2019-05-04T13:00:00Z).
+      - A file with a single run can have its day in its name instead.
+    type: list
+    elements: str
+  mqldt_volume:
+    description: The name of the volume on which O(import_mqldt) was measured.
+    type: str
+    default: log
   revoke:
     description: The certificate to withdraw, as its SHA-256 or the beginning of it.
     type: str
@@ -38,6 +60,10 @@ options:
       - A day such as V(2026-11-21). Entries that were judged before it are removed, and run directories in O(report_dir) that are older and have no entry left.
       - What decides the present state of a volume is kept, together with its run directory, and so are runs that the history does not have.
     type: str
+  history:
+    description: The history, as for the option C(gate_history) of the role P(mqops.logdisk.gate#role). If empty, it is C(history.sqlite) in O(report_dir).
+    type: str
+    default: ""
   report_dir:
     description: Directory on the controller that contains the run directories.
     type: str
@@ -53,16 +79,23 @@ EXAMPLES = r"""
   mqops.logdisk.history:
     import_runs: [reports]
     report_dir: reports
+
+- name: Import two runs of mqldt from one file
+  mqops.logdisk.history:
+    import_mqldt: [san_log.csv]
+    mqldt_host: db07
+    mqldt_dates: ["2019-05-04", "2020-05-09"]
+    report_dir: reports
 """
 
 RETURN = r"""
 done:
-  description: What was done, one sentence for each of the three.
+  description: What was done, in sentences.
   returned: if the history can be opened
   type: list
   elements: str
 problems:
-  description: What could not be imported, one sentence for each run or volume.
+  description: What could not be imported, one sentence for each run, volume or file.
   returned: if the history can be opened
   type: list
   elements: str

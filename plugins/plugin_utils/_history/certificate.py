@@ -26,6 +26,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import A
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, WORST_FIRST
 
 SCHEMA_VERSION = 1
+DEFAULT_VALID_DAYS = 90
 
 CERTIFIES = "certifies"
 FAILS = "fails"
@@ -268,9 +269,7 @@ def _validity(judged_at: str, effect: str, valid_days: Any) -> dict[str, str | N
         raise CertificateError(f"the record has no usable time of its judgement ({judged_at!r})") from None
     if effect != CERTIFIES:
         return {"valid_from": None, "valid_until": None}
-    if not isinstance(valid_days, int):
-        raise CertificateError("run.json does not say for how many days a certificate is valid")
-    end = begin + datetime.timedelta(days=valid_days)
+    end = begin + datetime.timedelta(days=DEFAULT_VALID_DAYS if valid_days is None else valid_days)
     return {"valid_from": begin.isoformat(), "valid_until": end.isoformat()}
 
 

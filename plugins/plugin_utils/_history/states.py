@@ -32,13 +32,15 @@ MOST_URGENT_FIRST = (FAILED, EXPIRED, NONE, REVOKED, EXPIRING, VALID)
 CURRENT = (EXPIRING, VALID)
 """States of a volume that is certified today."""
 
+DEFAULT_EXPIRING_DAYS = 14
+
 
 @dataclass(frozen=True)
 class Today:
     """The day for which states are asked, and for how many days before its end a certificate is expiring (its last day included)."""
 
     date: datetime.date
-    expiring_days: int
+    expiring_days: int = DEFAULT_EXPIRING_DAYS
 
 
 def day_of(text: str | None) -> datetime.date:

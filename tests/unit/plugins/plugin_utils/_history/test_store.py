@@ -95,7 +95,7 @@ def test_the_newest_entries_say_the_same_as_all(history):
         }
         certificates.append(judged(rng.randrange(200), rng.choice(EFFECTS), name, collection_version=str(number), **changes))
     history.store(certificates)
-    today = Today(DAY + datetime.timedelta(days=230), 14)
+    today = Today(DAY + datetime.timedelta(days=230))
     states = [dataclasses.replace(line, replaced=None) for line in fleet_status(history.newest(), (), today)]
     assert len(states) > 20
     assert states == [dataclasses.replace(line, replaced=None) for line in fleet_status((each.entry for each in certificates), (), today)]

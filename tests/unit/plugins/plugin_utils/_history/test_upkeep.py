@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import types
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.upkeep import import_runs, prune
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.test_mqldt_import import ONE
 
 GOOD = fabricate.tables(over=[])
 BEFORE = datetime.date(2026, 3, 1)
@@ -84,7 +86,7 @@ def test_pruning_removes_old_runs_but_none_that_says_a_present_state(runs, base,
     before = newest(place)
     with open_history(place) as opened:
         assert prune(opened, str(base), BEFORE) == (2, ["run-2026-02-01"])
-        states = [line.state for line in fleet_status(opened.newest(), (), Today(datetime.date(2026, 5, 2), 14))]
+        states = [line.state for line in fleet_status(opened.newest(), (), Today(datetime.date(2026, 5, 2)))]
     assert newest(place) == before and states == ["expired", "valid"]
     assert [Path(run.path).exists() for run in (*runs, unknown)] == [True, False, True, True]
 
@@ -97,10 +99,24 @@ def test_pruning_touches_nothing_that_only_looks_like_a_run(runs, base, place, t
     assert moved.exists()
 
 
+def test_the_first_import_makes_the_directory_of_the_reports(tmp_path, capsys):
+    file = tmp_path / "db07-2019-05-04.csv"
+    file.write_bytes(ONE)
+    plugin = history.ActionModule.__new__(history.ActionModule)
+    plugin._task, plugin._display = types.SimpleNamespace(check_mode=False), types.SimpleNamespace(display=print)
+    asked = {**dict.fromkeys(("import_runs", "mqldt_dates", "revoke", "prune_before")), "history": "", "mqldt_host": "", "mqldt_volume": "log"}
+    answer = plugin.answer({**asked, "import_mqldt": [str(file)], "report_dir": str(tmp_path / "reports")}, {"groups": {"all": ["db07"]}})
+    assert answer["problems"] == [] and "1 run of db07, 1 added" in capsys.readouterr().out
+    assert [entry.host for entry in newest(str(tmp_path / "reports/history.sqlite"))] == ["db07"]
+
+
 def test_each_request_is_told(runs, base, place):
-    asked = {"import_runs": [str(base)], "revoke": newest(place)[0].sha256[:10], "reason": "recalled", "prune_before": "2026-03-01"}
+    (base / "db07-2019-05-04.csv").write_bytes(ONE)
+    mqldt = {"import_mqldt": [str(base / "db07-2019-05-04.csv")], "mqldt_host": "", "mqldt_dates": None, "mqldt_volume": "data"}
+    asked = {"import_runs": [str(base)], **mqldt, "revoke": newest(place)[0].sha256[:10], "reason": "recalled", "prune_before": "2026-03-01"}
     with open_history(place) as opened:
-        done, problems = history.keep(opened, asked, str(base))
+        done, problems = history.keep(opened, asked, str(base), ["db07"])
         assert [revocation.reason for revocation in opened.revocations().values()] == ["recalled"]
-    assert problems == [] and len(done) == 3
-    assert "had 4 of 4 certificates, and 0 were added" in done[0] and "db08 (mq-log-silver) is revoked" in done[1] and "2 entries and 1 run" in done[2]
+    assert problems == [] and len(done) == 4
+    assert "had 4 of 4 certificates, and 0 were added" in done[0] and "1 run of db07/data, 1 added: 20190504T000000Z-" in done[1]
+    assert "db08 (mq-log-silver) is revoked" in done[2] and "2 entries and 1 run" in done[3]
