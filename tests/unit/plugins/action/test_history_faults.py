@@ -31,7 +31,7 @@ def answer(module, **options):
     plugin = module.ActionModule.__new__(module.ActionModule)
     plugin._task = types.SimpleNamespace(check_mode=False)
     plugin._display = types.SimpleNamespace(display=lambda *dummy, **more: None, warning=lambda text: None)
-    return plugin.answer(options, {})
+    return plugin.answer(options, {"groups": {"all": []}})
 
 
 def opened(reports, place, required=True):
@@ -62,8 +62,9 @@ def assert_told(directory, result, *parts):
 
 def assert_completed(directory, place):
     """Assert that nothing was stored so far, and that an import completes the history."""
-    imported = {"import_runs": [directory.path], "revoke": None, "prune_before": None, "history": place, "report_dir": str(Path(directory.path).parent)}
-    assert answer(history, **imported)["done"] == [f"The history {place} had 0 of {HOSTS} certificates, and {HOSTS} were added."]
+    nothing_else = dict.fromkeys(("import_mqldt", "revoke", "prune_before"))
+    asked = {**nothing_else, "import_runs": [directory.path], "history": place, "report_dir": str(Path(directory.path).parent)}
+    assert answer(history, **asked)["done"] == [f"The history {place} had 0 of {HOSTS} certificates, and {HOSTS} were added."]
     with open_history(place) as store:
         assert len(store.of_run(directory.run["run_id"])) == HOSTS
 
