@@ -22,7 +22,15 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.role_options import option_problem, option_specs, role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import whole_s
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import RUN_WIDE, SettingsError, agreed, check_days, same_problem_once, shown
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import (
+    RUN_WIDE,
+    SettingsError,
+    agreed,
+    array_settings,
+    check_days,
+    same_problem_once,
+    shown,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import place_of, try_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import PolicyError, check_policy
@@ -97,6 +105,7 @@ class ActionModule(ControllerAction):
                 "report_only": settings["gate_report_only"],
                 "valid_days": check_days("gate_valid_days", settings["gate_valid_days"]),
             },
+            "host_array_settings": array_settings(_asked("gate_array_settings", hostvars)),
             "history": {"place": place_of(settings["gate_history"], settings["gate_report_dir"]), "required": settings["gate_history_required"]},
         }
 

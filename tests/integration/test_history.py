@@ -48,7 +48,11 @@ def test_the_memory_of_a_fleet(inventory: Path, controller: Controller) -> None:
     nothing = controller.run("status", *everything)
     assert nothing.status == 2 and "does not exist" in nothing.screen
 
-    assert controller.run("certify", *h1, gate_profile=GOOD).status == 0
+    first = controller.run("certify", *h1, gate_profile=GOOD, gate_array_settings={"pool": "gold1", "cache": 64})
+    assert first.status == 0
+    certificate = json.loads((first.certification.path / "hosts/h1/log/certificate.json").read_text())
+    assert certificate["environment"]["array_settings"] == "cache=64, pool=gold1"
+    assert "cache=64, pool=gold1" in (first.certification.path / "index.html").read_text()
     certified = controller.run("status", *h1)
     assert (certified.status, states(certified)) == (0, {"h1": "valid"})
     missing = controller.run("status", *everything)

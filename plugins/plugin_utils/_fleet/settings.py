@@ -13,6 +13,8 @@ from ansible.module_utils.parsing.convert_bool import boolean
 
 SHOWN_HOSTS = 5
 MOST_DAYS = 3650
+MOST_CHARACTERS = 500
+"""In what a host's variable says about its storage array."""
 _ANSIBLES_PREFIX = "Validation of arguments failed: "
 
 
@@ -66,6 +68,34 @@ def check_days(name: str, days: int) -> int:
     if not 1 <= days <= MOST_DAYS:
         raise SettingsError(f"{name} is {days}, but must be from 1 to {MOST_DAYS}")
     return days
+
+
+def array_settings(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return the settings of the storage array behind each host that names any, in one line. Raises SettingsError."""
+    found: dict[str, str] = {}
+    problems: dict[str, str] = {}
+    for host, value in values.items():
+        try:
+            found[host] = _one_line(value)
+        except ValueError as error:
+            problems[host] = f"gate_array_settings {error}"
+    if problems:
+        raise SettingsError("; ".join(same_problem_once(problems)))
+    return {host: text for host, text in found.items() if text}
+
+
+def _one_line(value: Any) -> str:
+    """Return a text, or a dict of texts and numbers, in one line that does not depend on the order of its keys. Raises ValueError."""
+    if isinstance(value, Mapping):
+        value = ", ".join(f"{key}={_one_line(value[key])}" for key in sorted(value, key=str))
+    elif isinstance(value, (list, tuple)):
+        raise ValueError("must be a text, or a dictionary of texts and numbers")
+    text = " ".join(str("" if value is None else value).split())
+    if not text.isprintable():
+        raise ValueError("contains characters that cannot be printed")
+    if len(text) > MOST_CHARACTERS:
+        raise ValueError(f"has {len(text)} characters, but may have at most {MOST_CHARACTERS}")
+    return text
 
 
 def same_problem_once(problems: Mapping[str, str]) -> list[str]:

@@ -50,6 +50,7 @@ ENVIRONMENT = (
     "device_scheduler",
     "device_write_cache",
     "device_stack",
+    "array_settings",
 )
 """Facts that are shown if they changed from one certificate to the next. They are not part of the volume's identity."""
 

@@ -37,6 +37,9 @@ CLOCK_BOUND_S = 1.0
 IDENTITY_PREFIXES = ("filesystem_", "mount_", "device_", "direct_io_", "nfs_", "backing_")
 """Prefixes of the keys in run.csv that describe what was tested; these keys are added to the facts of the host."""
 
+ARRAY_SETTINGS = "array_settings"
+"""The fact that the host's variables say."""
+
 NOTHING_MEASURED = "nothing was measured"
 
 _LONGEST_VALUE = 40
@@ -331,6 +334,8 @@ def collection_version() -> str:
 
 
 def _blank(run: Mapping[str, Any], host: str, volume: str, kind: str, facts: dict[str, Any]) -> HostRecord:
+    # A host does not see the settings of its storage array, so only the inventory may say them.
+    facts = {**facts, ARRAY_SETTINGS: (run.get("host_array_settings") or {}).get(host, "")}
     return HostRecord(host, volume, kind, run_id=run["run_id"], created_at=utc_now(), facts=facts)
 
 

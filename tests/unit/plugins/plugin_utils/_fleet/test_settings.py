@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import SettingsError, agreed, same_problem_once
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import SettingsError, agreed, array_settings, same_problem_once
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,20 @@ def test_what_differs_names_hosts_and_values(name, values, said):
 def test_the_same_problem_is_told_once():
     problems = {"b": "Validation of arguments failed:\nno number", "a": "no number", "c": "no size"}
     assert same_problem_once(problems) == ["a, b: no number", "c: no size"]
+
+
+def test_the_settings_of_an_array_are_a_line_whatever_the_order_of_their_keys():
+    values = {
+        "a": {"pool": "gold1", "cache": 64, "mirror": None},
+        "b": {"cache": "64", "mirror": "", "pool": "gold1"},
+        "c": " fs9200,\n pool  gold1 ",
+        "d": "",
+        "e": {},
+    }
+    assert array_settings(values) == {"a": "cache=64, mirror=, pool=gold1", "b": "cache=64, mirror=, pool=gold1", "c": "fs9200, pool gold1"}
+
+
+@pytest.mark.parametrize("value, reason", [("a\x1b[31m", "cannot be printed"), ("x" * 501, "at most 500"), (["a"], "text, or"), ({"a": ["b"]}, "text, or")])
+def test_settings_of_an_array_that_cannot_be_shown_are_refused(value, reason):
+    with pytest.raises(SettingsError, match=f"^a, b: gate_array_settings .*{reason}"):
+        array_settings({"b": value, "a": value, "c": "fine"})

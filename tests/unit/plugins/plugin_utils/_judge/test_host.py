@@ -50,6 +50,13 @@ def test_a_host_with_a_profile_of_its_own_is_judged_by_it():
     assert measured(files, run, "db08").verdict == "pass"
 
 
+def test_only_the_inventory_says_what_a_host_cannot_see_of_its_array():
+    run, said = {**RUN, "host_array_settings": {"db07": "pool=gold1"}}, {"array_settings": "pool=made up"}
+    hosts = {host: measured(fabricate.tables(), run, host, said).facts["array_settings"] for host in ("db07", "db08")}
+    assert hosts == {"db07": "pool=gold1", "db08": ""}
+    assert error(run, "db07", "log", "start", "error", "it broke", {}).facts == {"array_settings": "pool=gold1"}
+
+
 @pytest.mark.parametrize("files", [{}, {"run.csv": b""}, {"run.csv": b"key,value\n", "results.csv": b"\xff\0"}])
 def test_tables_that_cannot_be_read_are_an_error(files):
     record = measured(files)
