@@ -23,6 +23,10 @@ def profile(**limit: str) -> dict:
 GOOD = profile(metric="latency_max", max="9 s")
 # No disturbance excuses a throughput.
 BAD = profile(metric="interval_bytes_per_s_min", min="1000 GB/s")
+MQLDT_CSV = (
+    "Blocksize,Total bytes written to files,Avg bytes/sec written to files,Max latency of write (ns),Min latency of write (ns),Avg latency of write (ns)\r\n"
+    "4096,103673856,34558314,724878,56458,112402\r\n"
+)
 WORKSPACE = "/var/tmp/logdisk-history"
 
 
@@ -72,6 +76,13 @@ def test_the_memory_of_a_fleet(inventory: Path, controller: Controller) -> None:
     assert (rebuilt.status, states(rebuilt)) == (2, {"h1": "failed"})
     again = controller.run("history", *everything, history_import="reports")
     assert again.status == 0 and "0 were added" in again.screen
+    for name in ("old.csv", "QM1-h1-2019-05-04.csv"):
+        (controller.directory / name).write_text(MQLDT_CSV)
+    assert "1 run of h1, 1 added" in controller.run("history", *h1, history_import_mqldt="QM1-h1-2019-05-04.csv").screen
+    origin = {"history_mqldt_host": "h2", "history_mqldt_dates": ["2019-05-04"], "history_mqldt_volume": "data"}
+    assert "1 run of h2/data, 1 added" in controller.run("history", *h1, history_import_mqldt="old.csv", **origin).screen
+    imported = controller.run("status", *everything)
+    assert "h2: missing" in imported.screen and states(imported) == {"h1": "failed", "h2": "none"}
     assert controller.run("history", *everything).status == 2
 
 
