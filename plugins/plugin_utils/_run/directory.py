@@ -7,6 +7,7 @@
     <base>/<run id>/run.json
     <base>/<run id>/hosts/<safe host>/<safe volume>/order.json, record.json, certificate.json and the tester's tables, bytes unchanged
     <base>/<run id>/verdict.json and the rendered report
+    <base>/<run id>/test-result.intoto.json, manifest.sha256 and manifest.sha256.sig, if the run is signed
     <base>/latest -> the newest run's directory
 
 Every file is written to a temporary name and renamed, so that many workers can write records at once and a reader never sees half a file. Host names are
@@ -39,6 +40,10 @@ VERDICT = "verdict.json"
 CERTIFICATE = "certificate.json"
 SUMMARY = "summary.txt"
 """The file of the report that is written last: if it exists, the report is complete and up to date."""
+
+STATEMENT = "test-result.intoto.json"
+MANIFEST = "manifest.sha256"
+SIGNATURE = f"{MANIFEST}.sig"
 
 MAX_RECORD_BYTES = 16 << 20
 MAX_CERTIFICATE_BYTES = 16 << 20
@@ -145,8 +150,8 @@ class RunDirectory:
     def write_record(self, record: HostRecord, tables: Mapping[str, bytes] | None = None) -> str:
         """File a host's record and its tables (bytes by file name), replacing an earlier one; returns the folder, relative to the run directory.
 
-        The size and SHA-256 of each table join the record. A verdict, a report and a certificate made before are out of date and removed. Raises
-        RunDirectoryError.
+        The size and SHA-256 of each table join the record. A verdict, a report, a certificate and a signature made before are out of date and removed.
+        Raises RunDirectoryError.
         """
         tables = tables or {}
         folder = _folder(record.host, record.volume)
@@ -167,9 +172,22 @@ class RunDirectory:
 
     def _write_record_file(self, folder: str, record: HostRecord) -> None:
         write_file(os.path.join(self.path, folder, "record.json"), _encode(record.as_dict()))
-        for name in (VERDICT, SUMMARY, os.path.join(folder, CERTIFICATE)):
+        self._remove(VERDICT, SUMMARY, os.path.join(folder, CERTIFICATE))
+        self.remove_signature()
+
+    def remove_signature(self) -> None:
+        """Remove what signed the run as it was. Raises OSError."""
+        self._remove(SIGNATURE, MANIFEST, STATEMENT)
+
+    def _remove(self, *names: str) -> None:
+        for name in names:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(os.path.join(self.path, name))
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether the run has a manifest of all its files: nothing may change any more."""
+        return os.path.lexists(os.path.join(self.path, MANIFEST))
 
     def write_certificate(self, folder: str, text: str) -> None:
         """Write the certificate of the record in a folder. Raises RunDirectoryError."""
@@ -286,9 +304,10 @@ class RunDirectory:
         return tables
 
     def write_verdict(self, verdict: Mapping[str, Any]) -> None:
-        """Write verdict.json. Raises RunDirectoryError."""
+        """Write verdict.json; a signature made before is out of date and removed. Raises RunDirectoryError."""
         path = os.path.join(self.path, VERDICT)
         try:
+            self.remove_signature()
             write_file(path, _encode(verdict))
         except OSError as error:
             raise RunDirectoryError(f"The verdict cannot be written to {path}: {error.strerror or error}.") from None

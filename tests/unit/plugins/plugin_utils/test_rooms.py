@@ -20,6 +20,7 @@ MAY_IMPORT = {
     "_tester": {"_tester"},
     "_history": {"_run", "_numerics", "_history"},
     "_numerics": {"_numerics"},
+    "_signing": {"_run", "_history", "_signing"},
     "_report": {"_run", "_judge", "_report"},
 }
 

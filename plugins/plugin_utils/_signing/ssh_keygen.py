@@ -1,0 +1,133 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""ssh-keygen, which signs and verifies. It never asks anybody anything: whatever it would ask for makes it fail."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import re
+import subprocess
+import tempfile
+from dataclasses import dataclass
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
+
+NAMESPACE = "run@mqops.logdisk"
+"""What a signature is for: one that was made for anything else does not verify."""
+
+TIMEOUT_S = 60.0
+"""An agent may ask its user to touch a token."""
+
+_HINTS = {
+    "incorrect passphrase": "it needs a passphrase, which nobody can enter here: add the key to an SSH agent, and name its public key",
+    "No private key found": "there is no private key beside it, and no SSH agent has it",
+    "Couldn't load public key": "it is not a key, or the key needs a passphrase and there is no public key beside it",
+}
+"""What is wrong, by a part of what ssh-keygen says."""
+
+_GOOD = re.compile(r'Good "[^"]*" signature for (?P<principal>.+) with (?P<key>\S+ key \S+)')
+_ARMOUR = re.compile(rb"-----BEGIN SSH SIGNATURE-----\n(?:[A-Za-z0-9+/=]+\n)+-----END SSH SIGNATURE-----\n")
+"""What ssh-keygen writes. It also reads other white space, so that a changed byte would have no effect."""
+
+_MOST_LETTERS = 500
+
+
+class SigningError(OSError):
+    """A signature that cannot be made or does not hold; the message is one sentence."""
+
+
+@dataclass(frozen=True)
+class Signer:
+    """Who signed: a principal of the file of allowed signers, and the type and fingerprint of the key."""
+
+    principal: str
+    key: str
+
+
+def key_path(key: str) -> str:
+    """Return the absolute path of a key that a user names."""
+    return os.path.abspath(os.path.expanduser(key))
+
+
+def try_key(key: str) -> str:
+    """Return the absolute path of a key that a user names, after signing something with it. Raises SigningError."""
+    path = key_path(key)
+    sign(b"", path)
+    return path
+
+
+def sign(content: bytes, key: str) -> bytes:
+    """Return the detached signature of a text by a private key, or by a public key whose private key an SSH agent has. Raises SigningError."""
+    if not os.path.isfile(key):
+        raise SigningError(f"the key {key} does not exist, or is not a file")
+    done = _run(["-Y", "sign", "-P", "", "-f", key, "-n", NAMESPACE], content)
+    if done.returncode:
+        said = _said(done)
+        hint = next((hint for part, hint in _HINTS.items() if part in said), "")
+        raise SigningError(f"ssh-keygen cannot sign with {key}: {f'{hint} ({said})' if hint else said}")
+    return done.stdout
+
+
+def verify(content: bytes, signature: bytes, signers: str, principal: str = "", moment: str = "") -> Signer:
+    """Return who signed a text. Raises SigningError unless the signature is good and by an allowed signer.
+
+    signers is the path of a file of allowed signers, principal is the one that must have signed (by default any), and moment is what parse_moment returned
+    (by default now).
+    """
+    if not _ARMOUR.fullmatch(signature):
+        raise SigningError("the signature is not written as ssh-keygen writes it")
+    as_of = [f"-Overify-time={moment}"] if moment else []
+    with tempfile.NamedTemporaryFile(prefix="logdisk-") as copy:  # ssh-keygen reads the content from its standard input
+        copy.write(signature)
+        copy.flush()
+        common = [*as_of, "-f", signers, "-s", copy.name]
+        for candidate in [principal] if principal else _principals(common):
+            done = _run(["-Y", "verify", *common, "-n", NAMESPACE, "-I", candidate], content)
+            good = _GOOD.match(done.stdout.decode("utf-8", "replace"))
+            if done.returncode == 0 and good:
+                return Signer(printable(good["principal"]), printable(good["key"]))
+    raise SigningError(f"the signature does not hold for {printable(candidate)}: {_said(done)}")
+
+
+def parse_moment(text: str) -> str:
+    """Return a day such as 2026-11-21 (its beginning in UTC), or a moment such as 2026-11-21T10:49:35Z, as ssh-keygen reads it. Raises ValueError."""
+    for form in ("%Y-%m-%d", MOMENT):
+        try:
+            moment = datetime.datetime.strptime(text, form).replace(tzinfo=datetime.timezone.utc)
+        except ValueError:
+            continue
+        return moment.astimezone().strftime("%Y%m%d%H%M%S")  # older versions only know the local time
+    raise ValueError(f"{text!r} is neither a day such as 2026-11-21 nor a moment such as 2026-11-21T10:49:35Z")
+
+
+def _principals(arguments: list[str]) -> list[str]:
+    """Return the principals of the allowed signer whose key made a signature. Raises SigningError if there is none."""
+    done = _run(["-Y", "find-principals", *arguments], b"")
+    found = [line for line in done.stdout.decode("utf-8", "replace").splitlines() if line]
+    if done.returncode or not found:
+        raise SigningError(f"no allowed signer made the signature: {_said(done)}")
+    return found
+
+
+def _run(arguments: list[str], content: bytes) -> subprocess.CompletedProcess[bytes]:
+    # There is no terminal, and the program for questions cannot be started. Versions before 8.4 do not know it, and get the passphrase as an option.
+    environment = {**os.environ, "LC_ALL": "C", "SSH_ASKPASS": os.devnull, "SSH_ASKPASS_REQUIRE": "force"}
+    try:
+        return subprocess.run(
+            ["ssh-keygen", *arguments], input=content, capture_output=True, check=False, timeout=TIMEOUT_S, env=environment, start_new_session=True
+        )
+    except subprocess.TimeoutExpired:
+        raise SigningError(f"ssh-keygen did not end within {TIMEOUT_S:g} s") from None
+    except OSError as error:
+        raise SigningError(f"ssh-keygen cannot be run ({error.strerror or error}): install OpenSSH on the controller") from None
+
+
+def _said(done: subprocess.CompletedProcess[bytes]) -> str:
+    """Return what ssh-keygen wrote, without its banner, in one short line."""
+    lines = [line.strip() for line in (done.stderr + done.stdout).decode("utf-8", "replace").splitlines()]
+    text = "; ".join(printable(line) for line in lines if line and not line.startswith(("@", "Signing data on standard input")))
+    return text[:_MOST_LETTERS] or f"it ended with status {done.returncode}"
