@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Judges the fleet, writes the verdict, renders the report, stores the certificates, and returns which hosts are to fail."""
+"""Judges the fleet, writes the verdict, renders the report, stores the certificates, signs all of it, and returns which hosts are to fail."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, host_reasons, judge_fleet, judge_run, missing_hosts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.run_signature import sign_run
 
 
 class ActionModule(ControllerAction):
@@ -25,6 +27,7 @@ class ActionModule(ControllerAction):
     argument_spec = {
         "run_path": {"type": "str", "required": True},
         "judged_hosts": {"type": "list", "elements": "str", "required": True},
+        "sign_key": {"type": "str", "default": ""},
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
@@ -34,7 +37,8 @@ class ActionModule(ControllerAction):
         warnings = []
         if unstored and not directory.run["history"]["required"]:
             warnings, unstored = [unstored], ""
-        problem = " | ".join(filter(None, (problem, unstored)))
+        unsigned = "" if problem else sign(directory, options["sign_key"])
+        problem = " | ".join(filter(None, (problem, unstored, unsigned)))
         outcome = outcome_of(directory, verdict, problem)
         try:
             write_outcome(os.path.dirname(directory.path), outcome)
@@ -96,6 +100,18 @@ def remember(directory: RunDirectory) -> str:
         f"certificates of this run were not stored in the history: {one_message(problems)}; when the problem is solved, store them with "
         f"playbooks/history.yml -e history_import={directory.path}"
     )
+
+
+def sign(directory: RunDirectory, key: str) -> str:
+    """Sign a run with a key, by default the one that it was opened with, if there is one; return what kept it from that, empty if nothing did."""
+    key = key or directory.run.get("sign_key") or ""
+    if not key or directory.is_check_mode:
+        return ""
+    try:
+        sign_run(directory, absolute(key))
+    except OSError as error:
+        return f"the run is not signed: {error}"
+    return ""
 
 
 def outcome_of(directory: RunDirectory, verdict: dict[str, Any], problem: str) -> dict[str, Any]:

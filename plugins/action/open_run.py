@@ -40,6 +40,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_value
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, new_run_id
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.ssh_keygen import try_key
 
 VARIES = "differs between hosts"
 RESOLVED = ("sweep_duration",)
@@ -106,6 +107,7 @@ class ActionModule(ControllerAction):
                 "valid_days": check_days("gate_valid_days", settings["gate_valid_days"]),
             },
             "host_array_settings": array_settings(_asked("gate_array_settings", hostvars)),
+            "sign_key": try_key(settings["gate_sign_key"]) if settings["gate_sign_key"] else "",
             "history": {"place": place_of(settings["gate_history"], settings["gate_report_dir"]), "required": settings["gate_history_required"]},
         }
 

@@ -11,13 +11,14 @@ __metaclass__ = type
 DOCUMENTATION = r"""
 ---
 module: gate
-short_description: Judge the fleet, write the report and store the certificates
+short_description: Judge the fleet, write the report, store the certificates and sign the run
 description:
   - Writes a record for each expected host that has none, judges the fleet, writes the verdict and renders the report.
   - Writes C(outcome.json) to the directory that contains the run directories. A pipeline can use it to distinguish a verdict
     from incorrect usage and from an internal error.
   - Writes a certificate beside each record and stores the certificates of the run in its history. If that is not possible, the report is
     not affected, and the reason is returned in RV(fleet_problems), or as a warning if the run does not require the history.
+  - Then signs all files of the run if there is a key. If that is not possible, the report is kept, and the reason is returned in RV(fleet_problems).
   - Does not fail because of a verdict. RV(failures) and RV(fleet_problems) contain the reasons to fail.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -33,6 +34,12 @@ options:
     type: list
     elements: str
     required: true
+  sign_key:
+    description:
+      - Path of the key that signs the run, as for the option C(gate_sign_key) of the role P(mqops.logdisk.gate#role).
+      - If empty, it is the key that the run was opened with, if there was one.
+    type: str
+    default: ""
 attributes:
   check_mode:
     description: In check mode the report contains what a certification would refuse. There is no verdict.

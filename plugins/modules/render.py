@@ -15,6 +15,7 @@ short_description: Render the report of a run
 description:
   - Writes the report of a run again, using only the files in its run directory.
   - Several run directories are merged into a new one.
+  - A run that is signed is not rendered again, because that would change what was signed.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -28,6 +29,10 @@ options:
     description: Directory that contains the run directories, in which a merged run directory is created.
     type: str
     required: true
+  sign_key:
+    description: The key that signs the run after it is rendered, as for the option C(gate_sign_key) of the role P(mqops.logdisk.gate#role).
+    type: str
+    default: ""
 attributes:
   check_mode:
     description: The report is also rendered in check mode.

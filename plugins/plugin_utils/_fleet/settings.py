@@ -38,6 +38,7 @@ RUN_WIDE: dict[str, Callable[[Any], Any]] = {
     "gate_history": str,
     "gate_history_required": _flag,
     "gate_valid_days": int,
+    "gate_sign_key": str,
     "sweep_mode": str,
     "sweep_poll_interval": float,
 }

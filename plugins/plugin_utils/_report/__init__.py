@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import REPORT, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import index_html, junit_xml, report_json, report_md, results_csv, summary_txt
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Model, build_model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import SUMMARY, RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import SIGNATURE, SUMMARY, RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, written_aside
 
 RENDERERS: dict[str, Callable[[Model], Iterator[str]]] = {
@@ -54,4 +54,5 @@ def finish(run_directory: RunDirectory) -> None:
 def summary(run_directory: RunDirectory) -> str:
     """Return the text to show after the play recap, from a report that is complete. Raises OSError."""
     text = read_file(os.path.join(run_directory.path, SUMMARY), _MAX_SUMMARY_BYTES).decode("utf-8")
-    return f"{text}  report   {os.path.join(run_directory.path, 'index.html')}\n"
+    signed = f"  signed   {os.path.join(run_directory.path, SIGNATURE)}\n" if os.path.lexists(os.path.join(run_directory.path, SIGNATURE)) else ""
+    return f"{text}  report   {os.path.join(run_directory.path, 'index.html')}\n{signed}"

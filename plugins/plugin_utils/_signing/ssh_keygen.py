@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
 
@@ -48,14 +49,9 @@ class Signer:
     key: str
 
 
-def key_path(key: str) -> str:
-    """Return the absolute path of a key that a user names."""
-    return os.path.abspath(os.path.expanduser(key))
-
-
 def try_key(key: str) -> str:
     """Return the absolute path of a key that a user names, after signing something with it. Raises SigningError."""
-    path = key_path(key)
+    path = absolute(key)
     sign(b"", path)
     return path
 

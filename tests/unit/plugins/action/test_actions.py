@@ -12,7 +12,7 @@ import zlib
 
 import pytest
 from ansible.errors import AnsibleConnectionFailure
-from ansible_collections.mqops.logdisk.plugins.action import cleanup, collect, gate, open_run, probe, record
+from ansible_collections.mqops.logdisk.plugins.action import cleanup, collect, gate, open_run, probe, record, verify
 from ansible_collections.mqops.logdisk.plugins.callback import report
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, failure, failure_reason, one_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import order as _order
@@ -314,3 +314,36 @@ def test_a_host_fails_with_its_own_reasons_alone():
 def test_a_message_is_bounded():
     hosts = [host_entry("a", "fail", True, reasons=[str(number) for number in range(50)])]
     assert gate.failing_hosts({"hosts": hosts})["a"].endswith("and 30 more, see the report")
+
+
+@pytest.mark.parametrize(
+    "given, opened_with, check_mode, expected",
+    [("", "", False, ""), ("", "/opened", False, "/opened"), ("/given", "/opened", False, "/given"), ("/given", "/opened", True, "")],
+)
+def test_a_run_is_signed_with_the_key_of_its_collecting_or_else_of_its_opening(tmp_path, given, opened_with, check_mode, expected):
+    directory = fabricate.run_directory(tmp_path, {}, [fabricate.failed("db01")], sign_key=opened_with, check_mode=check_mode)
+    said = gate.sign(directory, given)
+    assert said.startswith(f"the run is not signed: the key {expected} does not exist") if expected else said == ""
+
+
+def test_a_run_that_does_not_verify_says_so_in_few_sentences(tmp_path):
+    plugin = action(verify, {})
+    plugin._display = types.SimpleNamespace(display=lambda text: plugin.warned.append(text))
+    options = {"runs": [str(tmp_path / f"r{number}\x1b") for number in range(30)], "signers": __file__, "principal": "", "date": ""}
+    answer = plugin.answer(options, {})
+    assert answer["failed"] and answer["verified"] == []
+    assert answer["msg"].endswith("r19\\x1b: it is not a directory | and 10 more")
+    assert plugin.warned == ["\n".join(answer["problems"])]
+
+
+@pytest.mark.parametrize(
+    "changes, expected",
+    [
+        ({"runs": [""]}, "set verify_run"),
+        ({"date": "tomorrow"}, "verify_date: 'tomorrow' is neither"),
+        ({"signers": "/nonexistent"}, "signers /nonexistent cannot"),
+    ],
+)
+def test_what_cannot_be_verified_is_refused(changes, expected):
+    options = {"runs": ["/"], "signers": __file__, "principal": "", "date": "", **changes}
+    assert expected in action(verify, {}).answer(options, {})["msg"]

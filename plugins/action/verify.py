@@ -1,0 +1,64 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Verifies signed runs: who signed them, and that every file is as it was signed."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.run_signature import SignedRun, verify_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.ssh_keygen import parse_moment
+
+SHOWN_PROBLEMS = 20
+
+
+class ActionModule(ControllerAction):
+    """Runs on the controller alone, and fails unless every run verifies."""
+
+    argument_spec = {
+        "runs": {"type": "list", "elements": "str", "required": True},
+        "signers": {"type": "str", "required": True},
+        "principal": {"type": "str", "default": ""},
+        "date": {"type": "str", "default": ""},
+    }
+
+    def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        paths = [os.path.realpath(absolute(path)) for path in options["runs"] if path.strip()]
+        signers = absolute(options["signers"])
+        if not paths:
+            return {"failed": True, "msg": "no run is named: set verify_run to a run directory"}
+        try:
+            moment = parse_moment(options["date"]) if options["date"] else ""
+            with open(signers, "rb"):
+                pass
+        except ValueError as error:
+            return {"failed": True, "msg": f"verify_date: {error}"}
+        except OSError as error:
+            return {"failed": True, "msg": f"the file of allowed signers {signers} cannot be read: {error.strerror or error}"}
+        signed, problems = [], []
+        for path in paths:
+            run, found = verify_run(path, signers, options["principal"], moment)
+            problems += [f"{printable(path)}: {problem}" for problem in shortened(found)]
+            signed += [run] if run else []
+        say(self._display, "\n".join([*map(sentence, signed), *problems]))
+        failure = {"failed": True, "msg": " | ".join(shortened(problems))} if problems else {}
+        return {"verified": [run.run_id for run in signed], "problems": problems, **failure}
+
+
+def sentence(run: SignedRun) -> str:
+    """Return what is proven of a run. When it was judged is what the signer says."""
+    files = f"all {run.files} files are as they were signed"
+    return f"{run.run_id}: signed by {run.signer.principal} with {run.signer.key}, judged at {printable(run.judged_at)}; {files}"
+
+
+def shortened(problems: list[str]) -> list[str]:
+    """Return the first problems, and how many more there are."""
+    more = len(problems) - SHOWN_PROBLEMS
+    return problems[:SHOWN_PROBLEMS] + ([f"and {more} more"] if more > 0 else [])

@@ -1,0 +1,64 @@
+#!/usr/bin/python
+# -*- coding: utf-8 -*-
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import absolute_import, division, print_function
+
+__metaclass__ = type
+
+DOCUMENTATION = r"""
+---
+module: verify
+short_description: Verify signed runs
+description:
+  - Verifies with C(ssh-keygen) who signed a run, compares every file in its directory with what was signed, and prints the result. No host is contacted.
+  - Fails if a run is not signed, if its signature does not hold, if no allowed signer made it, or if a file was changed, added or removed since then.
+version_added: 1.0.0
+author: mqops contributors (@mqops)
+extends_documentation_fragment:
+  - mqops.logdisk.controller
+options:
+  runs:
+    description: Run directories on the controller.
+    type: list
+    elements: str
+    required: true
+  signers:
+    description:
+      - File of allowed signers on the controller, as described in C(ssh-keygen(1)). A key whose time is over, or that is not allowed in the namespace
+        C(run@mqops.logdisk), is not an allowed signer.
+    type: str
+    required: true
+  principal:
+    description: The principal who must have signed. If empty, any allowed signer is accepted.
+    type: str
+    default: ""
+  date:
+    description:
+      - When the key of the signer must be valid, as a day such as V(2026-11-21) or a moment such as V(2026-11-21T10:49:35Z). If empty, it is now.
+      - A signature does not prove when it was made. Name a date only if you know from elsewhere that the signature existed then.
+    type: str
+    default: ""
+"""
+
+EXAMPLES = r"""
+- name: Verify the newest run
+  mqops.logdisk.verify:
+    runs: [reports/latest]
+    signers: allowed_signers
+"""
+
+RETURN = r"""
+verified:
+  description: The IDs of the runs that are as they were signed.
+  returned: if the file of allowed signers can be read
+  type: list
+  elements: str
+problems:
+  description: Why runs do not verify, one sentence for each file, the first ones of each run.
+  returned: if the file of allowed signers can be read
+  type: list
+  elements: str
+"""
