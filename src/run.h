@@ -44,8 +44,8 @@ struct run {
     uint64_t first_begin_ns;            // of step 1, if --startAt planned it
     struct failure failure;             // the outcome; status EXIT_MEASURED while all is well
     bool thread_hangs;
-    struct activity in_flight;          // the oldest operation in flight when the books were closed; call NULL: none
-    uint64_t in_flight_age_ns;          // then
+    struct activity in_flight;          // the oldest operation that had not returned when the run ended; call NULL: none
+    uint64_t in_flight_age_ns;          // at that time
     atomic_bool opened;                 // tables, csvFile and progress are; until then none of them may be touched
     bool results_written;
     // Those of our own files that are on a file system under test: they hang with it, and writing them disturbs the test.

@@ -240,7 +240,7 @@ static void monitor_workers(struct run *run) {
     }
 }
 
-// The end: closes the books, and gives the figures to the tables, the screen and mqldt's table.
+// The end: completes the figures, and gives them to the tables, the screen and mqldt's table.
 
 static void note_error(struct run *run) {
     const struct worker *first = NULL;

@@ -18,7 +18,8 @@ struct rule {
     uint64_t divisor;           // KIND_DECIMAL: billionths in one of the field's units
     const char *range_unit;     // of min and max, for people, with a space before it
     bool (*good)(const char *value);
-    const char *allowed;        // the choices, or what cannot be said by min and max
+    const char *const *choices; // KIND_CHOICE: the names of its values, in their order
+    const char *allowed;        // what cannot be said by min and max
     const char *example;        // a value that works
     const char *argument, *help;
     const char *key, *unit;     // in run.csv
@@ -47,15 +48,19 @@ static bool is_alignment(const char *value) {
     return parse_integer(value, &bytes) && (bytes == 0 || (bytes >= 512 && (bytes & (bytes - 1)) == 0));
 }
 
+const char *const sync_names[] = {"dsync", "sync", "fdatasync", "fsync", "none", NULL};
+static const char *const no_yes[] = {"no", "yes", NULL};
+
 static const struct rule rules[] = {
-    {"dir", 'd', KIND_TEXT, FIELD(dir), .good = is_directories, .initial = ".", .allowed = "a directory, or a comma list of one for each queue manager",
-     .example = "/mnt/log/test", .argument = "DIR[,DIR...]", .help = "where to write; several queue managers: DIR1..DIRn, or the list"},
+    {"dir", 'd', KIND_TEXT, FIELD(dir), .good = is_directories, .initial = ".", .example = "/mnt/log/test",
+     .allowed = "a directory, or a comma list of one for each queue manager", .argument = "DIR[,DIR...]",
+     .help = "where to write; several queue managers: DIR1..DIRn, or the list"},
     {"filePrefix", 'f', KIND_TEXT, FIELD(file_prefix), .good = is_file_prefix, .initial = "mqldt_testfile",
      .allowed = "a file name without a slash, up to 200 bytes", .example = "mqldt_testfile", .argument = "NAME",
      .help = "test files are NAME.0000, NAME.0001 ...", .key = "option_file_prefix", .unit = "text"},
     {"bsize", 'b', KIND_SIZE, FIELD(block_sizes), .min = 512, .max = 67108864, .elements = OPTIONS_LIST_MAX,
-     .example = "4K,16K,64K", .argument = "SIZE[,SIZE...]", .help = "block sizes to write, one step each (required)", .key = "option_block_sizes_bytes",
-     .unit = "bytes"},
+     .example = "4K,16K,64K", .argument = "SIZE[,SIZE...]", .help = "block sizes to write, one step each (required)",
+     .key = "option_block_sizes_bytes", .unit = "bytes"},
     {"fileSize", 's', KIND_SIZE, FIELD(file_bytes), .initial = "1638400", .min = 4096, .max = UINT64_C(1) << 44,
      .range_unit = " bytes", .example = "64M", .argument = "SIZE", .help = "size of each test file",
      .key = "option_file_size_bytes", .unit = "bytes"},
@@ -64,8 +69,8 @@ static const struct rule rules[] = {
     {"duration", 't', KIND_INTEGER, FIELD(duration_s), .initial = "10", .min = 1, .max = 604800, .range_unit = " seconds",
      .example = "60", .argument = "S", .help = "seconds to measure in each step", .key = "option_duration_s", .unit = "s"},
     {"qm", 'q', KIND_INTEGER, FIELD(load_points), .initial = "1", .min = 1, .max = OPTIONS_QUEUE_MANAGERS_MAX,
-     .elements = OPTIONS_LIST_MAX, .example = "1,2,4", .argument = "N[,N...]", .help = "load points: queue managers that write at once, for every block size",
-     .key = "option_load_points", .unit = "number"},
+     .elements = OPTIONS_LIST_MAX, .example = "1,2,4", .argument = "N[,N...]", .key = "option_load_points", .unit = "number",
+     .help = "load points: queue managers that write at once, for every block size"},
     {"delay", 'z', KIND_INTEGER, FIELD(delay_us), .initial = "0", .max = 60000000, .range_unit = " microseconds",
      .example = "100", .argument = "US", .help = "think time after each write, outside the timed interval",
      .key = "option_delay_us", .unit = "us"},
@@ -92,10 +97,9 @@ static const struct rule rules[] = {
      .help = "one line, replaced once per second"},
     {"warmup", 0, KIND_INTEGER, FIELD(warmup_s), .initial = "0", .max = 86400, .range_unit = " seconds", .example = "5",
      .argument = "S", .help = "seconds to write before each step's measured time", .key = "option_warmup_s", .unit = "s"},
-    {"sync", 0, KIND_CHOICE, FIELD(sync), .initial = "dsync", .allowed = "dsync sync fdatasync fsync none", .example = "dsync",
-     .argument = "MODE", .help = "dsync (as MQ), sync, fdatasync, fsync (also timed separately) or none", .key = "option_sync",
-     .unit = "text"},
-    {"direct", 0, KIND_CHOICE, FIELD(direct), .initial = "yes", .allowed = "no yes", .example = "yes", .argument = "yes|no",
+    {"sync", 0, KIND_CHOICE, FIELD(sync), .initial = "dsync", .choices = sync_names, .example = "dsync", .argument = "MODE",
+     .help = "dsync (as MQ), sync, fdatasync, fsync (also timed separately) or none", .key = "option_sync", .unit = "text"},
+    {"direct", 0, KIND_CHOICE, FIELD(direct), .initial = "yes", .choices = no_yes, .example = "yes", .argument = "yes|no",
      .help = "O_DIRECT, as MQ", .key = "option_direct", .unit = "text"},
     {"rate", 0, KIND_DECIMAL, FIELD(rate_micro_per_s), .min = 1000, .max = UINT64_C(1000000000000), .divisor = 1000,
      .allowed = "0.001 to 1000000 writes per second", .example = "500", .argument = "WRITES_PER_S",
@@ -114,14 +118,16 @@ static const struct rule rules[] = {
      .help = "of the data written (random)", .key = "option_seed", .unit = "number"},
     {"verify", 0, KIND_FLAG, FIELD(verify), .help = "read everything back after each step and compare", .key = "option_verify",
      .unit = "0/1"},
-    {"cpu", 0, KIND_RANGES, FIELD(cpus), .max = OPTIONS_CPUS_MAX - 1, .elements = OPTIONS_LIST_MAX, .allowed = "processors, as 0-3,8", .example = "0-3", .argument = "LIST",
+    {"cpu", 0, KIND_RANGES, FIELD(cpus), .max = OPTIONS_CPUS_MAX - 1, .elements = OPTIONS_LIST_MAX,
+     .allowed = "processors, as 0-3,8", .example = "0-3", .argument = "LIST",
      .help = "pin the writers to these processors, in turn", .key = "option_cpus", .unit = "text"},
-    {"runId", 0, KIND_TEXT, FIELD(run_id), .good = is_run_id, .allowed = "up to 64 letters, digits, '.', '_' and '-'", .example = "2026-11-21",
-     .argument = "ID", .help = "testers of one run may share a disk (none: a run of its own)", .key = "option_run_id",
-     .unit = "text"},
+    {"runId", 0, KIND_TEXT, FIELD(run_id), .good = is_run_id, .allowed = "up to 64 letters, digits, '.', '_' and '-'",
+     .example = "2026-11-21", .argument = "ID", .help = "testers of one run may share a disk (none: a run of its own)",
+     .key = "option_run_id", .unit = "text"},
     {"shareDevice", 0, KIND_FLAG, FIELD(share_device), .help = "test although a tester of another run is at the disk",
      .key = "option_share_device", .unit = "0/1"},
-    {"mlock", 0, KIND_FLAG, FIELD(mlock), .help = "keep all pages of the process in memory", .key = "option_mlock", .unit = "0/1"},
+    {"mlock", 0, KIND_FLAG, FIELD(mlock), .help = "keep all pages of the process in memory", .key = "option_mlock",
+     .unit = "0/1"},
     {"columns", .asks = OPTIONS_COLUMNS, .help = "every column of the CSV tables and every key of run.csv, as table,name,unit"},
     {"help", 'h', .asks = OPTIONS_HELP, .help = "this text"},
     {"version", .asks = OPTIONS_VERSION, .help = "the version and the hash of its sources"},
@@ -137,6 +143,13 @@ static const char *allowed(const struct rule *rule, char text[ALLOWED_BYTES]) {
     char low[SIZE_NAME_BYTES], high[SIZE_NAME_BYTES];
     if (rule->allowed != NULL) {
         return rule->allowed;
+    }
+    if (rule->kind == KIND_CHOICE) {
+        size_t length = 0;
+        for (const char *const *choice = rule->choices; *choice != NULL && length < ALLOWED_BYTES; choice++) {
+            length += (size_t)snprintf(text + length, ALLOWED_BYTES - length, "%s%s", length > 0 ? " " : "", *choice);
+        }
+        return text;
     }
     (void)snprintf(low, sizeof low, "%" PRIu64, rule->min);
     (void)snprintf(high, sizeof high, "%" PRIu64, rule->max);
@@ -213,18 +226,12 @@ static bool parse_list(const struct rule *rule, const char *text, struct number_
     }
 }
 
-static bool parse_choice(const char *choices, const char *text, uint64_t *index) {
-    size_t length = strlen(text);
-    for (*index = 0;; (*index)++) {
-        size_t choice = strcspn(choices, " ");
-        if (choice == length && strncmp(choices, text, length) == 0) {
-            return true;
-        }
-        if (choices[choice] == '\0') {
-            return false;
-        }
-        choices += choice + 1;
+static bool parse_choice(const char *const *choices, const char *text, uint64_t *index) {
+    *index = 0;
+    while (choices[*index] != NULL && strcmp(choices[*index], text) != 0) {
+        (*index)++;
     }
+    return choices[*index] != NULL;
 }
 
 static bool apply_rule(struct options *options, const struct rule *rule, const char *value) {
@@ -238,7 +245,7 @@ static bool apply_rule(struct options *options, const struct rule *rule, const c
         good = value[0] != '\0';
         *(const char **)field = value;
     } else if (rule->kind == KIND_CHOICE) {
-        good = parse_choice(rule->allowed, value, field);
+        good = parse_choice(rule->choices, value, field);
     } else {
         good = parse_number(rule, value, field);
     }
@@ -336,7 +343,8 @@ static const struct rule *find(const char *word, size_t length) {
 static enum options_outcome take_option(struct options *options, char ***words) {
     const char *word = *(*words)++;
     if (word[0] != '-' || word[1] == '\0') {
-        (void)complain(options, "'%.200s' is not an option; values follow their option, as --bsize=4K; try logdisk --help", word);
+        (void)complain(options, "'%.200s' is not an option; values follow their option, as --bsize=4K; try logdisk --help",
+                       word);
         return OPTIONS_WRONG;
     }
     bool is_long = word[1] == '-';
@@ -394,21 +402,18 @@ void options_help(FILE *out) {
 
 static void add_value(struct text *text, const struct rule *rule, const void *field) {
     const struct number_list *list = field;
-    const char *string = rule->kind == KIND_TEXT ? *(const char *const *)field : rule->allowed;
     uint64_t value = rule->elements == 0 && rule->kind >= KIND_INTEGER ? *(const uint64_t *)field : 0;
     if (rule->elements > 0) {
         for (size_t i = 0; i < list->count; i++) {
             text_printf(text, "%s%" PRIu64, i > 0 ? " " : "", list->values[i]);
         }
     } else if (rule->kind == KIND_TEXT) {
+        const char *string = *(const char *const *)field;
         text_printf(text, "%s", string != NULL ? string : "");
     } else if (rule->kind == KIND_FLAG) {
         text_printf(text, "%d", *(const bool *)field);
     } else if (rule->kind == KIND_CHOICE) {
-        for (; value > 0; value--) {
-            string = strchr(string, ' ') + 1;
-        }
-        text_add(text, string, strcspn(string, " "));
+        text_printf(text, "%s", rule->choices[value]);
     } else if (rule->kind != KIND_DECIMAL) {
         text_printf(text, "%" PRIu64, value);
     } else if (value > 0) {
@@ -426,11 +431,6 @@ void options_each(const struct options *options, option_put *put, void *context)
         }
         text_free(&value);
     }
-}
-
-const char *sync_name(uint64_t sync) {
-    static const char *const names[] = {"dsync", "sync", "fdatasync", "fsync", "none"};
-    return sync < sizeof names / sizeof names[0] ? names[sync] : "";
 }
 
 bool options_directory(const struct options *options, uint32_t number, char *path, size_t path_bytes) {

@@ -16,6 +16,7 @@
 #define OPTIONS_RUN_ID_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
 enum sync_mode { SYNC_DSYNC, SYNC_SYNC, SYNC_FDATASYNC, SYNC_FSYNC, SYNC_NONE };
+extern const char *const sync_names[];      // by mode
 
 struct number_list {
     size_t count;
@@ -55,7 +56,6 @@ enum options_outcome { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_VERSION, OPTIONS_COLUM
 enum options_outcome options_parse(struct options *options, char **words);
 
 void options_help(FILE *out);
-const char *sync_name(uint64_t sync);
 
 // Gives the options of run.csv to put, in the order of --help: their values as used, NULL if empty.
 typedef void option_put(void *context, const char *key, const char *unit, const char *value);

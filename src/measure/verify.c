@@ -13,8 +13,8 @@ static bool fail(struct verify *verify, const struct mismatch *place, const char
     struct failure *failure = &verify->failure;
     const struct stream_step *stream = verify->stream;
     char write[64] = "";
-    *failure = (struct failure){.call = call, .error = error, .offset_bytes = place->offset_bytes, .queue_manager = place->worker,
-                                .block_bytes = stream->block_bytes, .write = place->ordinal};
+    *failure = (struct failure){.call = call, .error = error, .offset_bytes = place->offset_bytes,
+                                .queue_manager = place->worker, .block_bytes = stream->block_bytes, .write = place->ordinal};
     workspace_file_path(verify->workspace, stream->first_worker[place->worker - 1].place, place->file, failure->file);
     if (place->ordinal > 0) {
         (void)snprintf(write, sizeof write, " (write %" PRIu64 " of step %" PRIu32 ")", place->ordinal, stream->plan->key.step);

@@ -8,7 +8,7 @@
 // Who owns a worker's figures: the worker while it is WORKER_RUNNING. While it is WORKER_IN_CALL (in the system call, or
 // sleeping until its next operation is due) main may borrow them (WORKER_BORROWED) and give them back; a worker that
 // returns in that moment waits, outside the timed interval. WORKER_ABANDONED is for good: the call hung when the run had
-// to end, main has closed the books, and the thread must not touch them any more.
+// to end, main has taken over the figures, and the thread must not touch them any more.
 #pragma once
 
 #include "figures/recorder.h"

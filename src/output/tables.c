@@ -182,7 +182,8 @@ bool tables_complete(struct tables *tables) {
             size_t length = strlen(tables->missing);
             (void)snprintf(tables->missing + length, sizeof tables->missing - length, "%s%s", length > 0 ? " " : "",
                            table_names[i]);
-            (void)failure_set(&tables->failure, EXIT_REFUSED, "--tables: cannot write %s: %s", tables->missing, strerror(error));
+            (void)failure_set(&tables->failure, EXIT_REFUSED, "--tables: cannot write %s: %s", tables->missing,
+                              strerror(error));
         }
     }
     return tables->missing[0] == '\0';

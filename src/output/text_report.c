@@ -57,7 +57,7 @@ void screen_options(const struct options *options) {
     if (options->background_threads > 0) {
         print_option("Background threads", "(--backgroundThreads)", "%" PRIu64, options->background_threads);
     }
-    print_option("Sync mode, direct I/O", "(--sync, --direct)", "%s, %s", sync_name(options->sync),
+    print_option("Sync mode, direct I/O", "(--sync, --direct)", "%s, %s", sync_names[options->sync],
                  options->direct != 0 ? "yes" : "no");
     console_print("\n");
     console_flush();
@@ -73,10 +73,10 @@ void screen_initial_write(const struct initial_write *initial_write) {
 
 static void print_elapsed(struct screen *screen, uint64_t elapsed_s) {
     char size[SIZE_NAME_BYTES];
-    console_print("%sExecuting test for write blocksize %" PRIu64 " (%s), %" PRIu32 " queue manager%s. Seconds elapsed -> %" PRIu64
-                  "/%" PRIu64 "%s", screen->terminal ? "\r" : "", screen->block_bytes, format_size(size, screen->block_bytes),
-                  screen->queue_managers, screen->queue_managers == 1 ? "" : "s", elapsed_s, screen->duration_s,
-                  screen->terminal ? "" : "\n");
+    console_print("%sExecuting test for write blocksize %" PRIu64 " (%s), %" PRIu32 " queue manager%s. "
+                  "Seconds elapsed -> %" PRIu64 "/%" PRIu64 "%s", screen->terminal ? "\r" : "", screen->block_bytes,
+                  format_size(size, screen->block_bytes), screen->queue_managers, screen->queue_managers == 1 ? "" : "s",
+                  elapsed_s, screen->duration_s, screen->terminal ? "" : "\n");
     console_flush();
     screen->shown_s = elapsed_s;
 }

@@ -48,7 +48,7 @@ static void fuzz_options(char *text) {
     }
     require(options.over.values[options.over.count - 1] <= UINT64_C(3600000000000));
     require(options.files >= 1 && options.files <= 10000 && options.file_bytes % 4096 == 0 && options.duration_s >= 1);
-    require(sync_name(options.sync)[0] != '\0' && options.direct <= 1);
+    require(options.sync <= SYNC_NONE && options.direct <= 1);
     for (uint32_t number = 1; number <= options.queue_managers; number += options.queue_managers / 3 + 1) {
         char path[4096];
         (void)options_directory(&options, number, path, sizeof path);
