@@ -66,7 +66,8 @@ def import_mqldt(history: History, paths: Sequence[str], origin: Origin, today: 
         else:
             added = history.store(certificates)
             entries = [certificate.entry for certificate in certificates]
-            done.append(f"{shown}: {_counted(entries)} of {entries[0].label}, {added} added: {_listed([entry.run_id for entry in entries])}.")
+            names = _listed([f"{entry.judged_at[:10]} {entry.sha256[:12]}" for entry in entries])
+            done.append(f"{shown}: {_counted(entries)} of {entries[0].label}, {added} added: {names}.")
     return done, problems
 
 

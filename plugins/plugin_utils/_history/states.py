@@ -188,7 +188,7 @@ def fleet_status(entries: Iterable[Entry], revoked: Collection[str], today: Toda
         by_name.setdefault((volume.newest.host, volume.newest.volume), []).append(volume)
     unplaced: dict[tuple[str, str], list[Entry]] = {}
     for entry in sorted(entries, key=lambda entry: entry.order):
-        if not entry.volume_id:
+        if not entry.volume_id and entry.sha256 not in revoked:
             unplaced.setdefault((entry.host, entry.volume), []).append(entry)
     found = [status for name, known in by_name.items() for status in _placed(known, unplaced.get(name, []), revoked, today)]
     found += [Status(host, volume, own[-1].profile, NONE, None, own[-1]) for (host, volume), own in unplaced.items() if (host, volume) not in by_name]

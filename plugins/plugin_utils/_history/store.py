@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, Certificate, CertificateError, Entry
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import IMPORTED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT, utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
 
@@ -187,12 +188,12 @@ class History(abc.ABC):
             raise HistoryError(f"the history {self.place} is damaged at {beginning}: {error}") from None
 
     def revoke(self, sha256: str, reason: str, revoked_by: str) -> None:
-        """Withdraw a certificate, or a fail, by hand. The first revocation counts."""
+        """Withdraw a certificate, a fail, or what was imported from mqldt, by hand. The first revocation counts."""
         if not reason.strip():
             raise HistoryError("a certificate is revoked for a reason: name it with -e history_reason=...")
         with self._reported("cannot be written"), self._transaction():
-            found = self._execute("SELECT effect FROM logdisk_certificates WHERE sha256 = ?", (sha256,)).fetchall()
-            if not found or found[0][0] == ATTEMPT:
+            found = self._execute("SELECT effect, profile FROM logdisk_certificates WHERE sha256 = ?", (sha256,)).fetchall()
+            if not found or (found[0][0] == ATTEMPT and found[0][1] != IMPORTED):
                 raise HistoryError(f"the history {self.place} has no certificate {sha256} to revoke")
             sql = "INSERT INTO logdisk_revocations (sha256, revoked_at, revoked_by, reason) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
             self._execute(sql, (sha256, utc_now(), printable(revoked_by), printable(reason)))

@@ -55,13 +55,14 @@ def test_five_runs_become_five_entries_and_importing_them_twice_changes_nothing(
     origin = Origin("log", "db07", DATES)
     done, problems = imported(FIVE, origin=origin)
     entries = history.of_name("db07", "log")
-    assert done == [f"{tmp_path}/result.csv: 5 runs of db07, 5 added: {', '.join(entry.run_id for entry in entries)}."] and problems == []
+    names = ", ".join(f"{entry.judged_at[:10]} {entry.sha256[:12]}" for entry in entries)
+    assert done == [f"{tmp_path}/result.csv: 5 runs of db07, 5 added: {names}."] and problems == []
     assert [(entry.judged_at, entry.effect, entry.verdict, entry.volume_id) for entry in entries] == [
         (f"{date}T00:00:00Z", "attempt", "inconclusive", None) for date in DATES
     ]
     grown = FIVE.replace(b"\r\n", b"\n") + ONE
     done, problems = imported(grown, "grown.csv", Origin("log", "db07", [*DATES, "2024-05-04"]))
-    assert "/grown.csv: 6 runs of db07, 1 added: 20190504T" in done[0] and problems == []
+    assert "/grown.csv: 6 runs of db07, 1 added: 2019-05-04 " in done[0] and problems == []
     assert len(history.of_name("db07", "log")) == 6
 
 
@@ -166,6 +167,14 @@ def test_a_damaged_file_is_named_and_the_others_are_imported(history, tmp_path):
     assert problems[0].endswith(r"none\x1b.csv cannot be read: No such file or directory.")
     assert problems[1].endswith('db07-2020-05-04.csv: line 2, column 12: "72549504" is beyond the last title.')
     assert len(history.of_name("db07", "log")) == 1
+
+
+def test_an_import_under_a_wrong_host_is_taken_back_by_revoking_it(history, imported):
+    imported(ONE, "wrong-2019-05-04.csv", Origin("log", hosts=["wrong"]))
+    imported(ONE, "right-2019-05-04.csv", Origin("log", hosts=["right"]))
+    (wrong,) = history.of_name("wrong", "log")
+    history.revoke(wrong.sha256, "it was another host", "ops")
+    assert [line.host for line in fleet_status(history.newest(), history.revocations(), Today(TODAY))] == ["right"]
 
 
 def test_dates_belong_to_a_single_file(history):
