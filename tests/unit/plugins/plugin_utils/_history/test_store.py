@@ -101,6 +101,27 @@ def test_the_newest_entries_say_the_same_as_all(history):
     assert states == [dataclasses.replace(line, replaced=None) for line in fleet_status((each.entry for each in certificates), (), today)]
 
 
+def test_what_befalls_a_clone_is_its_own(history):
+    """Two machines with the same identity, from their facts to their states."""
+    facts = {"twin": "boot-a", "double": "boot-b"}
+    twin, double = (made_up.certificate(host=host, facts={"boot_id": boot}) for host, boot in facts.items())
+    assert twin.entry.volume_id == double.entry.volume_id
+    history.store([twin, double])
+    today = Today(datetime.date.fromisoformat(twin.entry.judged_at[:10]))
+
+    def states():
+        return {line.host: (line.state, line.clones) for line in fleet_status(history.newest(), history.revocations(), today)}
+
+    assert states() == {"twin": ("valid", ("double",)), "double": ("valid", ("twin",))}
+    history.revoke(twin.sha256, "firmware recalled", "ops")
+    assert states() == {"twin": ("revoked", ("double",)), "double": ("valid", ("twin",))}
+    fail = made_up.changed(double, effect=FAILS, verdict="fail", judged_at=f"{today.date}T23:00:00Z", valid_from=None, valid_until=None)
+    again = made_up.changed(twin, judged_at=f"{today.date}T23:30:00Z", machine={"boot_id": "boot-c", "hostname": "twin"})
+    history.store([fail, again])
+    history.prune(today.date + datetime.timedelta(days=9))
+    assert states() == {"twin": ("valid", ("double",)), "double": ("failed", ("twin",))}
+
+
 @pytest.mark.parametrize("beginning, message", [("", "more than one"), ("zz", "no certificate"), ("'; --", "no certificate")])
 def test_a_certificate_is_found_only_by_a_beginning_of_its_own(history, beginning, message):
     history.store([small(0), small(1)])
