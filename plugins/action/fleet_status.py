@@ -13,6 +13,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import ExpectationError, expectation
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import one_message
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import changed_since
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import encode, open_metrics, problems_of, status_json, status_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, day_of, fleet_status
@@ -41,12 +42,13 @@ class ActionModule(ControllerAction):
             with open_history(place_of(options["history"], report_dir)) as history:
                 revocations = history.revocations()
                 lines = fleet_status(history.newest(), revocations, today)
+                changed = changed_since(history, lines)
             problems = problems_of(lines, expected)
             if not self._task.check_mode:
-                write_file(os.path.join(report_dir, JSON_FILE), encode(status_json(lines, expected, problems, today, revocations)))
+                write_file(os.path.join(report_dir, JSON_FILE), encode(status_json(lines, expected, problems, today, revocations, changed)))
                 write_file(os.path.join(report_dir, METRICS_FILE), open_metrics(lines, expected, problems))
         except (OSError, ValueError, ExpectationError) as error:
             return {"failed": True, "msg": str(error)}
-        say(self._display, status_text(lines, expected, problems, today))
+        say(self._display, status_text(lines, expected, problems, today, changed))
         failure = {"failed": True, "msg": one_message(problems, JSON_FILE)} if problems else {}
         return {"problems": problems, **failure}

@@ -65,9 +65,10 @@ def test_the_memory_of_a_fleet(inventory: Path, controller: Controller) -> None:
     expired = controller.run("status", *h1, status_today=later)
     assert (expired.status, states(expired)) == (2, {"h1": "expired"})
 
-    assert controller.run("certify", *h1, gate_profile=BAD).status == 2
+    assert controller.run("certify", *h1, gate_profile=BAD, gate_array_settings={"pool": "gold2", "cache": 64}).status == 2
     failed = controller.run("status", *h1)
     assert (failed.status, states(failed)) == (2, {"h1": "failed"})
+    assert "array_settings cache=64, pool=gold1 -> cache=64, pool=gold2" in failed.screen
 
     (failed.directory / "reports/history.sqlite").unlink()
     # A limit does not skip it.

@@ -10,8 +10,10 @@ import datetime
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import Line, Since, key_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import CURRENT, EXPIRED, FAILED, MOST_URGENT_FIRST, NONE, Status, Today
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import Revocation
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
@@ -19,6 +21,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import p
 
 SCHEMA_VERSION = 1
 SHOWN_LINES = 100
+SHOWN_CHANGES = 5
+SHOWN_CHARACTERS = 60
+"""Of a fact that changed."""
 
 
 def problems_of(lines: Sequence[Status], expected: Iterable[str]) -> list[str]:
@@ -37,19 +42,25 @@ def problems_of(lines: Sequence[Status], expected: Iterable[str]) -> list[str]:
     return found
 
 
-def status_text(lines: Sequence[Status], expected: Sequence[str], problems: Sequence[str], today: Today) -> str:
-    """Return the status for a screen: whether the expected hosts are certified, how many volumes are in each state, and the most urgent ones."""
+def status_text(lines: Sequence[Status], expected: Sequence[str], problems: Sequence[str], today: Today, changed: Mapping[Line, Since]) -> str:
+    """Return the status for a screen: whether the expected hosts are certified, how many volumes are in each state, and the most urgent ones with what changed
+    at them."""
     counts = Counter(line.state for line in lines)
     states = ", ".join(f"{counts[state]} {state}" for state in MOST_URGENT_FIRST if counts[state]) or "no certificates"
     width = max((len(_label(line)) for line in lines[:SHOWN_LINES]), default=0)
-    shown = [f"  {line.state:9} {_label(line):{width}}  {_sentence(line)}" for line in lines[:SHOWN_LINES]]
+    shown = [text for line in lines[:SHOWN_LINES] for text in (f"  {line.state:9} {_label(line):{width}}  {_sentence(line)}", *_changes(changed, line))]
     more = [f"  and {len(lines) - SHOWN_LINES} more, see status.json"] if len(lines) > SHOWN_LINES else []
     result = "NOT CERTIFIED" if problems else "CERTIFIED"
     return "\n".join([f"{result} on {today.date}: {states}; hosts expected: {len(expected)}.", *shown, *more])
 
 
 def status_json(
-    lines: Sequence[Status], expected: Sequence[str], problems: Sequence[str], today: Today, revocations: Mapping[str, Revocation]
+    lines: Sequence[Status],
+    expected: Sequence[str],
+    problems: Sequence[str],
+    today: Today,
+    revocations: Mapping[str, Revocation],
+    changed: Mapping[Line, Since],
 ) -> dict[str, Any]:
     """Return what status.json holds."""
     return {
@@ -58,7 +69,7 @@ def status_json(
         "expiring_days": today.expiring_days,
         "expected_hosts": list(expected),
         "problems": list(problems),
-        "volumes": [_entry(line, revocations) for line in lines],
+        "volumes": [_entry(line, revocations, changed.get(key_of(line))) for line in lines],
     }
 
 
@@ -86,7 +97,22 @@ def open_metrics(lines: Sequence[Status], expected: Sequence[str], problems: Seq
     return ("\n".join([*out, "# EOF"]) + "\n").encode("utf-8")
 
 
-def _entry(line: Status, revocations: Mapping[str, Revocation]) -> dict[str, Any]:
+def _changes(changed: Mapping[Line, Since], line: Status) -> list[str]:
+    """Return a line for the screen with what changed at a volume, none if nothing did."""
+    since = changed.get(key_of(line))
+    if not since or not since.changes:
+        return []
+    texts = [f"{change.name} {_short(change.before)} -> {_short(change.after)}" for change in since.changes[:SHOWN_CHANGES]]
+    more = [f"and {len(since.changes) - SHOWN_CHANGES} more"] if len(since.changes) > SHOWN_CHANGES else []
+    return [f"            changed since {since.certificate.judged_at[:10]}: {', '.join([*texts, *more])}"]
+
+
+def _short(value: str | int) -> str:
+    text = printable(str(value))
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 3]}..."
+
+
+def _entry(line: Status, revocations: Mapping[str, Revocation], since: Since | None) -> dict[str, Any]:
     entry, attempt = line.entry, line.attempt
     revocation = revocations.get(entry.sha256) if entry else None
     return {
@@ -102,7 +128,13 @@ def _entry(line: Status, revocations: Mapping[str, Revocation]) -> dict[str, Any
         "attempt": {"run_id": attempt.run_id, "verdict": attempt.verdict, "judged_at": attempt.judged_at} if attempt else None,
         "clones": list(line.clones),
         "replaced_volume": line.replaced.volume_id if line.replaced else None,
+        "changed_since": _since(since) if since else None,
     }
+
+
+def _since(since: Since) -> dict[str, Any]:
+    before = since.certificate
+    return {"certificate": before.sha256, "run_id": before.run_id, "judged_at": before.judged_at, "changes": [asdict(change) for change in since.changes]}
 
 
 def _sentence(line: Status) -> str:

@@ -72,6 +72,8 @@ APPEND_ONLY = "the history is append-only"
 _ALL_COLUMNS = ", ".join(COLUMNS)
 _INSERT = f"INSERT INTO logdisk_certificates ({_ALL_COLUMNS}) VALUES ({', '.join('?' * len(COLUMNS))}) ON CONFLICT DO NOTHING"
 _INSERT_CONTENT = "INSERT INTO logdisk_contents (sha256, content) VALUES (?, ?) ON CONFLICT DO NOTHING"
+_MOST_VALUES = 500
+"""Values of one statement; databases allow some more."""
 # The newest of each effect decides a state. Boot IDs tell clones apart, so the newest of each is kept.
 _NEWEST = f"""
     SELECT {_ALL_COLUMNS} FROM (
@@ -174,6 +176,18 @@ class History(abc.ABC):
     def of_run(self, run_id: str) -> list[Entry]:
         """Return all entries of a run."""
         return self._entries(f"SELECT {_ALL_COLUMNS} FROM logdisk_certificates WHERE run_id = ? ORDER BY host, volume, sha256", (run_id,))
+
+    def contents(self, wanted: Sequence[str]) -> list[dict[str, Any]]:
+        """Return the contents of certificates, in the order of their SHA-256."""
+        texts: dict[str, str] = {}
+        for start in range(0, len(wanted), _MOST_VALUES):
+            part = wanted[start : start + _MOST_VALUES]
+            with self._reported("cannot be read"):
+                texts.update(self._execute(f"SELECT sha256, content FROM logdisk_contents WHERE sha256 IN ({', '.join('?' * len(part))})", part).fetchall())
+        damaged = [sha256 for sha256 in wanted if not texts.get(sha256, "").isascii() or Certificate(texts.get(sha256, "")).sha256 != sha256]
+        if damaged:
+            raise HistoryError(f"the history {self.place} is damaged: it has no certificate, or a changed one, under {damaged[0]}")
+        return [Certificate(texts[sha256]).content for sha256 in wanted]
 
     def certificate(self, beginning: str) -> Certificate:
         """Return the certificate whose SHA-256 begins so."""

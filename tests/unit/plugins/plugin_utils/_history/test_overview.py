@@ -11,6 +11,8 @@ import json
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, FAILS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import Since
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import Change
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import encode, open_metrics, problems_of, status_json, status_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, day_of, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import Revocation
@@ -23,6 +25,9 @@ EXPIRED = entry("2026-01-01", host="expired", volume_id="3")
 FAILED = entry("2026-05-01", FAILS, host="failed", volume_id="4")
 ATTEMPTED = entry("2026-05-01", ATTEMPT, host="attempted", volume_id="5")
 HOSTS = ["attempted", "expired", "expiring", "failed", "unknown", "valid"]
+
+
+CHANGED = {("valid", "log", "silver"): Since(EXPIRED, (Change("kernel", "6.1\x1b", "x" * 99), *(Change(f"fact{number}", number, 0) for number in range(1, 7))))}
 
 
 def lines(*entries, revoked=()):
@@ -63,30 +68,40 @@ def test_a_replaced_disk_is_missing_and_says_why():
 
 def test_clones_are_told():
     clone = entry("2026-05-01", host="clone", volume_id="1", boot_id="other")
-    assert "clone of valid" in status_text(lines(VALID, clone), ["valid", "clone"], [], TODAY)
+    assert "clone of valid" in status_text(lines(VALID, clone), ["valid", "clone"], [], TODAY, {})
 
 
 def test_the_screen_has_the_most_urgent_first():
-    text = status_text(FLEET, HOSTS, problems_of(FLEET, HOSTS), TODAY).splitlines()
+    text = status_text(FLEET, HOSTS, problems_of(FLEET, HOSTS), TODAY, {}).splitlines()
     assert text[0] == "NOT CERTIFIED on 2026-06-01: 1 failed, 1 expired, 1 none, 1 expiring, 1 valid; hosts expected: 6."
     assert [line.split()[:2] for line in text[1:]] == [
         [state, host]
         for state, host in zip(("failed", "expired", "none", "expiring", "valid"), ("failed", "expired", "attempted", "expiring", "valid"), strict=True)
     ]
-    assert status_text([], [], [], TODAY).startswith("CERTIFIED")
+    assert status_text([], [], [], TODAY, {}).startswith("CERTIFIED")
 
 
 def test_the_screen_is_bounded():
-    text = status_text(lines(*(entry("2026-05-01", host=f"h{number}", volume_id=str(number)) for number in range(130))), [], [], TODAY)
+    text = status_text(lines(*(entry("2026-05-01", host=f"h{number}", volume_id=str(number)) for number in range(130))), [], [], TODAY, {})
     assert len(text.splitlines()) == 102 and text.endswith("and 30 more, see status.json")
+
+
+def test_the_screen_says_what_changed():
+    text = status_text(FLEET, HOSTS, [], TODAY, CHANGED).splitlines()
+    assert text[-1] == (
+        f"            changed since 2026-01-01: kernel 6.1\\x1b -> {'x' * 57}..., fact1 1 -> 0, fact2 2 -> 0, fact3 3 -> 0, fact4 4 -> 0, and 2 more"
+    )
+    assert "valid" in text[-2] and "changed" not in status_text(FLEET, HOSTS, [], TODAY, {key: Since(EXPIRED, ()) for key in CHANGED})
 
 
 def test_programs_get_every_volume():
     revocation = Revocation(VALID.sha256, "2026-05-02T00:00:00Z", "ops", "recalled")
-    content = json.loads(encode(status_json(lines(VALID, EXPIRED, revoked={VALID.sha256}), ["valid"], ["x"], TODAY, {VALID.sha256: revocation})))
+    content = json.loads(encode(status_json(lines(VALID, EXPIRED, revoked={VALID.sha256}), ["valid"], ["x"], TODAY, {VALID.sha256: revocation}, CHANGED)))
     assert (content["schema"], content["date"], content["expected_hosts"], content["problems"]) == (1, "2026-06-01", ["valid"], ["x"])
     states = {volume["host"]: volume for volume in content["volumes"]}
     assert states["valid"]["state"] == "revoked" and states["valid"]["revoked"]["reason"] == "recalled" and states["valid"]["certificate"] == VALID.sha256
+    assert states["valid"]["changed_since"]["certificate"] == EXPIRED.sha256 and states["expired"]["changed_since"] is None
+    assert states["valid"]["changed_since"]["changes"][1] == {"name": "fact1", "before": 1, "after": 0}
     assert (states["expired"]["state"], states["expired"]["valid_until"]) == ("expired", "2026-04-01")
 
 

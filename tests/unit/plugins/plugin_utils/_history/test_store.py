@@ -18,8 +18,9 @@ import threading
 import time
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import postgresql_store, store
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import changed, postgresql_store, store
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, CERTIFIES, EFFECTS, FAILS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import changed_since
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of, try_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.sqlite_store import SqliteHistory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
@@ -120,6 +121,24 @@ def test_what_befalls_a_clone_is_its_own(history):
     history.store([fail, again])
     history.prune(today.date + datetime.timedelta(days=9))
     assert states() == {"twin": ("valid", ("double",)), "double": ("failed", ("twin",))}
+
+
+def test_what_changed_since_the_certificate_before_is_told(history):
+    def version(day, effect=CERTIFIES, number=0, kernel="6.1", **fields):
+        return judged(day, effect, number, environment={**SMALL.content["environment"], "kernel": kernel}, **fields)
+
+    before, fail = version(1), version(3, FAILS, kernel="6.12")
+    replaced = version(4, ATTEMPT, 1, volume_id="new", identity={**SMALL.content["identity"], "device_ids": "naa.2"})
+    unreachable = judged(9, ATTEMPT, 2, volume_id=None, identity=None)
+    history.store([version(0, kernel="5.14"), before, version(2, ATTEMPT, kernel="7"), fail, version(1, number=1), replaced, version(2, number=2), unreachable])
+    lines = fleet_status(history.newest(), (), Today(DAY))
+    found = changed_since(history, lines)
+    assert {key[0]: [(change.name, change.before, change.after) for change in since.changes] for key, since in found.items()} == {
+        "db0": [("kernel", "6.1", "6.12")],
+        "db1": [("device_ids", "naa.1", "naa.2")],
+    }
+    assert found[changed.key_of(lines[0])].certificate == before.entry
+    assert changed_since(history, [lines[-1]] * changed.MOST_LINES + lines) == {}
 
 
 @pytest.mark.parametrize("beginning, message", [("", "more than one"), ("zz", "no certificate"), ("'; --", "no certificate")])

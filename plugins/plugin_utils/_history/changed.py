@@ -1,0 +1,51 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What changed at a host's volume since it was certified before: its kernel, its firmware, its disk, the settings of its array."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import CERTIFIES, Entry
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import Change, changes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Status
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
+
+MOST_LINES = 100
+"""Of a large fleet only the most urgent lines are looked at, because each needs two whole certificates."""
+
+Line = tuple[str, str, str]
+"""Host, volume and profile of a status."""
+
+
+@dataclass(frozen=True)
+class Since:
+    """What changed since a certificate; no changes are also worth knowing."""
+
+    certificate: Entry
+    changes: tuple[Change, ...]
+
+
+def key_of(line: Status) -> Line:
+    """Return what a status is about."""
+    return line.host, line.volume, line.profile
+
+
+def changed_since(history: History, lines: Sequence[Status]) -> dict[Line, Since]:
+    """Return for the first lines what changed from the last certificate before to what was judged last. Raises HistoryError."""
+    pairs = {key_of(line): pair for line in lines[:MOST_LINES] if (pair := _pair(history, line))}
+    wanted = list(dict.fromkeys(entry.sha256 for pair in pairs.values() for entry in pair))
+    contents = dict(zip(wanted, history.contents(wanted)))
+    return {key: Since(before, tuple(changes(contents[before.sha256], contents[after.sha256]))) for key, (before, after) in pairs.items()}
+
+
+def _pair(history: History, line: Status) -> tuple[Entry, Entry] | None:
+    """Return the newest entry that says which volume it is about, and the last certificate before it under the same name; None if there are not two."""
+    after = line.attempt if line.attempt and line.attempt.volume_id else line.entry
+    if after is None:
+        return None
+    before = [entry for entry in history.of_name(line.host, line.volume) if entry.effect == CERTIFIES and entry.order < after.order]
+    return (before[-1], after) if before else None
