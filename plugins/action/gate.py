@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Judges the fleet, writes the verdict, renders the report, stores the certificates, signs all of it, and returns which hosts are to fail."""
+"""Compares the hosts with their baseline, judges the fleet, writes verdict and report, stores the certificates, signs, and returns which hosts are to fail."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import FILE_NAME, INTERNAL, VERDICT, make_outcome, one_message, write_outcome
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify, store
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.regression import hold_against_baseline
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, host_reasons, judge_fleet, judge_run, missing_hosts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
@@ -32,13 +33,14 @@ class ActionModule(ControllerAction):
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         directory = RunDirectory.open(options["run_path"])
+        uncompared = compare(directory)
         verdict, problem = judge(directory)
         unstored = remember(directory)
         warnings = []
         if unstored and not directory.run["history"]["required"]:
             warnings, unstored = [unstored], ""
         unsigned = "" if problem else sign(directory, options["sign_key"])
-        problem = " | ".join(filter(None, (problem, unstored, unsigned)))
+        problem = " | ".join(filter(None, (uncompared, problem, unstored, unsigned)))
         outcome = outcome_of(directory, verdict, problem)
         try:
             write_outcome(os.path.dirname(directory.path), outcome)
@@ -67,6 +69,14 @@ class ActionModule(ControllerAction):
             "fleet_problems": fleet_problems,
             "hosts": {host["host"]: host["verdict"] for host in verdict["hosts"]},
         }
+
+
+def compare(directory: RunDirectory) -> str:
+    """Hold the hosts against their baseline if the run asks for it; return what kept that from being done, empty if nothing did."""
+    try:
+        return hold_against_baseline(directory)
+    except OSError as error:
+        return f"the hosts were not held against their baseline: {error}"
 
 
 def judge(directory: RunDirectory) -> tuple[dict[str, Any], str]:

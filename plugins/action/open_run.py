@@ -31,12 +31,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings impo
     same_problem_once,
     shown,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import place_of, try_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.baseline import named_certificates
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of, try_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import PolicyError, check_policy
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import collection_version
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_values import ProfileError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import CERTIFICATES, LAST
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, new_run_id
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
@@ -66,7 +68,9 @@ class ActionModule(ControllerAction):
             check_count(expected.hosts, settings["gate_expected_count"])
             run = self._run(options, expected, settings, hostvars)
             report_dir = absolute(settings["gate_report_dir"])
-            warning = tried_history(run["history"], report_dir, create=not self._task.check_mode)
+            # Without a history nothing can be held against a baseline: better to know that before measuring.
+            history = {**run["history"], "required": run["history"]["required"] or bool(run["baseline"]["kind"])}
+            warning = tried_history(history, report_dir, create=not self._task.check_mode)
             directory = RunDirectory.create(report_dir, run)
             opened = {"run_id": run["run_id"], "path": directory.path, "expected_hosts": run["expected_hosts"]}
             write_outcome(os.path.dirname(directory.path), make_outcome(INTERNAL, "the run has not reached its verdict", **opened))
@@ -84,6 +88,7 @@ class ActionModule(ControllerAction):
         asked = _asked("gate_profile", hostvars)
         profiles = {host: load_profile(profile, options["profile_dir"]).as_dict() for host, profile in asked.items()}
         common = _most_common(profiles)
+        place = place_of(settings["gate_history"], settings["gate_report_dir"])
         return {
             "schema": SCHEMA,
             "run_id": new_run_id(),
@@ -108,7 +113,9 @@ class ActionModule(ControllerAction):
             },
             "host_array_settings": array_settings(_asked("gate_array_settings", hostvars)),
             "sign_key": try_key(settings["gate_sign_key"]) if settings["gate_sign_key"] else "",
-            "history": {"place": place_of(settings["gate_history"], settings["gate_report_dir"]), "required": settings["gate_history_required"]},
+            "history": {"place": place, "required": settings["gate_history_required"]},
+            "baseline": _baseline(settings, place),
+            "host_classes": {host: str(name) for host, name in _asked("gate_class", hostvars).items() if name},
         }
 
 
@@ -127,6 +134,18 @@ def tried_history(history: Mapping[str, Any], report_dir: str, create: bool) -> 
             raise HistoryError(f"{problem}; correct that, or gate_history, or set gate_history_required to false to measure without storing them") from None
         return problem
     return ""
+
+
+def _baseline(settings: Mapping[str, Any], place: str) -> dict[str, Any]:
+    """Return what the hosts are to be held against, for run.json. Raises HistoryError if the history lacks a certificate or run that is named."""
+    names, accept = settings["gate_baseline"], settings["gate_baseline_accept"]
+    common = {"margin": settings["gate_margin"], "accept": accept, "named": names}
+    if accept or not names:
+        return {**common, "kind": "", "certificates": []}
+    if names == [LAST]:
+        return {**common, "kind": LAST, "certificates": []}
+    with open_history(place) as history:
+        return {**common, "kind": CERTIFICATES, "certificates": named_certificates(history, names)}
 
 
 def _refusal(problem: str, report_dir: str) -> dict[str, Any]:

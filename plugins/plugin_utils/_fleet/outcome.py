@@ -22,7 +22,7 @@ VERDICT = "verdict"
 USAGE = "usage"
 """Variables or the inventory are wrong; nothing was measured."""
 INTERNAL = "internal"
-"""The run did not reach its verdict, or its report cannot be written or its certificates cannot be stored."""
+"""The run did not reach its verdict, its report cannot be written, its certificates cannot be stored, or its hosts were not held against their baseline."""
 
 
 def one_message(reasons: list[str], complete: str = "the report") -> str:

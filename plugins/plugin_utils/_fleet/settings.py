@@ -10,11 +10,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ansible.module_utils.parsing.convert_bool import boolean
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import LAST
 
 SHOWN_HOSTS = 5
 MOST_DAYS = 3650
 MOST_CHARACTERS = 500
 """In what a host's variable says about its storage array."""
+LEAST_MARGIN = 0.01
+MOST_MARGIN = 1.0
+NO_BASELINE = "none"
 _ANSIBLES_PREFIX = "Validation of arguments failed: "
 
 
@@ -30,6 +35,21 @@ def _names(value: Any) -> list[str]:
     return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else list(value)
 
 
+def _baseline(value: Any) -> list[str]:
+    """Return what hosts are held against: nothing, LAST alone, or certificates and runs by name."""
+    names = [str(name) for name in _names(value if isinstance(value, (list, tuple)) else str(value or ""))]
+    if len(names) > 1 and {NO_BASELINE, LAST} & set(names):
+        raise ValueError(f"{NO_BASELINE} and {LAST} stand alone")
+    return [] if names == [NO_BASELINE] else names
+
+
+def _margin(value: Any) -> float:
+    margin = _units.parse_ratio(value)
+    if not LEAST_MARGIN <= margin <= MOST_MARGIN:
+        raise ValueError(f"it must be from {_units.format_ratio(LEAST_MARGIN)} to {_units.format_ratio(MOST_MARGIN)}")
+    return margin
+
+
 RUN_WIDE: dict[str, Callable[[Any], Any]] = {
     "gate_report_dir": str,
     "gate_fail_on": _names,
@@ -39,6 +59,9 @@ RUN_WIDE: dict[str, Callable[[Any], Any]] = {
     "gate_history_required": _flag,
     "gate_valid_days": int,
     "gate_sign_key": str,
+    "gate_baseline": _baseline,
+    "gate_baseline_accept": _flag,
+    "gate_margin": _margin,
     "sweep_mode": str,
     "sweep_poll_interval": float,
 }

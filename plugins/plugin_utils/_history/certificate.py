@@ -142,6 +142,7 @@ class Certificate:
     def entry(self) -> Entry:
         """What the history looks a certificate up by."""
         content = self.content
+        comparison = content.get("comparison") or {}
         return Entry(
             sha256=self.sha256,
             **{name: content[name] for name in ("run_id", "host", "volume", "volume_id", "effect", "verdict", "judged_at", "valid_from", "valid_until")},
@@ -149,6 +150,11 @@ class Certificate:
             profile=content["profile"]["name"],
             method_version=content["method_version"],
             disturbed=int(bool(content["disturbances"])),
+            parameters=fingerprint(content.get("parameters")),
+            limits_verdict=content.get("limits_verdict", content["verdict"]),
+            outcome=comparison.get("outcome"),
+            baseline=fingerprint(comparison.get("before")) if comparison else None,
+            accepted=int(bool(content.get("accepted"))),
         )
 
 
@@ -156,7 +162,9 @@ class Certificate:
 class Entry:
     """What the history looks a certificate up by: the fields that decide its state and which other certificates it belongs with.
 
-    volume_id is None if it is not known which volume it was. valid_from and valid_until (the last day) are None unless it certifies.
+    volume_id is None if it is not known which volume it was. valid_from and valid_until (the last day) are None unless it certifies. parameters stands for
+    those of the sweep. limits_verdict is the verdict without a comparison; outcome and baseline say what the comparison found and stand for the certificates
+    that it was held against; baseline is None if no comparison was asked for, and outcome also if none could be made. accepted: whether it begins a baseline.
     """
 
     sha256: str
@@ -173,6 +181,11 @@ class Entry:
     judged_at: str
     valid_from: str | None
     valid_until: str | None
+    parameters: str
+    limits_verdict: str
+    outcome: str | None
+    baseline: str | None
+    accepted: int
 
     @property
     def label(self) -> str:
@@ -202,6 +215,7 @@ def certificate_of(run: Mapping[str, Any], record: HostRecord, tables: Tables | 
     judged_at = record.created_at or str(run.get("created_at") or "")
     identity = identity_of(record)
     effect = effect_of(record)
+    comparison = dict(record.comparison or {})
     return Certificate.of_content(
         {
             "schema": SCHEMA_VERSION,
@@ -213,8 +227,12 @@ def certificate_of(run: Mapping[str, Any], record: HostRecord, tables: Tables | 
             "machine": {key: _text(record.facts.get(key)) for key in ("boot_id", "hostname")},
             "environment": {key: _plain(record.facts.get(key)) for key in ENVIRONMENT},
             "profile": _profile(run, record.host),
+            "class": printable(str((run.get("host_classes") or {}).get(record.host) or "")),
             "effect": effect,
             "verdict": record.verdict,
+            "limits_verdict": comparison.pop("limits_verdict", record.verdict),
+            "comparison": comparison or None,
+            "accepted": bool((run.get("baseline") or {}).get("accept")),
             "qualification": record.qualification,
             "reasons": record.reasons,
             "disturbances": record.disturbances,
@@ -311,13 +329,16 @@ def _check(content: Any) -> None:
     texts = [content.get(key) for key in ("run_id", "host", "volume", "verdict", "judged_at")]
     texts += [part.get(key) if isinstance(part, dict) else None for part, key in ((profile, "name"), (machine, "boot_id"))]
     optional = [content.get(key, 0) for key in ("volume_id", "valid_from", "valid_until")]
-    version = content.get("method_version", "")
+    version, comparison = content.get("method_version", ""), content.get("comparison")
     usable = (
         all(isinstance(text, str) for text in texts)
         and all(text is None or isinstance(text, str) for text in optional)
         and (version is None or isinstance(version, int))
         and content.get("effect") in EFFECTS
         and isinstance(content.get("disturbances"), list)
+        and isinstance(content.get("parameters"), dict)
+        and isinstance(content.get("limits_verdict", ""), str)
+        and (comparison is None or (isinstance(comparison, dict) and isinstance(comparison.get("outcome", 0), (str, type(None)))))
         and (content["effect"] == CERTIFIES) == (content["valid_until"] is not None)
     )
     if not usable:

@@ -58,7 +58,8 @@ class HostChange:
     change is the mean over the rows, bound its upper confidence bound, beyond_class what is left of it without the change of the class, and worst_row the row
     with the largest change beyond its class. smallest_named is the smallest change that would have been named with a probability of 80 %. error, bound,
     p_value and smallest_named are None if it is not known how much the host's runs differ. runs_needed is how many runs each side must have at least to decide
-    if the change stays as it is; None if the host is decided or if no number of runs decides. reason says why nothing is known.
+    if the change stays as it is, and after_needed how many there must be after if there are no more before; None if the host is decided or if no number of
+    runs decides. reason says why nothing is known.
     """
 
     host: str
@@ -74,6 +75,7 @@ class HostChange:
     error: Error | None = None
     smallest_named: float | None = None
     runs_needed: int | None = None
+    after_needed: int | None = None
     reason: str = ""
 
 
@@ -293,7 +295,7 @@ def _judge_host(question: _Question, error: Error | None, p_value: float, named:
     host, bound = question.host, None if error is None else question.bound(error, doubt.bound)
     shown = bound is not None and bound <= delta
     outcome = WORSE if named and question.matters(delta) else NON_INFERIOR if shown else INCONCLUSIVE
-    needed = _runs_needed(question, error, delta, doubt) if outcome == INCONCLUSIVE else None
+    needed, after_needed = (_runs_needed(question, error, delta, doubt, most) if outcome == INCONCLUSIVE else None for most in (_MOST_RUNS, len(host.before)))
     worst = max(range(len(rows)), key=question.beyond_rows.__getitem__)
     return HostChange(
         host.name,
@@ -309,6 +311,7 @@ def _judge_host(question: _Question, error: Error | None, p_value: float, named:
         error=error,
         smallest_named=None if error is None else _smallest_named(error, doubt),
         runs_needed=needed,
+        after_needed=after_needed,
         reason=_too_few_runs(host, delta, needed) if error is None else "",
     )
 
@@ -319,11 +322,11 @@ def _smallest_named(error: Error, doubt: _Doubt) -> float:
     return math.expm1((first + power) * error.host)
 
 
-def _runs_needed(question: _Question, error: Error | None, delta: float, doubt: _Doubt) -> int | None:
-    """Return how many runs on either side decide if changes and noise stay as they are, or tell the noise if it is not known."""
+def _runs_needed(question: _Question, error: Error | None, delta: float, doubt: _Doubt, most_before: int) -> int | None:
+    """Return how many runs on either side, but so many before at most, decide if changes and noise stay as they are, or tell the noise if it is not known."""
     before, after = len(question.host.before), len(question.host.after)
     for runs in range(1 + min(before, after), 1 + _MOST_RUNS):
-        then = question.noise.error(max(before, runs), max(after, runs))
+        then = question.noise.error(max(before, min(runs, most_before)), max(after, runs))
         if then is None:
             continue
         named = question.matters(delta) and question.p_value(then) <= doubt.naming / doubt.hosts

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate, CertificateError, certificate_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import MEASUREMENT
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import MEASUREMENT, HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import TablesError, parse_tables
 
 _NEEDED_TABLES = ("run.csv", "results.csv")
@@ -49,7 +49,7 @@ def _certificates(directory: RunDirectory) -> tuple[dict[str, Certificate], list
         return found, problems
     for folder in directory.folders():
         try:
-            certificate = _written(directory, folder) or _made(directory, folder)
+            certificate = _written(directory, folder) or make_certificate(directory, folder, directory.read_record(folder))
         except (CertificateError, RunDirectoryError, TablesError) as error:
             problems.append(f"{folder}: {error}")
             continue
@@ -64,7 +64,7 @@ def _written(directory: RunDirectory, folder: str) -> Certificate | None:
     return None if text is None else Certificate.parse(text)
 
 
-def _made(directory: RunDirectory, folder: str) -> Certificate | None:
-    record = directory.read_record(folder)
+def make_certificate(directory: RunDirectory, folder: str, record: HostRecord) -> Certificate | None:
+    """Return the certificate of a record in a folder, None if it was not judged. Raises CertificateError, RunDirectoryError and TablesError."""
     tables = parse_tables(directory.read_tables(record, _NEEDED_TABLES)) if record.kind == MEASUREMENT else None
     return certificate_of(directory.run, record, tables)

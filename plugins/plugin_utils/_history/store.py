@@ -41,7 +41,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             disturbed INTEGER NOT NULL,
             judged_at {text} NOT NULL,
             valid_from {text},
-            valid_until {text}
+            valid_until {text},
+            parameters {text} NOT NULL,
+            limits_verdict {text} NOT NULL,
+            outcome {text},
+            baseline {text},
+            accepted INTEGER NOT NULL
         )
         """,
         "CREATE INDEX logdisk_certificates_name ON logdisk_certificates (host, volume, judged_at)",

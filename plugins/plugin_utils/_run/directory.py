@@ -5,7 +5,7 @@
 """The run directory: the one place on the controller where a run's parameters, records, tables, verdict and report live.
 
     <base>/<run id>/run.json
-    <base>/<run id>/hosts/<safe host>/<safe volume>/order.json, record.json, certificate.json and the tester's tables, bytes unchanged
+    <base>/<run id>/hosts/<safe host>/<safe volume>/order.json, record.json, comparison.json, certificate.json and the tester's tables, bytes unchanged
     <base>/<run id>/verdict.json and the rendered report
     <base>/<run id>/test-result.intoto.json, manifest.sha256 and manifest.sha256.sig, if the run is signed
     <base>/latest -> the newest run's directory
@@ -28,6 +28,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import is_asked, judged_with
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, replace_link, write_file
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, RecordError
@@ -38,6 +39,7 @@ SCHEMA_VERSION = 1
 
 VERDICT = "verdict.json"
 CERTIFICATE = "certificate.json"
+COMPARISON = "comparison.json"
 SUMMARY = "summary.txt"
 """The file of the report that is written last: if it exists, the report is complete and up to date."""
 
@@ -150,8 +152,8 @@ class RunDirectory:
     def write_record(self, record: HostRecord, tables: Mapping[str, bytes] | None = None) -> str:
         """File a host's record and its tables (bytes by file name), replacing an earlier one; returns the folder, relative to the run directory.
 
-        The size and SHA-256 of each table join the record. A verdict, a report, a certificate and a signature made before are out of date and removed.
-        Raises RunDirectoryError.
+        The size and SHA-256 of each table join the record. A comparison, a verdict, a report, a certificate and a signature made before are out of date and
+        removed. Raises RunDirectoryError.
         """
         tables = tables or {}
         folder = _folder(record.host, record.volume)
@@ -165,6 +167,8 @@ class RunDirectory:
             _make_folder(self.path, folder)
             for name, content in tables.items():
                 write_file(os.path.join(path, name), content)
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(os.path.join(path, COMPARISON))
             self._write_record_file(folder, record)
         except OSError as error:
             raise RunDirectoryError(f"The record of {record.host!r} cannot be written to {path}: {error.strerror or error}.") from None
@@ -172,6 +176,9 @@ class RunDirectory:
 
     def _write_record_file(self, folder: str, record: HostRecord) -> None:
         write_file(os.path.join(self.path, folder, "record.json"), _encode(record.as_dict()))
+        self._remove_what_follows_from(folder)
+
+    def _remove_what_follows_from(self, folder: str) -> None:
         self._remove(VERDICT, SUMMARY, os.path.join(folder, CERTIFICATE))
         self.remove_signature()
 
@@ -188,6 +195,25 @@ class RunDirectory:
     def is_signed(self) -> bool:
         """Whether the run has a manifest of all its files: nothing may change any more."""
         return os.path.lexists(os.path.join(self.path, MANIFEST))
+
+    def write_comparison(self, folder: str, comparison: Mapping[str, Any]) -> None:
+        """Write what holding the record in a folder against its baseline said, and remove what is out of date then. Raises RunDirectoryError."""
+        path = os.path.join(self.path, folder, COMPARISON)
+        try:
+            write_file(path, _encode(comparison))
+            self._remove_what_follows_from(folder)
+        except OSError as error:
+            raise RunDirectoryError(f"The comparison cannot be written to {path}: {error.strerror or error}.") from None
+
+    def read_comparison(self, folder: str) -> dict[str, Any] | None:
+        """Return what was written of the comparison of the record in a folder, None if nothing was. One that cannot be read is empty, so it says nothing."""
+        path = os.path.join(self.path, folder, COMPARISON)
+        if not os.path.lexists(path):
+            return None
+        try:
+            return _read_json(path, MAX_RECORD_BYTES)
+        except RunDirectoryError:
+            return {}
 
     def write_certificate(self, folder: str, text: str) -> None:
         """Write the certificate of the record in a folder. Raises RunDirectoryError."""
@@ -233,7 +259,7 @@ class RunDirectory:
         if not self.has_record(host, volume):
             return False
         try:
-            self._write_record_file(folder, change(self.read_record(folder)))
+            self._write_record_file(folder, change(self.read_limits_record(folder)))
         except OSError as error:
             raise RunDirectoryError(f"{folder}/record.json cannot be written to {self.path}: {error.strerror or error}.") from None
         return True
@@ -257,7 +283,12 @@ class RunDirectory:
         return found
 
     def read_record(self, folder: str) -> HostRecord:
-        """Return the record in a folder; a record that cannot be trusted becomes an error with the reason."""
+        """Return the record in a folder, judged by its limits and, if the run asks for it, by its comparison with the baseline."""
+        record = self.read_limits_record(folder)
+        return judged_with(record, self.read_comparison(folder)) if is_asked(self.run) else record
+
+    def read_limits_record(self, folder: str) -> HostRecord:
+        """Return the record in a folder as it was filed; a record that cannot be trusted becomes an error with the reason."""
         try:
             return _parse_record(_read_json(os.path.join(self.path, folder, "record.json"), MAX_RECORD_BYTES), folder)
         except RunDirectoryError as error:

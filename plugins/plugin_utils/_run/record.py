@@ -49,7 +49,8 @@ class HostRecord:
     """One host's volume in one run.
 
     ``kind`` is ``measurement``, ``error`` (nothing was measured; ``error`` holds stage, verdict and reason) or ``preflight`` (nothing
-    was to be measured; there is no verdict). ``tables`` holds the size and the SHA-256 of each table by its name.
+    was to be measured; there is no verdict). ``tables`` holds the size and the SHA-256 of each table by its name. ``comparison`` is what holding
+    it against a baseline said, and ``limits_verdict`` in it is the verdict without that; None if no comparison was asked for.
     """
 
     host: str
@@ -71,6 +72,7 @@ class HostRecord:
     judgements: list[dict[str, Any]] = field(default_factory=list)
     leftovers: list[str] = field(default_factory=list)
     tables: dict[str, dict[str, Any]] = field(default_factory=dict)
+    comparison: dict[str, Any] | None = None
 
     @property
     def label(self) -> str:

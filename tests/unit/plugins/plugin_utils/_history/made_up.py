@@ -49,6 +49,11 @@ def entry(day, effect=CERTIFIES, host="db07", volume_id="v1", boot_id="b1", prof
         "judged_at": f"{day}T10:00:00Z",
         "valid_from": day if until else None,
         "valid_until": until,
+        "parameters": "p1",
+        "limits_verdict": VERDICTS.get(effect, "inconclusive"),
+        "outcome": None,
+        "baseline": None,
+        "accepted": 0,
         **keys,
     }
     return Entry(sha256=fingerprint(values), **values)
