@@ -1,0 +1,93 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A host's section of the page: what its template shows, each part made when the template asks for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.chart import charts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import figures_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS
+
+SHOWN_ROWS = 400
+"""The largest number of rows that a host's table of figures shows; beyond it, only those of all queue managers and those that do not pass."""
+
+
+class HostSection:
+    """A host as page/host.html.j2 wants it. number is its place on the page, from 1; alone says that it is the only host."""
+
+    def __init__(self, host: Host, number: int, alone: bool) -> None:
+        self.of = host
+        self.number = number
+        self.alone = alone
+
+    @property
+    def summary(self) -> str:
+        """What to show of a closed host: its first reason."""
+        reasons = self.of.reasons
+        more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+        return reasons[0] + more if reasons else ""
+
+    @property
+    def figures(self) -> list[dict[str, Any]]:
+        """Rows of the table of figures; the row of a single queue manager repeats the `all` row and is left out."""
+        return [
+            {
+                "step": size_text(figures["block_size_bytes"]),
+                "who": _who(row.worker_name, figures["load_point"]),
+                "texts": figures_of(figures),
+                "verdict": row.verdict,
+            }
+            for row, figures in self.of.results()
+            if self._is_shown(row.verdict, figures)
+        ]
+
+    @property
+    def limits(self) -> list[dict[str, Any]]:
+        """Rows of the table of limits."""
+        return [
+            {
+                "text": limit["limit"],
+                "rows": limit["rows"] or "every row",
+                "verdict": limit["verdict"],
+                "sentence": limit["worst"]["reason"],
+                "share": f"{limit['rows_not_passed']} of {limit['rows_judged']}" if limit["rows_judged"] else "none judged",
+            }
+            for limit in self.of.limits
+        ]
+
+    @property
+    def charts(self) -> list[Any]:
+        """The host's charts as safe markup."""
+        return charts(self.of.intervals, self.of.words)
+
+    @property
+    def facts(self) -> list[tuple[str, Any]]:
+        """Facts, workspace and how the tester ended, as pairs."""
+        groups = (
+            self.of.facts,
+            {f"workspace_{key}": value for key, value in self.of.workspace.items()},
+            {f"tester_{key}": value for key, value in self.of.tester.items()},
+        )
+        return [(key, _fact(key, value)) for group in groups for key, value in group.items() if value not in (None, "")]
+
+    def _is_shown(self, verdict: str, figures: dict[str, Any]) -> bool:
+        if figures["worker"] == "all":
+            return True
+        return figures["load_point"] > 1 and (len(self.of.rows) <= SHOWN_ROWS or verdict not in (PASS, ""))
+
+
+def _who(name: str, load_point: int) -> str:
+    if name != "all" or load_point == 1:
+        return name
+    return f"all {load_point}"
+
+
+def _fact(key: str, value: Any) -> Any:
+    return _units.format_size(value) if key.endswith("_bytes") and isinstance(value, int) else value
