@@ -74,5 +74,5 @@ def keep(history: History, options: dict[str, Any], report_dir: str, hosts: Coll
         done.append(f"The certificate {certificate.sha256} of {certificate.entry.label} ({certificate.entry.profile}) is revoked.")
     if options["prune_before"]:
         removed, runs = prune(history, report_dir, day_of(options["prune_before"]))
-        done.append(f"{removed} entries and {len(runs)} run directories were removed; what says the present state of a volume was kept.")
+        done.append(f"{removed} entries and {len(runs)} run directories were removed; entries that decide the present state of a volume were kept.")
     return done, problems

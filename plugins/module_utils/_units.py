@@ -168,7 +168,7 @@ def _split(value):
 
 def _whole(value, number, kind, base):
     if number != number.to_integral_value():
-        raise UnitError("%s is not a whole number of %s: give the %s so that it is one" % (_quoted(value), base, kind))
+        raise UnitError("%s is not a whole number of %s: give another %s" % (_quoted(value), base, kind))
     return int(number)
 
 

@@ -348,7 +348,7 @@ def _check(content: Any) -> None:
         for day in (content["valid_from"], content["valid_until"]):
             datetime.date.fromisoformat(day or "2000-01-01")
     except ValueError:
-        raise CertificateError("the certificate has a time that is not one") from None
+        raise CertificateError("the certificate contains a malformed time") from None
 
 
 def _text(value: Any) -> str:

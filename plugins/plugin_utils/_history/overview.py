@@ -38,7 +38,7 @@ def problems_of(lines: Sequence[Status], expected: Iterable[str]) -> list[str]:
         bad = [line for line in own if line.state in (FAILED, EXPIRED)]
         found += [f"{_label(line)}: {_sentence(line)}" for line in bad]
         if not bad and not any(line.state in CURRENT for line in own):
-            found.append(f"{host}: missing: {_sentence(own[0]) if own else 'the history has nothing of it'}")
+            found.append(f"{host}: missing: {_sentence(own[0]) if own else 'the history does not contain it'}")
     return found
 
 
@@ -151,7 +151,7 @@ def _sentence(line: Status) -> str:
     if line.attempt:
         parts.append(f"{line.attempt.verdict} on {line.attempt.judged_at[:10]}")
     if line.replaced and line.state == NONE:
-        parts.append("its disk or file system is another one than before")
+        parts.append("its disk or file system has been replaced")
     if line.clones:
         parts.append(f"clone of {', '.join(line.clones)}")
     return "; ".join(parts)

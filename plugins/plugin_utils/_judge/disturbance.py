@@ -34,7 +34,7 @@ _SIGNS = (
     _Sign("cpu_steal_share", 0.01, "the hypervisor took {value} of the processor time"),
     _Sign("run_queue_wait_share", 0.02, "the tester waited for a processor {value} of its time"),
     _Sign("psi_cpu_some_share", 0.50, "processes waited for a processor {value} of the time"),
-    _Sign("foreign_io_share", 0.10, "{value} of what the disk moved was not ours", not_on=_COPY_ON_WRITE),
+    _Sign("foreign_io_share", 0.10, "{value} of the bytes that the disk transferred did not come from the test", not_on=_COPY_ON_WRITE),
     _FROZEN,
 )
 

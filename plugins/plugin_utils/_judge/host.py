@@ -129,7 +129,7 @@ def _judge_ending(status: int, tables: Tables, profile: Profile) -> tuple[str, s
     freeze = freeze_behind(tables, tables.number("steps_measured"), age, profile.stall_limit_ns)
     if age is not None and age >= profile.stall_limit_ns and not freeze:
         at = f" at offset {tables.run['in_flight_offset_bytes']} of {tables.run.get('in_flight_file')}" if "in_flight_offset_bytes" in tables.run else ""
-        return FAIL, f"a write{at} had not returned after {_units.format_duration(age)}, the stall limit is {_units.format_duration(profile.stall_limit_ns)}"
+        return FAIL, f"a write{at} had not returned after {_units.format_duration(age)} (the stall limit is {_units.format_duration(profile.stall_limit_ns)})"
     return INCONCLUSIVE, f"the tester ended before it had measured everything: {ended}"
 
 
@@ -194,7 +194,7 @@ def _unfinished_ring(tables: Tables) -> str:
             longer = f"measure for {_units.format_count(needed_s)} s per row" if needed_s else "measure longer"
             return (
                 f"at {size_text(row['block_size_bytes'])} it wrote only {_units.format_ratio(row['ring_passes'], 2)} of its files once, which a write cache "
-                f"may have taken whole: {longer}"
+                f"may have absorbed entirely: {longer}"
             )
     return ""
 

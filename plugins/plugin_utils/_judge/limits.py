@@ -91,7 +91,7 @@ def judge_limit(limit: Limit, case: Case) -> list[dict[str, Any]]:
     rows = _rows_of(limit, case.tables)
     if not rows:
         only = f" ({limit.rows_text})" if limit.rows_text else ""
-        return [_judgement(limit, _NO_ROW, Comparison(INCONCLUSIVE, None), reason=f"{limit.text}: nothing was measured that it judges{only}")]
+        return [_judgement(limit, _NO_ROW, Comparison(INCONCLUSIVE, None), reason=f"{limit.text}: no row was measured that it applies to{only}")]
     judgements = [_judge_row(limit, row, case) for row in rows]
     if limit.hard and limit.metric.name == "latency_max":
         freezes = [freeze_behind(case.tables, row["step"], row["latency_max_ns"], limit.value) for row in rows]

@@ -114,7 +114,7 @@ def _read_profile(data: Any, place: _Place) -> Profile:
     read_mapping(data, "The profile", _PROFILE_KEYS)
     name = read_text(data, "name", "The profile")
     if not _NAME.match(name):
-        raise ProfileError(f"name {shown(name)} may hold letters, digits, dot, dash and underscore only, at most 100.")
+        raise ProfileError(f"name {shown(name)} may contain only letters, digits, dots, dashes and underscores, at most 100.")
     base = _load_file(read_text(data, "extends", "The profile"), place) if "extends" in data else _EXTENDS_NOTHING
     waivers = [_read_waiver(waiver, f"waivers[{index}]") for index, waiver in enumerate(read_sequence(data.get("waivers", []), "waivers"))]
     profile = Profile(
@@ -127,7 +127,7 @@ def _read_profile(data: Any, place: _Place) -> Profile:
         derived_from=_read_origins(data, base),
     )
     if len(profile.thresholds_ns) > MAX_THRESHOLDS:
-        raise ProfileError(f"limits on percentiles have {len(profile.thresholds_ns)} different values, and the tester counts {MAX_THRESHOLDS} at most.")
+        raise ProfileError(f"limits on percentiles have {len(profile.thresholds_ns)} different values, but the tester counts at most {MAX_THRESHOLDS}.")
     return profile
 
 
@@ -199,7 +199,7 @@ def _read_limits(data: Any, base: Profile) -> tuple[Limit, ...]:
     if data is None and base.limits:
         return base.limits
     if data is None or not read_sequence(data, "limits"):
-        raise ProfileError("limits must hold at least one limit.")
+        raise ProfileError("limits must contain at least one limit.")
     own = [_read_limit(limit, f"limits[{index}]") for index, limit in enumerate(data)]
     limits = list(_added_to(base.limits, own, lambda limit: (limit.metric.name, limit.bound, limit.block_size, limit.load_point, limit.hard)))
     for hard in (_read_limit(limit, "hard limits") for limit in HARD_LIMITS):
@@ -225,7 +225,7 @@ def _read_limit(data: Any, where: str) -> Limit:
     if not isinstance(hard, bool):
         raise ProfileError(f"{where}.hard {shown(hard)} must be true or false.")
     if hard and severity != FAIL:
-        raise ProfileError(f"{where}.severity must be {FAIL} where hard is true.")
+        raise ProfileError(f"{where}.severity must be {FAIL} if hard is true.")
     ranges = [key for key in ("block_size", "load_point") if key in data]
     if metric.scope == RUN and ranges:
         raise ProfileError(f"{where}.{ranges[0]} has no place here: {metric.name} is judged once for the whole run.")
@@ -282,7 +282,7 @@ def _range(data: Mapping[str, Any], key: str, parse: Callable[[Any], int], where
         raise ProfileError(f"{where} must give min, max or both.")
     ends = {end: read_at_least_one(given[end], parse, f"{where}.{end}") if end in given else None for end in _RANGE_KEYS}
     if ends["min"] is not None and ends["max"] is not None and ends["min"] > ends["max"]:
-        raise ProfileError(f"{where} has a min above its max, so that it holds nothing.")
+        raise ProfileError(f"{where} has a min above its max, so no value is in it.")
     return Range(ends["min"], ends["max"])
 
 

@@ -193,8 +193,8 @@ class Model:
         if not expected or not self.fleet["counts"].get(FAIL):
             return ""
         return (
-            f"At the confidence of the profile, chance alone may fail up to {format_count(expected)} of so many hosts whose storage keeps every limit. "
-            "Measure a host that only just fails once more before you act on it."
+            f"At the confidence of the profile, up to {format_count(expected)} of so many hosts may fail by chance although their storage keeps every limit. "
+            "If a host only just fails, measure it again before you act on it."
         )
 
     @property

@@ -31,7 +31,7 @@ def read_sources(directory: str) -> dict[str, bytes]:
     except OSError as error:
         raise SourcesError(f"cannot read the tester's sources: {error}; set tester_source_dir") from error
     if "main.c" not in sources:
-        raise SourcesError(f"{directory} does not hold the tester's sources (no main.c); set tester_source_dir")
+        raise SourcesError(f"{directory} does not contain the tester's sources (no main.c); set tester_source_dir")
     return sources
 
 

@@ -129,8 +129,8 @@ def test_hostile_text_is_escaped():
         (lambda text: text.replace(": ", ":"), "canonical form"),
         (lambda text: text.replace('"schema": 1', '"schema": 2'), "schema 1"),
         (lambda text: text.replace('"effect": "certifies"', '"effect": "other"'), "lacks a field"),
-        (lambda text: text.replace('"judged_at": "2026', '"judged_at": "x026'), "time that is not one"),
-        (lambda text: text.replace("2027-02-19", "2027-02-30"), "time that is not one"),
+        (lambda text: text.replace('"judged_at": "2026', '"judged_at": "x026'), "malformed time"),
+        (lambda text: text.replace("2027-02-19", "2027-02-30"), "malformed time"),
         (lambda text: "[" * 100_000, "not JSON"),
     ],
 )

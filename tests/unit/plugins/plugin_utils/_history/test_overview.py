@@ -42,7 +42,7 @@ def test_failed_expired_and_missing_hosts_are_problems():
         "attempted: missing: nothing has certified it yet; inconclusive on 2026-05-01",
         "expired: silver until 2026-04-01 (run run-2026-01-01)",
         "failed: failed silver on 2026-05-01 (run run-2026-05-01)",
-        "unknown: missing: the history has nothing of it",
+        "unknown: missing: the history does not contain it",
     ]
 
 
@@ -63,7 +63,7 @@ def test_a_revoked_certificate_certifies_nothing():
 
 def test_a_replaced_disk_is_missing_and_says_why():
     problems = problems_of(lines(VALID, entry("2026-05-20", ATTEMPT, host="valid", volume_id="new")), ["valid"])
-    assert problems == ["valid: missing: nothing has certified it yet; inconclusive on 2026-05-20; its disk or file system is another one than before"]
+    assert problems == ["valid: missing: nothing has certified it yet; inconclusive on 2026-05-20; its disk or file system has been replaced"]
 
 
 def test_clones_are_told():

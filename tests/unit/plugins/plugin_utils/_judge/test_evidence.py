@@ -88,7 +88,8 @@ def test_a_reason_goes_on_in_sentences_after_that_of_evidence():
     over = [each for row in (rows[1], rows[3]) for each in fabricate.over_rows(row, MS, 200, range(1, 301))]
     (reason,) = judge(fabricate.tables(rows, over=over, foreign_io_share="0.400000"), P99)["reasons"]
     assert reason.endswith(
-        "This is beyond chance with 95 % confidence. The host was disturbed: 40 % of what the disk moved was not ours. 1 more of its rows did not pass."
+        "This is beyond chance with 95 % confidence. The host was disturbed: 40 % of the bytes that the disk transferred did not come from the test. "
+        "1 more of its rows did not pass."
     )
 
 
@@ -218,7 +219,7 @@ def test_a_pass_that_covers_shorter_slow_phases_than_asked_does_not_certify(epis
         (
             {"ring_passes": "0.400"},
             {},
-            "at 4 KiB it wrote only 40 % of its files once, which a write cache may have taken whole: measure for 750 s per row",
+            "at 4 KiB it wrote only 40 % of its files once, which a write cache may have absorbed entirely: measure for 750 s per row",
         ),
         ({}, {"queue_manager_log_set_bytes": 2 << 30}, "the files of a queue manager had 1 GiB in total, but the recovery log on this host has 2 GiB: "),
         ({}, {"queue_manager_log_set_bytes": 1 << 30}, ""),
@@ -235,7 +236,7 @@ def test_a_disturbed_pass_certifies_and_says_that_it_was_disturbed():
     files = fabricate.tables(fabricate.step_rows(1, 4096, seconds=300), over=(), foreign_io_share="0.400000")
     result = judge(files, P99)
     assert (result["verdict"], result["certified"]) == ("pass", True)
-    assert result["disturbances"] == ["40 % of what the disk moved was not ours"]
+    assert result["disturbances"] == ["40 % of the bytes that the disk transferred did not come from the test"]
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def test_a_plateau_is_noted_and_changes_no_verdict():
     intervals = "".join([*seconds[:21], *map(slowed, seconds[21:])]).encode()
     (whole, plateau) = (measured({**fabricate.tables(rows), "intervals.csv": table}) for table in ("".join(seconds).encode(), intervals))
     assert (whole.notes, whole.verdict) == ([], plateau.verdict)
-    assert plateau.notes[0].startswith("At 4 KiB with 1 queue manager, from second 21 on the rate stayed at 50 % of before with 0 % variation")
+    assert plateau.notes[0].startswith("At 4 KiB with 1 queue manager, from second 21 on the rate stayed at 50 % of the rate before, with 0 % variation")
 
 
 def test_a_host_with_a_profile_of_its_own_is_judged_by_it():

@@ -177,7 +177,7 @@ def test_a_judgement_says_all_that_it_rests_on():
             {"metric": "latency_max", "max": "100 ms"},
             "latency_max at least 90 ms (limit <= 100 ms) at 4 KiB, queue manager QMA (9 writes): the slowest write was still in flight",
         ),
-        (step(), {**P99, "block_size": {"min": "1M"}}, "latency_p99 <= 2 ms: nothing was measured that it judges (block size >= 1 MiB)"),
+        (step(), {**P99, "block_size": {"min": "1M"}}, "latency_p99 <= 2 ms: no row was measured that it applies to (block size >= 1 MiB)"),
     ],
 )
 def test_reasons(rows, limit, reason):
@@ -223,7 +223,7 @@ def test_each_limit_has_one_reason_and_the_worst_come_first():
             {"exit_status": 4, "exit_reason": "deadline", "in_flight_age_ns": 10**10, "in_flight_file": "/m/f", "in_flight_offset_bytes": 4096},
             {},
             "fail",
-            "a write at offset 4096 of /m/f had not returned after 10 s, the stall limit is 10 s",
+            "a write at offset 4096 of /m/f had not returned after 10 s (the stall limit is 10 s)",
         ),
         (
             {"exit_status": 4, "exit_reason": "deadline", "in_flight_age_ns": 10**10 - 1},
@@ -344,7 +344,9 @@ STOLEN = {"cpu_steal_share": "0.500000", "foreign_io_share": "0.250000"}
 def test_what_disturbed_a_host_is_said():
     (reason,) = judge(step(latency_p99_ns=4_200_000), **STOLEN)["reasons"]
     assert reason.startswith("latency_p99 4.2 ms > 2 ms at 4 KiB")
-    assert reason.endswith("; the host was disturbed: the hypervisor took 50 % of the processor time, 25 % of what the disk moved was not ours")
+    assert reason.endswith(
+        "; the host was disturbed: the hypervisor took 50 % of the processor time, 25 % of the bytes that the disk transferred did not come from the test"
+    )
 
 
 @pytest.mark.parametrize(
