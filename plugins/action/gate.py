@@ -39,7 +39,7 @@ class ActionModule(ControllerAction):
         warnings = []
         if unstored and not directory.run["history"]["required"]:
             warnings, unstored = [unstored], ""
-        unsigned = "" if problem else sign(directory, options["sign_key"])
+        unsigned = "" if uncompared or problem else sign(directory, options["sign_key"])
         problem = " | ".join(filter(None, (uncompared, problem, unstored, unsigned)))
         outcome = outcome_of(directory, verdict, problem)
         try:

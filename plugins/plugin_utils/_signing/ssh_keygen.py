@@ -26,7 +26,7 @@ TIMEOUT_S = 60.0
 _HINTS = {
     "incorrect passphrase": "it needs a passphrase, which nobody can enter here: add the key to an SSH agent, and name its public key",
     "No private key found": "there is no private key beside it, and no SSH agent has it",
-    "Couldn't load public key": "it is not a key, or the key needs a passphrase and there is no public key beside it",
+    "Couldn't load public key": "it is not a key, it lacks the line end after its last line, or it needs a passphrase and there is no public key beside it",
 }
 """What is wrong, by a part of what ssh-keygen says."""
 

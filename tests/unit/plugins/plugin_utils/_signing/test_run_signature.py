@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -23,6 +24,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.run_signatu
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.ssh_keygen import NAMESPACE, SigningError, parse_moment, sign, try_key, verify
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
+DOCUMENTATION = Path(__file__).resolve().parents[5] / "docs/signing.md"
 OPS = "ops@example.com"
 
 
@@ -63,7 +65,7 @@ def signed(keys, tmp_path_factory):
 @pytest.fixture
 def copy(signed, tmp_path):
     """A copy of the signed run, to be changed."""
-    return Path(shutil.copytree(signed.path, tmp_path / signed.run["run_id"]))
+    return Path(shutil.copytree(signed.path, tmp_path / "reports" / signed.run["run_id"]))
 
 
 def problems(path, keys, **options):
@@ -194,11 +196,22 @@ def test_the_principal_must_be_the_one_who_signed(signed, keys, tmp_path):
     assert "does not hold for somebody@example.com" in verify_run(signed.path, signers, principal="somebody@example.com")[1][0]
 
 
-def test_a_signed_run_can_be_verified_by_hand(copy, keys):
-    command = ["ssh-keygen", "-Y", "verify", "-f", keys / "signers", "-I", OPS, "-n", NAMESPACE, "-s", SIGNATURE]
-    with (copy / MANIFEST).open("rb") as manifest:
-        subprocess.run(command, cwd=copy, stdin=manifest, check=True, capture_output=True)
-    subprocess.run(["sha256sum", "--check", "--strict", "--quiet", MANIFEST], cwd=copy, check=True)
+def by_hand(path):
+    """Run the commands of the documentation in the directory of a run; return the status of each."""
+    section = DOCUMENTATION.read_text(encoding="utf-8").partition("### Without this collection")[2].partition("## ")[0]
+    _cd, *commands = re.findall(r"^\$ (.*)$", section, re.MULTILINE)
+    return [subprocess.run(["bash", "-c", command], cwd=path, capture_output=True, check=False).returncode for command in commands]
+
+
+def test_a_signed_run_is_verified_by_the_commands_of_the_documentation(copy, keys):
+    allow(copy.parent.parent / "allowed_signers", keys / "key", principals="gate@example.com")
+    assert by_hand(copy) == [0, 0, 0]
+    (copy / "hosts/manifest.sha256").touch()
+    assert by_hand(copy) == [0, 0, 1]
+    (copy / "report.md").write_text("x", encoding="ascii")
+    assert by_hand(copy) == [0, 1, 1]
+    (copy / MANIFEST).write_text("x", encoding="ascii")
+    assert by_hand(copy) == [255, 1, 1]
 
 
 def test_what_is_filed_or_judged_later_removes_the_signature(copy):
