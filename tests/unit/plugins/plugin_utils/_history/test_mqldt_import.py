@@ -10,12 +10,15 @@ import datetime
 import re
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.baseline import named_certificates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import LATENCY_MEAN, THROUGHPUT, rows_of, why_incomparable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.mqldt_csv import MqldtError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.mqldt_import import Origin, certificates_of_file, import_mqldt
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.regression import hold_against_baseline
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.test_mqldt_csv import ROW, TITLES, file_of, several
 
@@ -186,3 +189,22 @@ def test_pruning_treats_an_imported_entry_as_any_other(history, imported):
     imported(FIVE, origin=Origin("log", "db07", DATES))
     assert history.prune(TODAY) == 4
     assert [entry.judged_at[:4] for entry in history.of_name("db07", "log")] == ["2023"]
+
+
+@pytest.mark.parametrize("share, outcome", [(1.0, "non-inferior"), (0.5, "worse")])
+def test_a_gate_holds_the_throughput_against_runs_of_mqldt(tmp_path, share, outcome):
+    place = str(tmp_path / "history.sqlite")
+    speeds = [34558314, 34658314, 34458314, 34508314, 34608314]
+    content = b"".join(file_of(TITLES, ROW.replace("34558314", str(speed))) for speed in speeds)
+    with open_history(place, create=True) as opened:
+        opened.store(certificates_of_file("db07.csv", content, Origin("log", "db07", DATES), TODAY))
+        named = named_certificates(opened, [entry.sha256[:12] for entry in opened.of_name("db07", "log")])
+    # Latencies are what they are: the biased mean of mqldt is far below them.
+    rows = [{**row, "bytes_per_s": speeds[0] * share} if row["block_size_bytes"] == 4096 else row for row in fabricate.sweep_rows()]
+    files = fabricate.tables(rows, over=[])
+    baseline = {"kind": "certificates", "certificates": named, "margin": 0.1, "accept": False}
+    directory = fabricate.run_directory(tmp_path, {"db07": files}, gate=False, baseline=baseline, history={"place": place, "required": True})
+    assert hold_against_baseline(directory) == ""
+    (comparison,) = [directory.read_comparison(folder) for folder in directory.folders()]
+    assert (comparison["outcome"], comparison["figure"], comparison["worst_row"]["block_size_bytes"]) == (outcome, "bytes_per_s", 4096)
+    assert sorted(comparison["before"]) == named
