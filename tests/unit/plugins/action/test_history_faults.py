@@ -11,6 +11,7 @@ import functools
 import json
 import os
 import sqlite3
+import tempfile
 import types
 from pathlib import Path
 
@@ -115,6 +116,24 @@ def full_reports(disk, place):
 def test_a_disk_that_fills_up_below_the_reports(tmp_path, place):
     (tmp_path / "disk").mkdir()
     small_disk.on_a_small_disk(str(tmp_path / "disk"), full_reports, str(tmp_path / place))
+
+
+def full_server(disk, reports):
+    os.environ["LOGDISK_HISTORY_PASSWORD"] = postgresql_server.PASSWORD
+    tempfile.tempdir = disk
+    with postgresql_server.running_server("fsync=off") as server:
+        place = server.new_database()
+        directory = opened(reports, place)
+        small_disk.fill(disk)
+        assert_told(directory, gated(directory), f"the history {place} cannot be written: could not extend file", "No space left on device")
+        small_disk.clear(disk)
+        assert_completed(directory, place)
+
+
+def test_a_disk_that_fills_up_below_the_server(tmp_path):
+    with tempfile.TemporaryDirectory() as disk:
+        os.chmod(disk, 0o755)  # the server may run as somebody else
+        small_disk.on_a_small_disk(disk, full_server, str(tmp_path / "reports"), size_bytes=128 << 20)
 
 
 def test_a_server_that_is_stopped(tmp_path, monkeypatch):

@@ -12,20 +12,20 @@ import ctypes
 import multiprocessing
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-SIZE = 2 << 20
 _CLONE_NEWNS, _CLONE_NEWUSER = 0x20000, 0x10000000
 _MS_REC, _MS_PRIVATE = 0x4000, 0x40000
 _FILLER = "filler"
 
 
-def on_a_small_disk(directory: str, body: Callable[..., Any], *arguments: Any) -> Any:
+def on_a_small_disk(directory: str, body: Callable[..., Any], *arguments: Any, size_bytes: int = 2 << 20) -> Any:
     """Call a function of a module in a process in which a small disk is mounted on a directory; return what it returns."""
     with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-        if not pool.submit(_mount, directory).result():
+        if not pool.submit(_mount, directory, size_bytes).result():
             pytest.skip("this machine lets an unprivileged user mount nothing")
         return pool.submit(body, directory, *arguments).result()
 
@@ -44,10 +44,14 @@ def clear(directory: str) -> None:
     os.unlink(os.path.join(directory, _FILLER))
 
 
-def _mount(directory: str) -> bool:
-    libc = ctypes.CDLL(None)
+def _mount(directory: str, size_bytes: int) -> bool:
+    libc, user, group = ctypes.CDLL(None), os.geteuid(), os.getegid()
+    if libc.unshare(_CLONE_NEWNS if user == 0 else _CLONE_NEWNS | _CLONE_NEWUSER):
+        return False
+    if user:
+        for name, content in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
+            Path("/proc/self", name).write_text(content)
     return not (
-        libc.unshare(_CLONE_NEWNS if os.geteuid() == 0 else _CLONE_NEWNS | _CLONE_NEWUSER)
-        or libc.mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None)
-        or libc.mount(b"tmpfs", os.fsencode(directory), b"tmpfs", 0, f"size={SIZE}".encode())
+        libc.mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None)
+        or libc.mount(b"tmpfs", os.fsencode(directory), b"tmpfs", 0, f"size={size_bytes},mode=1777".encode())
     )

@@ -432,6 +432,8 @@ def test_a_url_may_have_options_or_name_a_service(postgresql, tmp_path, monkeypa
     for number, url in enumerate((f"{place}&sslmode=require&connect_timeout=5", "postgresql://?service=history")):
         with open_history(url, create=True) as history:
             assert history.store([small(number)]) == 1
+            used = history._connection.info.get_parameters()
+            assert (used["connect_timeout"], used["tcp_user_timeout"]) == ("10" if number else "5", "60000")
     with open_history(place) as history:
         assert len(history.newest()) == 2
 
