@@ -24,6 +24,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import M
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, Tables, printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, WORST_FIRST
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_class import SIZE_VARIES
 
 SCHEMA_VERSION = 1
 DEFAULT_VALID_DAYS = 90
@@ -93,8 +94,6 @@ FIGURES = (
 
 _ROW_KEYS = ("block_size_bytes", "load_point", "stream", "operation")
 _LIMIT_KEYS = ("metric", "bound", "limit_value", "value", "method", "confidence", "share", "share_bound", "value_bound", "episode_s", "verdict")
-_SIZE_VARIES = ("zfs",)
-"""File systems whose size is that of what is free, so that it says nothing about which one it is."""
 
 
 class CertificateError(ValueError):
@@ -264,7 +263,7 @@ def identity_of(record: HostRecord) -> dict[str, Any] | None:
     if not facts.get("mount_point"):
         return None
     machine_id = _text(facts.get("machine_id"))
-    size = None if facts.get("filesystem_type") in _SIZE_VARIES else _whole(facts.get("filesystem_size_bytes"))
+    size = None if facts.get("filesystem_type") in SIZE_VARIES else _whole(facts.get("filesystem_size_bytes"))
     return {
         "machine_id": machine_id,
         "host": "" if machine_id else printable(record.host),

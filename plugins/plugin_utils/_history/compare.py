@@ -18,6 +18,7 @@ from statistics import fmean, median, stdev
 
 from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_ratio
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics import student_t
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.likeness import FEWEST_ALIKE, MAD_TO_DEVIATION
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
 
 WORSE = "worse"
@@ -30,9 +31,6 @@ Run = Mapping[str, Mapping[Row, float]]
 Vector = list[float]
 """A logarithm for each row."""
 
-FEWEST_ALIKE = 8
-"""Hosts from which on a class tells what they have in common."""
-MAD_TO_DEVIATION = 1.4826
 _LEAST_DEVIATION = 0.005
 """Two runs of the same disk differ at least so much, whatever a few of them say."""
 _FEWEST_DEGREES = 4

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether a volume drifts over its certificates, and whether it is unlike the other volumes of its class.
+"""Whether a volume drifts over its certificates.
 
 Figures are given in the order of their certificates, the higher the worse (of a rate the reciprocal), and are compared by their logarithms. A margin is the
 change that matters: 0.1 is 10 %. With few certificates the newest is held against a control limit, and only that gates. From ten on, change points say when
@@ -13,12 +13,11 @@ figures that hang together from one certificate to the next bring up to a third 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from statistics import fmean, median
+from statistics import fmean
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare import FEWEST_ALIKE, MAD_TO_DEVIATION
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics import student_t
 
 FEWEST_EARLIER = 4
@@ -31,7 +30,7 @@ IN_A_ROW = 2
 
 _CONTROL_CONFIDENCE = 0.995
 _LEAST_DEVIATION = 0.02
-"""Certificates of one volume, and volumes of one class, differ at least so much, whatever a few of them say."""
+"""Certificates of one volume differ at least so much, whatever a few of them say."""
 _FEWEST_ON_A_SIDE = 3
 _SIGNIFICANT = 0.001
 
@@ -43,16 +42,6 @@ class ChangePoint:
     place: int
     change: float
     p_value: float
-
-
-@dataclass(frozen=True)
-class Likeness:
-    """How alike the hosts of a class are: their middle and range as figures, and the conspicuous ones with what they deviate by, as a share."""
-
-    middle: float
-    lowest: float
-    highest: float
-    conspicuous: Mapping[str, float]
 
 
 def conspicuous_certificates(figures: Sequence[float], *, margin: float, alike: Sequence[Sequence[float]] = ()) -> list[int]:
@@ -96,18 +85,6 @@ def change_points(figures: Sequence[float], *, margin: float) -> list[ChangePoin
             found.append(ChangePoint(first + cut, math.expm1(change), p_value))
             open_segments += [(start, cut), (cut, end)]
     return sorted(found, key=lambda point: point.place)
-
-
-def likeness(figures: Mapping[str, Sequence[float]], *, margin: float) -> Likeness:
-    """Return how alike the hosts of a class are, by the figures of each host's rows. A class below eight hosts has a range alone."""
-    means = {host: fmean(map(math.log, rows)) for host, rows in figures.items()}
-    middle = median(means.values())
-    conspicuous = {}
-    if len(means) >= FEWEST_ALIKE:
-        deviation = max(_LEAST_DEVIATION, MAD_TO_DEVIATION * median(abs(mean - middle) for mean in means.values()))
-        limit = max((4.2 + 30 / len(means)) * deviation, math.log1p(margin))
-        conspicuous = {host: math.expm1(mean - middle) for host, mean in means.items() if abs(mean - middle) > limit}
-    return Likeness(math.exp(middle), math.exp(min(means.values())), math.exp(max(means.values())), conspicuous)
 
 
 def _control_limit(usual: Sequence[float], squares: float, degrees: int, margin: float) -> float:

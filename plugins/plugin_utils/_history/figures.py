@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ENVIRONMENT, FIGURES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_class import volume_class
 
 Content = Mapping[str, Any]
 """The content of a certificate."""
@@ -68,12 +68,7 @@ def is_imported(content: Content) -> bool:
 
 def class_of(content: Content) -> str:
     """Return what volumes have in common that are alike: the class that they were given, else the device's model and the file system's size and type."""
-    if content.get("class"):
-        return str(content["class"])
-    environment, identity = content.get("environment") or {}, content.get("identity") or {}
-    model = environment.get("device_model") or environment.get("device_member_model") or "unknown device"
-    size = identity.get("filesystem_size_bytes")
-    return ", ".join(filter(None, (model, size and _units.format_size(size), environment.get("filesystem_type"))))
+    return volume_class(content.get("class"), {**(content.get("environment") or {}), **(content.get("identity") or {})})
 
 
 def why_unusable(content: Content, figure: str = LATENCY_MEAN) -> str:

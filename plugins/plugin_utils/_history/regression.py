@@ -20,7 +20,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.baseline im
     own_entries,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import CertificateError, Entry
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare import FEWEST_ALIKE, NON_INFERIOR, WORSE, HostChange, compare_class
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare import NON_INFERIOR, WORSE, HostChange, compare_class
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import (
     LATENCY_MEAN,
     THROUGHPUT,
@@ -35,6 +35,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import make_certificate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History, HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.likeness import FEWEST_ALIKE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import CERTIFICATES, SCHEMA_VERSION, can_be_compared, is_asked, not_made
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import TablesError, size_text

@@ -11,8 +11,8 @@ import random
 
 import numpy
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import compare
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare import NON_INFERIOR, WORSE, compare_class, fleet_is_non_inferior, holm
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics import likeness
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -356,4 +356,4 @@ def test_one_run_against_one_is_named_less_easily_by_a_scattered_class():
     rng = random.Random("scatter")
     even, scattered = (compared([[[0.0]] * 12], made_up(rng, 12, 1, 1, deviation, extra=((0, 0.5),))) for deviation in (0.01, 0.3))
     assert (host_of(even, "h0").outcome, host_of(scattered, "h0").outcome) == (WORSE, INCONCLUSIVE)
-    assert compare.FEWEST_ALIKE == 8
+    assert likeness.FEWEST_ALIKE == 8

@@ -17,7 +17,8 @@ import random
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare import INCONCLUSIVE, NON_INFERIOR, WORSE, Run, compare_class
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.drift import change_points, conspicuous_certificates, drift_gates, likeness
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.drift import change_points, conspicuous_certificates, drift_gates
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.likeness import likeness
 
 pytestmark = pytest.mark.trials
 

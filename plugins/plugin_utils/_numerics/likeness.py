@@ -1,0 +1,41 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Whether a volume is unlike the other volumes of its class: figures that are compared by their logarithms, the higher the worse."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+
+FEWEST_ALIKE = 8
+"""Hosts from which on a class tells what they have in common."""
+MAD_TO_DEVIATION = 1.4826
+
+_LEAST_DEVIATION = 0.02
+"""Volumes of one class differ at least so much, whatever a few of them say."""
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """How alike the hosts of a class are: their middle and range as figures, and the conspicuous ones with what they deviate by, as a share."""
+
+    middle: float
+    lowest: float
+    highest: float
+    conspicuous: Mapping[str, float]
+
+
+def likeness(figures: Mapping[str, Sequence[float]], *, margin: float) -> Likeness:
+    """Return how alike the hosts of a class are, by the figures of each host's rows. A class below eight hosts has a range alone."""
+    means = {host: fmean(map(math.log, rows)) for host, rows in figures.items()}
+    middle = median(means.values())
+    conspicuous = {}
+    if len(means) >= FEWEST_ALIKE:
+        deviation = max(_LEAST_DEVIATION, MAD_TO_DEVIATION * median(abs(mean - middle) for mean in means.values()))
+        limit = max((4.2 + 30 / len(means)) * deviation, math.log1p(margin))
+        conspicuous = {host: math.expm1(mean - middle) for host, mean in means.items() if abs(mean - middle) > limit}
+    return Likeness(math.exp(middle), math.exp(min(means.values())), math.exp(max(means.values())), conspicuous)

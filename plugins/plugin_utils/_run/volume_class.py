@@ -1,0 +1,25 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which volumes are alike: those of a class that somebody named, or else those with the same device model, size and file system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+
+SIZE_VARIES = ("zfs",)
+"""File systems whose size is that of what is free, so that it says nothing about which one it is."""
+
+
+def volume_class(named: Any, facts: Mapping[str, Any]) -> str:
+    """Return the class of a volume from the class that it was given, if any, and from facts about its device and file system."""
+    if named:
+        return str(named)
+    model = facts.get("device_model") or facts.get("device_member_model") or "unknown device"
+    file_system, size = facts.get("filesystem_type"), facts.get("filesystem_size_bytes")
+    known = isinstance(size, int) and file_system not in SIZE_VARIES
+    return ", ".join(filter(None, (str(model), _units.format_size(size) if known else "", str(file_system or ""))))
