@@ -12,6 +12,7 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import FILE_NAME, INTERNAL, VERDICT, make_outcome, one_message, write_outcome
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify, store
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.regression import hold_against_baseline
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, host_reasons, judge_fleet, judge_run, missing_hosts
@@ -35,7 +36,9 @@ class ActionModule(ControllerAction):
         directory = RunDirectory.open(options["run_path"])
         uncompared = compare(directory)
         verdict, problem = judge(directory)
-        unstored = remember(directory)
+        certificates, uncertified = make_certificates(directory)
+        problem = problem or report(directory)
+        unstored = remember(directory, certificates, uncertified)
         warnings = []
         if unstored and not directory.run["history"]["required"]:
             warnings, unstored = [unstored], ""
@@ -80,30 +83,45 @@ def compare(directory: RunDirectory) -> str:
 
 
 def judge(directory: RunDirectory) -> tuple[dict[str, Any], str]:
-    """Judge the fleet, and write the verdict and the report.
-
-    Returns the verdict, and what kept it or the report from being written (empty if nothing did).
-    """
+    """Judge the fleet and write the verdict. Returns it, and what kept it from being written (empty if nothing did)."""
     try:
-        verdict = judge_run(directory, GATE)
+        return judge_run(directory, GATE), ""
+    except OSError as error:
+        return judge_fleet(directory.run, [*directory.iter_records(), *missing_hosts(directory)]), unwritten(directory, error)
+
+
+def make_certificates(directory: RunDirectory) -> tuple[list[Certificate], list[str]]:
+    """Write the certificates of a run that has a history, before the report, which says until when they are valid; returns them and why there are not more."""
+    if directory.run.get("history") is None or directory.is_check_mode:
+        return [], []
+    try:
+        return certify(directory)
+    except OSError as error:
+        return [], [str(error)]
+
+
+def report(directory: RunDirectory) -> str:
+    """Write the report; returns what kept it from being written, empty if nothing did."""
+    try:
         render(directory)
     except OSError as error:
-        problem = f"the report cannot be written to {directory.path}: {error}; when the problem is solved, render it with playbooks/report.yml"
-        return judge_fleet(directory.run, [*directory.iter_records(), *missing_hosts(directory)]), problem
-    return verdict, ""
+        return unwritten(directory, error)
+    return ""
 
 
-def remember(directory: RunDirectory) -> str:
-    """Write the certificates of a run and store them in its history; return what kept one of them from it, empty if nothing did."""
+def unwritten(directory: RunDirectory, error: OSError) -> str:
+    return f"the report cannot be written to {directory.path}: {error}; when the problem is solved, render it with playbooks/report.yml"
+
+
+def remember(directory: RunDirectory, certificates: list[Certificate], problems: list[str]) -> str:
+    """Store the certificates of a run in its history; returns what kept one of them from it, empty if nothing did."""
     history = directory.run.get("history")
     if history is None or directory.is_check_mode:
         return ""
-    place = history["place"]
     try:
-        certificates, problems = certify(directory)
-        store(place, certificates)
+        store(history["place"], certificates)
     except OSError as error:
-        problems = [str(error)]
+        problems = [*problems, str(error)]
     if not problems:
         return ""
     return (

@@ -6,6 +6,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +16,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_count
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, host_entry, missing_hosts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import worker_name
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_values import ProfileError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import AS_IT_STANDS
@@ -21,6 +25,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import D
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, Tables, TablesError, Words, parse_tables, printable, words_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import with_variables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, FAIL, GOOD, PASS, WORST_FIRST, badness, rank, worst
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_class import volume_class
 
 NOT_MEASURED = "not measured"
 """Takes the place of a verdict in check mode."""
@@ -29,6 +34,7 @@ CHARTED_HOSTS = 40
 """The largest number of hosts for which the tables of intervals are read, for the charts."""
 
 _SHOWN_LEFT_OUT = 5
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
 _ROW_KEYS = ("block_size_bytes", "load_point", "stream", "operation", "worker")
 """Columns and keys that identify the row of a judgement."""
 _SHOWN_LIMIT_KEYS = (
@@ -68,12 +74,16 @@ _SHOWN_WORST_KEYS = (
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """A row of a host's results.csv: its figures in the order of the host's columns, and the worst judgement on it with its reasons."""
+    """A row of a host's results.csv: its figures in the order of the host's columns, and the worst judgement on it with its reasons.
+
+    used is the share that the row uses of the limit that it comes closest to: 0.5 is half of it, above 1 is broken; None if nothing judged it.
+    """
 
     values: tuple[Any, ...]
     worker_name: str
     verdict: str
     reasons: tuple[str, ...]
+    used: float | None = None
 
 
 @dataclass(slots=True)
@@ -81,7 +91,8 @@ class Host:
     """What a report shows of one host's volume. Text is printable; nothing in it is escaped for any format.
 
     notes are those of its record and what was noticed later, such as what it left behind. profile is the name of the host's own profile, empty if it is
-    judged by the run's.
+    judged by the run's. volume_class is what it has in common with volumes that are alike. valid_until is the last day of its certificate and certificate the
+    SHA-256 of that, both empty if there is none. comparison is what holding it against its baseline said, empty if no comparison was asked for.
     """
 
     host: str
@@ -101,6 +112,10 @@ class Host:
     limits: list[dict[str, Any]]
     words: Words
     profile: str = ""
+    volume_class: str = ""
+    valid_until: str = ""
+    certificate: str = ""
+    comparison: dict[str, Any] = field(default_factory=dict)
     recorded_notes: list[str] = field(default_factory=list)
     leftovers: list[str] = field(default_factory=list)
     columns: tuple[str, ...] = ()
@@ -120,7 +135,7 @@ class Host:
 
 @dataclass(slots=True)
 class Model:
-    """A whole report. run is run.json, fleet is verdict.json without its hosts, limits are the profile's as (text, rows, severity, hard)."""
+    """A whole report. run is run.json, fleet is verdict.json without its hosts, criteria are the limits of the profile."""
 
     path: str
     run: dict[str, Any]
@@ -129,7 +144,17 @@ class Model:
     check_mode: bool
     hosts: list[Host]
     columns: list[str]
-    limits: list[tuple[str, str, str, bool]]
+    criteria: list[Limit]
+
+    @property
+    def limits(self) -> list[tuple[str, str, str, bool]]:
+        """The limits of the profile as (text, rows, severity, hard)."""
+        return [(limit.text, limit.rows_text or "every row", limit.severity, limit.hard) for limit in self.criteria]
+
+    @property
+    def valid_until(self) -> str:
+        """The last day on which the certificates of all hosts are valid, empty unless all have one."""
+        return min((host.valid_until for host in self.hosts), default="")
 
     @property
     def profile_name(self) -> str:
@@ -233,7 +258,7 @@ def build_model(run_directory: RunDirectory) -> Model:
     hosts += [reader.host("", record) for record in missing_hosts(run_directory)]
     hosts.sort(key=lambda host: (rank(host.verdict), host.host, host.volume))
     gate_ran = fleet.get("asked_by") == GATE
-    return Model(run_directory.path, run, fleet, gate_ran, run_directory.is_check_mode, hosts, reader.columns, _profile_limits(run))
+    return Model(run_directory.path, run, fleet, gate_ran, run_directory.is_check_mode, hosts, reader.columns, _criteria(run))
 
 
 def counts_worst_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
@@ -259,6 +284,7 @@ class _Reader:
         self._run_directory = run_directory
         self._charted = charted
         self._profiles = run_directory.run.get("host_profiles") or {}
+        self._classes = run_directory.run.get("host_classes") or {}
         self._headers: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     @property
@@ -289,14 +315,30 @@ class _Reader:
             limits=_limits(record.judgements),
             words=words_of(record.load_unit),
             profile=_profile_name(own_profile) if own_profile else "",
+            volume_class=printable(volume_class(self._classes.get(record.host), record.facts)) if record.facts else "",
+            comparison=_plain(record.comparison),
             leftovers=[printable(item) for item in entry["leftovers"]],
         )
+        self._add_certificate(host)
         host.recorded_notes = list(host.notes)
         host.notes.extend(printable(f"Disturbed while it was measured: {item}") for item in record.disturbances)
         host.notes.extend(f"Left behind on the host: {item}" for item in host.leftovers)
         if record.tables:
             self._add_tables(host, record)
         return host
+
+    def _add_certificate(self, host: Host) -> None:
+        if not host.folder:
+            return
+        try:
+            text = self._run_directory.read_certificate(host.folder)
+            valid_until = "" if text is None else json.loads(text)["valid_until"] or ""
+        except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+            host.notes.append(printable(f"Its certificate cannot be read: {error}"))
+            return
+        if text is not None:
+            host.certificate = hashlib.sha256(text).hexdigest()
+            host.valid_until = valid_until if _DAY.match(str(valid_until)) else ""
 
     def _add_tables(self, host: Host, record: HostRecord) -> None:
         wanted = ("run.csv", "results.csv", "intervals.csv") if self._charted else ("run.csv", "results.csv")
@@ -325,8 +367,19 @@ def _rows(record: HostRecord, tables: Tables) -> list[ResultRow]:
         judgements = judged.get(tuple(key[column] for column in _ROW_KEYS), [])
         reasons = tuple(printable(judgement["reason"]) for judgement in judgements if judgement["verdict"] != PASS)
         name = ALL_WORKERS if row["worker"] == ALL_WORKERS else worker_name(row["worker"], record.worker_names, tables.workers_of(row))
-        rows.append(ResultRow(tuple(row.values()), printable(name), _worst(judgements), reasons))
+        rows.append(ResultRow(tuple(row.values()), printable(name), _worst(judgements), reasons, _used(judgements)))
     return rows
+
+
+def _used(judgements: list[dict[str, Any]]) -> float | None:
+    """Return the largest share that some judgements use of their limits."""
+    shares = []
+    for judgement in judgements:
+        value, limit = judgement["value"], judgement["limit_value"]
+        over, under = (limit, value) if judgement["bound"] == "min" else (value, limit)
+        if over is not None and under:
+            shares.append(over / under)
+    return max(shares, default=None)
 
 
 def _worst(judgements: list[dict[str, Any]]) -> str:
@@ -374,9 +427,8 @@ def _printable_value(value: Any) -> Any:
     return printable(str(value))
 
 
-def _profile_limits(run: Mapping[str, Any]) -> list[tuple[str, str, str, bool]]:
+def _criteria(run: Mapping[str, Any]) -> list[Limit]:
     try:
-        profile = load_profile(run.get("profile") or {})
+        return list(load_profile(run.get("profile") or {}).limits)
     except ProfileError:
         return []
-    return [(limit.text, limit.rows_text or "every row", limit.severity, limit.hard) for limit in profile.limits]

@@ -42,14 +42,14 @@ def files(directory):
 
 
 def test_each_volume_gets_a_certificate_beside_its_record_and_in_the_history(directory, history):
-    assert gate.remember(directory) == ""
+    assert gate.remember(directory, *gate.make_certificates(directory)) == ""
     assert entries(history) == {"db07": "certifies", "DB 08": "attempt", "db09": "attempt"}
     with open_history(history) as opened:
         assert {hashlib.sha256(path.read_bytes()).hexdigest() for path in files(directory)} == {entry.sha256 for entry in opened.newest()}
 
 
 def test_storing_again_changes_nothing(directory, history):
-    gate.remember(directory)
+    gate.remember(directory, *gate.make_certificates(directory))
     made, problems = certificates_of(RunDirectory.open(directory.path))
     assert (len(made), problems, store(history, made)) == (3, [], 0)
 
@@ -70,10 +70,10 @@ def test_a_certificate_stays_as_it_was_made(directory, monkeypatch):
 
 
 def test_a_record_that_is_filed_again_gets_a_new_certificate(directory, history):
-    gate.remember(directory)
+    gate.remember(directory, *gate.make_certificates(directory))
     directory.write_record(fabricate.judged(directory.run, "DB 08", GOOD), GOOD)
     assert len(files(directory)) == 2
-    assert gate.remember(directory) == ""
+    assert gate.remember(directory, *gate.make_certificates(directory)) == ""
     with open_history(history) as opened:
         assert [entry.effect for entry in opened.of_name("DB 08", "log")] == ["attempt", "certifies"]
 
@@ -94,7 +94,7 @@ def test_merged_runs_and_preflights_have_none(directory, tmp_path):
 def test_one_damaged_volume_is_named_and_does_not_keep_the_others_out(directory, history, name, damage, message):
     path = Path(directory.path) / "hosts/db07/log" / name
     damage(path)
-    problem = gate.remember(directory)
+    problem = gate.remember(directory, *gate.make_certificates(directory))
     assert "hosts/db07/log: " in problem and message in problem and f"history_import={directory.path}" in problem
     assert entries(history) == {"DB 08": "attempt", "db09": "attempt"}
 
@@ -102,11 +102,11 @@ def test_one_damaged_volume_is_named_and_does_not_keep_the_others_out(directory,
 def test_a_host_whose_tables_cannot_be_used_is_an_attempt(tmp_path, history):
     directory = fabricate.run_directory(tmp_path / "reports", {}, [fabricate.failed("db07", "error", "collect")], history={"place": history, "required": True})
     directory.write_record(fabricate.failed("db07", "error", "collect"), {"results.csv": b"nonsense"})
-    assert gate.remember(directory) == ""
+    assert gate.remember(directory, *gate.make_certificates(directory)) == ""
     assert entries(history) == {"db07": "attempt"}
 
 
 def test_a_history_that_cannot_be_written_is_told_and_the_certificates_are_kept(directory, history):
     Path(history).write_bytes(b"this is not a database, " * 100)
-    assert "certificates of this run were not stored" in gate.remember(directory)
+    assert "certificates of this run were not stored" in gate.remember(directory, *gate.make_certificates(directory))
     assert len(files(directory)) == 3

@@ -14,6 +14,7 @@ import re
 import xml.etree.ElementTree as ET
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import (
     RENDERERS,
@@ -661,3 +662,27 @@ def test_a_chart_of_a_long_step_stays_small_and_keeps_its_highest_second():
     (figure,) = charts(seconds, WORDS)
     assert len(figure) < 6000
     assert "slowest write 1 s" in figure
+
+
+def test_until_when_a_host_is_certified_comes_from_its_certificate(tmp_path):
+    directory = fabricate.run_directory(tmp_path, {"db07": fabricate.tables(over=()), "db08": fabricate.tables(over=())})
+    (first, second), problems = certify(directory)
+    assert problems == []
+    built = model.build_model(directory)
+    assert [(host.valid_until, host.certificate) for host in built.hosts] == [("2027-02-19", first.sha256), ("2027-02-19", second.sha256)]
+    assert built.valid_until == "2027-02-19"
+    for text in ("no JSON", "[]", "{}"):
+        directory.write_certificate("hosts/db08/log", text)
+        built = model.build_model(directory)
+        assert (built.hosts[1].valid_until, built.valid_until) == ("", "")
+        assert built.hosts[1].notes[0].startswith("Its certificate cannot be read: ")
+    directory.write_certificate("hosts/db08/log", '{"valid_until": "<script>"}')
+    assert model.build_model(directory).valid_until == ""
+
+
+def test_a_row_uses_the_share_of_the_limit_that_it_comes_closest_to(tmp_path):
+    directory = fabricate.run_directory(tmp_path, {"db07": fabricate.tables(fabricate.sweep_rows(block_sizes=(4096, 1048576), latency_p99_ns=1_500_000))})
+    (host,) = model.build_model(directory).hosts
+    used = {figures["block_size_bytes"]: row.used for row, figures in host.results() if figures["worker"] == "all"}
+    assert used[4096] == 0.75
+    assert used[1048576] == pytest.approx(250e6 / dict(zip(host.columns, host.rows[-1].values, strict=True))["bytes_per_s"])
