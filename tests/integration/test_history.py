@@ -65,6 +65,17 @@ def test_the_memory_of_a_fleet(inventory: Path, controller: Controller) -> None:
     expired = controller.run("status", *h1, status_today=later)
     assert (expired.status, states(expired)) == (2, {"h1": "expired"})
 
+    # One run against one cannot tell, and says what would, unless something else disturbed the runs.
+    assert controller.run("certify", *h1, gate_profile=GOOD).status == 0
+    first, second = (each.path for each in certified.certifications)
+    compared = controller.run("compare", *h1, compare_before=first.name, compare_after=str(second))
+    said = " ".join(compared.screen.split())
+    assert compared.status == 2 and ("3 before and 3 after can" in said or "its measurement was disturbed" in said)
+    (page,) = (second.parent).glob("compare-*/comparison.html")
+    assert "inconclusive" in page.read_text() and json.loads(page.with_suffix(".json").read_text())["outcome"] == "inconclusive"
+    unknown = controller.run("compare", *h1, compare_before="2020-01-01", compare_after=second.name)
+    assert unknown.status == 2 and "has nothing under '2020-01-01'" in unknown.screen
+
     assert controller.run("certify", *h1, gate_profile=BAD, gate_array_settings={"pool": "gold2", "cache": 64}).status == 2
     failed = controller.run("status", *h1)
     assert (failed.status, states(failed)) == (2, {"h1": "failed"})
@@ -72,7 +83,7 @@ def test_the_memory_of_a_fleet(inventory: Path, controller: Controller) -> None:
 
     (failed.directory / "reports/history.sqlite").unlink()
     # A limit does not skip it.
-    assert "had 0 of 2 certificates, and 2 were added" in controller.run("history", *h1, history_import="reports").screen
+    assert "had 0 of 3 certificates, and 3 were added" in controller.run("history", *h1, history_import="reports").screen
     rebuilt = controller.run("status", *h1)
     assert (rebuilt.status, states(rebuilt)) == (2, {"h1": "failed"})
     again = controller.run("history", *everything, history_import="reports")

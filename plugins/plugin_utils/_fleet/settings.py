@@ -43,7 +43,8 @@ def _baseline(value: Any) -> list[str]:
     return [] if names == [NO_BASELINE] else names
 
 
-def _margin(value: Any) -> float:
+def read_margin(value: Any) -> float:
+    """Return a change that matters as a share. Raises ValueError."""
     margin = _units.parse_ratio(value)
     if not LEAST_MARGIN <= margin <= MOST_MARGIN:
         raise ValueError(f"it must be from {_units.format_ratio(LEAST_MARGIN)} to {_units.format_ratio(MOST_MARGIN)}")
@@ -61,7 +62,7 @@ RUN_WIDE: dict[str, Callable[[Any], Any]] = {
     "gate_sign_key": str,
     "gate_baseline": _baseline,
     "gate_baseline_accept": _flag,
-    "gate_margin": _margin,
+    "gate_margin": read_margin,
     "sweep_mode": str,
     "sweep_poll_interval": float,
 }

@@ -182,6 +182,11 @@ class History(abc.ABC):
         """Return all entries of a run."""
         return self._entries(f"SELECT {_ALL_COLUMNS} FROM logdisk_certificates WHERE run_id = ? ORDER BY host, volume, sha256", (run_id,))
 
+    def between(self, first: datetime.date = datetime.date.min, last: datetime.date = datetime.date.max) -> list[Entry]:
+        """Return all entries that were judged from one day to another, the oldest first."""
+        sql = f"SELECT {_ALL_COLUMNS} FROM logdisk_certificates WHERE judged_at >= ? AND judged_at < ? ORDER BY judged_at, run_id, sha256"
+        return self._entries(sql, (first.isoformat(), f"{last.isoformat()}U"))  # T comes before U
+
     def contents(self, wanted: Sequence[str]) -> list[dict[str, Any]]:
         """Return the contents of certificates, in the order of their SHA-256."""
         texts: dict[str, str] = {}

@@ -14,7 +14,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import index_html, junit_xml, report_json, report_md, results_csv, summary_txt
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Model, build_model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import SIGNATURE, SUMMARY, RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, written_aside
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, write_text
 
 RENDERERS: dict[str, Callable[[Model], Iterator[str]]] = {
     "report.json": report_json.render,
@@ -36,9 +36,7 @@ def render(run_directory: RunDirectory) -> dict[str, str]:
         os.unlink(paths[SUMMARY])
     model = build_model(run_directory)
     for name, write in RENDERERS.items():
-        with written_aside(paths[name]) as file:
-            for piece in write(model):
-                file.write(piece.encode("utf-8", "backslashreplace"))
+        write_text(paths[name], write(model))
     return paths
 
 

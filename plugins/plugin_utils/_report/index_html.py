@@ -6,8 +6,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -16,7 +14,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.host_section import HostSection
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import counts_of, parameters_of, qualifies_of, steps_of, waivers_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import read_resource, render_template
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_page
 
 DETAILED_HOSTS = 1000
 """The largest number of hosts that are shown in detail, the worst first; the matrix always has all."""
@@ -26,10 +24,10 @@ SHOWN_REASONS = 30
 def render(model: Model) -> Iterator[str]:
     """Yield the page's text piece by piece."""
     steps, titles = steps_of(model)
-    script = read_resource("page/page.js")
     alone = len(model.hosts) == 1
-    return render_template(
+    return render_page(
         "index.html.j2",
+        styles=["host.css"],
         model=model,
         hosts=_Each(lambda place: _FleetRow(model.hosts[place], steps), len(model.hosts)),
         detailed=_Each(lambda place: HostSection(model.hosts[place], place + 1, alone), min(len(model.hosts), DETAILED_HOSTS)),
@@ -44,9 +42,6 @@ def render(model: Model) -> Iterator[str]:
         badge=badge,
         classes=CLASSES,
         signs=SIGNS,
-        style=read_resource("page/page.css") + read_resource("page/host.css"),
-        script=script,
-        script_digest="sha256-" + base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii"),
     )
 
 

@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import pkgutil
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import jinja2
@@ -22,6 +24,14 @@ def render_template(name: str, **variables: Any) -> Iterator[str]:
     stream = _ENVIRONMENT.get_template(name).stream(**variables)
     stream.enable_buffering(200)
     return iter(stream)
+
+
+def render_page(name: str, styles: Iterable[str], **variables: Any) -> Iterator[str]:
+    """Yield the text of a self-contained page, whose template extends page/frame.html.j2; styles are in addition to page/page.css."""
+    style = "".join(read_resource(f"page/{style}") for style in ("page.css", *styles))
+    script = read_resource("page/page.js")
+    digest = "sha256-" + base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+    return render_template(name, style=style, script=script, script_digest=digest, **variables)
 
 
 def read_resource(name: str) -> str:

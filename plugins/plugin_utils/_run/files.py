@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import IO
 
 
@@ -38,6 +38,13 @@ def write_file(path: str, content: bytes) -> None:
     """Write a whole file aside and rename it to path."""
     with written_aside(path) as file:
         file.write(content)
+
+
+def write_text(path: str, pieces: Iterable[str]) -> None:
+    """Write a text piece by piece, aside, and rename it to path."""
+    with written_aside(path) as file:
+        for piece in pieces:
+            file.write(piece.encode("utf-8", "backslashreplace"))
 
 
 def read_file(path: str, most: int) -> bytes:

@@ -66,6 +66,37 @@ def test_an_empty_history_is_empty(history):
     assert history.revocations() == {}
 
 
+def test_days_and_contents_are_found(history):
+    certificates = [judged(day) for day in range(5)]
+    history.store(certificates)
+    for first, last, runs in ((1, 3, ["run1", "run2", "run3"]), (4, 9, ["run4"]), (7, 9, [])):
+        days = [DAY + datetime.timedelta(days=day) for day in (first, last)]
+        assert [entry.run_id for entry in history.between(*days)] == runs
+    assert len(history.between()) == 5
+    wanted = [certificates[number].sha256 for number in (3, 0, 3)]
+    assert [content["run_id"] for content in history.contents(wanted)] == ["run3", "run0", "run3"]
+    assert history.contents([]) == []
+
+
+def test_many_contents_are_read_in_parts(history, monkeypatch):
+    certificates = [small(number) for number in range(7)]
+    history.store(certificates)
+    monkeypatch.setattr(store, "_MOST_VALUES", 3)
+    assert [content["host"] for content in history.contents([each.sha256 for each in certificates])] == [f"db{number}" for number in range(7)]
+
+
+@pytest.mark.parametrize("text", [None, "{}", "\u00e9"])
+def test_a_content_that_was_lost_or_changed_is_told(history, text):
+    certificate = small()
+    history.store([certificate])
+    with history._transaction():
+        history._execute("DELETE FROM logdisk_contents")
+        if text is not None:
+            history._execute("INSERT INTO logdisk_contents (sha256, content) VALUES (?, ?)", (certificate.sha256, text))
+    with pytest.raises(HistoryError, match="is damaged"):
+        history.contents([certificate.sha256])
+
+
 def test_storing_twice_changes_nothing(history):
     certificates = [small(number) for number in range(5)]
     assert history.store(certificates[:3]) == 3

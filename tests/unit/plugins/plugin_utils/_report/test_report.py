@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import csv
-import html.parser
 import json
 import os
 import re
@@ -33,40 +32,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import H
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables, printable, words_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST, worst
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HARMLESS_TAGS, HOSTILE, Page
 from hypothesis import given
 from hypothesis import strategies as st
-
-HOSTILE = (
-    "<script>alert(1)</script>",
-    "=cmd()|'/c calc'!A1",
-    '"><img src=x onerror=alert(1)>',
-    "@SUM(1)",
-    "-1+1",
-    "[link](http://evil.example)",
-    "`x`|**y**",
-    "{{ 7*7 }}",
-    "{% raw %}",
-    "\x1b[31mred",
-    "]]>",
-    "&lt;",
-    "\u202egnp",
-    "www.evil.example",
-    "</style><b>",
-    "' onmouseover='x",
-    "a\x00b\x08",
-    "+1",
-    "\u2028",
-)
-HARMLESS_TAGS = set(
-    re.findall(
-        r"\w+",
-        """
-    html head meta title style body main header h1 h2 h3 p strong b span ul li section form input label div table thead tbody tr th td details summary a
-    figure figcaption svg line text path script
-""",
-    )
-)
-
 
 WORDS = words_of("queue managers")
 
@@ -129,44 +97,6 @@ def content(directory, name):
 def read_csv(directory):
     with open(os.path.join(directory.path, "results.csv"), encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
-
-
-class Page(html.parser.HTMLParser):
-    """What a browser would see of index.html: rows of tables, text, and everything that could load or run."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.tags, self.rows, self.attributes, self.texts, self.titles = [], [], [], [], []
-        self._cell = None
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes.extend((tag, name, value) for name, value in attrs)
-        if tag == "tr":
-            self.rows.append([])
-        if tag in ("td", "th"):
-            self._cell = ""
-            self.titles.append(dict(attrs).get("title", ""))
-
-    def handle_endtag(self, tag):
-        if tag in ("td", "th"):
-            self.rows[-1].append(self._cell.strip())
-            self._cell = None
-
-    def handle_data(self, data):
-        self.texts.append(data)
-        if self._cell is not None:
-            self._cell += data
-
-    def verdicts(self):
-        first = next(index for index, row in enumerate(self.rows) if row[:2] == ["Host", "Verdict"])
-        verdicts = {}
-        for row in self.rows[first + 1 :]:
-            if row[0] in verdicts or not re.match(r"\W \w", row[1]):
-                break
-            verdicts[row[0]] = row[1].split(" ", 1)[1]
-        return verdicts
 
 
 def test_every_format_has_every_host_under_its_verdict(every_verdict):

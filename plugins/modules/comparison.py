@@ -1,0 +1,88 @@
+#!/usr/bin/python
+# -*- coding: utf-8 -*-
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import absolute_import, division, print_function
+
+__metaclass__ = type
+
+DOCUMENTATION = r"""
+---
+module: comparison
+short_description: Report which volumes became worse between two sets of runs
+description:
+  - Compares the certificates in O(after) with those in O(before), volume by volume and class by class, and prints which ones became worse, by how much,
+    how certain that is, and what else changed.
+  - Writes C(comparison.json) and C(comparison.html) to a new directory C(compare-...) in O(report_dir).
+  - Uses the history, and the run directories that are named. No host is contacted.
+  - Fails if a volume or a class became worse, and if the certificates do not show that none did.
+version_added: 1.0.0
+author: mqops contributors (@mqops)
+extends_documentation_fragment:
+  - mqops.logdisk.controller
+options:
+  before:
+    description:
+      - The certificates before the change. Each element names a run by its ID or its directory, a certificate by at least 6 characters of its SHA-256, a day
+        such as V(2026-01-31) or a range of days such as V(2026-01-01..2026-01-31).
+      - Certificates that cannot be compared are listed with the reason and left out.
+    type: list
+    elements: str
+    required: true
+  after:
+    description: The certificates after the change, as in O(before).
+    type: list
+    elements: str
+    required: true
+  figure:
+    description: The figure that is compared, a latency such as V(latency_p99) or a rate, V(bytes_per_s) or V(operations_per_s).
+    type: str
+    default: latency_mean
+  margin:
+    description: The change that matters, as a ratio such as V(10 %) or V(0.1).
+    type: raw
+    required: true
+  hosts:
+    description:
+      - The hosts to compare, as a host pattern or a list of host patterns. Each term of the pattern and of the limit must match a host of the inventory.
+    type: raw
+    required: true
+  history:
+    description: The history, as for the option C(gate_history) of the role P(mqops.logdisk.gate#role). If empty, it is C(history.sqlite) in O(report_dir).
+    type: str
+    default: ""
+  report_dir:
+    description: Directory on the controller for the files that are written.
+    type: str
+    required: true
+attributes:
+  check_mode:
+    description: In check mode no file is written.
+    support: full
+"""
+
+EXAMPLES = r"""
+- name: Compare three nights before a firmware update with three nights after it
+  mqops.logdisk.comparison:
+    before: [2026-10-01..2026-10-03]
+    after: [2026-10-08..2026-10-10]
+    margin: 10 %
+    hosts: all:!localhost
+    report_dir: reports
+  run_once: true
+"""
+
+RETURN = r"""
+outcome:
+  description: V(worse), V(inconclusive) or V(non-inferior).
+  returned: when something was compared
+  type: str
+  sample: worse
+page:
+  description: The path of the page.
+  returned: when something was compared
+  type: str
+  sample: /home/ops/reports/compare-20261011T060000Z-3f9a1c/comparison.html
+"""

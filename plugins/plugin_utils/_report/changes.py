@@ -1,0 +1,66 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Changes as pages and screens write them: shares, intervals, rows of a sweep, and what else changed."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import size_text
+
+UNKNOWN = "\u2013"
+SCREEN_WIDTH = 110
+_USUAL_STREAM = ("log", "write")
+
+
+def percent(share: float | None) -> str:
+    """Write a change: +31 %, -2.4 %."""
+    if share is None:
+        return UNKNOWN
+    value = 100 * share
+    digits = 0 if abs(value) >= 10 else 1
+    return f"{value:+,.{digits}f} %"
+
+
+def interval(lower: float | None, upper: float | None) -> str:
+    """Write the bounds of a change: +25 % to +38 %."""
+    return UNKNOWN if lower is None or upper is None else f"{percent(lower)} to {percent(upper)}"
+
+
+def row_text(row: Mapping[str, Any]) -> str:
+    """Write which row of a sweep it is: its block size, and what is not usual about it."""
+    parts = [size_text(row["block_size_bytes"])]
+    if row["load_point"] != 1:
+        parts.append(f"load point {row['load_point']}")
+    if (row["stream"], row["operation"]) != _USUAL_STREAM:
+        parts.append(f"{row['stream']} {row['operation']}")
+    return ", ".join(parts)
+
+
+def fact_text(name: str, value: Any) -> str:
+    """Write a recorded fact."""
+    return _units.format_size(value) if name.endswith("_bytes") and isinstance(value, int) else str(value)
+
+
+def change_text(change: Mapping[str, Any], arrow: str = "->") -> str:
+    """Write what changed: kernel 6.1 -> 6.12."""
+    before, after = (fact_text(change["name"], change[side]) for side in ("before", "after"))
+    return f"{change['name']} {before} {arrow} {after}"
+
+
+def figure_text(figure: str) -> str:
+    """Write the name of a figure of which more is worse: a latency as users name it, a rate as its reciprocal."""
+    return f"1 / {figure}" if figure.endswith("_per_s") else figure.removesuffix("_ns")
+
+
+def wrapped(title: str, text: str, most_lines: int = 3) -> list[str]:
+    """Return lines for a screen: a title in a column of its own and a text beside it, cut if it needs more lines."""
+    column = f"  {title:<13} "
+    return textwrap.wrap(
+        text, SCREEN_WIDTH, initial_indent=column, subsequent_indent=" " * len(column), max_lines=most_lines, placeholder=" ...", break_on_hyphens=False
+    )

@@ -1,0 +1,113 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A comparison for a screen: at most about 40 lines for any fleet; comparison.json and the page have the rest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import change_text, figure_text, interval, percent, row_text, wrapped
+
+SHOWN_WORSE = 5
+SHOWN_UNDECIDED = 3
+SHOWN_CLASSES = 3
+SHOWN_CHANGES = 3
+SHOWN_REASONS = 2
+SHOWN_RUNS = 3
+
+
+def comparison_text(comparison: Mapping[str, Any], statement: str, page: str) -> str:
+    """Return the lines that the playbook prints."""
+    hosts = comparison["hosts"]
+    worse = [host for host in hosts if host["outcome"] == "worse"]
+    undecided = [host for host in hosts if host["outcome"] == "inconclusive"]
+    lines = [f"{comparison['outcome'].upper()}: {statement}"]
+    measure = (
+        f"{figure_text(comparison['figure'])}, margin {_units.format_ratio(comparison['margin'])}, confidence {_units.format_ratio(comparison['confidence'])}"
+    )
+    lines += wrapped("figure", measure)
+    for side in ("before", "after"):
+        lines += wrapped(side, _runs(comparison[side]), 2)
+    lines += _bounded(worse, SHOWN_WORSE, lambda host: wrapped("worse", _worse(host), 4 if len(worse) < 3 else 2), "more became worse")
+    lines += _bounded(_by_reason(undecided), SHOWN_UNDECIDED, lambda each: wrapped("inconclusive", f"{each[0]}: {each[1]}"), "more reasons")
+    lines += _bounded(
+        comparison["classes"],
+        SHOWN_CLASSES,
+        lambda part: wrapped("class", f"{part['class']} ({_volumes(part['hosts'])}): {class_sentence(part)}", 2),
+        "more classes",
+    )
+    changes = comparison["changes"]
+    lines += _bounded(changes, SHOWN_CHANGES, lambda each: wrapped("changed", f"{change_text(each)} on {_volumes(each['hosts'])}", 2), "more changes")
+    reasons = Counter(each["reason"] for each in comparison["left_out"]).most_common()
+    lines += _bounded(reasons, SHOWN_REASONS, lambda each: wrapped("left out", f"{_certificates(each[1])}: {each[0]}", 2), "more reasons")
+    lines.append(f"  page          {page}")
+    return "\n".join(lines)
+
+
+def class_sentence(part: Mapping[str, Any]) -> str:
+    """Return in one sentence what is said about a class as a whole."""
+    if not part["hold_against_class"]:
+        return "fewer than 8 volumes were in every run, so each one is held against its own runs"
+    worse = f"{part['worse_hosts']} worse; " if part["worse_hosts"] else ""
+    others = "the others" if worse else "all"
+    if part["lower_bound"] is None:
+        return f"{worse}too few others to tell"
+    bounds = f"{percent(part['change'])} ({interval(part['lower_bound'], part['upper_bound'])})"
+    if part["worse_together"]:
+        return f"{worse}{others} became worse together, {bounds}. Only runs in turn (before, after, before, ...) tell the change from the night"
+    moved = "moved together" if part["moved_together"] else "did not move together"
+    return f"{worse}{others} {moved}, {bounds}" + ("" if part["outcome"] != "inconclusive" else ", inconclusive")
+
+
+def host_sentence(host: Mapping[str, Any]) -> str:
+    """Return why a host is inconclusive and what would decide it; "" if it is decided."""
+    if host["outcome"] != "inconclusive" or host["reason"]:
+        return host["reason"]
+    if host["runs_needed"]:
+        only_after = f", or {host['after_needed']} after alone," if host["after_needed"] else ""
+        return f"{host['runs_needed']} runs on either side{only_after} should decide it"
+    return "its change lies at the margin: more runs will not decide it"
+
+
+def _worse(host: Mapping[str, Any]) -> str:
+    row = host["worst_row"]
+    text = f"{host['host']}: {percent(host['change'])} ({interval(host['lower_bound'], host['upper_bound'])})"
+    text += f", {percent(host['beyond_class'])} beyond its class, worst at {row_text(row)} ({percent(row['change'])})"
+    return text + (f"; changed: {', '.join(map(change_text, host['changes']))}" if host["changes"] else "")
+
+
+def _by_reason(hosts: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Return each reason once, with the hosts that have it: one sentence is enough for a class that was measured once."""
+    by_reason: dict[str, list[str]] = {}
+    for host in hosts:
+        known = "" if host["change"] is None else f"{host['host']} {percent(host['change'])}"
+        by_reason.setdefault(host_sentence(host), []).append(known or host["host"])
+    ordered = sorted(by_reason.items(), key=lambda each: -len(each[1]))
+    return [(reason, ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")) for reason, names in ordered]
+
+
+def _bounded(items: Sequence[Any], most: int, write: Callable[[Any], list[str]], more: str) -> list[str]:
+    lines = [line for item in items[:most] for line in write(item)]
+    return lines + ([f"                and {_units.format_count(len(items) - most)} {more}"] if len(items) > most else [])
+
+
+def _runs(side: Mapping[str, Any]) -> str:
+    runs = side["runs"]
+    if not runs:
+        return f"none of these hosts ({', '.join(side['selected'])})"
+    days = sorted({runs[0]["judged_at"][:10], runs[-1]["judged_at"][:10]})
+    names = ", ".join(run["run_id"] for run in runs[:SHOWN_RUNS]) + (", ..." if len(runs) > SHOWN_RUNS else "")
+    return f"{len(runs)} {'run' if len(runs) == 1 else 'runs'}, {' to '.join(days)}: {names}"
+
+
+def _volumes(count: int) -> str:
+    return f"{_units.format_count(count)} {'volume' if count == 1 else 'volumes'}"
+
+
+def _certificates(count: int) -> str:
+    return f"{_units.format_count(count)} {'certificate' if count == 1 else 'certificates'}"

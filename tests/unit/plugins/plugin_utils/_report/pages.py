@@ -1,0 +1,79 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a browser would see of a page, and text that does harm to a page that does not escape it."""
+
+from __future__ import annotations
+
+import html.parser
+import re
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "=cmd()|'/c calc'!A1",
+    '"><img src=x onerror=alert(1)>',
+    "@SUM(1)",
+    "-1+1",
+    "[link](http://evil.example)",
+    "`x`|**y**",
+    "{{ 7*7 }}",
+    "{% raw %}",
+    "\x1b[31mred",
+    "]]>",
+    "&lt;",
+    "\u202egnp",
+    "www.evil.example",
+    "</style><b>",
+    "' onmouseover='x",
+    "a\x00b\x08",
+    "+1",
+    "\u2028",
+)
+HARMLESS_TAGS = set(
+    re.findall(
+        r"\w+",
+        """
+    html head meta title style body main header h1 h2 h3 p strong b span ul li section form input label div table thead tbody tr th td details summary a
+    figure figcaption svg line text path script
+""",
+    )
+)
+
+
+class Page(html.parser.HTMLParser):
+    """What a browser would see of index.html: rows of tables, text, and everything that could load or run."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.rows, self.attributes, self.texts, self.titles = [], [], [], [], []
+        self._cell = None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes.extend((tag, name, value) for name, value in attrs)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self._cell = ""
+            self.titles.append(dict(attrs).get("title", ""))
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "th"):
+            self.rows[-1].append(self._cell.strip())
+            self._cell = None
+
+    def handle_data(self, data):
+        self.texts.append(data)
+        if self._cell is not None:
+            self._cell += data
+
+    def verdicts(self):
+        first = next(index for index, row in enumerate(self.rows) if row[:2] == ["Host", "Verdict"])
+        verdicts = {}
+        for row in self.rows[first + 1 :]:
+            if row[0] in verdicts or not re.match(r"\W \w", row[1]):
+                break
+            verdicts[row[0]] = row[1].split(" ", 1)[1]
+        return verdicts
