@@ -56,7 +56,7 @@ def measure(place: str, hosts: int, runs: int) -> tuple[float, float]:
         assert added == hosts
     begin = time.perf_counter()
     with open_history(place) as history:
-        today, revocations = Today(FIRST_DAY + datetime.timedelta(days=runs)), history.revocations()
+        today, revocations = Today(FIRST_DAY + datetime.timedelta(days=runs), expiring_days=14), history.revocations()
         lines = fleet_status(history.newest(), revocations, today)
         changed = changed_since(history, lines)
     expected = [line.host for line in lines]

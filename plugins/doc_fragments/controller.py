@@ -8,7 +8,7 @@ __metaclass__ = type
 
 
 class ModuleDocFragment(object):
-    """Attributes of the modules that run on the controller only. A module that changes something there describes its own check mode."""
+    """Attributes and options of the modules that run on the controller only. A module that changes something there describes its own check mode."""
 
     DOCUMENTATION = r"""
 attributes:
@@ -18,4 +18,28 @@ attributes:
   check_mode:
     description: This module does not change anything.
     support: full
+"""
+
+    HOSTS = r"""
+options:
+  hosts:
+    description: The expected hosts, as a host pattern or a list of host patterns. Each term of the pattern and of the limit must match a host of the inventory.
+    type: raw
+    required: true
+"""
+
+    HISTORY = r"""
+options:
+  history:
+    description: The history, as for the option C(gate_history) of the role P(mqops.logdisk.gate#role). If empty, it is C(history.sqlite) in O(report_dir).
+    type: str
+    default: ""
+"""
+
+    PROFILE_DIR = r"""
+options:
+  profile_dir:
+    description: Directory that contains the profiles of this collection.
+    type: str
+    required: true
 """

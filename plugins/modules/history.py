@@ -20,6 +20,7 @@ version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
   - mqops.logdisk.controller
+  - mqops.logdisk.controller.history
 options:
   import_runs:
     description: Run directories on the controller, or directories that contain run directories.
@@ -60,10 +61,6 @@ options:
       - A day such as V(2026-11-21). Entries that were judged before it are removed, and run directories in O(report_dir) that are older and have no entry left.
       - What decides the present state of a volume is kept, together with its run directory, and so are runs that the history does not have.
     type: str
-  history:
-    description: The history, as for the option C(gate_history) of the role P(mqops.logdisk.gate#role). If empty, it is C(history.sqlite) in O(report_dir).
-    type: str
-    default: ""
   report_dir:
     description: Directory on the controller that contains the run directories.
     type: str

@@ -21,17 +21,11 @@ version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
   - mqops.logdisk.controller
+  - mqops.logdisk.controller.hosts
+  - mqops.logdisk.controller.profile_dir
 options:
-  hosts:
-    description: The expected hosts, as a host pattern or a list of host patterns. Each term of the pattern and of the limit must match a host of the inventory.
-    type: raw
-    required: true
   report_dir:
     description: Directory on the controller for C(outcome.json) if the run is refused. The run directory is created in the directory that all hosts agree on.
-    type: str
-    required: true
-  profile_dir:
-    description: Directory that contains the profiles of this collection.
     type: str
     required: true
 attributes:

@@ -18,6 +18,7 @@ version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
   - mqops.logdisk.controller
+  - mqops.logdisk.controller.profile_dir
 options:
   variables:
     description: The C(sweep_*) variables of the role by name, as far as they set options of the tester.
@@ -34,10 +35,6 @@ options:
   profile:
     description: The profile by which the host is judged, as the name of a profile of this collection, a path or a dictionary.
     type: raw
-    required: true
-  profile_dir:
-    description: Directory that contains the profiles of this collection.
-    type: str
     required: true
   run_wide:
     description: Settings that concern the whole run. They are returned as they are.

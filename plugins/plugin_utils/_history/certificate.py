@@ -27,7 +27,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_class import SIZE_VARIES
 
 SCHEMA_VERSION = 1
-DEFAULT_VALID_DAYS = 90
 
 CERTIFIES = "certifies"
 FAILS = "fails"
@@ -287,7 +286,9 @@ def _validity(judged_at: str, effect: str, valid_days: Any) -> dict[str, str | N
         raise CertificateError(f"the record has no usable time of its judgement ({judged_at!r})") from None
     if effect != CERTIFIES:
         return {"valid_from": None, "valid_until": None}
-    end = begin + datetime.timedelta(days=DEFAULT_VALID_DAYS if valid_days is None else valid_days)
+    if not isinstance(valid_days, int):
+        raise CertificateError("run.json does not say for how many days a certificate is valid")
+    end = begin + datetime.timedelta(days=valid_days)
     return {"valid_from": begin.isoformat(), "valid_until": end.isoformat()}
 
 

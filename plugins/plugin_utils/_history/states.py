@@ -32,15 +32,13 @@ MOST_URGENT_FIRST = (FAILED, EXPIRED, NONE, REVOKED, EXPIRING, VALID)
 CURRENT = (EXPIRING, VALID)
 """States of a volume that is certified today."""
 
-DEFAULT_EXPIRING_DAYS = 14
-
 
 @dataclass(frozen=True)
 class Today:
     """The day for which states are asked, and for how many days before its end a certificate is expiring (its last day included)."""
 
     date: datetime.date
-    expiring_days: int = DEFAULT_EXPIRING_DAYS
+    expiring_days: int
 
 
 def day_of(text: str | None) -> datetime.date:

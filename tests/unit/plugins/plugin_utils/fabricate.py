@@ -277,7 +277,7 @@ def run_data(hosts, profile="mq-log-silver", check_mode=False, **keys):
         "expected_hosts": list(hosts),
         "parameters": {"sweep_duration": 600, "sweep_block_sizes": ["4K", "64K", "1M"], "sweep_file_size": "64 MiB", "sweep_files": 16},
         "profile": load_profile(profile, PROFILES).as_dict(),
-        "policy": {"fail_on": list(DEFAULT_FAIL_ON), "report_only": False},
+        "policy": {"fail_on": list(DEFAULT_FAIL_ON), "report_only": False, "valid_days": 90},
         **keys,
     }
 

@@ -33,6 +33,8 @@ def test_a_pass_certifies_from_its_day_on_for_the_days_of_the_policy():
     assert (GOOD.entry.valid_from, GOOD.entry.valid_until) == ("2026-11-21", "2027-02-19")
     short = made_up.certificate(run={**made_up.RUN, "policy": {"valid_days": 7}})
     assert short.entry.valid_until == "2026-11-28"
+    with pytest.raises(CertificateError, match="for how many days"):
+        made_up.certificate(run={**made_up.RUN, "policy": {}})
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def test_the_throughput_is_compared_with_that_of_the_tester_and_the_mean_is_not(
 def test_a_state_is_not_changed_by_what_is_imported(history, imported):
     certified = made_up.certificate(host="db07")
     history.store([certified])
-    now = Today(datetime.date.fromisoformat(certified.content["valid_from"]))
+    now = Today(datetime.date.fromisoformat(certified.content["valid_from"]), 14)
     before = fleet_status(history.newest(), (), now)
     for name in ("db07-2019-05-04.csv", f"db07-{now.date}.csv", "old-2019-05-04.csv"):
         assert imported(ONE, name, Origin("log", hosts=("db07", "old")))[1] == []
@@ -177,7 +177,7 @@ def test_an_import_under_a_wrong_host_is_taken_back_by_revoking_it(history, impo
     imported(ONE, "right-2019-05-04.csv", Origin("log", hosts=["right"]))
     (wrong,) = history.of_name("wrong", "log")
     history.revoke(wrong.sha256, "it was another host", "ops")
-    assert [line.host for line in fleet_status(history.newest(), history.revocations(), Today(TODAY))] == ["right"]
+    assert [line.host for line in fleet_status(history.newest(), history.revocations(), Today(TODAY, 14))] == ["right"]
 
 
 def test_dates_belong_to_a_single_file(history):

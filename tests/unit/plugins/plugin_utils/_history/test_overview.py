@@ -18,7 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import Revocation
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import entry
 
-TODAY = Today(datetime.date(2026, 6, 1))
+TODAY = Today(datetime.date(2026, 6, 1), 14)
 VALID = entry("2026-05-01", host="valid", volume_id="1")
 EXPIRING = entry("2026-03-05", host="expiring", volume_id="2")
 EXPIRED = entry("2026-01-01", host="expired", volume_id="3")

@@ -127,7 +127,7 @@ def test_the_newest_entries_say_the_same_as_all(history):
         }
         certificates.append(judged(rng.randrange(200), rng.choice(EFFECTS), name, collection_version=str(number), **changes))
     history.store(certificates)
-    today = Today(DAY + datetime.timedelta(days=230))
+    today = Today(DAY + datetime.timedelta(days=230), 14)
     states = [dataclasses.replace(line, replaced=None) for line in fleet_status(history.newest(), (), today)]
     assert len(states) > 20
     assert states == [dataclasses.replace(line, replaced=None) for line in fleet_status((each.entry for each in certificates), (), today)]
@@ -139,7 +139,7 @@ def test_what_befalls_a_clone_is_its_own(history):
     twin, double = (made_up.certificate(host=host, facts={"boot_id": boot}) for host, boot in facts.items())
     assert twin.entry.volume_id == double.entry.volume_id
     history.store([twin, double])
-    today = Today(datetime.date.fromisoformat(twin.entry.judged_at[:10]))
+    today = Today(datetime.date.fromisoformat(twin.entry.judged_at[:10]), 14)
 
     def states():
         return {line.host: (line.state, line.clones) for line in fleet_status(history.newest(), history.revocations(), today)}
@@ -162,7 +162,7 @@ def test_what_changed_since_the_certificate_before_is_told(history):
     replaced = version(4, ATTEMPT, 1, volume_id="new", identity={**SMALL.content["identity"], "device_ids": "naa.2"})
     unreachable = judged(9, ATTEMPT, 2, volume_id=None, identity=None)
     history.store([version(0, kernel="5.14"), before, version(2, ATTEMPT, kernel="7"), fail, version(1, number=1), replaced, version(2, number=2), unreachable])
-    lines = fleet_status(history.newest(), (), Today(DAY))
+    lines = fleet_status(history.newest(), (), Today(DAY, 14))
     found = changed_since(history, lines)
     assert {key[0]: [(change.name, change.before, change.after) for change in since.changes] for key, since in found.items()} == {
         "db0": [("kernel", "6.1", "6.12")],

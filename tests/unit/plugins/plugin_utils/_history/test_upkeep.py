@@ -86,7 +86,7 @@ def test_pruning_removes_old_runs_but_none_that_says_a_present_state(runs, base,
     before = newest(place)
     with open_history(place) as opened:
         assert prune(opened, str(base), BEFORE) == (2, ["run-2026-02-01"])
-        states = [line.state for line in fleet_status(opened.newest(), (), Today(datetime.date(2026, 5, 2)))]
+        states = [line.state for line in fleet_status(opened.newest(), (), Today(datetime.date(2026, 5, 2), 14))]
     assert newest(place) == before and states == ["expired", "valid"]
     assert [Path(run.path).exists() for run in (*runs, unknown)] == [True, False, True, True]
 
