@@ -23,7 +23,8 @@ COMPILERS = ("usr/bin/*gcc*", "usr/bin/cc", "usr/bin/c89*", "usr/bin/c99*", "usr
 class HostSpec:
     """What a host is like. ``disk``: see host-init; ``image``: a container image instead of a Debian release; ``python``: ""
     for the release's own, "none", "broken", or "3.6" and such for an interpreter of that version which this machine has
-    (:func:`interpreter`)."""
+    (:func:`interpreter`); ``alone``: a host with a slow disk is as a machine of its own, so that a run can certify it,
+    however busy this machine is."""
 
     name: str
     disk: str = "ram"
@@ -36,6 +37,7 @@ class HostSpec:
     user: str = "root"
     remove: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
+    alone: bool = False
     variables: dict[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -112,6 +114,7 @@ class Host:
             "DISK": spec.disk,
             "FILESYSTEM": spec.file_system,
             "SIZE": spec.size,
+            "ALONE": str(int(spec.alone)),
             "REMOVE": " ".join(remove),
             "BINDS": str(borrowed.parents[1]) if borrowed else "",
             "BROKEN_PYTHON": "1" if spec.python == "broken" else "0",

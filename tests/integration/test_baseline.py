@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A host whose disk becomes slower is named by what it was before, although it keeps all its limits, and its certificate ends."""
+
+import datetime
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from ansible_runs import QUICK, Controller, Outcome
+from testbed import Bed, HostSpec
+from testbed.host import Host
+
+HOSTS = ("h1", "h2", "h3", "h4")
+BLOCK_BYTES = 64 << 10
+USUAL_MS, SLOWER_MS = 6.0, 7.8
+PROFILE = {"name": "quick", "version": 1, "qualifies": {"min_duration_s": 1, "confidence": 0.95}, "limits": [{"metric": "latency_max", "max": "9 s"}]}
+# Blocks so large that what other tests write to the machine's disk is little beside them.
+SWEEP = {**QUICK, "gate_profile": PROFILE, "sweep_block_sizes": ["64K"], "sweep_duration": 3, "sweep_file_size": "1M"}
+MOST_TRIES = 6
+
+
+def certify(controller: Controller, inventory: Path, **variables: object) -> Outcome:
+    """Certify the hosts in a run that nothing disturbed. A disturbed one cannot be compared, so it is forgotten and repeated."""
+    history, before = controller.directory / "reports/history.sqlite", controller.directory / "before.sqlite"
+    for _ in range(MOST_TRIES):
+        if history.exists():
+            shutil.copy(history, before)
+        outcome = controller.run("certify", "-i", str(inventory), **{**SWEEP, **variables})
+        records = outcome.certifications[-1].records
+        if not any(record["disturbances"] for record in records.values()):
+            return outcome
+        history.unlink()
+        if before.exists():
+            shutil.copy(before, history)
+    pytest.fail(f"something else disturbed each of {MOST_TRIES} runs")
+
+
+def set_latency(host: Host, latency_ms: float) -> None:
+    """Let the disk take its writes at a fixed pace, which hides what else delays them: it may catch up."""
+    host.set_limit(round(BLOCK_BYTES / latency_ms * 1000), 8 * BLOCK_BYTES)
+
+
+def verdicts(outcome: Outcome) -> dict[str, str]:
+    return {host["host"]: host["verdict"] for host in outcome.certifications[-1].verdict["hosts"]}
+
+
+def states(outcome: Outcome) -> dict[str, str]:
+    content = json.loads((outcome.directory / "reports/status.json").read_text())
+    return {volume["host"]: volume["state"] for volume in content["volumes"]}
+
+
+def test_a_disk_that_becomes_slower_is_named(start: Callable[..., Bed], controller: Controller, tmp_path: Path) -> None:
+    bed = start(*(HostSpec(host, disk="slow", alone=True, size="64M") for host in HOSTS))
+    inventory = bed.inventory(tmp_path / "hosts.yml")
+    for host in HOSTS:
+        set_latency(bed[host], USUAL_MS)
+    for _ in range(3):
+        assert certify(controller, inventory).status == 0
+
+    set_latency(bed["h4"], SLOWER_MS)
+    for more in ("2 more runs", "1 more run"):
+        outcome = certify(controller, inventory, gate_baseline="last")
+        assert outcome.status == 2
+        assert verdicts(outcome) == dict.fromkeys(HOSTS, "inconclusive")
+        assert f"{more} should tell" in outcome.screen
+    sixth = certify(controller, inventory, gate_baseline="last")
+    assert sixth.status == 2
+    assert verdicts(sixth) == {"h1": "pass", "h2": "pass", "h3": "pass", "h4": "fail"}
+    assert "worse than its baseline: latency_mean is" in sixth.screen
+
+    status = controller.run("status", "-i", str(inventory))
+    assert (status.status, states(status)) == (2, {"h1": "valid", "h2": "valid", "h3": "valid", "h4": "failed"})
+    later = (datetime.date.today() + datetime.timedelta(days=100)).isoformat()
+    expired = controller.run("status", "-i", str(inventory), status_today=later)
+    assert (expired.status, states(expired)) == (2, {"h1": "expired", "h2": "expired", "h3": "expired", "h4": "failed"})
