@@ -22,7 +22,8 @@ VERDICT = "verdict"
 USAGE = "usage"
 """Variables or the inventory are wrong; nothing was measured."""
 INTERNAL = "internal"
-"""The run did not reach its verdict, its report cannot be written, its certificates cannot be stored, or its hosts were not held against their baseline."""
+"""The run did not reach its verdict, its report cannot be written, its certificates cannot be stored, its hosts were not held against their baseline, or it
+cannot be signed."""
 
 
 def one_message(reasons: list[str], complete: str = "the report") -> str:
