@@ -86,13 +86,24 @@ class ResultRow:
     used: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class JudgedRow:
+    """A row that a limit judged, and its figure in the unit of the limit; the row is empty if nothing was measured that the limit judges."""
+
+    block_size_bytes: int | None
+    load_point: int | None
+    worker_name: str
+    value: float | None
+
+
 @dataclass(slots=True)
 class Host:
     """What a report shows of one host's volume. Text is printable; nothing in it is escaped for any format.
 
     notes are those of its record and what was noticed later, such as what it left behind. profile is the name of the host's own profile, empty if it is
-    judged by the run's. volume_class is what it has in common with volumes that are alike. valid_until is the last day of its certificate and certificate the
-    SHA-256 of that, both empty if there is none. comparison is what holding it against its baseline said, empty if no comparison was asked for.
+    judged by the run's. decisive holds for each of limits the rows that have its verdict, none if that is pass. volume_class is what it has in common with
+    volumes that are alike. valid_until is the last day of its certificate and certificate the SHA-256 of that, both empty if there is none. comparison is
+    what holding it against its baseline said, empty if no comparison was asked for.
     """
 
     host: str
@@ -118,6 +129,8 @@ class Host:
     comparison: dict[str, Any] = field(default_factory=dict)
     recorded_notes: list[str] = field(default_factory=list)
     leftovers: list[str] = field(default_factory=list)
+    decisive: list[tuple[JudgedRow, ...]] = field(default_factory=list)
+    disturbances: list[str] = field(default_factory=list)
     columns: tuple[str, ...] = ()
     rows: list[ResultRow] = field(default_factory=list)
     intervals: list[dict[str, Any]] = field(default_factory=list)
@@ -135,7 +148,10 @@ class Host:
 
 @dataclass(slots=True)
 class Model:
-    """A whole report. run is run.json, fleet is verdict.json without its hosts, criteria are the limits of the profile."""
+    """A whole report. run is run.json, fleet is verdict.json without its hosts, criteria are the limits of the profile.
+
+    found_causes are for causes.causes, which finds them once.
+    """
 
     path: str
     run: dict[str, Any]
@@ -145,6 +161,7 @@ class Model:
     hosts: list[Host]
     columns: list[str]
     criteria: list[Limit]
+    found_causes: list[Any] | None = None
 
     @property
     def limits(self) -> list[tuple[str, str, str, bool]]:
@@ -297,6 +314,7 @@ class _Reader:
         entry = host_entry(record)
         measured = bool(record.verdict) or not self._run_directory.is_check_mode
         own_profile = self._profiles.get(record.host)
+        groups = _by_limit(record.judgements)
         host = Host(
             host=printable(record.host),
             volume=printable(record.volume),
@@ -312,16 +330,18 @@ class _Reader:
             facts=_plain(record.facts),
             workspace=_plain(record.workspace),
             tester=_plain(record.tester),
-            limits=_limits(record.judgements),
+            limits=[_limit(group) for group in groups],
             words=words_of(record.load_unit),
             profile=_profile_name(own_profile) if own_profile else "",
             volume_class=printable(volume_class(self._classes.get(record.host), record.facts)) if record.facts else "",
             comparison=_plain(record.comparison),
             leftovers=[printable(item) for item in entry["leftovers"]],
+            decisive=[_decisive(group) for group in groups],
+            disturbances=[printable(item) for item in record.disturbances],
         )
         self._add_certificate(host)
         host.recorded_notes = list(host.notes)
-        host.notes.extend(printable(f"Disturbed while it was measured: {item}") for item in record.disturbances)
+        host.notes.extend(f"Disturbed while it was measured: {item}" for item in host.disturbances)
         host.notes.extend(f"Left behind on the host: {item}" for item in host.leftovers)
         if record.tables:
             self._add_tables(host, record)
@@ -387,15 +407,16 @@ def _worst(judgements: list[dict[str, Any]]) -> str:
     return worst(verdicts) if verdicts else ""
 
 
-def _limits(judgements: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return an entry a limit: what it asks, how many rows it judged, how many of them do not pass, and its worst row."""
+def _by_limit(judgements: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """Return the judgements of each limit."""
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for judgement in judgements:
         groups.setdefault(tuple(str(judgement.get(key)) for key in _SHOWN_LIMIT_KEYS), []).append(judgement)
-    return [_limit(group) for group in groups.values()]
+    return list(groups.values())
 
 
 def _limit(group: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the entry of a limit: what it asks, how many rows it judged, how many of them do not pass, and its worst row."""
     rows = [judgement for judgement in group if judgement["worker"] is not None or judgement["value"] is not None]
     first = min(rows or group, key=lambda judgement: (_is_untested(judgement), *badness(judgement)))
     return {
@@ -405,6 +426,16 @@ def _limit(group: list[dict[str, Any]]) -> dict[str, Any]:
         "rows_not_passed": sum(judgement.get("verdict") != PASS for judgement in rows),
         "worst": {key: _printable_value(first.get(key)) for key in _SHOWN_WORST_KEYS},
     }
+
+
+def _decisive(group: list[dict[str, Any]]) -> tuple[JudgedRow, ...]:
+    """Return the rows that have the verdict of their limit, none if that is pass."""
+    verdict = _worst(group)
+    return tuple(
+        JudgedRow(judgement["block_size_bytes"], judgement["load_point"], printable(judgement["worker_name"]), judgement["value"])
+        for judgement in group
+        if judgement["verdict"] == verdict != PASS
+    )
 
 
 def _is_untested(judgement: Mapping[str, Any]) -> bool:

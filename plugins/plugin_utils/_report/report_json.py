@@ -6,10 +6,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterator
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model, ResultRow
 
 SCHEMA_VERSION = 1
@@ -28,6 +30,7 @@ def render(model: Model) -> Iterator[str]:
         },
         "limits": [{"limit": text, "rows": rows, "severity": severity, "hard": hard} for text, rows, severity, hard in model.limits],
         "columns": model.columns,
+        "causes": [dataclasses.asdict(cause) for cause in causes(model)],
     }
     yield json.dumps(head, indent=1, default=str)[:-2]
     yield ',\n "hosts": ['

@@ -1,0 +1,358 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Why hosts do not pass or do not certify, grouped by cause: each cause once, with the hosts that it concerns.
+
+Every host that does not pass is in at least one cause. A cause repeats what was judged and says what follows from it; it judges nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import find_metric
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import advice
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.consequences import Excess, consequence_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import and_list, fold_names, fold_sizes, natural, shorten
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, JudgedRow, Model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, Words, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, FAIL, GOOD, INCONCLUSIVE, PASS, rank
+
+LIMIT, MEASUREMENT, UNMEASURED, BASELINE, QUALIFICATION, LEFTOVERS, PREFLIGHT = (
+    "limit",
+    "measurement",
+    "unmeasured",
+    "baseline",
+    "qualification",
+    "leftovers",
+    "preflight",
+)
+"""Kinds of causes: a limit; a tester that did not get to its end; a host without a measurement; and so on."""
+
+LONGEST_TEXT = 400
+"""How much of a text that came from a host is shown."""
+
+_ENDED_EARLY = "the tester ended before it had measured everything"
+# Whatever differs from host to host in sentences that are the same otherwise: figures, addresses, names with a number.
+_PARTICULAR = re.compile(r"\S*[0-9]\S*")
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One reason why hosts do not pass or do not certify.
+
+    verdict is the verdict on these hosts because of it, also for what does not certify (pass) and in check mode ("not measured"). statement says in one
+    sentence what is wrong and which hosts it concerns; detail is the full sentence of the host that is worst, empty if the statement says as much.
+    consequence says what follows for MQ, seen what the figures of the hosts look like, next_step what to do; each is empty if nothing is known.
+    hosts are the labels of the hosts, the worst first. key is for anchors and the same in each rendering of a run.
+    """
+
+    kind: str
+    verdict: str
+    statement: str
+    detail: str
+    consequence: str
+    seen: str
+    next_step: str
+    hosts: tuple[str, ...]
+    key: str
+
+
+def causes(model: Model) -> list[Cause]:
+    """Return the causes of a run: the worst verdict first, and of each verdict those that concern most hosts."""
+    if model.found_causes is None:
+        found = [*_of_reasons(model), *_of_limits(model)]
+        found.sort(key=lambda cause: (rank(cause.verdict), -len(cause.hosts)))
+        model.found_causes = found
+    return model.found_causes
+
+
+# What is not about a limit: one sentence for each host, alike but for names and figures.
+
+
+@dataclass(slots=True)
+class _Sentences:
+    """Hosts with the same sentence, but for the names and figures in it."""
+
+    kind: str
+    verdict: str
+    stage: str
+    said: list[tuple[Host, str]] = field(default_factory=list)
+
+
+def _of_reasons(model: Model) -> Iterator[Cause]:
+    groups: dict[tuple[str, ...], _Sentences] = {}
+    for host in model.hosts:
+        for kind, verdict, sentence in _sentences(host):
+            shape = _PARTICULAR.sub("#", sentence.replace(host.host, "#") if host.host else sentence)
+            groups.setdefault((kind, verdict, host.stage, shape), _Sentences(kind, verdict, host.stage)).said.append((host, sentence))
+    return (_of_sentences(model, group) for group in groups.values())
+
+
+def _sentences(host: Host) -> Iterator[tuple[str, str, str]]:
+    """Yield kind, verdict and sentence of everything that no limit explains."""
+    if host.verdict == NOT_MEASURED:
+        yield from ((PREFLIGHT, NOT_MEASURED, reason) for reason in host.reasons)
+        return
+    if host.verdict != PASS:
+        yield from ((_kind_of(host), *_with_verdict(host, reason)) for reason in unexplained(host))
+    if _counts_against(host):
+        yield BASELINE, host.comparison["verdict"], host.comparison["reason"]
+    if host.verdict in GOOD and not host.certified:
+        yield QUALIFICATION, host.verdict, host.qualification
+    yield from ((LEFTOVERS, ERROR, item) for item in host.leftovers)
+
+
+def unexplained(host: Host) -> list[str]:
+    """Return the reasons of a host that are neither about a limit nor about its baseline; one that says so if there is no reason at all."""
+    told = tuple(limit["worst"]["reason"] for limit in host.limits if limit["verdict"] != PASS and limit["worst"]["reason"])
+    reasons = [reason for reason in host.reasons if not (told and reason.startswith(told)) and reason != host.comparison.get("reason")]
+    return reasons if reasons or told or _counts_against(host) else ["no reason is recorded"]
+
+
+def _counts_against(host: Host) -> bool:
+    """Whether the comparison with its baseline is a reason for the host's verdict."""
+    return host.comparison.get("verdict") in (FAIL, INCONCLUSIVE)
+
+
+def _kind_of(host: Host) -> str:
+    return MEASUREMENT if host.tester else UNMEASURED
+
+
+def _with_verdict(host: Host, reason: str) -> tuple[str, str]:
+    return (INCONCLUSIVE if reason.startswith(_ENDED_EARLY) else host.verdict), reason
+
+
+_SAYING: dict[str, Callable[[str, str], str]] = {
+    QUALIFICATION: lambda who, sentence: f"{who} passed, but do not certify: {sentence}",
+    LEFTOVERS: lambda who, sentence: f"left behind on {who}: {sentence}",
+}
+
+
+def _of_sentences(model: Model, group: _Sentences) -> Cause:
+    group.said.sort(key=lambda entry: natural(entry[0].label))
+    sentences = list(dict.fromkeys(sentence for host, sentence in group.said))
+    hosts = [host for host, sentence in group.said]
+    example = "" if len(sentences) == 1 else f"for example {shorten(hosts[0].label)}: "
+    who = _who(model, hosts)
+    text = example + shorten(sentences[0], LONGEST_TEXT)
+    say = _SAYING.get(group.kind, lambda who, sentence: f"{who}: {sentence}")
+    statement = say(who or "the host", text) if who or group.kind in _SAYING else text
+    if len(hosts) == 1:
+        statement = statement.replace(" passed, but do not certify", " passed, but does not certify")
+    consequence, next_step = advice.of_sentence(group.kind, group.verdict, group.stage, sentences[0])
+    return _cause(group.kind, group.verdict, statement, hosts, consequence=consequence, next_step=next_step)
+
+
+def _who(model: Model, hosts: Sequence[Host]) -> str:
+    """Return how many hosts these are, and which; empty if the run has only one."""
+    if len(model.hosts) == 1:
+        return ""
+    labels = list(dict.fromkeys(host.label for host in hosts))
+    return fold_names(labels) if len(labels) == 1 else f"{_count(model, labels)} ({fold_names(labels)})"
+
+
+def _count(model: Model, labels: Sequence[str]) -> str:
+    return f"{_units.format_count(len(labels))} of {model.size}"
+
+
+# Limits.
+
+
+@dataclass(slots=True)
+class _Broken:
+    """A limit that hosts do not keep for the same kind of reason: for each of them its entry and the rows that have its verdict, the worst first."""
+
+    limit: dict[str, Any]
+    verdict: str
+    why: str
+    on: list[tuple[Host, dict[str, Any], tuple[JudgedRow, ...]]] = field(default_factory=list)
+    also: list[str] = field(default_factory=list)
+
+    @property
+    def hosts(self) -> list[Host]:
+        return [host for host, limit, rows in self.on]
+
+    @property
+    def text(self) -> str:
+        return f"{self.limit['limit']} (and {and_list(self.also)})" if self.also else self.limit["limit"]
+
+
+# Why a limit does not pass.
+_BROKEN, _WAIVED, _DISTURBED, _NOTHING, _NO_FIGURE, _OPEN = "broken", "waived", "disturbed", "nothing", "no figure", "open"
+
+
+def _of_limits(model: Model) -> Iterator[Cause]:
+    groups: dict[tuple[Any, ...], _Broken] = {}
+    for host in model.hosts:
+        explained_by_its_end = host.verdict not in GOOD and bool(host.limits) and bool(unexplained(host))
+        for limit, rows in zip(host.limits, host.decisive, strict=True):
+            if limit["verdict"] == PASS:
+                continue
+            why = _why(limit)
+            if why == _NOTHING and explained_by_its_end:
+                continue
+            key = (
+                (why, limit["verdict"]) if why == _NOTHING else (limit["limit"], limit["rows"], limit["hard"], limit["verdict"], why, limit["worst"]["waiver"])
+            )
+            groups.setdefault(key, _Broken(limit, limit["verdict"], why)).on.append((host, limit, rows))
+    for group in groups.values():
+        group.on.sort(key=lambda entry: _badness(entry[1]))
+    for group in _joined(groups.values()):
+        yield _of_limit(model, group)
+
+
+def _why(limit: dict[str, Any]) -> str:
+    worst, verdict = limit["worst"], limit["verdict"]
+    if worst["waiver"]:
+        return _WAIVED
+    if worst["value"] is None:
+        return _NOTHING if worst["worker"] is None else _NO_FIGURE
+    if verdict != INCONCLUSIVE:
+        return _BROKEN
+    return _DISTURBED if "the host was disturbed" in worst["reason"].lower() else _OPEN
+
+
+def _badness(limit: dict[str, Any]) -> float:
+    value = limit["worst"]["value"] or 0
+    return value if limit["bound"] == "min" else -value
+
+
+def _joined(groups: Iterable[_Broken]) -> list[_Broken]:
+    """Return the groups with those made one that say the same of the same hosts about the same metric, such as a limit and a hard limit."""
+    alike: dict[tuple[Any, ...], list[_Broken]] = {}
+    for group in groups:
+        alike.setdefault((group.limit["metric"], group.verdict, group.why, frozenset(host.label for host in group.hosts)), []).append(group)
+    for same in alike.values():
+        same.sort(key=lambda group: _strictness(group.limit))
+        for group in same[1:]:
+            hard = "the hard limit " if group.limit["hard"] else ""
+            same[0].also.append(f"{hard}{group.limit['limit'].removeprefix(group.limit['metric']).strip()}")
+    return [same[0] for same in alike.values()]
+
+
+def _strictness(limit: dict[str, Any]) -> float:
+    value = limit["limit_value"] or 0
+    return -value if limit["bound"] == "min" else value
+
+
+def _of_limit(model: Model, group: _Broken) -> Cause:
+    hosts = sorted(group.hosts, key=lambda host: natural(host.label)) if group.why in (_NOTHING, _NO_FIGURE) else group.hosts
+    worst = group.on[0][1]["worst"]
+    excess = Excess(group.limit["metric"], group.limit["unit"], [(host.label, rows) for host, limit, rows in group.on])
+    known = group.why in (_BROKEN, _WAIVED)
+    seen, next_step = advice.of_limit(group.limit["metric"], group.why, hosts)
+    return _cause(
+        LIMIT,
+        group.verdict,
+        _STATEMENTS[group.why](model, group),
+        hosts,
+        detail=worst["reason"],
+        consequence=consequence_of(excess) if known else advice.UNDECIDED,
+        seen=seen,
+        next_step=next_step,
+    )
+
+
+def _state_broken(model: Model, group: _Broken) -> str:
+    waiver = group.on[0][1]["worst"]["waiver"]
+    waived = f"; waived ({shorten(waiver)})" if group.why == _WAIVED else ""
+    return f"{group.text} broken{_by(model, group)}{_at(model, group)}{_names(model, group)}{_worst(model, group)}{waived}"
+
+
+def _state_disturbed(model: Model, group: _Broken) -> str:
+    who = "it was" if len(model.hosts) == 1 else "these hosts were" if len(group.on) > 1 else "the host was"
+    return f"{_state_broken(model, group)}, but {who} disturbed: the storage may not be why"
+
+
+def _state_open(model: Model, group: _Broken) -> str:
+    return f"{group.text} neither kept nor broken beyond chance{_by(model, group, 'on')}{_at(model, group)}{_names(model, group)}{_worst(model, group)}"
+
+
+def _state_no_figure(model: Model, group: _Broken) -> str:
+    because = group.on[0][1]["worst"]["reason"].rpartition(": ")[2]
+    return f"{group.text} cannot be judged{_by(model, group, 'on')}{_at(model, group)}{_names(model, group)}: {because}"
+
+
+def _state_nothing(model: Model, group: _Broken) -> str:
+    limits = list(dict.fromkeys(f"{limit['limit']}{_rows_of(limit)}" for host, limit, rows in group.on))
+    unique = _Broken(group.limit, group.verdict, group.why, list({host.label: (host, limit, rows) for host, limit, rows in group.on}.values()))
+    return f"nothing was measured that {fold_list(limits)} judge{'s' if len(limits) == 1 else ''}{_by(model, unique, 'on')}{_names(model, unique)}"
+
+
+_STATEMENTS: dict[str, Callable[[Model, _Broken], str]] = {
+    _BROKEN: _state_broken,
+    _WAIVED: _state_broken,
+    _DISTURBED: _state_disturbed,
+    _OPEN: _state_open,
+    _NO_FIGURE: _state_no_figure,
+    _NOTHING: _state_nothing,
+}
+
+
+def fold_list(texts: Sequence[str], most: int = 3) -> str:
+    """Write a list of texts, the last ones as their number."""
+    return and_list([*texts[:most], f"{len(texts) - most} more limits"] if len(texts) > most + 1 else texts)
+
+
+def _rows_of(limit: dict[str, Any]) -> str:
+    return f" ({limit['rows']})" if limit["rows"] else ""
+
+
+def _by(model: Model, group: _Broken, preposition: str = "by") -> str:
+    return "" if len(model.hosts) == 1 else f" {preposition} {_count(model, group.hosts)}"
+
+
+def _names(model: Model, group: _Broken) -> str:
+    return "" if len(model.hosts) == 1 else f": {fold_names(host.label for host in group.hosts)}"
+
+
+def _at(model: Model, group: _Broken) -> str:
+    """Return which rows it is about: block sizes, load points and queue managers."""
+    rows = {row for host, limit, rows in group.on for row in rows if row.load_point is not None}
+    if not rows:
+        return ""
+    loads = sorted({row.load_point for row in rows if row.load_point})
+    measured_loads = {step[0] for step in model.steps}
+    sizes = fold_sizes((row.block_size_bytes for row in rows), [step[1] for step in model.steps])
+    load = f" with {_load_text(loads, model.words)}" if measured_loads - set(loads) else ""
+    return f" at {sizes}{load}{_workers(rows, loads, model.words)}"
+
+
+def _load_text(loads: Sequence[int], words: Words) -> str:
+    return f"{and_list([str(load) for load in loads])} {words.worker if loads == [1] else words.workers}"
+
+
+def _workers(rows: Iterable[JudgedRow], loads: Sequence[int], words: Words) -> str:
+    """Return which queue managers it is about if it is only about some of those that wrote together."""
+    names = {row.worker_name for row in rows if row.load_point != 1}
+    if not names or ALL_WORKERS in names or len(names) == max(loads):
+        return ""
+    return f", {words.worker if len(names) == 1 else words.workers} {fold_names(names)} of {max(loads)}"
+
+
+def _worst(model: Model, group: _Broken) -> str:
+    """Return the figure that is worst, and which row it is of."""
+    host, limit, dummy = group.on[0]
+    worst = limit["worst"]
+    if worst["value"] is None:
+        return ""
+    metric = find_metric(str(limit["metric"]))
+    value = metric.kind.format(worst["value"]) if metric else str(worst["value"])
+    on = "" if len(model.hosts) == 1 else f" on {shorten(host.label)}"
+    at = "" if worst["load_point"] is None else f" at {size_text(worst['block_size_bytes'])}"
+    return f"; worst {'at least ' if worst['value_at_least'] else ''}{value}{on}{at}"
+
+
+def _cause(
+    kind: str, verdict: str, statement: str, hosts: Iterable[Host], *, detail: str = "", consequence: str = "", seen: str = "", next_step: str = ""
+) -> Cause:
+    labels = tuple(dict.fromkeys(host.label for host in hosts))
+    key = f"cause-{hashlib.sha256(f'{kind} {verdict} {statement}'.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+    return Cause(kind, verdict, statement, detail, consequence, seen, next_step, labels, key)

@@ -1,0 +1,110 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a broken limit means for queue managers, in figures that follow from the measured ones. docs/causes.md has the same with its sources."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import JudgedRow
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import size_text
+
+MESSAGE_BYTES = 2048
+LOG_BYTES_BESIDE_MESSAGE = 1464
+"""What MQ logs for a persistent message beside its content, for put and get together (about 1.43 KiB)."""
+
+_PERCENTILE = re.compile(r"latency_(time_weighted_)?p([0-9]+(?:_[0-9]+)?)\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """A limit's metric with the rows that break it, by host, the worst host first."""
+
+    metric: str
+    unit: str
+    rows: Sequence[tuple[str, Sequence[JudgedRow]]]
+
+    @property
+    def values(self) -> list[float]:
+        """Every figure that breaks the limit."""
+        return [row.value for label, rows in self.rows for row in rows if row.value is not None]
+
+
+def consequence_of(excess: Excess) -> str:
+    """Return what the figures mean for queue managers, empty if nothing follows from them."""
+    if not excess.values:
+        return ""
+    percentile = _PERCENTILE.match(excess.metric)
+    if percentile:
+        return _of_percentile(excess, percentile)
+    write = _CONSEQUENCES.get(excess.metric)
+    return write(excess) if write else ""
+
+
+def _of_mean(excess: Excess) -> str:
+    smallest = min((row.block_size_bytes or 0) for label, rows in excess.rows for row in rows)
+    means = [min(found) for found in (_at_size(rows, smallest) for label, rows in excess.rows) if found]
+    least = min(means)
+    per_second = 1e9 / least
+    many = _units.format_count(per_second) if per_second >= 1 else _units.format_number(per_second)
+    on = "this queue manager" if len(excess.rows) == 1 else "these queue managers"
+    return (
+        f"Each persistent commit on {on} waits {_units.format_duration(least)} or more on average ({size_text(smallest)} log writes). A queue manager writes "
+        f"its log one write at a time, so it cannot exceed about {many} log writes per second, and an application that commits alone cannot exceed as many "
+        "commits: only commits that come at the same time share a write."
+    )
+
+
+def _at_size(rows: Sequence[JudgedRow], size: int) -> list[float]:
+    return [row.value for row in rows if row.value is not None and (row.block_size_bytes or 0) == size]
+
+
+def _of_percentile(excess: Excess, match: re.Match[str]) -> str:
+    longest = _units.format_duration(max(excess.values))
+    share = 100 - float(match[2].replace("_", "."))
+    on = "" if len(excess.rows) == 1 else "on the worst of these hosts, "
+    if match[1]:
+        said = f"{on}for {_units.format_number(share)} % of the time a log write is under way that takes {longest} or longer, and all persistent commits wait"
+    elif share > 10:
+        said = f"{on}{_units.format_number(share)} % of the log writes take {longest} or longer, and so do the persistent commits in them"
+    else:
+        said = f"{on}one log write in {_units.format_number(100 / share)} takes {longest} or longer, and so do all persistent commits that wait for it"
+    return f"{said[0].upper()}{said[1:]}."
+
+
+def _of_maximum(excess: Excess) -> str:
+    return (
+        f"For up to {_units.format_duration(max(excess.values))} a queue manager acknowledged no persistent message: it has one log write outstanding, and "
+        "all commits wait for it."
+    )
+
+
+def _of_rate(excess: Excess) -> str:
+    least = min(excess.values)
+    messages = least / (MESSAGE_BYTES + LOG_BYTES_BESIDE_MESSAGE)
+    return (
+        f"All queue managers of a host together cannot log more than {_units.format_rate(least)} here: about {_units.format_number(messages, 2)} persistent "
+        f"messages of {_units.format_size(MESSAGE_BYTES)} per second, each put and got once."
+    )
+
+
+def _of_slowest_second(excess: Excess) -> str:
+    return f"There are seconds in which all queue managers of a host together log only {_units.format_rate(min(excess.values))}."
+
+
+def _of_frequency(excess: Excess) -> str:
+    return f"All queue managers of a host together cannot exceed about {_units.format_number(min(excess.values))} log writes per second."
+
+
+_CONSEQUENCES: dict[str, Callable[[Excess], str]] = {
+    "latency_mean": _of_mean,
+    "latency_max": _of_maximum,
+    "bytes_per_s": _of_rate,
+    "interval_bytes_per_s_min": _of_slowest_second,
+    "operations_per_s": _of_frequency,
+}

@@ -1,0 +1,92 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Many names, or many block sizes, in a few words: "db000 to db003, web7 and 12 more", "4 to 64 KiB"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import size_text
+
+SHOWN_NAMES = 4
+"""How many names or ranges of names are shown before the rest is counted."""
+LONGEST_NAME = 60
+
+_SHORTEST_RANGE = 3
+# The last number of what comes before the domain and the volume.
+_NUMBERED = re.compile(r"([^./]*?)([0-9]{1,18})([^0-9./]*(?:[./].*)?)\Z", re.DOTALL)
+
+
+def fold_names(names: Iterable[str], most: int = SHOWN_NAMES) -> str:
+    """Write names in a natural order, consecutive numbers as a range, and count those for which there is no room."""
+    groups = _groups(sorted(set(names), key=natural))
+    shown = [_group_text(group) for group in groups[:most]]
+    left = sum(map(len, groups[most:]))
+    return and_list([*shown, f"{_units.format_count(left)} more"] if left else shown)
+
+
+def natural(name: str) -> tuple[str, int, str, str]:
+    """Return what sorts names as people do: db9 before db10."""
+    start, number, end = _parts(name)
+    return start, -1 if number is None else number, end, name
+
+
+def shorten(text: str, longest: int = LONGEST_NAME) -> str:
+    """Return text that is not longer than so many characters, with an ellipsis if something was cut off."""
+    return text if len(text) <= longest else text[: longest - 3] + "..."
+
+
+def and_list(texts: Sequence[str]) -> str:
+    """Write a list of texts: "a", "a and b", "a, b and c"."""
+    return " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1]))) if texts else ""
+
+
+def fold_sizes(sizes: Iterable[int | None], measured: Sequence[int | None]) -> str:
+    """Write block sizes: those that follow one another among the measured ones as a range, such as "4 to 64 KiB"."""
+    given = {*sizes}
+    order, wanted = sorted({*measured, *given} - {None}), sorted(given - {None})
+    runs: list[list[int]] = []
+    for size in wanted:
+        if runs and order.index(size) == order.index(runs[-1][-1]) + 1:
+            runs[-1].append(size)
+        else:
+            runs.append([size])
+    texts = [text for run in runs for text in (map(size_text, run) if len(run) < _SHORTEST_RANGE else [_range_text(run[0], run[-1])])]
+    return and_list(texts + ([size_text(None)] if None in given else []))
+
+
+def _range_text(first: int, last: int) -> str:
+    texts = size_text(first).split(), size_text(last).split()
+    return f"{texts[0][0]} to {' '.join(texts[1])}" if texts[0][1:] == texts[1][1:] else f"{' '.join(texts[0])} to {' '.join(texts[1])}"
+
+
+def _parts(name: str) -> tuple[str, int | None, str]:
+    match = _NUMBERED.match(name)
+    return (match[1], int(match[2]), match[3]) if match else (name, None, "")
+
+
+def _groups(names: list[str]) -> list[list[str]]:
+    """Return names in order, those with consecutive numbers together if they are enough for a range."""
+    runs: list[list[str]] = []
+    for name in names:
+        if runs and _follows(runs[-1][-1], name):
+            runs[-1].append(name)
+        else:
+            runs.append([name])
+    return [group for run in runs for group in ([run] if len(run) >= _SHORTEST_RANGE else [[name] for name in run])]
+
+
+def _follows(earlier: str, later: str) -> bool:
+    first, second = _NUMBERED.match(earlier), _NUMBERED.match(later)
+    if not first or not second or (first[1], first[3]) != (second[1], second[3]):
+        return False
+    # db9 and db10 follow one another, and so do db09 and db10, but not db09 and db010.
+    return second[2] == str(int(first[2]) + 1).zfill(len(first[2]))
+
+
+def _group_text(group: list[str]) -> str:
+    return shorten(group[0]) if len(group) == 1 else f"{shorten(group[0])} to {shorten(group[-1])}"

@@ -1,0 +1,108 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The causes of a run: each once, with every host that it concerns, and with what follows from its figures."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import causes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS, rank
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+
+SMALL = {"max": "64K"}
+PROFILE = {
+    "name": "mine",
+    "qualifies": {"min_duration_s": 20},
+    "limits": [
+        {"metric": "latency_mean", "max": "1 ms", "block_size": SMALL},
+        {"metric": "latency_p99", "max": "2 ms", "block_size": SMALL},
+        {"metric": "latency_p99_9", "max": "10 ms", "block_size": SMALL},
+        {"metric": "bytes_per_s", "min": "250 MB/s", "block_size": "1M"},
+    ],
+    "waivers": [{"host": "waived", "metric": metric, "until": "2027-01-31", "reason": "CHG7"} for metric in ("latency_mean", "latency_p99")],
+}
+
+
+def measured(seconds=20, **keys):
+    return fabricate.tables(fabricate.sweep_rows(seconds=seconds, **keys))
+
+
+def found(directory):
+    return causes(build_model(directory))
+
+
+def statements(directory, verdict):
+    return [cause.statement for cause in found(directory) if cause.verdict == verdict]
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory):
+    """A run with a host under each verdict, and several with the same trouble."""
+    hosts = {
+        **{f"good{number}": measured() for number in range(5)},
+        **{f"db{number:03d}": measured(latency_ns=15_000_000 + 3_000_000 * number) for number in range(4)},
+        "waived": measured(latency_ns=1_400_000),
+        "few": measured(latency_p99_9_ns=None),
+        "ended": fabricate.tables(fabricate.sweep_rows(seconds=20), exit_status=4, exit_reason="interrupted", exit_message="interrupted by a signal"),
+        "brief": measured(seconds=10),
+    }
+    unmeasured = [
+        *(fabricate.failed(f"dead{number}", stage="tester", reason=f"ssh: connect to host 10.0.0.{number}: timed out") for number in range(3)),
+        fabricate.failed("broken1", "error", "tester", "no compiler on broken1"),
+        fabricate.failed("broken2", "error", "tester", "no compiler on broken2"),
+    ]
+    expected = [*hosts, *(record.host for record in unmeasured), "never"]
+    directory = fabricate.run_directory(tmp_path_factory.mktemp("fleet"), hosts, unmeasured, expected=expected, profile=PROFILE)
+    directory.note_leftovers("good1", "log", ["/var/mqm/x"])
+    judge_run(directory, GATE)
+    return directory
+
+
+def test_every_host_that_does_not_pass_or_certify_has_a_cause_and_none_has_one_twice(fleet):
+    model = build_model(fleet)
+    with_cause = {label for cause in causes(model) for label in cause.hosts}
+    assert {host.label for host in model.hosts if host.verdict != PASS or not host.certified or host.leftovers} == with_cause
+    assert len({cause.statement for cause in causes(model)}) == len({cause.key for cause in causes(model)}) == len(causes(model))
+    assert causes(model) is causes(model)
+
+
+def test_the_worst_verdict_comes_first_and_then_what_concerns_most_hosts(fleet):
+    order = [(rank(cause.verdict), -len(cause.hosts)) for cause in found(fleet)]
+    assert order == sorted(order)
+
+
+def test_a_limit_is_one_cause_with_its_block_sizes_hosts_and_worst_figure(fleet):
+    assert statements(fleet, "fail") == [
+        "latency_mean <= 1 ms (and the hard limit <= 10 ms) broken by 4 of 19 hosts at 4 to 64 KiB: db000 to db003; worst 24 ms on db003 at 64 KiB",
+        "latency_p99 <= 2 ms broken by 4 of 19 hosts at 4 to 64 KiB: db000 to db003; worst 48.1 ms on db003 at 64 KiB",
+        "latency_p99_9 <= 10 ms broken by 4 of 19 hosts at 4 to 64 KiB: db000 to db003; worst 96.1 ms on db003 at 64 KiB",
+        "bytes_per_s >= 250 MB/s broken by 4 of 19 hosts at 1 MiB: db000 to db003; worst 42.7 MB/s on db003 at 1 MiB",
+    ]
+    mean, *dummy = found(fleet)
+    assert mean.hosts == ("db003", "db002", "db001", "db000")
+    assert mean.detail.startswith("latency_mean 24 ms > 1 ms at 64 KiB, queue manager QM1 (")
+
+
+def test_sentences_that_differ_in_names_and_figures_are_one_cause(fleet):
+    assert statements(fleet, "unreachable") == ["3 of 19 hosts (dead0 to dead2): for example dead0: tester: ssh: connect to host 10.0.0.0: timed out"]
+    assert statements(fleet, "error") == [
+        "2 of 19 hosts (broken1 and broken2): for example broken1: tester: no compiler on broken1",
+        "left behind on good1: /var/mqm/x",
+    ]
+    assert statements(fleet, "missing") == ["never: it was expected but never reported"]
+
+
+def test_a_single_host_is_not_named(tmp_path):
+    directory = fabricate.run_directory(tmp_path, {"db07": measured(latency_ns=1_400_000)}, profile=PROFILE)
+    assert statements(directory, "fail")[0] == "latency_mean <= 1 ms broken at 4 to 64 KiB; worst 1.43 ms at 64 KiB"
+
+
+def test_a_preflight_groups_what_a_certification_would_do(tmp_path):
+    records = [HostRecord(f"db{number}", kind="preflight", reasons=[f"ready: 7 steps, {number} GiB free"]) for number in range(3)]
+    directory = fabricate.run_directory(tmp_path, {}, records, check_mode=True)
+    assert statements(directory, "not measured") == ["3 of 3 hosts (db0 to db2): for example db0: ready: 7 steps, 0 GiB free"]
