@@ -10,13 +10,12 @@ import os
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import one_message, shortened
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.run_signature import SignedRun, verify_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.ssh_keygen import parse_moment
-
-SHOWN_PROBLEMS = 20
 
 
 class ActionModule(ControllerAction):
@@ -48,7 +47,7 @@ class ActionModule(ControllerAction):
             problems += [f"{printable(path)}: {problem}" for problem in shortened(found)]
             signed += [run] if run else []
         say(self._display, "\n".join([*map(sentence, signed), *problems]))
-        failure = {"failed": True, "msg": " | ".join(shortened(problems))} if problems else {}
+        failure = {"failed": True, "msg": one_message(problems, "")} if problems else {}
         return {"verified": [run.run_id for run in signed], "problems": problems, **failure}
 
 
@@ -56,9 +55,3 @@ def sentence(run: SignedRun) -> str:
     """Return what is proven of a run. When it was judged is what the signer says."""
     files = f"all {run.files} files are as they were signed"
     return f"{run.run_id}: signed by {run.signer.principal} with {run.signer.key}, judged at {printable(run.judged_at)}; {files}"
-
-
-def shortened(problems: list[str]) -> list[str]:
-    """Return the first problems, and how many more there are."""
-    more = len(problems) - SHOWN_PROBLEMS
-    return problems[:SHOWN_PROBLEMS] + ([f"and {more} more"] if more > 0 else [])

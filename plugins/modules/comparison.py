@@ -22,6 +22,7 @@ version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
   - mqops.logdisk.controller
+  - mqops.logdisk.controller.history
 options:
   before:
     description:
@@ -49,10 +50,6 @@ options:
       - The hosts to compare, as a host pattern or a list of host patterns. Each term of the pattern and of the limit must match a host of the inventory.
     type: raw
     required: true
-  history:
-    description: The history, as for the option C(gate_history) of the role P(mqops.logdisk.gate#role). If empty, it is C(history.sqlite) in O(report_dir).
-    type: str
-    default: ""
   report_dir:
     description: Directory on the controller for the files that are written.
     type: str

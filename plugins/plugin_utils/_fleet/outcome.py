@@ -26,10 +26,15 @@ INTERNAL = "internal"
 cannot be signed."""
 
 
-def one_message(reasons: list[str], complete: str = "the report") -> str:
-    """Return reasons as one message: the first of them, how many more there are, and what has them all."""
+def shortened(reasons: list[str], complete: str = "") -> list[str]:
+    """Return the first reasons, how many more there are, and what has them all, if anything does."""
     more = len(reasons) - SHOWN_REASONS
-    return " | ".join(reasons[:SHOWN_REASONS] + ([f"and {more} more, see {complete}"] if more > 0 else []))
+    return reasons[:SHOWN_REASONS] + ([f"and {more} more{complete and ', see ' + complete}"] if more > 0 else [])
+
+
+def one_message(reasons: list[str], complete: str = "the report") -> str:
+    """Return the first reasons as one message."""
+    return " | ".join(shortened(reasons, complete))
 
 
 def make_outcome(kind: str, message: str, **more: Any) -> dict[str, Any]:

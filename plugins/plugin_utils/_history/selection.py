@@ -18,6 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import day_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
 
 _SHA256 = re.compile(r"[0-9a-f]{6,64}")
 _DAYS = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:\.\.([0-9]{4}-[0-9]{2}-[0-9]{2}))?")
@@ -48,7 +49,7 @@ def select(history: History, terms: Iterable[str]) -> Selection:
     if not selection.terms:
         raise SelectionError("nothing is selected: name runs, run directories, certificates, days or ranges of days")
     for term in selection.terms:
-        is_directory = not _DAYS.fullmatch(term) and os.path.isdir(_path(term))
+        is_directory = not _DAYS.fullmatch(term) and os.path.isdir(absolute(term))
         found = _of_directory(history, selection, term) if is_directory else _of_history(history, term)
         if not found:
             raise SelectionError(
@@ -69,7 +70,7 @@ def _of_history(history: History, term: str) -> list[Entry]:
 
 def _of_directory(history: History, selection: Selection, term: str) -> list[Entry]:
     """Return the certificates of a run directory. If the history does not know the run, they are made from the directory, which is left as it is."""
-    directory = RunDirectory.open(_path(term))
+    directory = RunDirectory.open(absolute(term))
     found = history.of_run(str(directory.run["run_id"]))
     if found:
         return found
@@ -85,7 +86,3 @@ def _range(first: str, last: str) -> tuple[datetime.date, datetime.date]:
     if days[1] < days[0]:
         raise SelectionError(f"the range of days {first}..{last} ends before it begins")
     return days
-
-
-def _path(term: str) -> str:
-    return os.path.abspath(os.path.expanduser(term))
