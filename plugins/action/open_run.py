@@ -131,7 +131,8 @@ def tried_history(history: Mapping[str, Any], report_dir: str, create: bool) -> 
     except HistoryError as error:
         problem = f"certificates cannot be stored: {error}"
         if history["required"]:
-            raise HistoryError(f"{problem}; correct that, or gate_history, or set gate_history_required to false to measure without storing them") from None
+            without = "gate_history_required: false and gate_baseline: none"
+            raise HistoryError(f"{problem}; correct that, or gate_history, or measure without a history ({without})") from None
         return problem
     return ""
 

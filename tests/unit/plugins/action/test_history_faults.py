@@ -35,12 +35,12 @@ def answer(module, **options):
     return plugin.answer(options, {"groups": {"all": []}})
 
 
-def opened(reports, place, required=True):
+def opened(reports, place, required=True, **keys):
     """Open a run whose history works, and return its directory when everything but the gate is done."""
     assert open_run.tried_history({"place": place, "required": required}, str(reports), create=True) == ""
     files = fabricate.tables(fabricate.sweep_rows((4096, 1048576), seconds=60))
     measured = {f"db{number}": files for number in range(HOSTS)}
-    return fabricate.run_directory(reports, measured, gate=False, profile="look", history={"place": place, "required": required})
+    return fabricate.run_directory(reports, measured, gate=False, profile="look", history={"place": place, "required": required}, **keys)
 
 
 def gated(directory):
@@ -159,6 +159,15 @@ def test_a_file_that_somebody_keeps_locked(tmp_path, monkeypatch):
         assert_told(directory, gated(directory), "database is locked")
         assert_only_warned(directory, "database is locked")
     assert_completed(directory, place)
+
+
+def test_a_baseline_that_cannot_be_read_is_no_pass(tmp_path):
+    place = tmp_path / "history.sqlite"
+    directory = opened(tmp_path, str(place), required=False, baseline={"kind": "last", "margin": 0.1, "accept": False, "named": ["last"], "certificates": []})
+    place.write_bytes(b"this is not a database, " * 100)
+    result = gated(directory)
+    assert "the hosts were not held against their baseline: the history" in result["fleet_problems"][0]
+    assert (outcome(directory), set(result["hosts"].values()), result["logdisk"]["certified"]) == ("internal", {"inconclusive"}, False)
 
 
 def test_a_run_whose_history_fails_is_refused_before_it_is_opened(tmp_path):
