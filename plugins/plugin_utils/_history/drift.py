@@ -25,6 +25,9 @@ FEWEST_EARLIER = 4
 FEWEST_FOR_CHANGE_POINTS = 10
 MOST_FOR_CHANGE_POINTS = 200
 """Only the last ones are looked at."""
+CONFIRMED_BY = 6
+"""Certificates from a change point on that confirm it. One spike among the last three of 40 certificates shows as a change point in up to a sixth of histories,
+as long as four or five of them come after it; from six on it is in at most 1 %."""
 IN_A_ROW = 2
 """Conspicuous certificates in a row that gate."""
 
@@ -37,28 +40,62 @@ _SIGNIFICANT = 0.001
 
 @dataclass(frozen=True)
 class ChangePoint:
-    """Where the figures moved: the place of the first certificate afterwards, the change as a share, and how probable it is without cause."""
+    """Where the figures moved: the place of the first certificate afterwards, the change as a share, and how probable it is without cause.
+
+    It is preliminary if so few certificates follow that it may be a spike.
+    """
 
     place: int
     change: float
     p_value: float
+    preliminary: bool = False
 
 
-def conspicuous_certificates(figures: Sequence[float], *, margin: float, alike: Sequence[Sequence[float]] = ()) -> list[int]:
+@dataclass(frozen=True)
+class Scatter:
+    """How much certificates differ from the mean of their volume: the sum of squares of their logarithms around it, and its degrees of freedom."""
+
+    squares: float = 0.0
+    degrees: int = 0
+
+    def __add__(self, other: Scatter) -> Scatter:
+        return Scatter(self.squares + other.squares, self.degrees + other.degrees)
+
+    def __sub__(self, other: Scatter) -> Scatter:
+        return Scatter(max(0.0, self.squares - other.squares), self.degrees - other.degrees)
+
+
+UNKNOWN = Scatter()
+
+
+def scatter_of(figures: Sequence[float]) -> Scatter:
+    """Return how much the certificates of one volume differ."""
+    return _scatter([math.log(figure) for figure in figures])
+
+
+def conspicuous_certificates(figures: Sequence[float], *, margin: float, alike: Scatter = UNKNOWN) -> list[int]:
     """Return the places of certificates whose figure is beyond the control limit that the ones before them draw.
 
-    Each is held against those before it that are not conspicuous themselves: else the first of two in a row would hide the second. alike are the figures of
-    the same row of the class's other hosts, each in a sequence of its own, which then tell how much certificates differ.
+    Each is held against those before it that are not conspicuous themselves: else the first of two in a row would hide the second. alike is the scatter of
+    the same row of the class's other hosts, which then tell as well how much certificates differ.
     """
     usual: list[float] = []
     found = []
-    squares, degrees = _pooled([[math.log(figure) for figure in other] for other in alike])
     for place, value in enumerate(map(math.log, figures)):
-        if len(usual) >= FEWEST_EARLIER and value - fmean(usual) > _control_limit(usual, squares, degrees, margin):
+        if len(usual) >= FEWEST_EARLIER and value - fmean(usual) > _control_limit(usual, alike, margin):
             found.append(place)
         else:
             usual.append(value)
     return found
+
+
+def control_limit(figures: Sequence[float], conspicuous: Sequence[int], *, margin: float, alike: Scatter = UNKNOWN) -> tuple[float, float] | None:
+    """Return the mean and the control limit that the newest certificate was held against, as figures; None if too few were before it."""
+    usual = [math.log(figure) for place, figure in enumerate(figures[:-1]) if place not in conspicuous]
+    if len(usual) < FEWEST_EARLIER:
+        return None
+    middle = fmean(usual)
+    return math.exp(middle), math.exp(middle + _control_limit(usual, alike, margin))
 
 
 def drift_gates(figures: Sequence[float], conspicuous: Sequence[int]) -> bool:
@@ -82,24 +119,23 @@ def change_points(figures: Sequence[float], *, margin: float) -> list[ChangePoin
             continue
         change, p_value = _t_test(values[start:cut], values[cut:end])
         if p_value <= _SIGNIFICANT and abs(change) >= delta:
-            found.append(ChangePoint(first + cut, math.expm1(change), p_value))
+            found.append(ChangePoint(first + cut, math.expm1(change), p_value, len(values) - cut < CONFIRMED_BY))
             open_segments += [(start, cut), (cut, end)]
     return sorted(found, key=lambda point: point.place)
 
 
-def _control_limit(usual: Sequence[float], squares: float, degrees: int, margin: float) -> float:
+def _control_limit(usual: Sequence[float], alike: Scatter, margin: float) -> float:
     """Return how far above the mean of the usual values a new one may lie."""
-    own_squares, own_degrees = _pooled([usual])
-    squares, degrees = squares + own_squares, degrees + own_degrees
-    deviation = max(_LEAST_DEVIATION, math.sqrt(squares / degrees))
-    return max(math.log1p(margin), student_t.quantile(_CONTROL_CONFIDENCE, degrees) * deviation * math.sqrt(1 + 1 / len(usual)))
+    scatter = alike + _scatter(usual)
+    deviation = max(_LEAST_DEVIATION, math.sqrt(scatter.squares / scatter.degrees))
+    return max(math.log1p(margin), student_t.quantile(_CONTROL_CONFIDENCE, scatter.degrees) * deviation * math.sqrt(1 + 1 / len(usual)))
 
 
-def _pooled(groups: Sequence[Sequence[float]]) -> tuple[float, int]:
-    """Return the sum of squares of values around the mean of their group, and its degrees of freedom."""
-    groups = [group for group in groups if group]
-    means = map(fmean, groups)
-    return math.fsum((value - mean) ** 2 for group, mean in zip(groups, means) for value in group), sum(len(group) - 1 for group in groups)
+def _scatter(values: Sequence[float]) -> Scatter:
+    if not values:
+        return UNKNOWN
+    mean = fmean(values)
+    return Scatter(math.fsum((value - mean) ** 2 for value in values), len(values) - 1)
 
 
 def _best_cut(distances: Sequence[Sequence[float]], start: int, end: int) -> int | None:
@@ -123,8 +159,8 @@ def _best_cut(distances: Sequence[Sequence[float]], start: int, end: int) -> int
 def _t_test(before: Sequence[float], after: Sequence[float]) -> tuple[float, float]:
     """Return the difference of the means and how probable one as large is without cause, on either side (pooled t-test)."""
     change = fmean(after) - fmean(before)
-    squares, degrees = _pooled([before, after])
-    error = math.sqrt(squares / degrees * (1 / len(before) + 1 / len(after)))
+    within = _scatter(before) + _scatter(after)
+    error = math.sqrt(within.squares / within.degrees * (1 / len(before) + 1 / len(after)))
     if not error:
         return change, 0.0 if change else 1.0
-    return change, 2 * student_t.upper_tail(abs(change) / error, degrees)
+    return change, 2 * student_t.upper_tail(abs(change) / error, within.degrees)

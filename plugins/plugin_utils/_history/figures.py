@@ -28,7 +28,7 @@ OF_IMPORTED = (THROUGHPUT, "latency_min_ns", "latency_max_ns")
 """The figures of mqldt that count."""
 
 _LATENCIES = tuple(name for name in FIGURES if name.startswith("latency_"))
-_RATES = (THROUGHPUT, "operations_per_s")
+RATES = (THROUGHPUT, "operations_per_s")
 _VERSIONS = ("collection_version", "tester_version", "method_version")
 _IDENTITY = ("device_ids", "filesystem_uuid", "filesystem_size_bytes", "mount_point")
 
@@ -44,10 +44,10 @@ class Change:
 
 def figure_named(name: str) -> str:
     """Return the column that a user's name of a figure means: latency_p99 is latency_p99_ns. Raises ValueError."""
-    for column in (*_LATENCIES, *_RATES):
+    for column in (*_LATENCIES, *RATES):
         if name in (column, column.removesuffix("_ns")):
             return column
-    known = ", ".join(column.removesuffix("_ns") for column in (*_LATENCIES, *_RATES))
+    known = ", ".join(column.removesuffix("_ns") for column in (*_LATENCIES, *RATES))
     raise ValueError(f"{name!r} is not a figure that can be compared: use one of {known}")
 
 
@@ -57,7 +57,7 @@ def rows_of(content: Content, figure: str = LATENCY_MEAN) -> dict[RowKey, float]
     for row in content["rows"]:
         value = row.get(figure)
         if value:
-            found[row["block_size_bytes"], row["load_point"], row["stream"], row["operation"]] = 1 / value if figure in _RATES else value
+            found[row["block_size_bytes"], row["load_point"], row["stream"], row["operation"]] = 1 / value if figure in RATES else value
     return found
 
 

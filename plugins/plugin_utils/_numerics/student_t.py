@@ -19,7 +19,7 @@ def upper_tail(t: float, degrees: float) -> float:
     return half if t >= 0 else 1 - half
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4096)
 def quantile(probability: float, degrees: float) -> float:
     """Return the value that a t-distributed one stays below with this probability, which is above 0 and below 1."""
     if probability < 0.5:

@@ -12,7 +12,14 @@ from itertools import combinations
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import drift
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.drift import change_points, conspicuous_certificates, drift_gates
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.drift import (
+    UNKNOWN,
+    change_points,
+    conspicuous_certificates,
+    control_limit,
+    drift_gates,
+    scatter_of,
+)
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from otava.analysis import compute_change_points
@@ -31,7 +38,11 @@ def places(logarithms, margin=0.1):
 
 
 def conspicuous(logarithms, alike=(), margin=0.1):
-    return conspicuous_certificates(figures_of(logarithms), margin=margin, alike=[figures_of(other) for other in alike])
+    return conspicuous_certificates(figures_of(logarithms), margin=margin, alike=scatter_of_all(alike))
+
+
+def scatter_of_all(alike):
+    return sum((scatter_of(figures_of(other)) for other in alike), start=UNKNOWN)
 
 
 # Change points.
@@ -123,6 +134,21 @@ def test_what_is_a_change_point(values, found):
     assert places(values) == found
 
 
+def test_a_change_point_is_preliminary_until_six_certificates_follow():
+    """One spike among the last three of 40 certificates often looks like a change, but seldom does so once it has passed."""
+    for later, preliminary in ((3, True), (5, True), (6, False), (9, False)):
+        (point,) = change_points(figures_of([0.0] * 10 + [1.0] * later), margin=0.1)
+        assert point.preliminary is preliminary
+    rng, confirmed, seen = random.Random("spike"), 0, 0
+    for trial in range(300):
+        values = [rng.gauss(0, 0.05) for dummy in range(40)]
+        values[39 - trial % 3] += 0.7
+        seen += bool(change_points(figures_of(values), margin=0.1))
+        values += [rng.gauss(0, 0.05) for dummy in range(5)]
+        confirmed += any(not point.preliminary for point in change_points(figures_of(values), margin=0.1))
+    assert (seen >= 30, confirmed <= 6) == (True, True)
+
+
 def test_the_first_of_equal_cuts_is_taken():
     """A step up and one down, of whole numbers, so that both differ by exactly as much: neither side alone is beyond chance."""
     distances = [[sum(abs(value - other) for other in values[:count]) for count in range(10)] for values in [[0] * 3 + [1] * 3 + [0] * 3] for value in values]
@@ -151,6 +177,26 @@ def test_the_limit_is_never_tighter_than_the_margin():
     assert spread < math.log(1.1)
     assert [conspicuous([*even, math.log(1.1) + more]) for more in (-1e-6, 1e-6)] == [[], [9]]
     assert [conspicuous([*even, spread + more], margin=0.01) for more in (-1e-6, 1e-6)] == [[], [9]]  # at least 2 % of deviation
+
+
+def test_the_limit_of_the_newest_certificate_is_shown():
+    """The mean and the limit are those that it was held against: of the certificates before it that are not conspicuous."""
+    alike = scatter_of_all([[0.1, -0.1] * 5])
+    for values in (USUAL, [*USUAL[:5], 0.9, 0.0]):
+        figures = figures_of(values)
+        middle, limit = control_limit(figures, conspicuous(values, [[0.1, -0.1] * 5]), margin=0.1, alike=alike)
+        assert math.log(middle / 400_000) == pytest.approx(sum(USUAL[:5]) / 5)
+        assert [len(conspicuous([*values[:-1], math.log(limit / 400_000) + more], [[0.1, -0.1] * 5])) for more in (-1e-6, 1e-6)] == [
+            len(values) - 6,
+            len(values) - 5,
+        ]
+    assert control_limit(figures_of(USUAL[:4]), [], margin=0.1) is None
+
+
+def test_a_class_without_one_of_its_volumes_scatters_less():
+    volumes = [[0.1, -0.1], [0.3, 0.0, -0.3], [5.0]]
+    rest = scatter_of_all(volumes) - scatter_of(figures_of(volumes[1]))
+    assert (rest.squares, rest.degrees) == (pytest.approx(0.02), 1)
 
 
 def test_fewer_than_four_earlier_certificates_draw_no_limit():

@@ -17,7 +17,13 @@ import random
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare import INCONCLUSIVE, NON_INFERIOR, WORSE, Run, compare_class
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.drift import change_points, conspicuous_certificates, drift_gates
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.drift import (
+    UNKNOWN,
+    change_points,
+    conspicuous_certificates,
+    drift_gates,
+    scatter_of,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.likeness import likeness
 
 pytestmark = pytest.mark.trials
@@ -144,7 +150,9 @@ def test_the_control_limit_rarely_alarms(deviation, earlier, alike):
     rng, histories, alarms = random.Random(f"{deviation} {earlier} {alike}"), 3000, 0
     for _ in range(histories):
         history, *others = ([math.exp(rng.gauss(0, deviation)) for _ in range(earlier)] for _ in range(1 + alike))
-        alarms += earlier in conspicuous_certificates([*history, math.exp(rng.gauss(0, deviation))], margin=0.1, alike=others)
+        alarms += earlier in conspicuous_certificates(
+            [*history, math.exp(rng.gauss(0, deviation))], margin=0.1, alike=sum(map(scatter_of, others), start=UNKNOWN)
+        )
     print(f"{deviation:.0%}, {earlier} earlier ones, {alike} others: {100 * alarms / histories:.2f} % alarms")
     assert alarms <= 0.01 * histories
 

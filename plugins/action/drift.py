@@ -1,0 +1,68 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Says which volumes drift over their certificates, from the history alone."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import ExpectationError, expectation
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import read_margin
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import figure_named
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.fleet_drift import DRIFTING, fleet_drift
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import day_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_html import render_drift
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_txt import drift_text, label_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute, write_file, write_text
+
+JSON_FILE = "drift.json"
+PAGE = "drift.html"
+SINCE = "drift_since"
+"""The variable with the day from which on the certificates of a host are looked at, for example after a change that was meant."""
+SHOWN_VOLUMES = 20
+
+
+class ActionModule(ControllerAction):
+    """Runs on the controller alone, once for all hosts, and fails if the newest two certificates of a volume are beyond the control limit."""
+
+    argument_spec = {
+        "figure": {"type": "str", "default": "latency_mean"},
+        "margin": {"type": "raw", "required": True},
+        "hosts": {"type": "raw", "required": True},
+        "history": {"type": "str", "default": ""},
+        "report_dir": {"type": "str", "required": True},
+    }
+
+    def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        report_dir = absolute(options["report_dir"])
+        try:
+            hosts = expectation(task_vars["groups"], self._loader, options["hosts"], task_vars.get("ansible_limit")).hosts
+            figure, margin = figure_named(options["figure"]), read_margin(options["margin"])
+            since = since_days(hosts, task_vars["hostvars"])
+            with open_history(place_of(options["history"], report_dir)) as history:
+                drift = fleet_drift(history, hosts, figure=figure, margin=margin, since=since)
+            if not self._task.check_mode:
+                write_file(os.path.join(report_dir, JSON_FILE), (json.dumps(drift, separators=(",", ":")) + "\n").encode("ascii"))
+                write_text(os.path.join(report_dir, PAGE), render_drift(drift))
+        except (OSError, ValueError, ExpectationError) as error:
+            return {"failed": True, "msg": str(error)}
+        say(self._display, drift_text(drift, "not written in check mode" if self._task.check_mode else os.path.join(report_dir, PAGE)))
+        drifting = [label_of(volume) for volume in drift["volumes"] if volume["state"] == DRIFTING]
+        more = f" and {len(drifting) - SHOWN_VOLUMES} more" if len(drifting) > SHOWN_VOLUMES else ""
+        message = f"beyond the control limit, two certificates in a row: {', '.join(drifting[:SHOWN_VOLUMES])}{more}"
+        return {"drifting": drifting, **({"failed": True, "msg": message} if drifting else {})}
+
+
+def since_days(hosts: Iterable[str], hostvars: Mapping[str, Mapping[str, Any]]) -> dict[str, datetime.date]:
+    """Return the day of each host that has one. Raises ValueError."""
+    given = {host: str(hostvars[host].get(SINCE) or "") for host in hosts}
+    return {host: day_of(day) for host, day in given.items() if day}

@@ -1,0 +1,293 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The drift of the volumes of a fleet over their certificates, as the plain data of drift.json.
+
+Which certificates can be held against each other is up to figures.py, what is conspicuous up to drift.py. Here certificates become series, and the changes of
+the environment are put beside what the figures did.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Entry, fingerprint
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.drift import (
+    FEWEST_EARLIER,
+    UNKNOWN,
+    ChangePoint,
+    Scatter,
+    change_points,
+    conspicuous_certificates,
+    control_limit,
+    drift_gates,
+    scatter_of,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import (
+    IMPORTED,
+    RATES,
+    THROUGHPUT,
+    Content,
+    RowKey,
+    changes,
+    class_of,
+    is_imported,
+    rows_of,
+    why_incomparable,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import volumes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History, HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.likeness import likeness
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
+
+SCHEMA_VERSION = 1
+DRIFTING = "drifting"
+CONSPICUOUS = "conspicuous"
+CHANGED = "changed"
+STEADY = "steady"
+SHORT = "short"
+STATES = (DRIFTING, CONSPICUOUS, CHANGED, STEADY, SHORT)
+"""The worst first: the newest two certificates are beyond the control limit, the newest one is, the figures moved at some time, they did not, too few tell."""
+ROW_KEYS = ("block_size_bytes", "load_point", "stream", "operation")
+
+_Kind = tuple[str, str, str, str]
+"""The class, the figure, the version of the method and the parameters: what series have in common whose scatter can be pooled."""
+
+
+@dataclass
+class _Series:
+    """One figure of a volume: by row, for each certificate, the higher the worse; and why some certificates do not count."""
+
+    figure: str
+    kind: _Kind
+    left_out: dict[int, str]
+    rows: dict[RowKey, list[float | None]]
+    points: dict[RowKey, list[ChangePoint]] = field(default_factory=dict)
+
+    def judged(self, row: RowKey) -> list[int]:
+        """Return the places of the certificates that count."""
+        return [place for place, value in enumerate(self.rows[row]) if value is not None and place not in self.left_out]
+
+    def figures(self, row: RowKey) -> list[float]:
+        return [value for place, value in enumerate(self.rows[row]) if value is not None and place not in self.left_out]
+
+    def moved(self, row: RowKey, margin: float) -> list[ChangePoint]:
+        """Return the change points of a row, looked for once."""
+        if row not in self.points:
+            self.points[row] = change_points(self.figures(row), margin=margin)
+        return self.points[row]
+
+    def newest(self) -> dict[RowKey, float]:
+        """Return the figures of the newest certificate that counts."""
+        last = max((place for row in self.rows for place in self.judged(row)), default=None)
+        return {} if last is None else {row: value for row, values in self.rows.items() if (value := values[last]) is not None}
+
+
+@dataclass
+class _Volume:
+    """A host's volume with the certificates that have figures, the oldest first, as plain data."""
+
+    host: str
+    volume: str
+    group: str = ""
+    certificates: list[dict[str, Any]] = field(default_factory=list)
+    series: list[_Series] = field(default_factory=list)
+
+
+def fleet_drift(history: History, hosts: Collection[str], *, figure: str, margin: float, since: Mapping[str, datetime.date] | None = None) -> dict[str, Any]:
+    """Return how the volumes of some hosts drift. Raises HistoryError.
+
+    Certificates that were revoked, or judged before a host's day in since, are not looked at.
+    """
+    read = [_read(history, entries, figure) for entries in _series_of_entries(history, {printable(host) for host in hosts}, since or {})]
+    found = [volume for volume in read if volume.certificates]
+    if not found:
+        raise HistoryError(f"the history {history.place} has no certificate with figures of these hosts")
+    scatters: dict[tuple[_Kind, RowKey], Scatter] = {}
+    for series in (series for volume in found for series in volume.series):
+        for row in series.rows:
+            scatters[series.kind, row] = scatters.get((series.kind, row), UNKNOWN) + _scatter(series.figures(row), series.moved(row, margin))
+    judged = [_volume_data(volume, scatters, margin) for volume in found]
+    judged.sort(key=lambda each: (STATES.index(each["state"]), each["host"], each["volume"]))
+    return {
+        "schema": SCHEMA_VERSION,
+        "created_at": utc_now(),
+        "figure": figure,
+        "margin": margin,
+        "states": {state: sum(volume["state"] == state for volume in judged) for state in STATES},
+        "volumes": judged,
+        "classes": list(_classes(found, figure, margin)),
+    }
+
+
+# Reading.
+
+
+def _series_of_entries(history: History, hosts: Collection[str], since: Mapping[str, datetime.date]) -> Iterator[list[Entry]]:
+    """Yield the entries of the volume that each name of a volume has today, and what was imported under that name."""
+    revoked = history.revocations()
+    entries = [entry for entry in history.between() if entry.sha256 not in revoked]
+    imported: dict[tuple[str, str], list[Entry]] = {}
+    for entry in entries:
+        if entry.volume_id is None and entry.profile == IMPORTED and entry.host in hosts:
+            imported.setdefault((entry.host, entry.volume), []).append(entry)
+    present = {(volume.newest.host, volume.newest.volume): volume for volume in sorted(volumes(entries), key=lambda volume: volume.newest.order)}
+    for name in sorted({*imported, *(name for name in present if name[0] in hosts)}):
+        own = [*imported.get(name, []), *(present[name].entries if name in present else ())]
+        first = since.get(name[0], datetime.date.min).isoformat()
+        yield sorted((entry for entry in own if entry.judged_at >= first), key=lambda entry: entry.order)
+
+
+def _read(history: History, entries: Sequence[Entry], figure: str) -> _Volume:
+    """Return a volume with its series: one of the figure, and if something was imported, one of the throughput, which is all that counts there."""
+    contents = history.contents([entry.sha256 for entry in entries])
+    with_rows = [(entry, content) for entry, content in zip(entries, contents) if content["rows"]]
+    if not with_rows:
+        return _Volume("", "")
+    newest = with_rows[-1][0]
+    volume = _Volume(newest.host, newest.volume)
+    before: Content | None = None
+    for entry, content in with_rows:
+        volume.certificates.append(_certificate_data(entry, content, before))
+        before = before if is_imported(content) else content
+    volume.group = class_of(before or with_rows[-1][1])
+    kept = [content for dummy, content in with_rows]
+    figures = dict.fromkeys([figure, THROUGHPUT] if any(map(is_imported, kept)) else [figure])
+    volume.series = [series for each in figures if (series := _series(volume.group, kept, each)).rows]
+    return volume
+
+
+def _certificate_data(entry: Entry, content: Content, before: Content | None) -> dict[str, Any]:
+    return {
+        "certificate": entry.sha256,
+        "run_id": entry.run_id,
+        "judged_at": entry.judged_at,
+        "verdict": entry.verdict,
+        "imported": is_imported(content),
+        "changes": [] if before is None or is_imported(content) else [asdict(change) for change in changes(before, content)],
+    }
+
+
+def _series(group: str, contents: Sequence[Content], figure: str) -> _Series:
+    """Return a figure of all certificates. Those count that can be compared with the newest one that can be compared at all."""
+    reference = next((content for content in reversed(contents) if not why_incomparable(content, content, figure)), None)
+    reasons = [why_incomparable(content, content if reference is None else reference, figure) for content in contents]
+    by_certificate = [rows_of(content, figure) for content in contents]
+    rows = sorted({row for rows in by_certificate for row in rows}, key=lambda row: (row[1], row[0] or 0, row[2], row[3]))
+    known = reference or {}
+    kind = (group, figure, str(known.get("method_version")), fingerprint(known.get("parameters")))
+    left_out = {place: reason for place, reason in enumerate(reasons) if reason}
+    return _Series(figure, kind, left_out, {row: [values.get(row) for values in by_certificate] for row in rows})
+
+
+# Judging.
+
+
+def _volume_data(volume: _Volume, scatters: Mapping[tuple[_Kind, RowKey], Scatter], margin: float) -> dict[str, Any]:
+    series = [_series_data(each, scatters, margin) for each in volume.series]
+    rows = [row for each in series for row in each["rows"]]
+    return {
+        "host": volume.host,
+        "volume": volume.volume,
+        "class": volume.group,
+        "state": _state(rows),
+        "certificates": volume.certificates,
+        "series": series,
+        "events": [event for each in series for event in _events(each, volume.certificates)],
+    }
+
+
+def _series_data(series: _Series, scatters: Mapping[tuple[_Kind, RowKey], Scatter], margin: float) -> dict[str, Any]:
+    return {
+        "figure": series.figure,
+        "left_out": [{"place": place, "reason": reason} for place, reason in series.left_out.items()],
+        "rows": [_row_data(series, row, scatters[series.kind, row], margin) for row in series.rows],
+    }
+
+
+def _row_data(series: _Series, row: RowKey, class_scatter: Scatter, margin: float) -> dict[str, Any]:
+    """Return what is said about one row; places are those of certificates."""
+    places, figures, points = series.judged(row), series.figures(row), series.moved(row, margin)
+    alike = class_scatter - _scatter(figures, points)
+    found = conspicuous_certificates(figures, margin=margin, alike=alike)
+    limit = control_limit(figures, found, margin=margin, alike=alike)
+    as_measured = _inverted if series.figure in RATES else float
+    return {
+        **dict(zip(ROW_KEYS, row)),
+        "values": [None if value is None else as_measured(value) for value in series.rows[row]],
+        "judged": len(figures),
+        "usual": as_measured(limit[0]) if limit else None,
+        "limit": as_measured(limit[1]) if limit else None,
+        "conspicuous": [places[place] for place in found],
+        "newest_is_conspicuous": bool(figures) and len(figures) - 1 in found,
+        "gates": drift_gates(figures, found),
+        "change_points": [{**asdict(point), "place": places[point.place], "place_before": places[point.place - 1]} for point in points],
+    }
+
+
+def _scatter(figures: Sequence[float], points: Sequence[ChangePoint]) -> Scatter:
+    """Return how much certificates differ between change points: a past step of the class must not widen the limit for all of it."""
+    cuts = [0, *(point.place for point in points), len(figures)]
+    return sum((scatter_of(figures[start:end]) for start, end in zip(cuts, cuts[1:])), start=UNKNOWN)
+
+
+def _inverted(value: float) -> float:
+    return 1 / value
+
+
+def _state(rows: Sequence[Mapping[str, Any]]) -> str:
+    if any(row["gates"] for row in rows):
+        return DRIFTING
+    if any(row["newest_is_conspicuous"] for row in rows):
+        return CONSPICUOUS
+    if any(row["change_points"] for row in rows):
+        return CHANGED
+    return STEADY if any(row["judged"] > FEWEST_EARLIER for row in rows) else SHORT
+
+
+def _events(series: Mapping[str, Any], certificates: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield when the figures moved, rows that moved at about the same time together, with what else changed then."""
+    points = sorted(((point["place"], place, point) for place, row in enumerate(series["rows"]) for point in row["change_points"]), key=lambda each: each[:2])
+    groups: list[list[tuple[int, int, dict[str, Any]]]] = []
+    for each in points:
+        if groups and each[0] - groups[-1][-1][0] <= 1 and (each[2]["change"] > 0) == (groups[-1][-1][2]["change"] > 0):
+            groups[-1].append(each)
+        else:
+            groups.append([each])
+    for group in groups:
+        first, last = min(each[2]["place_before"] for each in group), max(each[0] for each in group)
+        moved = [each[2] for each in group]
+        yield {
+            "figure": series["figure"],
+            "place": group[0][0],
+            "judged_at": certificates[group[0][0]]["judged_at"],
+            "rows": [{**{key: series["rows"][row][key] for key in ROW_KEYS}, "change": point["change"]} for dummy, row, point in group],
+            "preliminary": all(point["preliminary"] for point in moved),
+            "changes": [change for certificate in certificates[first + 1 : last + 1] for change in certificate["changes"]],
+        }
+
+
+# Like devices.
+
+
+def _classes(found: Iterable[_Volume], figure: str, margin: float) -> Iterator[dict[str, Any]]:
+    """Yield how alike the newest certificates of each class are, by the rows that all of them have."""
+    members: dict[_Kind, dict[str, dict[RowKey, float]]] = {}
+    for volume in found:
+        for series in volume.series:
+            newest = series.newest()
+            if series.figure == figure and newest:
+                members.setdefault(series.kind, {})[host_label(volume.host, volume.volume)] = newest
+    for kind, figures in sorted(members.items()):
+        common = set.intersection(*map(set, figures.values()))
+        if len(figures) < 2 or not common:
+            continue
+        alike = likeness({label: [rows[row] for row in sorted(common, key=repr)] for label, rows in figures.items()}, margin=margin)
+        unlike = [{"host": label, "deviation": share} for label, share in sorted(alike.conspicuous.items())]
+        yield {"class": kind[0], "volumes": len(figures), "middle": alike.middle, "lowest": alike.lowest, "highest": alike.highest, "unlike": unlike}

@@ -1,0 +1,114 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The drift of a fleet for a screen: at most about 40 lines for any fleet; drift.json and the page have the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import change_text, figure_text, percent, row_text, wrapped
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
+
+SHOWN_DRIFTING = 6
+SHOWN_OTHERS = 4
+SHOWN_CLASSES = 3
+
+STATES = {
+    "drifting": "the newest two certificates are beyond the control limit",
+    "conspicuous": "the newest certificate is beyond the control limit",
+    "changed": "the figures moved at some time",
+    "steady": "nothing moved",
+    "short": "too few certificates tell",
+}
+"""The states of a volume, the worst first, and what they mean."""
+
+
+def drift_statement(drift: Mapping[str, Any]) -> str:
+    """Return the drift of a fleet as one sentence."""
+    total, counts = len(drift["volumes"]), drift["states"]
+    if counts["drifting"]:
+        return f"{counts['drifting']} of {_volumes(total)} drifted beyond the control limit, two certificates in a row"
+    parts = [f"none of {_volumes(total)} is beyond its control limit twice in a row"]
+    if counts["short"]:
+        parts.append(f"{counts['short']} cannot be judged yet")
+    return "; ".join(parts)
+
+
+def drift_text(drift: Mapping[str, Any], page: str) -> str:
+    """Return the lines that the playbook prints."""
+    by_state: dict[str, list[Mapping[str, Any]]] = {state: [] for state in STATES}
+    for volume in drift["volumes"]:
+        by_state[volume["state"]].append(volume)
+    lines = [f"{'DRIFT' if by_state['drifting'] else 'NO DRIFT'}: {drift_statement(drift)}."]
+    counts = ", ".join(f"{len(found)} {state}" for state, found in by_state.items() if found)
+    lines += wrapped("volumes", f"{counts}; {figure_text(drift['figure'])}, margin {_units.format_ratio(drift['margin'])}")
+    lines += _bounded(by_state["drifting"], SHOWN_DRIFTING, lambda each: wrapped("drifting", f"{label_of(each)}: {limit_sentence(each)}", 3))
+    lines += _bounded(by_state["conspicuous"], SHOWN_OTHERS, lambda each: wrapped("conspicuous", f"{label_of(each)}: {limit_sentence(each)}", 2))
+    events = [(volume, event) for volume in drift["volumes"] for event in volume["events"]]
+    events.sort(key=lambda each: each[1]["judged_at"], reverse=True)
+    lines += _bounded(events, SHOWN_OTHERS, lambda each: wrapped("changed", f"{label_of(each[0])}: {event_sentence(each[1])}", 2))
+    unlike = [part for part in drift["classes"] if part["unlike"]]
+    lines += _bounded(unlike, SHOWN_CLASSES, lambda part: wrapped("unlike", class_sentence(part, drift["figure"]), 2))
+    lines.append(f"  page          {page}")
+    return "\n".join(lines)
+
+
+def label_of(volume: Mapping[str, Any]) -> str:
+    """Return how people call a volume."""
+    return host_label(volume["host"], volume["volume"])
+
+
+def limit_sentence(volume: Mapping[str, Any]) -> str:
+    """Return by how much the newest certificate of a volume is beyond the control limit, and in which rows."""
+    parts = []
+    for series in volume["series"]:
+        worse = [(_beyond(row, series["figure"]), row) for row in series["rows"] if row["newest_is_conspicuous"]]
+        if worse:
+            (change, limit), row = max(worse, key=lambda each: each[0])
+            rows = f"{len(worse)} of {len(series['rows'])} rows"
+            parts.append(f"{figure_text(series['figure'])} of {rows}, most at {row_text(row)}: {percent(change)} (limit {percent(limit)})")
+    newest = volume["certificates"][-1]
+    changed = f"; changed at the newest: {', '.join(map(change_text, newest['changes']))}" if newest["changes"] else ""
+    return "; ".join(parts) + changed
+
+
+def event_sentence(event: Mapping[str, Any], arrow: str = "->") -> str:
+    """Return when figures moved, by how much, and what else changed then."""
+    changes = [row["change"] for row in event["rows"]]
+    span = percent(changes[0]) if len(changes) == 1 else f"{percent(min(changes))} to {percent(max(changes))}"
+    rows = row_text(event["rows"][0]) if len(changes) == 1 else f"{len(changes)} rows"
+    text = f"{event['judged_at'][:10]} {figure_text(event['figure'])} {span} at {rows}"
+    if event["preliminary"]:
+        text += ", preliminary: it may be a spike"
+    return text + (f"; changed then: {', '.join(change_text(each, arrow) for each in event['changes'])}" if event["changes"] else "")
+
+
+def class_sentence(part: Mapping[str, Any], figure: str) -> str:
+    """Return which volumes of a class are unlike the others, or the range of them all."""
+    write: Callable[[float], str] = _units.format_duration if figure.endswith("_ns") else (lambda value: _units.format_number(1 / value))
+    name = f"{part['class']} ({_volumes(part['volumes'])})"
+    text = f"{name}: {write(part['lowest'])} to {write(part['highest'])}, middle {write(part['middle'])}"
+    unlike = [f"{each['host']} {percent(each['deviation'])}" for each in part["unlike"]]
+    more = f" and {len(unlike) - 5} more" if len(unlike) > 5 else ""
+    return text + (f"; unlike the others: {', '.join(unlike[:5])}{more}" if unlike else "")
+
+
+def _beyond(row: Mapping[str, Any], figure: str) -> tuple[float, float]:
+    """Return how much worse than usual the newest certificate of a row is, and how much worse it may be."""
+    newest = row["values"][row["conspicuous"][-1]]
+    if figure.endswith("_per_s"):
+        return row["usual"] / newest - 1, row["usual"] / row["limit"] - 1
+    return newest / row["usual"] - 1, row["limit"] / row["usual"] - 1
+
+
+def _bounded(items: Sequence[Any], most: int, write: Callable[[Any], list[str]]) -> list[str]:
+    lines = [line for item in items[:most] for line in write(item)]
+    return lines + ([f"                and {_units.format_count(len(items) - most)} more"] if len(items) > most else [])
+
+
+def _volumes(count: int) -> str:
+    return f"{_units.format_count(count)} {'volume' if count == 1 else 'volumes'}"
