@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A verdict as the page shows it: a coloured badge with the verdict's sign, so that colour is never all that tells verdicts apart."""
+"""Small parts of the page: a verdict as a badge with its sign, so that colour is never all that tells verdicts apart, and names that fit."""
 
 from __future__ import annotations
 
@@ -13,9 +13,28 @@ from markupsafe import Markup
 CLASSES = {**{verdict: f"v-{verdict}" for verdict in MARKS}, NOT_MEASURED: "v-none", "": "v-none"}
 """The class of each verdict in the page's style."""
 
+LONGEST_NAME = 60
+"""Characters of a host's name that are shown where many hosts are; the host's own section shows all."""
+
 SIGNS = {**MARKS, NOT_MEASURED: "\u2013", "": ""}
 
 
 def badge(verdict: str) -> Markup:
     """Return the badge of a verdict."""
     return Markup('<span class="badge {}">{} {}</span>').format(CLASSES[verdict], SIGNS[verdict], verdict)
+
+
+def brief(text: str, most: int) -> str:
+    """Return a text of at most so many characters: a longer one without its middle."""
+    if len(text) <= most:
+        return text
+    end = (most - 1) // 2
+    return f"{text[: most - 1 - end]}\u2026{text[-end:]}"
+
+
+def host_link(label: str, number: int | None) -> Markup:
+    """Return the name of a host, as a link to its section if it has one. Its characters cannot change the direction of what surrounds it."""
+    shown = brief(label, LONGEST_NAME)
+    name = Markup("<bdi>{}</bdi>").format(shown)
+    title = Markup(' title="{}"').format(brief(label, 1000)) if shown != label else Markup("")
+    return Markup('<a href="#h{}"{}>{}</a>').format(number, title, name) if number else Markup("<span{}>{}</span>").format(title, name)

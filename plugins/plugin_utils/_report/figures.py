@@ -33,12 +33,18 @@ FIGURES = (
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A host's figures at one load point and block size: the `all` row, under the worst verdict of all rows there."""
+    """A host's figures at one load point and block size: the `all` row, under the worst verdict of all rows there.
+
+    used is the largest share that any of the rows uses of a limit, None if nothing judged them.
+    """
 
     verdict: str
     p99: str
     mean: str
     title: str
+    used: float | None
+    p99_ns: float | None
+    mean_ns: float | None
 
 
 def figure(figures: Mapping[str, Any], column: str, write: Any) -> str:
@@ -64,20 +70,31 @@ def step_text(step: tuple[int, int], several: bool, words: Words) -> str:
 def cells(host: Host) -> dict[tuple[int, int], Cell]:
     """Return a host's cells by load point and block size."""
     verdicts: dict[tuple[int, int], str] = {}
+    used: dict[tuple[int, int], float] = {}
     together: dict[tuple[int, int], Mapping[str, Any]] = {}
     for row, figures in host.results():
         step = figures["load_point"], figures["block_size_bytes"]
         known = [verdict for verdict in (verdicts.get(step, ""), row.verdict) if verdict]
         verdicts[step] = min(known, key=WORST_FIRST.index) if known else ""
+        if row.used is not None:
+            used[step] = max(row.used, used.get(step, 0.0))
         if figures["worker"] == "all":
             together[step] = figures
-    return {step: _cell(verdicts[step], figures) for step, figures in together.items()}
+    return {step: _cell(verdicts[step], used.get(step), figures) for step, figures in together.items()}
 
 
-def _cell(verdict: str, figures: Mapping[str, Any]) -> Cell:
+def _cell(verdict: str, used: float | None, figures: Mapping[str, Any]) -> Cell:
     texts = dict(zip((title for title, column, write in FIGURES), figures_of(figures), strict=True))
     title = ", ".join(f"{name} {text}" for name, text in texts.items() if text)
-    return Cell(verdict, texts["p99"] or "\u2013", texts["Mean"] or "\u2013", f"{verdict or 'not judged'}: {title}")
+    return Cell(
+        verdict,
+        texts["p99"] or "\u2013",
+        texts["Mean"] or "\u2013",
+        f"{verdict or 'not judged'}: {title}",
+        used,
+        figures.get("latency_p99_ns"),
+        figures.get("latency_mean_ns"),
+    )
 
 
 def count_words(counts: list[tuple[str, int]]) -> str:

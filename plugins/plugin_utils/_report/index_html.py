@@ -9,54 +9,94 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.badge import CLASSES, SIGNS, badge
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import FIGURES, cells
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.badge import CLASSES, SIGNS, badge, brief, host_link
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import causes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import FIGURES
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.fleet_chart import MOST_STRIPS, fleet_chart
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.fleet_section import (
+    LEVELS,
+    FleetRow,
+    classes_of,
+    filters_of,
+    level,
+    strips_of,
+    used_text,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.host_section import HostSection
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import counts_of, parameters_of, qualifies_of, steps_of, waivers_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_page
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN
 
-DETAILED_HOSTS = 1000
-"""The largest number of hosts that are shown in detail, the worst first; the matrix always has all."""
-SHOWN_REASONS = 30
+SHOWN_HOSTS = 1000
+"""The largest number of hosts in the matrix and in detail, the worst first; the picture of the fleet always has all."""
+SHOWN_CLASSES = 20
+SHOWN_CAUSES = 30
+SHOWN_NAMES = 200
+"""The largest number of hosts that are named behind a cause."""
+
+_LEVEL_SIGNS = {"warn": SIGNS[WARN], "unsure": SIGNS[INCONCLUSIVE], "broken": SIGNS[FAIL]}
 
 
 def render(model: Model) -> Iterator[str]:
     """Yield the page's text piece by piece."""
     steps, titles = steps_of(model)
-    alone = len(model.hosts) == 1
+    shown = model.hosts[:SHOWN_HOSTS]
     return render_page(
         "index.html.j2",
         styles=["host.css"],
         model=model,
-        hosts=_Each(lambda place: _FleetRow(model.hosts[place], steps), len(model.hosts)),
-        detailed=_Each(lambda place: HostSection(model.hosts[place], place + 1, alone), min(len(model.hosts), DETAILED_HOSTS)),
+        detailed=_Each(lambda place: HostSection(shown[place], place + 1, len(model.hosts) == 1), len(shown)),
         counts=counts_of(model),
-        reasons=model.fleet["reasons"][:SHOWN_REASONS],
-        reasons_left=max(0, len(model.fleet["reasons"]) - SHOWN_REASONS),
         step_titles=titles,
         figure_titles=[title for title, column, write in FIGURES],
         parameters=parameters_of(model),
         qualifies=qualifies_of(model),
         waivers=waivers_of(model),
         badge=badge,
+        brief=brief,
+        host_link=host_link,
+        printable=printable,
         classes=CLASSES,
         signs=SIGNS,
+        **_causes(model),
+        **_fleet(model, steps, titles),
     )
 
 
-class _FleetRow:
-    """A host as a row of the matrix."""
+def _causes(model: Model) -> dict[str, Any]:
+    """Return what the causes' part shows; hosts are linked to their sections."""
+    found = causes(model)
+    numbers = {host.label: number for number, host in enumerate(model.hosts[:SHOWN_HOSTS], 1)}
+    return {
+        "causes": found[:SHOWN_CAUSES],
+        "causes_left": len(found[SHOWN_CAUSES:]),
+        "links_of": lambda cause: [(label, numbers.get(label)) for label in cause.hosts[:SHOWN_NAMES]],
+    }
 
-    def __init__(self, host: Host, steps: list[tuple[int, int]]) -> None:
-        self.host = host
-        self._steps = steps
 
-    @property
-    def cells(self) -> list[Any]:
-        """The host's cells in the order of the matrix's columns, None if nothing was measured."""
-        known = cells(self.host)
-        return [known.get(step) for step in self._steps]
+def _fleet(model: Model, steps: list[tuple[int, int]], titles: list[str]) -> dict[str, Any]:
+    """Return what the fleet's part shows."""
+    shown, filters = model.hosts[:SHOWN_HOSTS], filters_of(model.hosts)
+    strips = strips_of(model, steps[:MOST_STRIPS], titles[:MOST_STRIPS])
+    volume_classes = classes_of(model.hosts) if len(model.hosts) > 1 else []
+    return {
+        "rows": _Each(lambda place: FleetRow(shown[place], place + 1, steps, filters), len(shown)),
+        "filters": [(each.name, each.title, each.values) for each in filters],
+        "compared": any(host.comparison for host in model.hosts),
+        "fleet_chart": fleet_chart(strips),
+        "fleet_sentences": [strip.sentence() for strip in strips],
+        "strips_left": len(steps[MOST_STRIPS:]),
+        "several_loads": len({load for load, size in steps}) > 1,
+        "own_profiles": sum(bool(host.profile) for host in model.hosts),
+        "volume_classes": volume_classes[:SHOWN_CLASSES],
+        "classes_left": len(volume_classes[SHOWN_CLASSES:]),
+        "levels": LEVELS,
+        "level_signs": {name: _LEVEL_SIGNS.get(name, SIGNS[PASS]) for name, text in LEVELS},
+        "level": level,
+        "used_text": used_text,
+    }
 
 
 class _Each:

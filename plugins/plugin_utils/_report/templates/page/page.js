@@ -1,32 +1,116 @@
 (function () {
   'use strict';
   var form = document.getElementById('filter');
-  if (!form) { return; }
-  var text = document.getElementById('filter-text');
-  var boxes = Array.prototype.slice.call(form.querySelectorAll('input[type=checkbox]'));
-  var items = Array.prototype.slice.call(document.querySelectorAll('[data-host]'));
+  var table = document.querySelector('table.matrix');
+  if (!form || !table) { return; }
+  var body = table.tBodies[0];
+  var headers = Array.prototype.slice.call(table.tHead.rows[0].cells);
+  var name = document.getElementById('filter-text');
   var shown = document.getElementById('filter-shown');
-  function apply() {
-    var wanted = text.value.trim().toLowerCase();
-    var verdicts = {};
-    boxes.forEach(function (box) { verdicts[box.value] = box.checked; });
-    var rows = 0;
-    items.forEach(function (item) {
-      var on = verdicts[item.dataset.verdict] && item.dataset.host.indexOf(wanted) !== -1;
-      item.hidden = !on;
-      if (on && item.tagName === 'TR') { rows += 1; }
+  var boxes = Array.prototype.slice.call(form.querySelectorAll('input[type=checkbox]'));
+  var selects = Array.prototype.slice.call(form.querySelectorAll('select'));
+  var ranks = boxes.map(function (box) { return box.value; });
+  var units = { ns: 1, us: 1e3, ms: 1e6, s: 1e9, min: 6e10, h: 3.6e12 };
+  var sorted = { column: -1, descending: false };
+  var rows = Array.prototype.map.call(body.rows, function (row, place) {
+    var link = row.cells[0].querySelector('a');
+    var label = row.cells[0].textContent.trim();
+    return { row: row, place: place, name: (row.cells[0].title || label).toLowerCase(), detail: link && document.getElementById(link.hash.slice(1)) };
+  });
+  var texts = headers.map(function (header) { return header.textContent.trim(); });
+
+  function figure(cell) {
+    var found = /([-+\u2212]?)([0-9][0-9.,]*) ?(ns|us|ms|s|min|h)?\b/.exec(cell.firstChild ? cell.firstChild.textContent : '');
+    return found ? parseFloat(found[2].replace(/,/g, '')) * (units[found[3]] || 1) * (found[1] === '-' || found[1] === '\u2212' ? -1 : 1) : null;
+  }
+  function key(item, column) {
+    var cell = item.row.cells[column];
+    if (column === 0) { return item.name; }
+    if (cell.querySelector('.badge')) { return ranks.indexOf(item.row.dataset.verdict); }
+    return headers[column].classList.contains('left') ? cell.textContent : figure(cell);
+  }
+  function compare(a, b) {
+    if (a === b) { return 0; }
+    if (a === null || b === null) { return a === null ? 1 : -1; }
+    var order = typeof a === 'string' ? a.localeCompare(b, undefined, { numeric: true }) : a - b;
+    return sorted.descending ? -order : order;
+  }
+  function sort(column, descending) {
+    sorted.column = column;
+    sorted.descending = descending;
+    var keys = rows.map(function (item) { return column < 0 ? item.place : key(item, column); });
+    var order = rows.map(function (item, index) { return index; });
+    order.sort(function (a, b) { return compare(keys[a], keys[b]) || rows[a].place - rows[b].place; });
+    var fragment = document.createDocumentFragment();
+    order.forEach(function (index) { fragment.appendChild(rows[index].row); });
+    body.appendChild(fragment);
+    headers.forEach(function (header, index) {
+      if (index === column) { header.setAttribute('aria-sort', descending ? 'descending' : 'ascending'); } else { header.removeAttribute('aria-sort'); }
     });
-    shown.textContent = rows + ' shown';
   }
+  function filter() {
+    var wanted = name.value.trim().toLowerCase();
+    var verdicts = {};
+    var count = 0;
+    boxes.forEach(function (box) { verdicts[box.value] = box.checked; });
+    rows.forEach(function (item) {
+      var on = verdicts[item.row.dataset.verdict] && item.name.indexOf(wanted) !== -1 && selects.every(function (select) {
+        return !select.value || item.row.getAttribute('data-' + select.dataset.filter) === select.value;
+      });
+      item.row.hidden = !on;
+      if (item.detail) { item.detail.hidden = !on; }
+      count += on ? 1 : 0;
+    });
+    shown.textContent = count.toLocaleString('en') + ' of ' + rows.length.toLocaleString('en') + ' shown';
+  }
+  function remember() {
+    var state = [];
+    function add(label, value) { state.push(label + '=' + encodeURIComponent(value)); }
+    if (name.value.trim()) { add('name', name.value.trim()); }
+    selects.forEach(function (select) { if (select.value) { add(select.dataset.filter, select.value); } });
+    if (boxes.some(function (box) { return !box.checked; })) {
+      add('verdict', boxes.filter(function (box) { return box.checked; }).map(function (box) { return box.value; }).join(','));
+    }
+    if (sorted.column >= 0) { add('sort', (sorted.descending ? '-' : '') + sorted.column); }
+    try { history.replaceState(null, '', state.length ? '#?' + state.join('&') : '#'); } catch (error) { return; }
+  }
+  function recall() {
+    var state = {};
+    location.hash.slice(2).split('&').forEach(function (part) {
+      var cut = part.indexOf('=');
+      try { state[part.slice(0, cut)] = decodeURIComponent(part.slice(cut + 1)); } catch (error) { return; }
+    });
+    name.value = state.name || '';
+    selects.forEach(function (select) { select.value = state[select.dataset.filter] || ''; });
+    boxes.forEach(function (box) { box.checked = state.verdict === undefined || state.verdict.split(',').indexOf(box.value) !== -1; });
+    var column = Math.abs(parseInt(state.sort, 10));
+    if (column < headers.length) { sort(column, state.sort.charAt(0) === '-'); }
+  }
+  function follow() {
+    if (location.hash.slice(0, 2) === '#?') { recall(); filter(); return; }
+    var target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target) { return; }
+    target.hidden = false;
+    for (var part = target; part; part = part.parentElement) { if (part.tagName === 'DETAILS') { part.open = true; } }
+    target.scrollIntoView();
+  }
+  headers.forEach(function (header, column) {
+    var button = document.createElement('button');
+    button.type = 'button';
+    button.textContent = texts[column];
+    button.addEventListener('click', function () {
+      sort(column, sorted.column === column ? !sorted.descending : !header.classList.contains('left') && column > 0);
+      remember();
+    });
+    header.textContent = '';
+    header.appendChild(button);
+  });
   var timer = 0;
-  text.addEventListener('input', function () { clearTimeout(timer); timer = setTimeout(apply, 120); });
-  boxes.forEach(function (box) { box.addEventListener('change', apply); });
+  name.addEventListener('input', function () { clearTimeout(timer); timer = setTimeout(function () { filter(); remember(); }, 120); });
+  boxes.concat(selects).forEach(function (control) { control.addEventListener('change', function () { filter(); remember(); }); });
   form.addEventListener('submit', function (event) { event.preventDefault(); });
-  function openTarget() {
-    var target = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
-    if (target && target.tagName === 'DETAILS') { target.open = true; target.scrollIntoView(); }
-  }
-  window.addEventListener('hashchange', openTarget);
+  window.addEventListener('hashchange', follow);
   form.hidden = false;
-  openTarget();
+  filter();
+  follow();
 }());
