@@ -2,48 +2,172 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What to do next, by what was seen. docs/causes.md has the same table with its sources, and a test compares them."""
+"""What to do next and with whom, by what was seen: the table of docs/causes.md, which a test compares with this one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL
+
+STORAGE, SYSTEM, VIRTUAL, MQ = "storage", "operating system", "virtualization or cloud", "MQ"
+"""Whom to talk to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What was seen, in words that a sentence can contain; what to do next; and who else can help with it."""
+
+    seen: str
+    next_step: str
+    who: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The next step with the people to talk to."""
+        return f"{self.next_step} (Talk to: {', '.join(self.who)}.)" if self.who else self.next_step
+
+
+SYMPTOMS = {
+    "disturbed": Advice(
+        "the host was disturbed",
+        "Remove the disturbance and measure again: give the virtual machine its processors for itself, and keep other work off the disk meanwhile.",
+        (VIRTUAL, SYSTEM),
+    ),
+    "throttled": Advice(
+        "a limit of the volume or of the instance was reached",
+        "Raise the limit that the note names, or choose an instance with more bandwidth, and measure again.",
+        (VIRTUAL,),
+    ),
+    "plateau": Advice(
+        "the rate fell to an even plateau",
+        "Find out which allowance ran out or which write cache filled up, and size the volume for the rate on the plateau: a busy queue manager gets no more.",
+        (STORAGE, VIRTUAL),
+    ),
+    "periodic": Advice(
+        "slow writes came at a regular interval",
+        "Look for what runs at this interval: snapshots, replication, cache flushes, scheduled jobs, monitoring.",
+        (STORAGE, SYSTEM),
+    ),
+    "first_pass": Advice(
+        "the first pass over the files was slow",
+        "Find out whether storage is allocated or initialized when it is first written (thin provisioning, restored snapshots); if so, write the volume once.",
+        (STORAGE, VIRTUAL),
+    ),
+    "some_slow": Advice(
+        "a part of the writes was several times slower than the rest",
+        "If the volume has several paths, compare their latency and errors and test each one alone. If it is striped or mirrored, compare its members.",
+        (STORAGE, SYSTEM),
+    ),
+    "tail": Advice(
+        "most writes were fast, and a few very slow",
+        "Compare the times of the slowest writes (stalls.csv) with what else used the storage then: backups, snapshots, garbage collection, other hosts.",
+        (STORAGE,),
+    ),
+    "steady": Advice(
+        "the latency was high all the time",
+        "Compare with the latency that the storage itself reports for this volume. If it reports less, look at paths and network; else ask for a faster class.",
+        (STORAGE,),
+    ),
+    "low_rate": Advice(
+        "the rate was low all the time",
+        "Compare with the bandwidth that was ordered for the volume and its paths, and with what others on the same paths and pool use.",
+        (STORAGE,),
+    ),
+    "class": Advice(
+        "slower than most volumes of its class",
+        "Compare firmware, paths, pool, queue settings and mount options with a volume of the same class that passes.",
+        (STORAGE, SYSTEM),
+    ),
+}
+"""Symptoms of hosts that do not keep a limit, the ones that explain most first."""
+
+OTHERS = {
+    "open": Advice(
+        "the figures decide nothing",
+        "Measure for as long as is said. Storage that lies at a limit has no reserve: ask for a faster class, or choose a profile that fits its purpose.",
+        (STORAGE,),
+    ),
+    "too_few": Advice("too few writes", "Measure longer: leave sweep_duration at 0, so that the profile decides.", ()),
+    "nothing": Advice("nothing was measured that the limit judges", "Add what the limit judges to sweep_block_sizes and sweep_queue_managers.", ()),
+    "waived": Advice("a waiver excuses the limit", "Solve the cause before the waiver expires.", (STORAGE, MQ)),
+    "io_error": Advice(
+        "a write failed",
+        "Put no recovery log there. Look in the system log of the host for errors of this device, and have the device or path replaced.",
+        (STORAGE, SYSTEM),
+    ),
+    "hung": Advice(
+        "a write did not return",
+        "Put no recovery log there. Look in the system log of the host for timeouts and lost paths at that time.",
+        (STORAGE, SYSTEM),
+    ),
+    "ended_early": Advice("the tester was stopped", "Measure again, and let the run come to its end.", ()),
+    "unreachable": Advice(
+        "the host cannot be reached",
+        "Connect to the host with ssh as Ansible does. When that works, certify these hosts again with --limit.",
+        (SYSTEM,),
+    ),
+    "missing": Advice(
+        "the host did not report",
+        "Look in Ansible's output for the last task of the host. If its tester was started, playbooks/collect.yml fetches what it measured.",
+        (),
+    ),
+    "collect": Advice(
+        "the results could not be used",
+        "Run playbooks/collect.yml for this run. If it says the same, measure the host again.",
+        (SYSTEM,),
+    ),
+    "error": Advice("nothing could be measured", "Solve what the message says, and measure the host again.", (SYSTEM,)),
+    "worse": Advice(
+        "worse than its baseline",
+        "Find out what changed since the baseline: firmware, paths, neighbours, settings. playbooks/status.yml names changes that it knows of.",
+        (STORAGE, SYSTEM),
+    ),
+    "uncompared": Advice(
+        "the comparison with the baseline decides nothing",
+        "Measure again if it is said that more runs decide it. If there is no baseline, begin one with gate_baseline_accept: true.",
+        (),
+    ),
+    "unqualified": Advice(
+        "the run was too short or too small to certify",
+        "Measure again with what is asked for. playbooks/preflight.yml says in advance whether a run can certify.",
+        (),
+    ),
+    "leftovers": Advice("something was left behind", "Run playbooks/cleanup.yml on these hosts as soon as their disks respond.", (SYSTEM,)),
+}
+"""What else can be the cause."""
 
 UNDECIDED = "Nothing is proven: this storage may keep the limit or break it."
 UNKNOWN = "Nothing is known about this storage."
 
-NEXT_STEPS = {
-    "unreachable": ("Connect to the host with ssh as the user of the inventory. If that works, run the certification again for these hosts with --limit."),
-    "missing": "Look in Ansible's output for the last task of the host. If its tester was started, playbooks/collect.yml fetches what it measured.",
-    "tester": "Do what the message asks for. If no compiler can be installed there, set tester_method: binary.",
-    "workspace": "Choose a path that may be tested with workspace_path, or do what the message asks for. Nothing was written.",
-    "sweep": "Look in the message and in the system log of the host for what ended the tester, and measure the host again.",
-    "collect": "Run playbooks/collect.yml for this run: it fetches the tables again. If they cannot be used, measure the host again.",
-    "error": "Do what the message asks for, and measure the host again.",
-    "io_error": "Look in the system log of the host for errors of this device, and show them to whoever runs the storage. Do not put a log there before.",
-    "hung": "Look in the system log for timeouts and path failures of this device, and show the time of the write to whoever runs the storage.",
-    "ended_early": "Measure the host again and let the run come to its end.",
-    "worse_than_baseline": (
-        "Find out what changed since the baseline: firmware, paths, neighbours, settings. playbooks/status.yml names the changes that it knows of."
-    ),
-    "baseline_open": "Measure again as the sentence says: more runs decide it. If it lacks a baseline, begin one with gate_baseline_accept.",
-    "does_not_certify": "Measure again with what the sentence asks for. playbooks/preflight.yml says in advance whether a run can certify.",
-    "left_behind": "Run playbooks/cleanup.yml on these hosts when their disks respond.",
-    "preflight": "",
-    "slow": "",
-    "disturbed": "",
-    "too_few": "Measure longer: set sweep_duration, or leave it at 0 so that the profile decides.",
-    "open": "Measure for as long as the sentence of each host says. If it says that no duration decides, the storage lies at the limit.",
+_CONSEQUENCES = {
+    "io_error": "A queue manager cannot commit a persistent message that it cannot write to its log.",
+    "hung": "As long as such a write lasts, a queue manager acknowledges no persistent message.",
+    "ended_early": "Only a part was measured, which decides nothing.",
+    "worse": "Persistent commits wait longer than when the baseline was made, even if every limit is kept.",
+    "uncompared": "Whether persistent commits wait longer than they used to is not known.",
+    "unqualified": "No certificate was issued, although no limit is broken: the run does not cover what the profile asks for.",
+    "leftovers": "It uses space on the file system under test, and no gate passes with it.",
+    **dict.fromkeys(("unreachable", "missing", "collect", "error"), UNKNOWN),
 }
-"""What to do next by what was seen."""
+
+ENDED_EARLY = "the tester ended before it had measured everything"
+"""How the reason begins that a tester was stopped."""
+
+
+def key_of_sentence(kind: str, verdict: str, stage: str, sentence: str) -> str:
+    """Return which advice is for a cause that is not about a limit, empty if none is."""
+    if kind == "measurement":
+        if sentence.startswith(ENDED_EARLY):
+            return "ended_early"
+        if verdict == FAIL:
+            return "hung" if "had not returned" in sentence else "io_error"
+    if kind in ("measurement", "unmeasured"):
+        return verdict if verdict in ("unreachable", "missing") else "collect" if stage == "collect" else "error"
+    return {"baseline": "worse" if verdict == FAIL else "uncompared", "qualification": "unqualified", "leftovers": "leftovers"}.get(kind, "")
 
 
 def of_sentence(kind: str, verdict: str, stage: str, sentence: str) -> tuple[str, str]:
     """Return consequence and next step of a cause that is not about a limit."""
-    return "", ""
-
-
-def of_limit(metric: str, why: str, hosts: Sequence[Host]) -> tuple[str, str]:
-    """Return what was seen on the hosts that do not keep a limit, and the next step."""
-    return "", ""
+    key = key_of_sentence(kind, verdict, stage, sentence)
+    return (_CONSEQUENCES[key], OTHERS[key].text) if key else ("", "")

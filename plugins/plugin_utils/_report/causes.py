@@ -21,6 +21,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import advic
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.consequences import Excess, consequence_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import and_list, fold_names, fold_sizes, natural, shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, JudgedRow, Model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.symptoms import Medians, medians_of, symptoms_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, Words, size_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, FAIL, GOOD, INCONCLUSIVE, PASS, rank
 
@@ -35,11 +36,14 @@ LIMIT, MEASUREMENT, UNMEASURED, BASELINE, QUALIFICATION, LEFTOVERS, PREFLIGHT = 
 )
 """Kinds of causes: a limit; a tester that did not get to its end; a host without a measurement; and so on."""
 
+SHOWN_SYMPTOMS = 2
+"""How many symptoms of the hosts of a cause are told, those of most hosts first."""
+
 LONGEST_TEXT = 400
 """How much of a text that came from a host is shown."""
 
-_ENDED_EARLY = "the tester ended before it had measured everything"
 # Whatever differs from host to host in sentences that are the same otherwise: figures, addresses, names with a number.
+_BECAUSE = re.compile(r"\): ([^:]+)")
 _PARTICULAR = re.compile(r"\S*[0-9]\S*")
 
 
@@ -126,7 +130,7 @@ def _kind_of(host: Host) -> str:
 
 
 def _with_verdict(host: Host, reason: str) -> tuple[str, str]:
-    return (INCONCLUSIVE if reason.startswith(_ENDED_EARLY) else host.verdict), reason
+    return (INCONCLUSIVE if reason.startswith(advice.ENDED_EARLY) else host.verdict), reason
 
 
 _SAYING: dict[str, Callable[[str, str], str]] = {
@@ -174,6 +178,7 @@ class _Broken:
     why: str
     on: list[tuple[Host, dict[str, Any], tuple[JudgedRow, ...]]] = field(default_factory=list)
     also: list[str] = field(default_factory=list)
+    on_others: list[tuple[Host, dict[str, Any], tuple[JudgedRow, ...]]] = field(default_factory=list)
 
     @property
     def hosts(self) -> list[Host]:
@@ -181,7 +186,9 @@ class _Broken:
 
     @property
     def text(self) -> str:
-        return f"{self.limit['limit']} (and {and_list(self.also)})" if self.also else self.limit["limit"]
+        if self.why == _OPEN:
+            return fold_list([self.limit["limit"], *self.also])
+        return f"{self.limit['limit']} (and {fold_list(self.also)})" if self.also else self.limit["limit"]
 
 
 # Why a limit does not pass.
@@ -204,8 +211,9 @@ def _of_limits(model: Model) -> Iterator[Cause]:
             groups.setdefault(key, _Broken(limit, limit["verdict"], why)).on.append((host, limit, rows))
     for group in groups.values():
         group.on.sort(key=lambda entry: _badness(entry[1]))
+    medians = medians_of(model.hosts) if groups else {}
     for group in _joined(groups.values()):
-        yield _of_limit(model, group)
+        yield _of_limit(model, group, medians)
 
 
 def _why(limit: dict[str, Any]) -> str:
@@ -225,15 +233,18 @@ def _badness(limit: dict[str, Any]) -> float:
 
 
 def _joined(groups: Iterable[_Broken]) -> list[_Broken]:
-    """Return the groups with those made one that say the same of the same hosts about the same metric, such as a limit and a hard limit."""
+    """Return the groups with those made one that say the same of the same hosts: about one metric, such as a limit and a hard limit, or that they are open."""
     alike: dict[tuple[Any, ...], list[_Broken]] = {}
     for group in groups:
-        alike.setdefault((group.limit["metric"], group.verdict, group.why, frozenset(host.label for host in group.hosts)), []).append(group)
+        metric = "" if group.why == _OPEN else group.limit["metric"]
+        alike.setdefault((metric, group.verdict, group.why, frozenset(host.label for host in group.hosts)), []).append(group)
     for same in alike.values():
-        same.sort(key=lambda group: _strictness(group.limit))
+        if same[0].why != _OPEN:
+            same.sort(key=lambda group: _strictness(group.limit))
         for group in same[1:]:
             hard = "the hard limit " if group.limit["hard"] else ""
-            same[0].also.append(f"{hard}{group.limit['limit'].removeprefix(group.limit['metric']).strip()}")
+            same[0].also.append(f"{hard}{group.limit['limit'].removeprefix(same[0].limit['metric']).strip()}")
+            same[0].on_others.extend(group.on)
     return [same[0] for same in alike.values()]
 
 
@@ -242,22 +253,47 @@ def _strictness(limit: dict[str, Any]) -> float:
     return -value if limit["bound"] == "min" else value
 
 
-def _of_limit(model: Model, group: _Broken) -> Cause:
+def _of_limit(model: Model, group: _Broken, medians: Medians) -> Cause:
     hosts = sorted(group.hosts, key=lambda host: natural(host.label)) if group.why in (_NOTHING, _NO_FIGURE) else group.hosts
-    worst = group.on[0][1]["worst"]
-    excess = Excess(group.limit["metric"], group.limit["unit"], [(host.label, rows) for host, limit, rows in group.on])
     known = group.why in (_BROKEN, _WAIVED)
-    seen, next_step = advice.of_limit(group.limit["metric"], group.why, hosts)
+    seen, next_step = _look(model, group, medians)
     return _cause(
         LIMIT,
         group.verdict,
         _STATEMENTS[group.why](model, group),
         hosts,
-        detail=worst["reason"],
-        consequence=consequence_of(excess) if known else advice.UNDECIDED,
+        detail=group.on[0][1]["worst"]["reason"],
+        consequence=consequence_of(Excess(group.limit["metric"], [rows for host, limit, rows in group.on])) if known else advice.UNDECIDED,
         seen=seen,
         next_step=next_step,
     )
+
+
+_ADVICE = {_WAIVED: "waived", _OPEN: "open", _NO_FIGURE: "too_few", _NOTHING: "nothing"}
+"""Why a limit does not pass, and the advice if the figures do not matter for it."""
+
+
+def _look(model: Model, group: _Broken, medians: Medians) -> tuple[str, str]:
+    """Return what the figures of the hosts look like, and what to do next because of that."""
+    if group.why in _ADVICE:
+        return "", advice.OTHERS[_ADVICE[group.why]].text
+    found: dict[str, list[tuple[Host, str]]] = {}
+    for host, limit, rows in group.on:
+        for key, text in symptoms_of(host, limit, rows, medians):
+            found.setdefault(key, []).append((host, text))
+    common = sorted(found, key=lambda key: -len(found[key]))[:SHOWN_SYMPTOMS]
+    seen = "; ".join(_seen(model, group, key, found[key]) for key in common)
+    return seen and f"{seen[0].upper()}{seen[1:]}.", " ".join(advice.SYMPTOMS[key].text for key in common)
+
+
+def _seen(model: Model, group: _Broken, key: str, on: Sequence[tuple[Host, str]]) -> str:
+    """Return what was seen on some hosts, with the figures of the first, which is the worst."""
+    text = f"{advice.SYMPTOMS[key].seen}"
+    if len(on) < len(group.on):
+        text += f" on {fold_names(host.label for host, figures in on)}"
+    worst, figures = on[0]
+    which = f"{shorten(worst.label)}: " if len(on) > 1 else ""
+    return f"{text} ({which}{shorten(figures, LONGEST_TEXT)})"
 
 
 def _state_broken(model: Model, group: _Broken) -> str:
@@ -272,12 +308,16 @@ def _state_disturbed(model: Model, group: _Broken) -> str:
 
 
 def _state_open(model: Model, group: _Broken) -> str:
-    return f"{group.text} neither kept nor broken beyond chance{_by(model, group, 'on')}{_at(model, group)}{_names(model, group)}{_worst(model, group)}"
+    needed = [limit["worst"].get("seconds_needed") for host, limit, rows in (*group.on, *group.on_others)]
+    known = [seconds for seconds in needed if seconds is not None]
+    enough = f"measuring for {_units.format_count(max(known))} s in all should decide it" if known else "it lies at the limit, so no duration decides it"
+    some = ", though some figures lie at the limit" if known and len(known) < len(needed) else ""
+    return f"{group.text} neither kept nor broken beyond chance{_by(model, group, 'on')}{_at(model, group)}{_names(model, group)}; {enough}{some}"
 
 
 def _state_no_figure(model: Model, group: _Broken) -> str:
-    because = group.on[0][1]["worst"]["reason"].rpartition(": ")[2]
-    return f"{group.text} cannot be judged{_by(model, group, 'on')}{_at(model, group)}{_names(model, group)}: {because}"
+    because = _BECAUSE.search(group.on[0][1]["worst"]["reason"])
+    return f"{group.text} cannot be judged{_by(model, group, 'on')}{_at(model, group)}{_names(model, group)}{f'; {because[1]}' if because else ''}"
 
 
 def _state_nothing(model: Model, group: _Broken) -> str:

@@ -23,16 +23,15 @@ _PERCENTILE = re.compile(r"latency_(time_weighted_)?p([0-9]+(?:_[0-9]+)?)\Z")
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """A limit's metric with the rows that break it, by host, the worst host first."""
+    """A limit's metric with the rows of each host that break it."""
 
     metric: str
-    unit: str
-    rows: Sequence[tuple[str, Sequence[JudgedRow]]]
+    rows: Sequence[Sequence[JudgedRow]]
 
     @property
     def values(self) -> list[float]:
         """Every figure that breaks the limit."""
-        return [row.value for label, rows in self.rows for row in rows if row.value is not None]
+        return [row.value for rows in self.rows for row in rows if row.value is not None]
 
 
 def consequence_of(excess: Excess) -> str:
@@ -47,16 +46,16 @@ def consequence_of(excess: Excess) -> str:
 
 
 def _of_mean(excess: Excess) -> str:
-    smallest = min((row.block_size_bytes or 0) for label, rows in excess.rows for row in rows)
-    means = [min(found) for found in (_at_size(rows, smallest) for label, rows in excess.rows) if found]
+    smallest = min((row.block_size_bytes or 0) for rows in excess.rows for row in rows)
+    means = [min(found) for found in (_at_size(rows, smallest) for rows in excess.rows) if found]
     least = min(means)
     per_second = 1e9 / least
     many = _units.format_count(per_second) if per_second >= 1 else _units.format_number(per_second)
     on = "this queue manager" if len(excess.rows) == 1 else "these queue managers"
     return (
         f"Each persistent commit on {on} waits {_units.format_duration(least)} or more on average ({size_text(smallest)} log writes). A queue manager writes "
-        f"its log one write at a time, so it cannot exceed about {many} log writes per second, and an application that commits alone cannot exceed as many "
-        "commits: only commits that come at the same time share a write."
+        f"its log one write at a time, so it cannot exceed about {many} log writes per second. One application thread cannot make more commits than that: only "
+        "commits that come at the same time share a write."
     )
 
 

@@ -20,15 +20,19 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_values import ProfileError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import AS_IT_STANDS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.stalls import stall_period
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, HostRecord, host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, Tables, TablesError, Words, parse_tables, printable, words_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import with_variables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, FAIL, GOOD, PASS, WORST_FIRST, badness, rank, worst
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, FAIL, GOOD, INCONCLUSIVE, PASS, WARN, WORST_FIRST, badness, rank, worst
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_class import volume_class
 
 NOT_MEASURED = "not measured"
 """Takes the place of a verdict in check mode."""
+
+HOSTS_WITH_STALLS = 200
+"""The largest number of hosts whose slowest writes are looked at."""
 
 CHARTED_HOSTS = 40
 """The largest number of hosts for which the tables of intervals are read, for the charts."""
@@ -103,7 +107,8 @@ class Host:
     notes are those of its record and what was noticed later, such as what it left behind. profile is the name of the host's own profile, empty if it is
     judged by the run's. decisive holds for each of limits the rows that have its verdict, none if that is pass. volume_class is what it has in common with
     volumes that are alike. valid_until is the last day of its certificate and certificate the SHA-256 of that, both empty if there is none. comparison is
-    what holding it against its baseline said, empty if no comparison was asked for.
+    what holding it against its baseline said, empty if no comparison was asked for. stall_period says at which interval stalls came, empty if at none or if
+    nobody looked.
     """
 
     host: str
@@ -131,6 +136,7 @@ class Host:
     leftovers: list[str] = field(default_factory=list)
     decisive: list[tuple[JudgedRow, ...]] = field(default_factory=list)
     disturbances: list[str] = field(default_factory=list)
+    stall_period: str = ""
     columns: tuple[str, ...] = ()
     rows: list[ResultRow] = field(default_factory=list)
     intervals: list[dict[str, Any]] = field(default_factory=list)
@@ -302,6 +308,7 @@ class _Reader:
         self._charted = charted
         self._profiles = run_directory.run.get("host_profiles") or {}
         self._classes = run_directory.run.get("host_classes") or {}
+        self._stalls_left = HOSTS_WITH_STALLS
         self._headers: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     @property
@@ -361,7 +368,7 @@ class _Reader:
             host.valid_until = valid_until if _DAY.match(str(valid_until)) else ""
 
     def _add_tables(self, host: Host, record: HostRecord) -> None:
-        wanted = ("run.csv", "results.csv", "intervals.csv") if self._charted else ("run.csv", "results.csv")
+        wanted = ["run.csv", "results.csv", *(["intervals.csv"] if self._charted else []), *(["stalls.csv"] if self._wants_stalls(host) else [])]
         try:
             tables = parse_tables(self._run_directory.read_tables(record, wanted))
         except (TablesError, RunDirectoryError) as error:
@@ -375,6 +382,13 @@ class _Reader:
             host.intervals = tables.intervals
         except TablesError as error:
             host.notes.append(printable(f"The seconds are not shown: {error}"))
+        host.stall_period = stall_period(tables)
+
+    def _wants_stalls(self, host: Host) -> bool:
+        """Whether to look at the stalls of a host: they can only explain why it does not pass, and a large fleet has too many of them."""
+        wanted = self._stalls_left > 0 and host.verdict in (FAIL, INCONCLUSIVE, WARN)
+        self._stalls_left -= wanted
+        return wanted
 
 
 def _rows(record: HostRecord, tables: Tables) -> list[ResultRow]:

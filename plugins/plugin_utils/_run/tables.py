@@ -31,7 +31,7 @@ MQ_LOG = "mq-log"
 TABLE_NAMES = ("run.csv", "results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv", "over.csv")
 """The tester's tables. Nothing else is collected from a host."""
 
-MAX_BYTES = {"run.csv": 1 << 20, "results.csv": 16 << 20, "intervals.csv": 64 << 20, "histogram.csv": 64 << 20, "over.csv": 64 << 20}
+MAX_BYTES = {"run.csv": 1 << 20, "results.csv": 16 << 20, "intervals.csv": 64 << 20, "histogram.csv": 64 << 20, "stalls.csv": 16 << 20, "over.csv": 64 << 20}
 """The largest table that is read, in bytes; one hour of seven block sizes needs less than 4 MiB."""
 
 EXIT_STATUSES = (0, 3, 4)
@@ -50,6 +50,7 @@ _RESULT_FIGURES = ("bytes_per_s", "latency_mean_ns", "latency_min_ns", "latency_
 _RESULT_MANDATORY = (*KEY_COLUMNS, *_RESULT_FILLED, *_RESULT_FIGURES)
 _INTERVAL_FIGURES = ("second", "partial", "operations", "bytes", "latency_sum_ns")
 _HISTOGRAM_FIGURES = ("batch", "latency_upper_ns", "operations")
+_STALL_FIGURES = ("rank", "start_offset_ns", "latency_ns")
 _OVER_FIGURES = ("second", "over_ns", "operations", "latency_sum_ns")
 
 _NAMES = ("stream", "operation")
@@ -88,8 +89,8 @@ class TablesError(ValueError):
 class Tables:
     """The tables of one run of the tester on one host.
 
-    run is run.csv as a dict of text; results is results.csv as typed rows in the order of the file. intervals, histogram and over are parsed when they
-    are first read, raise TablesError then, and are empty if the table is absent.
+    run is run.csv as a dict of text; results is results.csv as typed rows in the order of the file. intervals, histogram, stalls and over are parsed when
+    they are first read, raise TablesError then, and are empty if the table is absent.
     """
 
     def __init__(self, run: dict[str, str], results: list[Row], files: Mapping[str, bytes]) -> None:
@@ -116,6 +117,11 @@ class Tables:
     def histogram(self) -> list[Row]:
         """Rows of histogram.csv: sparse counts by batch and upper bound, all workers together."""
         return self._optional("histogram.csv", _HISTOGRAM_FIGURES)
+
+    @cached_property
+    def stalls(self) -> list[Row]:
+        """Rows of stalls.csv: the slowest operations of each step."""
+        return self._optional("stalls.csv", _STALL_FIGURES)
 
     @cached_property
     def over(self) -> list[Row]:

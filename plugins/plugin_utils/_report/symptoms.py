@@ -1,0 +1,171 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the figures of a host that does not keep a limit look like. It is a hint where to look, and never changes a verdict."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import find_metric
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, JudgedRow
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, size_text
+
+SEVERAL_TIMES = 3.0
+"""From this ratio on, slow writes differ from fast ones in kind."""
+SLOW_FIRST_PASS = 1.5
+DEPARTS = 1.5
+"""From this ratio to the median of its class on, a volume departs from it."""
+FEWEST_ALIKE = 5
+"""The smallest class whose median says anything."""
+
+Medians = Mapping[str, "Median"]
+
+
+@dataclass(frozen=True, slots=True)
+class Median:
+    """The median of the mean latencies of a class of volumes, at the block size at which all of them were measured."""
+
+    step: tuple[int, int]
+    mean_ns: float
+    volumes: int
+
+
+def medians_of(hosts: Iterable[Host]) -> dict[str, Median]:
+    """Return for each class of alike volumes the median of their mean latencies at the smallest block size, if enough were measured."""
+    found: dict[tuple[str, tuple[int, int]], list[float]] = {}
+    for host in hosts:
+        if host.volume_class and (smallest := _smallest(host)):
+            found.setdefault((host.volume_class, smallest[0]), []).append(smallest[1])
+    largest: dict[str, Median] = {}
+    for (name, step), means in found.items():
+        if len(means) >= FEWEST_ALIKE and (name not in largest or len(means) > largest[name].volumes):
+            largest[name] = Median(step, statistics.median(means), len(means))
+    return largest
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A host that does not keep a limit (an entry of its limits), with the figures of its rows of all queue managers that the limit is about."""
+
+    host: Host
+    limit: Mapping[str, Any]
+    rows: Sequence[Mapping[str, Any]]
+
+    @property
+    def is_latency(self) -> bool:
+        """Whether the limit is one on a latency."""
+        return self.limit["unit"] == "ns"
+
+    @property
+    def worst(self) -> Mapping[str, Any]:
+        """The row that is worst in the limit's metric, empty if there is none."""
+        found = find_metric(self.limit["metric"])
+        rows = [row for row in self.rows if found and row.get(found.column) is not None]
+        if not found or not rows:
+            return {}
+        return (min if found.bound == "min" else max)(rows, key=lambda row: row[found.column])
+
+
+def symptoms_of(host: Host, limit: Mapping[str, Any], decisive: Sequence[JudgedRow], medians: Medians) -> list[tuple[str, str]]:
+    """Return what was seen as (key, figures): what explains best why a limit is not kept, and whether the volume departs from its class."""
+    steps = {(row.load_point, row.block_size_bytes) for row in decisive}
+    suspect = Suspect(host, limit, [row for row in _all_rows(host) if (row["load_point"], row["block_size_bytes"]) in steps])
+    found = [(key, text) for key, see in _EXPLAIN.items() if (text := see(suspect))][:1]
+    departure = _departure(host, medians)
+    return [*found, ("class", departure)] if departure else found
+
+
+def _disturbed(suspect: Suspect) -> str:
+    return ", ".join(suspect.host.disturbances)
+
+
+def _noted(words: str) -> Callable[[Suspect], str]:
+    """Return what finds the first note of the judgement that contains some words."""
+    return lambda suspect: next((note for note in suspect.host.recorded_notes if words in note), "")
+
+
+def _periodic(suspect: Suspect) -> str:
+    return suspect.host.stall_period if suspect.is_latency else ""
+
+
+def _slow_first_pass(suspect: Suspect) -> str:
+    for row in suspect.rows:
+        first, later = row.get("first_pass_latency_mean_ns"), row.get("later_passes_latency_mean_ns")
+        if first and later and first >= SLOW_FIRST_PASS * later:
+            return f"mean {_units.format_duration(first)} in the first pass and {_units.format_duration(later)} later{_at(row)}"
+    return ""
+
+
+def _some_slow(suspect: Suspect) -> str:
+    row = suspect.worst
+    median, p90 = row.get("latency_p50_ns"), row.get("latency_p90_ns")
+    if not suspect.is_latency or not median or not p90 or p90 < SEVERAL_TIMES * median:
+        return ""
+    return f"half of them took at most {_units.format_duration(median)}, but one in ten took {_units.format_duration(p90)} or longer{_at(row)}"
+
+
+def _tail(suspect: Suspect) -> str:
+    row, metric = suspect.worst, suspect.limit["metric"]
+    median, value = row.get("latency_p50_ns"), row.get(f"{metric}_ns")
+    if not suspect.is_latency or not median or not value or median > suspect.limit["limit_value"] or value < SEVERAL_TIMES * median:
+        return ""
+    return f"p50 {_units.format_duration(median)}, {metric.removeprefix('latency_').replace('_', '.')} {_units.format_duration(value)}{_at(row)}"
+
+
+def _steady(suspect: Suspect) -> str:
+    row = suspect.worst
+    mean, median = row.get("latency_mean_ns"), row.get("latency_p50_ns")
+    if not suspect.is_latency or not mean:
+        return ""
+    return f"mean {_units.format_duration(mean)}{f', p50 {_units.format_duration(median)}' if median else ''}{_at(row)}"
+
+
+def _low_rate(suspect: Suspect) -> str:
+    row, metric = suspect.worst, find_metric(suspect.limit["metric"])
+    return f"{metric.kind.format(row[metric.column])}{_at(row)}" if row and metric and metric.bound == "min" else ""
+
+
+def _departure(host: Host, medians: Medians) -> str:
+    median, own = medians.get(host.volume_class), _smallest(host)
+    if not median or not own or own[0] != median.step or own[1] < DEPARTS * median.mean_ns:
+        return ""
+    return (
+        f"mean {_units.format_duration(own[1])} at {size_text(own[0][1])}; median of the {_units.format_count(median.volumes)} volumes "
+        f"{_units.format_duration(median.mean_ns)}"
+    )
+
+
+_EXPLAIN: dict[str, Callable[[Suspect], str]] = {
+    "disturbed": _disturbed,
+    "throttled": _noted(" limit was reached for "),
+    "plateau": _noted("a burst allowance may have run out"),
+    "periodic": _periodic,
+    "first_pass": _slow_first_pass,
+    "some_slow": _some_slow,
+    "tail": _tail,
+    "steady": _steady,
+    "low_rate": _low_rate,
+}
+
+
+def _all_rows(host: Host) -> list[dict[str, Any]]:
+    return [figures for dummy, figures in host.results() if figures["worker"] == ALL_WORKERS]
+
+
+def _smallest(host: Host) -> tuple[tuple[int, int], float] | None:
+    """Return load point and block size of the smallest step of a host, and its mean latency; None if nothing was measured."""
+    rows = [row for row in _all_rows(host) if row["block_size_bytes"] is not None and row.get("latency_mean_ns") is not None]
+    if not rows:
+        return None
+    row = min(rows, key=lambda row: (row["load_point"], row["block_size_bytes"]))
+    return (row["load_point"], row["block_size_bytes"]), row["latency_mean_ns"]
+
+
+def _at(row: Mapping[str, Any]) -> str:
+    return f" at {size_text(row['block_size_bytes'])}"

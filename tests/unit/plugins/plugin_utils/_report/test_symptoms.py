@@ -1,0 +1,123 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the figures of hosts look like, and that the advice for it is what the documentation says."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import advice, symptoms
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import causes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.stalls import period_of
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+
+PROFILE = {
+    "name": "mine",
+    "limits": [
+        {"metric": "latency_mean", "max": "1 ms", "block_size": {"max": "64K"}},
+        {"metric": "latency_p99", "max": "2 ms", "block_size": {"max": "64K"}},
+        {"metric": "bytes_per_s", "min": "250 MB/s", "block_size": "1M"},
+    ],
+}
+SLOW = {"latency_ns": 5_000_000}
+MS = 10**6
+
+
+def sweep(seconds=20, **keys):
+    return fabricate.sweep_rows((4096, 1 << 20), seconds=seconds, **keys)
+
+
+def stalls(starts_ms):
+    columns = (*fabricate.KEY_COLUMNS, "rank", "start_offset_ns", "latency_ns")
+    return fabricate.table(columns, [(1, 4096, 1, "log", "write", 1, rank, start * MS, 90 * MS) for rank, start in enumerate(starts_ms, start=1)])
+
+
+def seen_on(tmp_path, host, metric, others=None, notes=()):
+    """Return what a report says was seen on a host that breaks a limit."""
+    directory = fabricate.run_directory(tmp_path, {"db07": host, **(others or {})}, profile=PROFILE)
+    directory.note_facts("db07", "log", {}, notes)
+    judge_run(directory, GATE)
+    (cause,) = [cause for cause in causes(build_model(directory)) if cause.statement.startswith(metric) and "db07" in cause.hosts]
+    return cause
+
+
+@pytest.mark.parametrize(
+    ("key", "metric", "keys", "figures"),
+    [
+        ("disturbed", "latency_mean", {"cpu_steal_share": "0.2"}, "the hypervisor took 20 % of the processor time"),
+        ("some_slow", "latency_mean", {"rows": {"latency_p50_ns": 300_000, "latency_p90_ns": 4_000_000}}, "one in ten took 4 ms or longer at 4 KiB"),
+        ("tail", "latency_p99", {"rows": {"latency_p50_ns": 300_000, "latency_p90_ns": 400_000}}, "p50 300 us, p99 10 ms at 4 KiB"),
+        (
+            "first_pass",
+            "latency_p99",
+            {"rows": {"first_pass_latency_mean_ns": 9_000_000, "later_passes_latency_mean_ns": 300_000}},
+            "mean 9 ms in the first pass and 300 us later at 4 KiB",
+        ),
+        ("steady", "latency_mean", {}, "mean 5 ms, p50 5 ms at 4 KiB"),
+        ("low_rate", "bytes_per_s", {}, "MB/s at 1 MiB"),
+    ],
+)
+def test_each_symptom_is_seen_in_its_figures(tmp_path, key, metric, keys, figures):
+    run_keys = {name: value for name, value in keys.items() if name != "rows"}
+    cause = seen_on(tmp_path, fabricate.tables(sweep(**SLOW, **keys.get("rows", {})), **run_keys), metric)
+    wanted = advice.SYMPTOMS[key]
+    assert cause.seen.lower().startswith(f"{wanted.seen} (")
+    assert figures in cause.seen
+    assert cause.next_step == wanted.text
+
+
+@pytest.mark.parametrize(
+    ("key", "note"),
+    [
+        ("throttled", "The volume's own IOPS limit was reached for 41 % of the time: 4 min (nvme1n1)"),
+        ("plateau", "At 4 KiB, from second 42 on the rate stayed at 61 % of before: a burst allowance may have run out, or a write cache may be full"),
+    ],
+)
+def test_notes_of_the_record_are_symptoms(tmp_path, key, note):
+    cause = seen_on(tmp_path, fabricate.tables(sweep(**SLOW)), "latency_mean", notes=[note])
+    assert (note in cause.seen, cause.next_step) == (True, advice.SYMPTOMS[key].text)
+
+
+def test_stalls_at_a_regular_interval_are_a_symptom(tmp_path):
+    files = {**fabricate.tables(sweep(**SLOW)), "stalls.csv": stalls([1000, 4010, 7000, 9990, 13_000])}
+    cause = seen_on(tmp_path, files, "latency_mean")
+    assert "about every 3 s, 5 times at 4 KiB" in cause.seen
+    assert cause.next_step == advice.SYMPTOMS["periodic"].text
+
+
+def test_a_volume_that_departs_from_its_class_is_told_in_addition(tmp_path):
+    others = {f"db1{number}": fabricate.tables(sweep()) for number in range(symptoms.FEWEST_ALIKE)}
+    cause = seen_on(tmp_path, fabricate.tables(sweep(**SLOW)), "latency_mean", others)
+    assert "slower than most volumes of its class (mean 5 ms at 4 KiB; median of the 6 volumes 2" in cause.seen
+    assert cause.next_step == f"{advice.SYMPTOMS['steady'].text} {advice.SYMPTOMS['class'].text}"
+
+
+@pytest.mark.parametrize(
+    ("starts_ms", "period"),
+    [
+        ([0, 3000, 6000, 9000, 12_000], (3e9, 5)),
+        ([0, 20, 3000, 6000, 6050, 9000, 12_000], (3e9, 5)),
+        ([0, 3000, 6000, 9000], None),
+        ([0, 3000, 6000, 9000, 13_000], None),
+        ([0, 100, 7000, 9000, 9500, 12_000], None),
+        ([], None),
+    ],
+)
+def test_only_five_stalls_with_regular_gaps_have_a_period(starts_ms, period):
+    assert period_of([(start * MS, 90 * MS) for start in starts_ms]) == period
+
+
+def test_slow_writes_far_below_the_longest_one_are_no_stalls():
+    assert period_of([(0, 90), *((start * 10**9, 29) for start in range(1, 9))]) is None
+
+
+def test_the_documentation_has_each_advice_in_the_same_words():
+    text = (fabricate.PROJECT / "docs/causes.md").read_text(encoding="utf-8")
+    documented = set(re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", text, re.MULTILINE)) - {("what was seen", "next step", "talk to"), ("---",) * 3}
+    known = (*advice.SYMPTOMS.values(), *advice.OTHERS.values())
+    assert documented == {(each.seen, each.next_step, ", ".join(each.who) or "-") for each in known}
