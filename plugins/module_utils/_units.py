@@ -151,7 +151,7 @@ def _read(value, kind, units, allowed, fold=False):
 
 
 def _split(value):
-    """Return a value's number as a Decimal and its unit as text; the number is None if it is none."""
+    """Return a value's number as a Decimal and its unit as text; the number is None if the value does not contain one."""
     if isinstance(value, bool):
         return None, ""
     if isinstance(value, int):

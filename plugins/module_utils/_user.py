@@ -23,7 +23,7 @@ def name():
 
 
 def why_other(promised):
-    """Return why this process is not to go on as the user it runs as; empty if that is ``promised``, or if nobody is."""
+    """Return why this process must not continue as the user it runs as; empty if that is the ``promised`` one, or if none is promised."""
     if promised in ("", name()):
         return ""
     try:

@@ -21,7 +21,7 @@ VERIFY_BYTES_PER_S = 32 << 20
 ASSUMED_FORMAT_BYTES_PER_S = 100e6
 """How fast the files are assumed to be written in full before the common start."""
 LONGEST_DEADLINE_S = 31536000
-"""A deadline of our own is at most this, which the tester takes."""
+"""The longest deadline that the tester accepts."""
 DEFAULT_DURATION_S = 60
 """How long a row is measured if neither the role's variable nor the profile says it."""
 

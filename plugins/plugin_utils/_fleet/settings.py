@@ -16,7 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison impo
 SHOWN_HOSTS = 5
 MOST_DAYS = 3650
 MOST_CHARACTERS = 500
-"""In what a host's variable says about its storage array."""
+"""The longest text that a host's variable may contain about its storage array."""
 LEAST_MARGIN = 0.01
 MOST_MARGIN = 1.0
 NO_BASELINE = "none"

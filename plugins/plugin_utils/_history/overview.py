@@ -23,7 +23,7 @@ SCHEMA_VERSION = 1
 SHOWN_LINES = 100
 SHOWN_CHANGES = 5
 SHOWN_CHARACTERS = 60
-"""Of a fact that changed."""
+"""How much of a fact that changed is shown."""
 
 
 def problems_of(lines: Sequence[Status], expected: Iterable[str]) -> list[str]:

@@ -24,7 +24,7 @@ class _Sign:
     show: Callable[[float], str] = _units.format_ratio
 
 
-# A write to these makes many times its size of metadata, which is nobody else's I/O although the tester did not ask for it.
+# A write to these causes many times its size in metadata. The tester did not write that, but nobody else did either.
 _COPY_ON_WRITE = ("btrfs", "zfs", "bcachefs")
 
 _FROZEN = _Sign("oversleep_max_ns", 0.5e9, "the tester itself was frozen for {value}", show=_units.format_duration)

@@ -133,7 +133,7 @@ def _fleet_problems(hosts: list[dict[str, Any]], check_mode: bool) -> list[str]:
 
 
 def _wrong_fails_expected(run: Mapping[str, Any], hosts: list[dict[str, Any]]) -> float | None:
-    """Return how many of the measured hosts may at most be failed by chance, each at the confidence of its profile, None if that is not more than one."""
+    """Return how many of the measured hosts may fail by chance at most, each at the confidence of its profile, None if that is not more than one."""
     measured = [host["host"] for host in hosts if host["verdict"] in (*GOOD, FAIL, INCONCLUSIVE)]
     expected = round(math.fsum(_wrong_fail_share(profile_data(run, host)) for host in measured), 1)
     return expected if expected > 1 else None

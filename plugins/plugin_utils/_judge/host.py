@@ -38,7 +38,7 @@ IDENTITY_PREFIXES = ("filesystem_", "mount_", "device_", "direct_io_", "nfs_", "
 """Prefixes of the keys in run.csv that describe what was tested; these keys are added to the facts of the host."""
 
 ARRAY_SETTINGS = "array_settings"
-"""The fact that the host's variables say."""
+"""The fact that comes from the host's variables."""
 
 NOTHING_MEASURED = "nothing was measured"
 
@@ -63,7 +63,7 @@ _FOOTPRINT_KEYS = ("option_file_size_bytes", "option_files")
 def judge_host(record: HostRecord, tables: Tables | None, profile: Profile, today: datetime.date) -> dict[str, Any]:
     """Return the judged part of a host's record (verdict, certified, qualification, reasons and judgements).
 
-    record is what is known of the host so far, tables is what its tester measured, today is the day on which waivers are looked at.
+    record is what is known of the host so far, tables is what its tester measured, today is the day that decides whether a waiver is valid.
     """
     if record.error:
         return _unmeasured(*_verdict_of_error(record.error))

@@ -4,7 +4,7 @@
 
 """A limit against the rows that it judges: the one place that decides what a figure proves.
 
-A figure that the number of operations cannot support is no figure: it decides nothing.
+A figure for which there were too few operations decides nothing.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ _WAIVER_KEYS = ("host", "metric", "until", "reason")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}\Z")
 _LONGEST_S = 7 * 24 * 3600
 _MAX_EXTENDED = 8
-"""So many profiles may extend each other in a row."""
+"""The longest chain of profiles that extend each other."""
 
 _EXTENDS_NOTHING = Profile("", 1, "", 0, 0, (), 0.95, 0, (), ())
 """What a profile without `extends` begins with: the defaults."""

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the seconds of a run prove about a limit, with which confidence, and how long a run would have to be if they prove nothing.
+"""What the seconds of a run prove about a limit, with which confidence, and how long the run would have to be if they prove nothing.
 
-A share test bets on each block of seconds that the limit is kept (or broken). If it is not, the product of the gains is at most 1 on average, so that it
+A share test bets on each block of seconds that the limit is kept (or broken). If it is not, the product of the gains is at most 1 on average, so it
 exceeds 1/alpha with a probability of at most alpha (Markov; Waudby-Smith and Ramdas, arXiv 2010.09686). The bets are fixed beforehand. Blocks grow until
-the excesses of neighbours no longer hang together: disks are slow in bursts, and a burst must not count as several witnesses.
+the excesses of neighbours are no longer correlated: disks are slow in bursts, and a burst must not count as several witnesses.
 
 A pass is given at alpha, a fail at alpha over the number of judgements: a host passes only if all its judgements do, but one fail is enough to fail it.
 Counts and times stay integers until the gain is formed, and products are sums of logarithms.
@@ -30,7 +30,7 @@ SHARE_OF_OPERATIONS = "share of operations"
 SHARE_OF_TIME = "share of time"
 """Method of a time-weighted percentile: for how much of the time an operation was in progress that took longer than the limit."""
 BATCH_MEANS = "batch means"
-"""Method of a mean or a rate: how far the means of stretches of the time lie apart."""
+"""Method of a mean or a rate: by how much the means of parts of the run differ."""
 AS_IT_STANDS = "as it stands"
 """Method of every other figure: it is compared with its limit, and nothing is claimed beyond it."""
 
@@ -39,7 +39,7 @@ _FOREVER_S = 10**12
 
 _PASS_BETS = ((1.0, 0.6), (0.5, 0.2), (0.25, 0.1), (0.125, 0.1))
 _FAIL_BETS = tuple((4.0**-power, 1 / 6) for power in range(6))
-"""Stakes, as a share of the greatest, and their weights."""
+"""Stakes, as a share of the largest possible one, and their weights."""
 
 _FEWEST_BLOCKS = 20
 _INDEPENDENT = 0.3
@@ -52,7 +52,7 @@ _EPISODES_EXPECTED = 10
 _MOST_BATCHES = 30
 _FEWEST_BATCHES = 10
 SECONDS_FOR_A_MEAN = 2 * _FEWEST_BATCHES
-"""In fewer seconds no mean is decided."""
+"""The fewest seconds that can decide a mean."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def move_back(time_ns: Sequence[int], slow_ns: Sequence[int], writers: int) -> t
 
 
 def ratio_within(x: Sequence[float], y: Sequence[float], limit: float, bound: str, *, alpha: float, judgements: int) -> Evidence:
-    """Test whether sum x / sum y, both of each second, keeps a limit that is a `max` or a `min`, by the spread of batches and how they hang together.
+    """Test whether sum x / sum y, both of each second, keeps a limit that is a `max` or a `min`, by the spread of batches and their correlation.
 
     Raises ValueError if y holds nothing to divide by.
     """
@@ -358,12 +358,12 @@ def _covered_episode(reserve: float, seconds: int) -> float:
 
 
 def _within_reach(needed: float, seconds: int) -> int | None:
-    """Return the whole seconds needed in all, or None if a run of that length is no answer."""
+    """Return the whole seconds needed in all, or None if a run of that length is not an answer."""
     return math.ceil(needed) if needed <= _LONGEST_EXTENSION * seconds else None
 
 
 def _standard_error(deviations: Sequence[float], correlation: float) -> float:
-    """Return the standard error of a mean of batches whose neighbours hang together."""
+    """Return the standard error of a mean of batches whose neighbours are correlated."""
     count = len(deviations)
     corrected = min(0.9, max(0.0, correlation + (1 + 3 * correlation) / count))
     variance = math.fsum(deviation * deviation for deviation in deviations) / (count - 1)

@@ -76,7 +76,7 @@ def _name(volume: Mapping[str, Any]) -> str:
 
 
 def _difference(earlier: Mapping[str, Any], later: Mapping[str, Any], key: str) -> float | None:
-    """Return by how much a counter grew, None if it went backwards or is none."""
+    """Return by how much a counter grew, None if it went backwards or is not a number."""
     first, last = (volume.get(key) for volume in (earlier, later))
     if not all(isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= _LARGEST for value in (first, last)):
         return None

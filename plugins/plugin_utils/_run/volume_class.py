@@ -12,7 +12,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 
 SIZE_VARIES = ("zfs",)
-"""File systems whose size is that of what is free, so that it says nothing about which one it is."""
+"""File systems whose size varies with the free space, so it does not identify them."""
 
 
 def volume_class(named: Any, facts: Mapping[str, Any]) -> str:
