@@ -66,7 +66,7 @@ def test_the_memory_of_a_fleet(inventory: Path, controller: Controller) -> None:
     assert (expired.status, states(expired)) == (2, {"h1": "expired"})
 
     # One run against one cannot tell, and says what would, unless something else disturbed the runs.
-    assert controller.run("certify", *h1, gate_profile=GOOD).status == 0
+    assert controller.run("certify", *h1, gate_profile=GOOD, gate_array_settings={"pool": "gold1", "cache": 64}).status == 0
     first, second = (each.path for each in certified.certifications)
     compared = controller.run("compare", *h1, compare_before=first.name, compare_after=str(second))
     said = " ".join(compared.screen.split())
@@ -96,6 +96,15 @@ def test_the_memory_of_a_fleet(inventory: Path, controller: Controller) -> None:
     imported = controller.run("status", *everything)
     assert "h2: missing" in imported.screen and states(imported) == {"h1": "failed", "h2": "none"}
     assert controller.run("history", *everything).status == 2
+
+    # What was imported is shown by its throughput, with what was measured since.
+    drift = controller.run("drift", *everything)
+    assert drift.status == 0 and "NO DRIFT: none of 2 volumes" in drift.screen
+    reports = controller.directory / "reports"
+    shown = {volume["host"]: volume for volume in json.loads((reports / "drift.json").read_text())["volumes"]}
+    assert shown["h1"]["certificates"][0]["judged_at"][:4] == "2019" and shown["h2"]["volume"] == "data"
+    assert {each["figure"] for each in shown["h2"]["series"]} == {"bytes_per_s"}
+    assert (reports / "drift.html").read_text().count("<svg") >= 2
 
 
 @pytest.mark.usefixtures("machine")

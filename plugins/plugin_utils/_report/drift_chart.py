@@ -20,7 +20,7 @@ from markupsafe import Markup
 WIDTH = 640
 HEIGHT = 210
 COLOURS = 7
-MARKS = {"method_version": "M", "kernel": "K", "device_firmware": "F", "mount_options": "O"}
+MARKS = {"method_version": "M", "kernel": "K", "device_firmware": "F", "mount_options": "O", "array_settings": "A"}
 """Changes with a letter of their own; the others share one."""
 OTHER_MARK = "\u2022"
 IMPORTED_MARK = "I"
