@@ -33,6 +33,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings impo
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.baseline import named_certificates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of, try_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.selection import SelectionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import PolicyError, check_policy
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import collection_version
@@ -47,7 +48,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.ssh_keygen 
 VARIES = "differs between hosts"
 RESOLVED = ("sweep_duration",)
 """Variables whose default depends on the profile: the plan says what became of them."""
-USAGE_ERRORS = (ExpectationError, SettingsError, ProfileError, PolicyError, RunDirectoryError)
+USAGE_ERRORS = (ExpectationError, SettingsError, ProfileError, PolicyError, SelectionError, RunDirectoryError)
 
 
 class ActionModule(ControllerAction):
@@ -138,7 +139,7 @@ def tried_history(history: Mapping[str, Any], report_dir: str, create: bool) -> 
 
 
 def _baseline(settings: Mapping[str, Any], place: str) -> dict[str, Any]:
-    """Return what the hosts are to be held against, for run.json. Raises HistoryError if the history lacks a certificate or run that is named."""
+    """Return what the hosts are to be held against, for run.json. Raises SelectionError and HistoryError if a certificate or run that is named is unknown."""
     names, accept = settings["gate_baseline"], settings["gate_baseline_accept"]
     common = {"margin": settings["gate_margin"], "accept": accept, "named": names}
     if accept or not names:

@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Entry, fingerprint
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.selection import SelectionError, select
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import volumes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History, HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD, INCONCLUSIVE
 
 MOST_BEFORE = 10
@@ -24,14 +25,11 @@ MOST_EARLIER = 20
 
 
 def named_certificates(history: History, names: Iterable[str]) -> list[str]:
-    """Return the SHA-256 of the certificates that are named, by the beginning of it or by their run. Raises HistoryError if one is unknown."""
-    found: set[str] = set()
-    for name in names:
-        of_run = history.of_run(name)
-        if not of_run and not (len(name) >= 6 and set(name) <= set("0123456789abcdef")):
-            raise HistoryError(f"the history {history.place} has no run {name!r}, and that is not the SHA-256 of a certificate: correct gate_baseline")
-        found.update([entry.sha256 for entry in of_run] or [history.certificate(name).sha256])
-    return sorted(found)
+    """Return the SHA-256 of the certificates that are named. Raises SelectionError and HistoryError if the history does not have one of them."""
+    selection = select(history, names)
+    if selection.made:
+        raise SelectionError("gate_baseline names a run that the history does not know: import it with playbooks/history.yml -e history_import=...")
+    return sorted(selection.entries)
 
 
 def own_entries(own: Entry, entries: Iterable[Entry]) -> list[Entry]:

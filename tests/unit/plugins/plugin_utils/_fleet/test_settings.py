@@ -18,6 +18,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings impo
         ("gate_expected_count", ["3", 3], 3),
         ("sweep_poll_interval", [30, "30", 30.0], 30.0),
         ("sweep_mode", ["together", "together"], "together"),
+        ("gate_baseline", ["none", "", None, []], []),
+        ("gate_baseline", ["last", ["last"]], ["last"]),
+        ("gate_baseline", ["1ff4d5, R2", ["1ff4d5", "R2"]], ["1ff4d5", "R2"]),
+        ("gate_baseline", [123456], ["123456"]),
+        ("gate_margin", ["10 %", "10%", 0.1, "0.1"], 0.1),
     ],
 )
 def test_the_same_value_in_another_way_is_the_same(name, values, expected):
@@ -31,6 +36,9 @@ def test_the_same_value_in_another_way_is_the_same(name, values, expected):
         ("sweep_mode", {f"h{index}": "isolated" if index else "together" for index in range(9)}, "'isolated' on h1, h2, h3, h4, h5 and 3 more"),
         ("gate_report_only", {"a": "maybe"}, "gate_report_only: 'maybe' (of a) cannot be used"),
         ("gate_expected_count", {"a": "ten"}, "gate_expected_count: 'ten' (of a) cannot be used"),
+        ("gate_baseline", {"a": "last, R2"}, "none and last stand alone"),
+        ("gate_margin", {"a": 10}, "it must be from 1 % to 100 %"),
+        ("gate_margin", {"a": "some"}, "gate_margin: 'some' (of a) cannot be used"),
     ],
 )
 def test_what_differs_names_hosts_and_values(name, values, said):

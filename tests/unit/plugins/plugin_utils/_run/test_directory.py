@@ -373,6 +373,84 @@ def test_reading_has_an_end(tmp_path):
         read_file(str(tmp_path / "file"), 4)
 
 
+COMPARED = {"baseline": {"kind": "last", "margin": 0.1, "accept": False, "named": [], "certificates": []}}
+PASSED = {"outcome": "non-inferior", "verdict": "pass", "reason": "not worse"}
+WORSE = {"outcome": "worse", "verdict": "fail", "reason": "30 % more"}
+
+
+def compared_directory(tmp_path, **tables):
+    """Return a run that is held against a baseline, with the record of a host that keeps its limits, and its folder."""
+    directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["db07"], **COMPARED))
+    files = fabricate.tables(**tables)
+    return directory, directory.write_record(fabricate.judged(directory.run, "db07", files), files)
+
+
+@pytest.mark.parametrize(
+    "comparison, verdict, reason, limits_verdict",
+    [
+        (None, "inconclusive", "it has not been held against its baseline, because the gate did not come to it", "pass"),
+        (WORSE, "fail", "30 % more", "pass"),
+        ({**PASSED, "outcome": "inconclusive", "verdict": "inconclusive"}, "inconclusive", "not worse", "pass"),
+        ({}, "inconclusive", "its comparison.json cannot be used, so what it says about the baseline is not known", "pass"),
+        ({"verdict": "warn", "reason": "x"}, "inconclusive", "its comparison.json cannot be used, so what it says about the baseline is not known", "pass"),
+        ({"verdict": "fail", "reason": 1}, "inconclusive", "its comparison.json cannot be used, so what it says about the baseline is not known", "pass"),
+    ],
+)
+def test_a_host_is_judged_by_its_comparison_as_well(tmp_path, comparison, verdict, reason, limits_verdict):
+    directory, folder = compared_directory(tmp_path)
+    if comparison is not None:
+        directory.write_comparison(folder, comparison)
+    record = directory.read_record(folder)
+    assert (record.verdict, record.reasons, record.certified, record.qualification) == (verdict, [reason], False, f"the verdict is {verdict}")
+    assert record.comparison["limits_verdict"] == limits_verdict == directory.read_limits_record(folder).verdict
+    assert judge_fleet(directory.run, directory.iter_records())["verdict"] == verdict
+
+
+def test_a_comparison_that_passes_changes_nothing(tmp_path):
+    directory, folder = compared_directory(tmp_path)
+    limits = directory.read_limits_record(folder)
+    directory.write_comparison(folder, PASSED)
+    record = directory.read_record(folder)
+    assert (record.verdict, record.certified, record.reasons, record.notes) == ("pass", limits.certified, [], [*limits.notes, "not worse"])
+
+
+def test_the_worse_of_limits_and_comparison_counts_and_is_named_first(tmp_path):
+    directory, folder = compared_directory(tmp_path, exit_status=4, exit_reason="interrupted")
+    (ending,) = directory.read_limits_record(folder).reasons
+    directory.write_comparison(folder, {**WORSE, "verdict": "inconclusive"})
+    assert directory.read_record(folder).reasons == [ending, "30 % more"]
+    directory.write_comparison(folder, WORSE)
+    assert (directory.read_record(folder).verdict, directory.read_record(folder).reasons) == ("fail", ["30 % more", ending])
+
+
+def test_a_host_that_was_not_measured_is_not_compared(tmp_path):
+    directory, dummy = compared_directory(tmp_path)
+    folder = directory.write_record(fabricate.failed("db08"))
+    assert (directory.read_record(folder).verdict, directory.read_record(folder).comparison) == ("unreachable", None)
+
+
+def test_what_follows_from_a_comparison_is_removed_with_it(tmp_path):
+    directory, folder = compared_directory(tmp_path)
+    path = os.path.join(directory.path, folder)
+    directory.write_certificate(folder, "{}")
+    directory.write_verdict({"schema": 1})
+    directory.write_comparison(folder, WORSE)
+    assert directory.verdict() is None and not os.path.exists(os.path.join(path, "certificate.json"))
+    assert directory.note_leftovers("db07", "log", ["a file"])
+    assert (directory.read_limits_record(folder).verdict, directory.read_record(folder).verdict) == ("pass", "fail")
+    files = fabricate.tables()
+    directory.write_record(fabricate.judged(directory.run, "db07", files), files)
+    assert directory.read_comparison(folder) is None
+
+
+def test_a_merged_run_has_the_comparisons_of_its_runs(tmp_path):
+    directory, folder = compared_directory(tmp_path)
+    directory.write_comparison(folder, WORSE)
+    merged = RunDirectory.merge([directory.path], str(tmp_path))
+    assert merged.read_record(folder).verdict == "fail"
+    assert merged.read_record(folder).comparison == {**WORSE, "limits_verdict": "pass"}
+
+
 def test_merging_takes_the_newest_record_of_each_host_and_volume(tmp_path):
     files = fabricate.tables()
     older = RunDirectory.create(str(tmp_path / "a"), fabricate.run_data(["db07", "db08"], created_at="2026-11-20T00:00:00Z", host_profiles={"db07": {}}))
