@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.chart import charts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.facts import ShownFact, grouped_facts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import figures_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import size_text
@@ -68,14 +68,9 @@ class HostSection:
         return charts(self.of.intervals, self.of.words)
 
     @property
-    def facts(self) -> list[tuple[str, Any]]:
-        """Facts, workspace and how the tester ended, as pairs."""
-        groups = (
-            self.of.facts,
-            {f"workspace_{key}": value for key, value in self.of.workspace.items()},
-            {f"tester_{key}": value for key, value in self.of.tester.items()},
-        )
-        return [(key, _fact(key, value)) for group in groups for key, value in group.items() if value not in (None, "")]
+    def facts(self) -> list[tuple[str, list[ShownFact]]]:
+        """Facts, workspace and how the tester ended, by group."""
+        return grouped_facts(self.of.facts, self.of.workspace, self.of.tester)
 
     def _is_shown(self, verdict: str, figures: dict[str, Any]) -> bool:
         if figures["worker"] == "all":
@@ -87,7 +82,3 @@ def _who(name: str, load_point: int) -> str:
     if name != "all" or load_point == 1:
         return name
     return f"all {load_point}"
-
-
-def _fact(key: str, value: Any) -> Any:
-    return _units.format_size(value) if key.endswith("_bytes") and isinstance(value, int) else value

@@ -198,7 +198,7 @@ def test_a_host_in_detail(tmp_path):
     ] in page.rows
     stalled = "latency_max at least 20.5 ms (limit < 10 s) at 1 MiB, queue manager QMA of 2 (585,767 writes): the slowest write was still in flight"
     assert ["latency_max < 10 s", "every row", "? inconclusive", "8 of 8", stalled] in page.rows
-    assert ["memory_bytes", "62.8 GiB"] in page.rows
+    assert ["Memory", "62.8 GiB"] in page.rows
     assert ["gate_report_only", "no"] in page.rows
     assert ["sweep_block_sizes", "4K, 64K, 1M"] in page.rows
     assert page.tags.count("svg") == 5

@@ -1,0 +1,263 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Facts as people read them: grouped by what they are about, named, with units, and with a hint if a value says something about a queue manager's log."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+
+HOST, FILE_SYSTEM, DEVICE, TESTER = "Host", "File system", "Device", "Tester"
+GROUPS = (HOST, FILE_SYSTEM, DEVICE, TESTER)
+
+_WHOLE = re.compile(r"[0-9]{1,20}\Z")
+_LARGEST = 1 << 64
+_BARRIERS_OFF = frozenset(("nobarrier", "barrier=0"))
+_MEMORY = ("tmpfs", "ramfs", "memory")
+
+Hint = Callable[[Any, Mapping[str, Any]], str]
+"""Makes the hint for a value, with all facts at hand; empty if the value says nothing special."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A fact that is known here: its key in a record, its group, what people call it, how its value is written, and what it hints at."""
+
+    name: str
+    group: str
+    title: str
+    write: Callable[[Any], str]
+    hint: Hint | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFact:
+    """A fact of a host, ready to be shown."""
+
+    title: str
+    value: str
+    hint: str = ""
+
+
+def grouped_facts(facts: Mapping[str, Any], workspace: Mapping[str, Any], tester: Mapping[str, Any]) -> list[tuple[str, list[ShownFact]]]:
+    """Return the groups that have a fact with their facts, known ones first; those with nothing in them are left out."""
+    known = {
+        **facts,
+        **{f"workspace_{key}": value for key, value in workspace.items()},
+        **{f"tester_{key}": value for key, value in tester.items()},
+    }
+    filled = {name: value for name, value in known.items() if value not in (None, "")}
+    order = [name for name in _FACTS if name in filled] + [name for name in filled if name not in _FACTS]
+    groups: dict[str, list[ShownFact]] = {group: [] for group in GROUPS}
+    for name in order:
+        fact = _FACTS.get(name) or _unknown(name)
+        groups[fact.group].append(ShownFact(fact.title, fact.write(filled[name]), fact.hint(filled[name], filled) if fact.hint else ""))
+    return [(group, shown) for group, shown in groups.items() if shown]
+
+
+def _unknown(name: str) -> Fact:
+    """Return what can be said of a fact by its name alone: a newer tester may have more of them."""
+    prefixes = {"filesystem_": FILE_SYSTEM, "mount_": FILE_SYSTEM, "nfs_": FILE_SYSTEM, "backing_": FILE_SYSTEM, "device_": DEVICE, "volume_": DEVICE}
+    group = next((group for prefix, group in prefixes.items() if name.startswith(prefix)), TESTER if name.startswith(("tester_", "workspace_")) else HOST)
+    return Fact(name, group, name, _size if name.endswith("_bytes") else _text)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
+
+
+def _number(value: Any) -> int | None:
+    """Return a fact as a whole number that is not negative, None if it is not one; those from the tester's tables are text."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value if 0 <= value <= _LARGEST else None
+    return int(value) if isinstance(value, str) and _WHOLE.match(value) else None
+
+
+def _real(value: Any) -> float | None:
+    """Return a fact that is a number, None if it is not one that could be true."""
+    usable = isinstance(value, (int, float)) and not isinstance(value, bool) and -_LARGEST <= value <= _LARGEST
+    return float(value) if usable else None
+
+
+def _size(value: Any) -> str:
+    number = _number(value)
+    return _text(value) if number is None else _units.format_size(number)
+
+
+def _duration(scale: int) -> Callable[[Any], str]:
+    def write(value: Any) -> str:
+        number = _real(_number(value) if isinstance(value, str) else value)
+        return _text(value) if number is None else _units.format_duration(number * scale)
+
+    return write
+
+
+def _offset(value: Any) -> str:
+    number = _real(value)
+    return _text(value) if number is None else f"{_units.format_duration(abs(number) * 1e9)} {'behind' if number < 0 else 'ahead of'} the controller"
+
+
+def _choice(**texts: str) -> Callable[[Any], str]:
+    """Return what writes a value by a table of texts; a value that is not in it is written as it is."""
+    return lambda value: texts.get(f"v{value}", _text(value))
+
+
+def _when(texts: Mapping[str, str]) -> Hint:
+    return lambda value, facts: texts.get(str(value), "")
+
+
+def _scheduler_hint(value: Any, facts: Mapping[str, Any]) -> str:
+    return "" if value == "none" else "it may hold writes back to order them; for flash and storage arrays, none is usual"
+
+
+def _free_hint(value: Any, facts: Mapping[str, Any]) -> str:
+    free, size = _number(value), _number(facts.get("filesystem_size_bytes"))
+    return f"{_units.format_ratio(free / size)} of the file system" if free is not None and size else ""
+
+
+def _barrier_hint(value: Any, facts: Mapping[str, Any]) -> str:
+    return "write barriers are off: a power failure may lose writes that were reported as complete" if _BARRIERS_OFF & {*str(value).split(",")} else ""
+
+
+def _physical_hint(value: Any, facts: Mapping[str, Any]) -> str:
+    physical, logical = _number(value), _number(facts.get("device_logical_block_bytes"))
+    if physical is None or logical is None or physical <= max(logical, 4096):
+        return ""
+    return f"the device may have to read before it writes less than {_units.format_size(physical)}"
+
+
+def _logical_hint(value: Any, facts: Mapping[str, Any]) -> str:
+    number = _number(value)
+    return "more than a page of MQ's log (4 KiB): MQ cannot write to it with direct I/O" if number is not None and number > 4096 else ""
+
+
+def _throttled_hint(value: Any, facts: Mapping[str, Any]) -> str:
+    reached_s, elapsed_s = _real(value), _real(facts.get("volume_limits_elapsed_s"))
+    return f"{_units.format_ratio(reached_s / elapsed_s)} of the time between the two readings" if reached_s and elapsed_s else ""
+
+
+_KIND_HINT = _when(
+    {
+        **dict.fromkeys(_MEMORY, "memory, not storage"),
+        **dict.fromkeys(("nfs", "nfs4", "cifs", "smb3"), "each write waits for the network and for the server's storage"),
+        "overlay": "a container's layers; the figures are those of the file system below",
+    }
+)
+_CACHE_HINT = _when(
+    {
+        "write back": "power-loss protection not known: the kernel must flush the cache, or write past it, for each write of the log",
+        "write through": "no volatile cache that the kernel must flush",
+    }
+)
+_ROTATIONAL_HINT = _when({"1": "many virtual disks say this without being a hard disk"})
+_MERGES_HINT = _when({"0": "2 turns the search for neighbouring requests off, which helped IBM's own measurements on a SAN"})
+
+
+def _device_facts(prefix: str, title: Callable[[str], str]) -> tuple[Fact, ...]:
+    return (
+        Fact(f"{prefix}name", DEVICE, title("Name"), _text),
+        Fact(f"{prefix}model", DEVICE, title("Model"), _text),
+        Fact(f"{prefix}write_cache", DEVICE, title("Write cache"), _text, _CACHE_HINT),
+        Fact(f"{prefix}scheduler", DEVICE, title("Scheduler"), _text, _scheduler_hint),
+        Fact(f"{prefix}rotational", DEVICE, title("Kind"), _choice(v0="not rotational", v1="rotational"), _ROTATIONAL_HINT),
+        Fact(
+            f"{prefix}nomerges",
+            DEVICE,
+            title("Merging of requests (nomerges)"),
+            _choice(v0="all merges (0)", v1="simple merges only (1)", v2="none (2)"),
+            _MERGES_HINT,
+        ),
+        Fact(f"{prefix}wbt_lat_us", DEVICE, title("Writeback throttling (wbt_lat_usec)"), _wbt, _wbt_hint),
+        Fact(f"{prefix}logical_block_bytes", DEVICE, title("Logical block"), _size, _logical_hint),
+        Fact(f"{prefix}physical_block_bytes", DEVICE, title("Physical block"), _size, _physical_hint),
+    )
+
+
+def _wbt(value: Any) -> str:
+    return "off" if _number(value) == 0 else _duration(1000)(value)
+
+
+def _wbt_hint(value: Any, facts: Mapping[str, Any]) -> str:
+    return "holds buffered writes back, not the direct writes of a log" if _number(value) else ""
+
+
+def _member(title: str) -> str:
+    return f"Disk below: {title[0].lower()}{title[1:]}"
+
+
+_LIMITS_REACHED = (
+    ("volume_limits_volume_iops_s", "Volume at its limit of operations"),
+    ("volume_limits_volume_throughput_s", "Volume at its limit of throughput"),
+    ("volume_limits_instance_iops_s", "Instance at its limit of operations"),
+    ("volume_limits_instance_throughput_s", "Instance at its limit of throughput"),
+)
+
+_FACTS = {
+    fact.name: fact
+    for fact in (
+        Fact("hostname", HOST, "Host name", _text),
+        Fact("os", HOST, "Operating system", _text),
+        Fact("kernel", HOST, "Kernel", _text),
+        Fact("architecture", HOST, "Architecture", _text),
+        Fact("cpus", HOST, "Processors", _text),
+        Fact("memory_bytes", HOST, "Memory", _size),
+        Fact("clock_offset_s", HOST, "Clock", _offset),
+        Fact("clock_offset_error_s", HOST, "Uncertainty of the clock's offset", _duration(10**9)),
+        Fact("machine_id", HOST, "Machine ID", _text),
+        Fact("boot_id", HOST, "Boot ID", _text),
+        Fact("user", HOST, "Connecting user", _text),
+        Fact("home", HOST, "Home directory", _text),
+        Fact("python_version", HOST, "Python", _text),
+        Fact("filesystem_type", FILE_SYSTEM, "Type", _text, _KIND_HINT),
+        Fact("backing_filesystem_type", FILE_SYSTEM, "Where its writes end", _text, _KIND_HINT),
+        Fact("backing_unknown", FILE_SYSTEM, "What could not be seen of that", _text),
+        Fact("mount_point", FILE_SYSTEM, "Mount point", _text),
+        Fact("mount_source", FILE_SYSTEM, "Source", _text),
+        Fact("mount_options", FILE_SYSTEM, "Mount options", _text, _barrier_hint),
+        Fact("filesystem_size_bytes", FILE_SYSTEM, "Size", _size),
+        Fact("filesystem_free_bytes", FILE_SYSTEM, "Free before the test", _size, _free_hint),
+        Fact("filesystem_uuid", FILE_SYSTEM, "UUID", _text),
+        Fact("direct_io_alignment_bytes", FILE_SYSTEM, "Unit of direct I/O", _size),
+        Fact("nfs_server_address", FILE_SYSTEM, "NFS server", _text),
+        Fact("nfs_version", FILE_SYSTEM, "NFS version", _text),
+        Fact("nfs_wsize_bytes", FILE_SYSTEM, "Largest NFS write (wsize)", _size),
+        Fact("nfs_protocol", FILE_SYSTEM, "NFS transport", _text),
+        Fact("queue_manager_log_set_bytes", FILE_SYSTEM, "Primary log files of the queue manager", _size),
+        *_device_facts("device_", str),
+        Fact("device_stack", DEVICE, "Devices, from the top", _text),
+        *_device_facts("device_member_", _member),
+        Fact("device_number", DEVICE, "Device number", _text),
+        Fact("backing_disks", DEVICE, "Disks at the bottom", _text),
+        Fact("device_ids", DEVICE, "Identifiers of the disks", _text),
+        Fact("device_firmware", DEVICE, "Firmware", _text),
+        Fact("device_driver", DEVICE, "Driver", _text),
+        Fact("array_settings", DEVICE, "Settings of the array, as the inventory says", _text),
+        Fact("device_shared_with", DEVICE, "Tests of other runs on the same disks", _text, lambda value, facts: "these figures include their load"),
+        Fact("device_read_bytes", DEVICE, "Read during the test", _size),
+        Fact("device_written_bytes", DEVICE, "Written during the test", _size),
+        Fact("volume_limits_devices", DEVICE, "Volumes with counters of their limits", _text),
+        Fact("volume_limits_elapsed_s", DEVICE, "Time between the readings of the counters", _duration(10**9)),
+        *(Fact(name, DEVICE, title, _duration(10**9), _throttled_hint) for name, title in _LIMITS_REACHED),
+        Fact("tester_version", TESTER, "Version", _text),
+        Fact("tester_method", TESTER, "How it was installed", _choice(vcompile="compiled on the host", vbinary="copied as a static binary")),
+        Fact("promised_user", TESTER, "Runs as", _text),
+        Fact("workspace_path", TESTER, "Path under test", _text),
+        Fact("workspace_queue_managers", TESTER, "Queue managers", _text),
+        Fact("workspace_directories", TESTER, "Test directories", _text),
+        Fact("workspace_unknown", TESTER, "Not determined before the test", _text),
+        Fact("tester_exit_status", TESTER, "Exit status", _text),
+        Fact("tester_exit_reason", TESTER, "Ended", _text),
+        Fact("tester_exit_message", TESTER, "Its message", _text),
+        Fact("tester_error", TESTER, "I/O error", _text),
+        Fact("tester_in_flight", TESTER, "Write that had not returned", _text),
+    )
+}
+"""The facts that are known, by name, in the order in which they are shown."""
