@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import change_text, figure_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import UNKNOWN, change_text, figure_text, percent
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_chart import IMPORTED_MARK, MARKS, OTHER_MARK, chart, legend
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_txt import (
     STATES,
@@ -20,6 +20,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_txt im
     event_sentence,
     label_of,
     limit_sentence,
+    newest_of,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_page
 
@@ -47,6 +48,8 @@ def render_drift(drift: Mapping[str, Any]) -> Iterator[str]:
         marks={**{letter: name for name, letter in MARKS.items()}, OTHER_MARK: "another fact", IMPORTED_MARK: "imported from mqldt"},
         volumes=_Volumes(drift["volumes"]),
         alike=[class_sentence(part, drift["figure"]) for part in drift["classes"]],
+        rows=map(_row, drift["volumes"]),
+        drawn=DRAWN_VOLUMES,
         open_volumes=OPEN_VOLUMES,
         left=max(0, len(drift["volumes"]) - DRAWN_VOLUMES),
     )
@@ -63,6 +66,21 @@ class _Volumes:
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return map(_volume, self._volumes[:DRAWN_VOLUMES])
+
+
+def _row(volume: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a volume as a row of the table of all."""
+    found = newest_of(volume)
+    return {
+        "label": label_of(volume),
+        "state": volume["state"],
+        "newest": percent(found.change) if found else UNKNOWN,
+        "at": found.name if found else "",
+        "limit": percent(found.limit) if found else UNKNOWN,
+        "count": len(volume["certificates"]),
+        "event": event_sentence(volume["events"][-1], "\u2192") if volume["events"] else "",
+        "group": volume["class"],
+    }
 
 
 def _volume(volume: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
@@ -64,16 +66,13 @@ def label_of(volume: Mapping[str, Any]) -> str:
 
 def limit_sentence(volume: Mapping[str, Any]) -> str:
     """Return by how much the newest certificate of a volume is beyond the control limit, and in which rows."""
-    parts = []
-    for series in volume["series"]:
-        worse = [(_beyond(row, series["figure"]), row) for row in series["rows"] if row["newest_is_conspicuous"]]
-        if worse:
-            (change, limit), row = max(worse, key=lambda each: each[0])
-            rows = f"{len(worse)} of {len(series['rows'])} rows"
-            parts.append(f"{figure_text(series['figure'])} of {rows}, most at {row_text(row)}: {percent(change)} (limit {percent(limit)})")
-    newest = volume["certificates"][-1]
-    changed = f"; changed at the newest: {', '.join(map(change_text, newest['changes']))}" if newest["changes"] else ""
-    return "; ".join(parts) + changed
+    rows = [row for series in volume["series"] for row in series["rows"]]
+    worst, newest = newest_of(volume), volume["certificates"][-1]
+    if worst is None:
+        return ""
+    beyond = f"{sum(row['newest_is_conspicuous'] for row in rows)} of {len(rows)} rows"
+    text = f"{beyond} beyond the limit, most {worst.name}: {percent(worst.change)} (limit {percent(worst.limit)})"
+    return text + (f"; changed at the newest: {', '.join(map(change_text, newest['changes']))}" if newest["changes"] else "")
 
 
 def event_sentence(event: Mapping[str, Any], arrow: str = "->") -> str:
@@ -97,12 +96,28 @@ def class_sentence(part: Mapping[str, Any], figure: str) -> str:
     return text + (f"; unlike the others: {', '.join(unlike[:5])}{more}" if unlike else "")
 
 
-def _beyond(row: Mapping[str, Any], figure: str) -> tuple[float, float]:
-    """Return how much worse than usual the newest certificate of a row is, and how much worse it may be."""
-    newest = row["values"][row["conspicuous"][-1]]
-    if figure.endswith("_per_s"):
-        return row["usual"] / newest - 1, row["usual"] / row["limit"] - 1
-    return newest / row["usual"] - 1, row["limit"] / row["usual"] - 1
+@dataclass(frozen=True)
+class Newest:
+    """How much worse than usual the newest certificate of a row is, how much worse it may be, and which figure and row it is."""
+
+    change: float
+    limit: float
+    name: str
+
+
+def newest_of(volume: Mapping[str, Any]) -> Newest | None:
+    """Return the row of a volume that is most beyond its limit, or nearest to it; None if too few certificates draw one."""
+    known = [_newest(series, row) for series in volume["series"] for row in series["rows"] if row["limit"]]
+    return max(known, key=lambda each: math.log1p(each.change) - math.log1p(each.limit), default=None)
+
+
+def _newest(series: Mapping[str, Any], row: Mapping[str, Any]) -> Newest:
+    left_out = {each["place"] for each in series["left_out"]}
+    newest = next(value for place, value in reversed(list(enumerate(row["values"]))) if value is not None and place not in left_out)
+    name = f"{figure_text(series['figure'])} at {row_text(row)}"
+    if series["figure"].endswith("_per_s"):
+        return Newest(row["usual"] / newest - 1, row["usual"] / row["limit"] - 1, name)
+    return Newest(newest / row["usual"] - 1, row["limit"] / row["usual"] - 1, name)
 
 
 def _bounded(items: Sequence[Any], most: int, write: Callable[[Any], list[str]]) -> list[str]:

@@ -19,7 +19,7 @@ _SIDE = 14
 _WIDEST = (math.log(0.25), math.log(5))
 """Changes beyond these are drawn at the edge, as arrows."""
 _TICKS = (-0.7, -0.5, -0.3, -0.2, -0.1, -0.05, 0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0)
-_TICK_DISTANCE = 30
+_TICK_DISTANCE = 36
 
 
 @dataclass(frozen=True)

@@ -95,6 +95,7 @@
     target.scrollIntoView();
   }
   headers.forEach(function (header, column) {
+    if (header.querySelector('svg')) { return; }
     var button = document.createElement('button');
     button.type = 'button';
     button.textContent = texts[column];

@@ -75,7 +75,7 @@ def test_the_screen_says_what_drifts_and_what_changed():
     assert text.splitlines() == [
         "DRIFT: 1 of 2 volumes drifted beyond the control limit, two certificates in a row.",
         "  volumes       1 drifting, 1 steady; latency_mean, margin 10 %",
-        "  drifting      db07: latency_mean of 1 of 2 rows, most at 64 KiB: +30 % (limit +10 %)",
+        "  drifting      db07: 1 of 2 rows beyond the limit, most latency_mean at 64 KiB: +30 % (limit +10 %)",
         "  changed       db07: 2026-01-04 latency_mean +20 % to +25 % at 2 rows; changed then: kernel 6.1 -> 6.12",
         "  unlike        PM1743 (12 volumes): 100 us to 400 us, middle 200 us; unlike the others: db07 +100 %",
         "  page          x/drift.html",
@@ -91,7 +91,7 @@ def test_a_fleet_without_drift_says_so():
 def test_a_rate_is_told_as_its_reciprocal():
     slow = row([100.0] * 5 + [50.0], [5], usual=100.0, limit=90.0, newest_is_conspicuous=True)
     text = drift_text(drift(volume(state="conspicuous", series=[series([slow], "bytes_per_s")])), "p")
-    assert "1 / bytes_per_s of 1 of 1 rows, most at 64 KiB: +100 % (limit +11 %)" in text
+    assert "1 of 1 rows beyond the limit, most 1 / bytes_per_s at 64 KiB: +100 % (limit +11 %)" in text
 
 
 def test_the_screen_is_bounded():
@@ -106,7 +106,11 @@ def test_the_page_has_a_chart_for_each_volume_and_says_what_changed():
     data = drift(volume(events=[event(), event(place=5, preliminary=True, changes=[])]), volume("db08", "steady"))
     page = page_of(data)
     assert page.tags.count("svg") == 2
-    assert [value for tag, name, value in page.attributes if (tag, name) == ("details", "data-host")] == ["db07", "db08"]
+    assert [value for tag, name, value in page.attributes if (tag, name) == ("details", "id")] == ["v1", "v2"]
+    assert [row[:5] for row in page.rows if row[0].startswith("db")] == [
+        ["db07", "✗ drifting", "+30 %latency_mean at 64 KiB", "+10 %", "6"],
+        ["db08", "✓ steady", "+30 %latency_mean at 64 KiB", "+10 %", "6"],
+    ]
     text = " ".join(page.texts)
     assert "2026-01-04 latency_mean +20 % to +25 % at 2 rows; changed then: kernel 6.1 → 6.12" in text
     assert "preliminary: it may be a spike" in text
@@ -165,7 +169,8 @@ def test_hostile_text_is_harmless():
     page = page_of(data)
     assert set(page.tags) <= HARMLESS_TAGS | {"circle"}
     assert page.tags.count("script") == page.tags.count("style") == 1
-    assert not [name for dummy, name, dummy in page.attributes if name.startswith("on") or name in ("src", "style", "srcdoc", "action", "href")]
+    assert not [name for dummy, name, dummy in page.attributes if name.startswith("on") or name in ("src", "style", "srcdoc", "action")]
+    assert all(value.startswith("#v") for dummy, name, value in page.attributes if name == "href")
     for name in names:
         assert any(name in text for text in page.texts)
     assert all(line.isprintable() for line in drift_text(data, "p").splitlines())
