@@ -33,8 +33,11 @@ def certificates_of(directory: RunDirectory) -> tuple[list[Certificate], list[st
 
 
 def store(place: str, certificates: list[Certificate]) -> int:
-    """Store certificates in the history at a place, which is made if it does not exist; return how many it did not have yet. Raises HistoryError."""
-    with open_history(place, create=True) as history:
+    """Store certificates in the history at a place; return how many it did not have yet. Raises HistoryError.
+
+    The run made the history when it was opened. If it is not there any more, for example because a file system is not mounted, a new one would hide that.
+    """
+    with open_history(place) as history:
         return history.store(certificates)
 
 

@@ -93,7 +93,7 @@ def hold_against_baseline(directory: RunDirectory) -> str:
         return ""
     problem = ""
     try:
-        with open_history(directory.run["history"]["place"], create=True) as history:
+        with open_history(directory.run["history"]["place"]) as history:
             comparisons = _Fleet(directory, history).compare(asked)
     except HistoryError as error:
         problem = f"the hosts were not held against their baseline: {error}; when the problem is solved, measure them again"

@@ -161,6 +161,17 @@ def test_a_file_that_somebody_keeps_locked(tmp_path, monkeypatch):
     assert_completed(directory, place)
 
 
+def test_a_history_that_disappears_is_not_begun_anew(tmp_path):
+    place = tmp_path / "mounted/history.sqlite"
+    place.parent.mkdir()
+    directory = opened(tmp_path, str(place))
+    place.rename(tmp_path / "unmounted")
+    assert_told(directory, gated(directory), f"the history {place} does not exist")
+    assert not place.exists()
+    (tmp_path / "unmounted").rename(place)
+    assert_completed(directory, str(place))
+
+
 def test_a_baseline_that_cannot_be_read_is_no_pass(tmp_path):
     place = tmp_path / "history.sqlite"
     directory = opened(tmp_path, str(place), required=False, baseline={"kind": "last", "margin": 0.1, "accept": False, "named": ["last"], "certificates": []})

@@ -22,7 +22,10 @@ GOOD = fabricate.tables(over=[])
 
 @pytest.fixture
 def history(tmp_path):
-    return str(tmp_path / "history.sqlite")
+    """The place of an empty history."""
+    place = str(tmp_path / "history.sqlite")
+    open_history(place, create=True).close()
+    return place
 
 
 @pytest.fixture

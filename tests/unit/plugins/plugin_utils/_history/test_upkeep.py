@@ -42,7 +42,10 @@ def base(tmp_path):
 
 @pytest.fixture
 def place(tmp_path):
-    return str(tmp_path / "history.sqlite")
+    """The place of an empty history."""
+    place = str(tmp_path / "history.sqlite")
+    open_history(place, create=True).close()
+    return place
 
 
 @pytest.fixture
