@@ -39,10 +39,11 @@ class ActionModule(ControllerAction):
         certificates, uncertified = make_certificates(directory)
         problem = problem or report(directory)
         unstored = remember(directory, certificates, uncertified)
-        warnings = []
-        if unstored and not directory.run["history"]["required"]:
-            warnings, unstored = [unstored], ""
         unsigned = "" if uncompared or problem else sign(directory, options["sign_key"])
+        # What fails the fleet is a warning, too: no host is left to fail for it if all hosts fail for themselves.
+        warnings = list(filter(None, (uncompared, problem, unstored, unsigned)))
+        if unstored and not directory.run["history"]["required"]:
+            unstored = ""
         problem = " | ".join(filter(None, (uncompared, problem, unstored, unsigned)))
         outcome = outcome_of(directory, verdict, problem)
         try:

@@ -54,6 +54,7 @@ def outcome(directory):
 def assert_told(directory, result, *parts):
     """Assert that the run fails for the history alone, says how to complete it, and that everything else is there."""
     (problem,) = result["fleet_problems"]
+    assert result["warnings"] == [problem]
     for part in ("certificates of this run were not stored in the history: ", f"history_import={directory.path}", *parts):
         assert part in problem
     assert result["logdisk"]["gate_failed"] is False
