@@ -14,7 +14,41 @@ import subprocess
 import tempfile
 import time
 
+import pytest
+
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+needs_a_browser = pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed")
+
+CONTRASTS = """
+(() => {
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  const rgb = colour => {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data];
+  };
+  const light = ([r, g, b]) => [r, g, b].map(v => v / 255).map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = part => {
+    const colour = part ? rgb(getComputedStyle(part).backgroundColor) : [255, 255, 255, 255];
+    return colour[3] === 255 ? colour : behind(part.parentElement);
+  };
+  const worst = {};
+  for (const part of document.querySelectorAll('body *')) {
+    const own = [...part.childNodes].some(node => node.nodeType === 3 && node.nodeValue.trim());
+    if (!own || part.closest('script, title, desc, option') || !part.getClientRects().length) { continue; }
+    const style = getComputedStyle(part);
+    const a = light(rgb(part.closest('svg') ? style.fill : style.color)), b = light(behind(part));
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) * style.opacity;
+    const name = part.tagName + '.' + (part.getAttribute('class') || '');
+    worst[name] = Math.min(worst[name] || 99, ratio);
+  }
+  return worst;
+})()
+"""
+"""The least contrast of text with what is behind it, by element and class."""
+
 _FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--remote-debugging-pipe")
 _SECONDS = 60
 _DRAWN = """

@@ -9,6 +9,8 @@ from __future__ import annotations
 import html.parser
 import re
 
+import html5lib
+
 HOSTILE = (
     "<script>alert(1)</script>",
     "=cmd()|'/c calc'!A1",
@@ -77,3 +79,9 @@ class Page(html.parser.HTMLParser):
                 break
             verdicts[row[0]] = row[1].split(" ", 1)[1]
         return verdicts
+
+
+def parsed(path):
+    """Return a page as a strict parser of HTML5 reads it: it raises at the first error."""
+    with open(path, encoding="utf-8") as file:
+        return html5lib.HTMLParser(strict=True, namespaceHTMLElements=False).parse(file.read())

@@ -9,22 +9,19 @@ import itertools
 import os
 import re
 
-import html5lib
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import read_resource
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
-from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.browser import CHROMIUM, Browser
-from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.browser import CONTRASTS, Browser, needs_a_browser
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE, parsed
 
 SVG = "{http://www.w3.org/2000/svg}"
 LONG = "x" * 10_000
 NAMES = (*HOSTILE, "../../etc/x", "=cmd()", LONG, "\u05d0\u05d1\u05d2", "\u200bzero")
 ONE_MIB_NS = {"pass": 700_000, "fail": 15_000_000}
-
-needs_a_browser = pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed")
 
 
 @pytest.fixture(scope="module")
@@ -162,36 +159,6 @@ def test_the_verdict_and_its_first_cause_are_on_the_first_screen(browser, fleet)
     assert browser.run("document.querySelector('header.verdict').getBoundingClientRect().bottom") < 740
 
 
-CONTRASTS = """
-(() => {
-  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
-  const rgb = colour => {
-    canvas.clearRect(0, 0, 1, 1);
-    canvas.fillStyle = colour;
-    canvas.fillRect(0, 0, 1, 1);
-    return [...canvas.getImageData(0, 0, 1, 1).data];
-  };
-  const light = ([r, g, b]) => [r, g, b].map(v => v / 255).map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
-    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
-  const behind = part => {
-    const colour = part ? rgb(getComputedStyle(part).backgroundColor) : [255, 255, 255, 255];
-    return colour[3] === 255 ? colour : behind(part.parentElement);
-  };
-  const worst = {};
-  for (const part of document.querySelectorAll('body *')) {
-    const own = [...part.childNodes].some(node => node.nodeType === 3 && node.nodeValue.trim());
-    if (!own || part.closest('script, title, desc, option') || !part.getClientRects().length) { continue; }
-    const style = getComputedStyle(part);
-    const a = light(rgb(part.closest('svg') ? style.fill : style.color)), b = light(behind(part));
-    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) * style.opacity;
-    const name = part.tagName + '.' + (part.getAttribute('class') || '');
-    worst[name] = Math.min(worst[name] || 99, ratio);
-  }
-  return worst;
-})()
-"""
-
-
 @needs_a_browser
 @pytest.mark.parametrize("dark", [False, True])
 def test_text_can_be_read_in_either_scheme(browser, fleet, dark):
@@ -236,12 +203,6 @@ def test_it_prints_as_a_document_with_lines_to_sign(page):
     pdf = page.printed()
     assert pdf.startswith(b"%PDF")
     assert 2 <= len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 8
-
-
-def parsed(path):
-    """Return a page as a strict parser of HTML5 reads it: it raises at the first error."""
-    with open(path, encoding="utf-8") as file:
-        return html5lib.HTMLParser(strict=True, namespaceHTMLElements=False).parse(file.read())
 
 
 def test_the_page_is_valid_and_each_part_of_it_can_be_named_once(fleet):
