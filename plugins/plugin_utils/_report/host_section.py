@@ -6,12 +6,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.chart import charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.facts import ShownFact, grouped_facts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import figures_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.reproduce import Reproduction, reproduction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import size_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS
 
@@ -20,12 +22,17 @@ SHOWN_ROWS = 400
 
 
 class HostSection:
-    """A host as page/host.html.j2 wants it. number is its place on the page, from 1; alone says that it is the only host."""
+    """A host as page/host.html.j2 wants it.
 
-    def __init__(self, host: Host, number: int, alone: bool) -> None:
+    number is its place on the page, from 1; alone says that it is the only host. parameters are those of the run, and defaults those of the roles.
+    """
+
+    def __init__(self, host: Host, number: int, alone: bool, parameters: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
         self.of = host
         self.number = number
         self.alone = alone
+        self._parameters = parameters
+        self._defaults = defaults
 
     @property
     def summary(self) -> str:
@@ -71,6 +78,13 @@ class HostSection:
     def facts(self) -> list[tuple[str, list[ShownFact]]]:
         """Facts, workspace and how the tester ended, by group."""
         return grouped_facts(self.of.facts, self.of.workspace, self.of.tester)
+
+    @property
+    def reproduction(self) -> Reproduction | None:
+        """What repeats the measurement, None if nothing was measured."""
+        if not self.of.rows:
+            return None
+        return reproduction(self.of.host, self.of.workspace, self.of.options, self._parameters, self._defaults)
 
     def _is_shown(self, verdict: str, figures: dict[str, Any]) -> bool:
         if figures["worker"] == "all":

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.role_options import role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.badge import CLASSES, SIGNS, badge, brief, host_link
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import FIGURES
@@ -43,11 +44,12 @@ def render(model: Model) -> Iterator[str]:
     """Yield the page's text piece by piece."""
     steps, titles = steps_of(model)
     shown = model.hosts[:SHOWN_HOSTS]
+    run_parameters, defaults = model.run.get("parameters") or {}, role_defaults()
     return render_page(
         "index.html.j2",
         styles=["host.css"],
         model=model,
-        detailed=_Each(lambda place: HostSection(shown[place], place + 1, len(model.hosts) == 1), len(shown)),
+        detailed=_Each(lambda place: HostSection(shown[place], place + 1, len(model.hosts) == 1, run_parameters, defaults), len(shown)),
         counts=counts_of(model),
         step_titles=titles,
         figure_titles=[title for title, column, write in FIGURES],

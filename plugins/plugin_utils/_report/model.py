@@ -20,6 +20,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_values import ProfileError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import AS_IT_STANDS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.reproduce import run_options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.stalls import stall_period
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, HostRecord, host_label
@@ -108,7 +109,7 @@ class Host:
     judged by the run's. decisive holds for each of limits the rows that have its verdict, none if that is pass. volume_class is what it has in common with
     volumes that are alike. valid_until is the last day of its certificate and certificate the SHA-256 of that, both empty if there is none. comparison is
     what holding it against its baseline said, empty if no comparison was asked for. stall_period says at which interval stalls came, empty if at none or if
-    nobody looked.
+    nobody looked. options are those that the tester repeated in run.csv.
     """
 
     host: str
@@ -137,6 +138,7 @@ class Host:
     decisive: list[tuple[JudgedRow, ...]] = field(default_factory=list)
     disturbances: list[str] = field(default_factory=list)
     stall_period: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
     rows: list[ResultRow] = field(default_factory=list)
     intervals: list[dict[str, Any]] = field(default_factory=list)
@@ -310,6 +312,7 @@ class _Reader:
         self._classes = run_directory.run.get("host_classes") or {}
         self._stalls_left = HOSTS_WITH_STALLS
         self._headers: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._options: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}
 
     @property
     def columns(self) -> list[str]:
@@ -377,6 +380,8 @@ class _Reader:
         header = tuple(tables.results[0]) if tables.results else ()
         host.columns = self._headers.setdefault(header, header)
         host.rows = _rows(record, tables)
+        options = run_options(tables.run)
+        host.options = self._options.setdefault(tuple(options.items()), options)
         host.notes.extend(f"The tester warns: {with_variables(value)}" for key, value in tables.run.items() if key.startswith("warning_") and value)
         try:
             host.intervals = tables.intervals

@@ -21,7 +21,7 @@ MAY_IMPORT = {
     "_history": {"_run", "_numerics", "_history"},
     "_numerics": {"_numerics"},
     "_signing": {"_run", "_history", "_signing"},
-    "_report": {"_run", "_judge", "_numerics", "_report"},
+    "_report": {"_run", "_judge", "_numerics", "_fleet", "_report"},
 }
 
 

@@ -1,0 +1,139 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Commands that repeat a host's measurement: with Ansible, with the tester alone, and the nearest job for fio.
+
+What a host or an inventory said is quoted for a shell, and never becomes more than one word of a command or one value of a job.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OPTIONS
+
+VARIES = "differs between hosts"
+"""What run.json says of a variable that is not the same for all hosts."""
+
+_TIED_TO_THE_RUN = ("startAt", "deadline", "filePrefix")
+_OF_THE_RUN = ("gate_report_dir", "gate_history", "gate_sign_key", "gate_hosts", "gate_baseline", "gate_baseline_accept")
+_MORE_OPTIONS = (
+    ("alignment", "option_alignment_bytes", "4096"),
+    ("backgroundThreads", "option_background_threads", "0"),
+    ("cpu", "option_cpus", ""),
+)
+"""Options of the tester that no variable of a role sets: name, key in run.csv, default."""
+
+_LIST = re.compile(r"[0-9]{1,20}(?: [0-9]{1,20})*\Z")
+_NUMBER = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,12})?\Z")
+_PATH = re.compile(r"/[A-Za-z0-9._/@+=-]*\Z")
+_MOST_JOBS = 64
+_FIO_SYNC = {"dsync": "sync=dsync", "sync": "sync=sync", "fdatasync": "fdatasync=1", "fsync": "fsync=1", "none": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduction:
+    """What repeats a measurement: commands, a job file, and what to know about them; a text is empty if it cannot be told."""
+
+    ansible: str
+    varying: tuple[str, ...]
+    tester: str
+    fio: str
+
+
+def run_options(run_table: Mapping[str, str]) -> dict[str, str]:
+    """Return what run.csv says about how the tester wrote, without what differs from run to run."""
+    keys = [option.key for option in OPTIONS if option.name not in _TIED_TO_THE_RUN] + [key for name, key, default in _MORE_OPTIONS]
+    return {key: run_table[key] for key in keys if key in run_table}
+
+
+def reproduction(
+    host: str, workspace: Mapping[str, Any], options: Mapping[str, str], parameters: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> Reproduction:
+    """Return what repeats the measurement of a host. parameters are those of the run, defaults those of the roles, and options are from run_options."""
+    path = str(workspace.get("path") or "")
+    own = {name: value for name, value in parameters.items() if name in defaults and name not in _OF_THE_RUN and value != defaults[name]}
+    varying = tuple(sorted(name for name, value in own.items() if value == VARIES))
+    return Reproduction(
+        ansible=_ansible_command(host, {name: value for name, value in own.items() if name not in varying}),
+        varying=varying,
+        tester=_tester_command(path, options) if options else "",
+        fio=_fio_job(path, options) if options else "",
+    )
+
+
+def _ansible_command(host: str, variables: Mapping[str, Any]) -> str:
+    words = ["ansible-playbook", "mqops.logdisk.certify", "-i", "inventory.yml", f"--limit={host}"]
+    if variables:
+        words += ["-e", json.dumps(dict(sorted(variables.items())), default=str)]
+    return _command(words)
+
+
+def _tester_command(path: str, options: Mapping[str, str]) -> str:
+    words = ["logdisk", f"--dir={path.rstrip('/')}/repeat", "--createDirs"]
+    for option in OPTIONS:
+        value = options.get(option.key, "")
+        if value in ("", option.unset):
+            continue
+        if option.kind == "flag":
+            words.append(f"--{option.name}")
+        else:
+            words.append(f"--{option.name}={value.replace(' ', ',') if _LIST.match(value) else value}")
+    words += [f"--{name}={options[key]}" for name, key, default in _MORE_OPTIONS if options.get(key, default) not in ("", default)]
+    return _command(words)
+
+
+def _command(words: list[str]) -> str:
+    return " ".join(shlex.quote(printable(word)) for word in words)
+
+
+def _fio_job(path: str, options: Mapping[str, str]) -> str:
+    """Return a job file for fio, empty if an option is not one that could be true: a job file has no way to quote a value."""
+    sizes, loads = (_whole_list(options.get(key, "")) for key in ("option_block_sizes_bytes", "option_load_points"))
+    numbers = {key: options.get(f"option_{key}", "") for key in ("file_size_bytes", "files", "duration_s")}
+    if not (sizes and loads and len(sizes) * len(loads) <= _MOST_JOBS and _PATH.match(path) and all(map(_NUMBER.match, numbers.values()))):
+        return ""
+    if options.get("option_sync", "dsync") not in _FIO_SYNC:
+        return ""
+    lines = [
+        "[global]",
+        f"directory={path}",
+        "ioengine=pvsync",
+        "thread=1",
+        "iodepth=1",
+        "rw=write",
+        f"direct={0 if options.get('option_direct') == 'no' else 1}",
+        _FIO_SYNC[options.get("option_sync", "dsync")],
+        f"nrfiles={int(float(numbers['files']))}",
+        f"size={int(float(numbers['file_size_bytes'])) * int(float(numbers['files']))}",
+        "file_service_type=sequential",
+        "overwrite=1",
+        "refill_buffers=1",
+        "unlink=1",
+        "time_based=1",
+        f"runtime={numbers['duration_s']}",
+        _given("ramp_time", options.get("option_warmup_s", "")),
+        _given("thinktime", options.get("option_delay_us", "")),
+        _given("rate_iops", options.get("option_rate_per_s", "").split(".")[0]),
+        "group_reporting=1",
+        "percentile_list=50:90:99:99.9:99.99:99.999",
+    ]
+    for load in loads:
+        for size in sizes:
+            lines += ["", f"[log-{size}-x{load}]", "stonewall", f"bs={size}", f"numjobs={load}"]
+    return "\n".join(line for number, line in enumerate(lines) if line or number > lines.index("group_reporting=1"))
+
+
+def _given(name: str, value: str) -> str:
+    return f"{name}={value}" if _NUMBER.match(value) and value.strip("0.") else ""
+
+
+def _whole_list(text: str) -> list[int]:
+    return [int(item) for item in text.split()] if _LIST.match(text) else []

@@ -1,0 +1,79 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Commands that repeat a measurement."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.role_options import role_defaults
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.reproduce import reproduction, run_options
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE
+
+WORKSPACE = {"path": "/var/mqm/log/logdisk"}
+OPTIONS = run_options(fabricate.recorded_run("measured"))
+
+
+def again(host="db07", workspace=WORKSPACE, parameters=None, **options):
+    return reproduction(host, workspace, {**OPTIONS, **options}, role_defaults() if parameters is None else parameters, role_defaults())
+
+
+def test_the_ansible_command_has_the_variables_that_differ_from_the_defaults():
+    defaults = role_defaults()
+    parameters = {**defaults, "sweep_duration": 600, "workspace_path": "/m q", "sweep_files": "differs between hosts", "gate_report_dir": "elsewhere"}
+    found = again(parameters=parameters)
+    words = shlex.split(found.ansible)
+    assert words[:5] == ["ansible-playbook", "mqops.logdisk.certify", "-i", "inventory.yml", "--limit=db07"]
+    assert json.loads(words[6]) == {"sweep_duration": 600, "workspace_path": "/m q"}
+    assert found.varying == ("sweep_files",)
+
+
+def test_without_other_variables_the_ansible_command_has_none():
+    assert again().ansible == "ansible-playbook mqops.logdisk.certify -i inventory.yml --limit=db07"
+
+
+def test_the_tester_gets_the_options_of_run_csv():
+    assert again(option_verify="1", option_cpus="0-3").tester == (
+        "logdisk --dir=/var/mqm/log/logdisk/repeat --createDirs --bsize=4096,65536 --qm=1,2 --duration=2 --warmup=0 --fileSize=1048576 --numFiles=3"
+        " --delay=15000 --verify --cpu=0-3"
+    )
+
+
+def test_fio_gets_a_job_for_each_step():
+    job = again(option_delay_us="0", option_warmup_s="5").fio
+    assert [line for line in job.splitlines() if line.startswith("[")] == ["[global]", "[log-4096-x1]", "[log-65536-x1]", "[log-4096-x2]", "[log-65536-x2]"]
+    assert {"rw=write", "sync=dsync", "direct=1", "nrfiles=3", "size=3145728", "runtime=2", "ramp_time=5", "numjobs=2", "bs=65536"} <= {*job.splitlines()}
+    assert "thinktime" not in job
+
+
+@pytest.mark.parametrize(("sync", "line"), [("sync", "sync=sync"), ("fdatasync", "fdatasync=1"), ("fsync", "fsync=1")])
+def test_fio_gets_the_sync_mode(sync, line):
+    assert line in again(option_sync=sync).fio.splitlines()
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, "$(reboot)", "a;b", "\nexec_prerun=reboot", "'\"'"])
+def test_hostile_values_stay_one_word(text):
+    found = again(host=text, workspace={"path": text}, parameters={**role_defaults(), "sweep_pool": text}, option_sync=text, option_block_sizes_bytes=text)
+    assert "\n" not in found.ansible + found.tester
+    assert (len(shlex.split(found.ansible)), len(shlex.split(found.tester))) == (7, 11)
+    assert found.fio == ""
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"option_block_sizes_bytes": "4096 x"},
+        {"option_files": "1e9"},
+        {"option_duration_s": "2\nexec_prerun=x"},
+        {"option_sync": "other"},
+        {"option_load_points": ""},
+        {"option_load_points": " ".join(map(str, range(1, 65)))},
+    ],
+)
+def test_there_is_no_job_of_options_that_cannot_be_true(wrong):
+    assert again(**wrong).fio == ""
