@@ -615,3 +615,11 @@ def test_a_row_uses_the_share_of_the_limit_that_it_comes_closest_to(tmp_path):
     used = {figures["block_size_bytes"]: row.used for row, figures in host.results() if figures["worker"] == "all"}
     assert used[4096] == 0.75
     assert used[1048576] == pytest.approx(250e6 / dict(zip(host.columns, host.rows[-1].values, strict=True))["bytes_per_s"])
+
+
+def test_if_all_rows_pass_the_worst_is_one_with_confidence(tmp_path):
+    files = fabricate.tables(fabricate.sweep_rows(queue_managers=(2,)), over=())
+    directory = fabricate.run_directory(tmp_path, {"db07": files}, queue_managers=("QM1", "QM2"))
+    (host,) = model.build_model(directory).hosts
+    (entry,) = (entry for entry in host.limits if entry["metric"] == "latency_p99")
+    assert (entry["verdict"], entry["worst"]["worker_name"], entry["worst"]["method"]) == ("pass", "all", "share of operations")
