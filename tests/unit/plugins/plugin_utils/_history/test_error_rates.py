@@ -19,6 +19,7 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare import INCONCLUSIVE, NON_INFERIOR, WORSE, Run, compare_class
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.drift import (
     UNKNOWN,
+    Scatter,
     change_points,
     conspicuous_certificates,
     drift_gates,
@@ -165,6 +166,19 @@ def test_drift_rarely_gates_without_cause():
         gates += drift_gates(figures, conspicuous_certificates(figures, margin=0.1))
     print(f"nine certificates: {100 * gates / histories:.2f} % gate")
     assert gates <= 0.002 * histories
+
+
+@pytest.mark.parametrize("deviation", [0.05, 0.1])
+def test_a_volume_of_seven_rows_rarely_drifts_without_cause(deviation):
+    """Half of what its runs differ by is common to its rows; the class tells how much that is."""
+    rng, volumes, gates = random.Random(f"seven rows {deviation}"), 2000, 0
+    alike = Scatter(1000 * deviation**2, 1000)
+    for _ in range(volumes):
+        runs = [rng.gauss(0, 1) for _ in range(8)]
+        rows = [[math.exp(deviation * (common + rng.gauss(0, 1)) / math.sqrt(2)) for common in runs] for _ in range(7)]
+        gates += any(drift_gates(row, conspicuous_certificates(row, margin=0.1, alike=alike)) for row in rows)
+    print(f"{deviation:.0%}: {100 * gates / volumes:.2f} % of volumes drift")
+    assert gates <= 0.003 * volumes
 
 
 @pytest.mark.parametrize("hosts", [8, 12, 20, 50])
