@@ -14,7 +14,6 @@ import xml.etree.ElementTree as ET
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import (
     RENDERERS,
     finish,
@@ -33,65 +32,17 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import p
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST, worst
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HARMLESS_TAGS, HOSTILE, Page
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.runs import EVERY_VERDICT, content, fast, slow
 from hypothesis import given
 from hypothesis import strategies as st
 
 WORDS = words_of("queue managers")
 
 
-def fast():
-    return fabricate.tables(fabricate.sweep_rows(queue_managers=(1, 2)))
-
-
-def slow():
-    return fabricate.tables(fabricate.sweep_rows(latency_ns=1_400_000, queue_managers=(1, 2)))
-
-
-def few():
-    return fabricate.tables(fabricate.sweep_rows(latency_p99_9_ns=None))
-
-
-EVERY_VERDICT = {
-    "good": "pass",
-    "slow": "fail",
-    "few": "inconclusive",
-    "waived": "warn",
-    "gone": "unreachable",
-    "broken": "error",
-    "never": "missing",
-}
-
-
-@pytest.fixture
-def every_verdict(tmp_path):
-    """A run with a host under each verdict."""
-    profile = {
-        "name": "mine",
-        "qualifies": {"min_duration_s": 300},
-        "limits": [
-            {"metric": "latency_mean", "max": "1 ms", "block_size": {"max": "64K"}},
-            {"metric": "latency_p99", "max": "2 ms", "block_size": {"max": "64K"}},
-            {"metric": "latency_p99_9", "max": "10 ms", "block_size": {"max": "64K"}},
-            {"metric": "bytes_per_s", "min": "250 MB/s", "block_size": "1M"},
-        ],
-        "waivers": [
-            {"host": "waived", "metric": metric, "until": "2027-01-31", "reason": "CHG7"} for metric in ("latency_mean", "latency_p99", "latency_p99_9")
-        ],
-    }
-    measured = {"good": fast(), "slow": slow(), "few": few(), "waived": slow()}
-    unmeasured = [fabricate.failed("gone"), fabricate.failed("broken", "error", "tester", "no compiler")]
-    return fabricate.run_directory(tmp_path, measured, unmeasured, expected=list(EVERY_VERDICT), profile=profile, queue_managers=("QMA", "QMB"))
-
-
 def shown(directory):
     """Return what the callback prints."""
     finish(directory)
     return summary(directory)
-
-
-def content(directory, name):
-    with open(os.path.join(directory.path, name), encoding="utf-8") as file:
-        return file.read()
 
 
 def read_csv(directory):
@@ -232,7 +183,8 @@ def test_junit_shows_everything_that_is_not_good_as_a_failure(every_verdict):
     kinds = {suite.get("name"): {child.tag for case in suite.findall("testcase") for child in case} - {"system-out"} for suite in root}
     assert kinds == {"good": set(), "waived": set(), "slow": {"failure"}, "few": {"failure"}, "gone": {"error"}, "broken": {"error"}, "never": {"error"}}
     for element, attribute in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
-        assert int(root.get(attribute)) == len(root.findall(f".//{element}")) == sum(int(suite.get(attribute)) for suite in root)
+        total = sum(int(suite.get(attribute)) for suite in root)
+        assert int(root.get(attribute, total)) == len(root.findall(f".//{element}")) == total
     assert int(root.get("tests")) == len(root.findall(".//testcase"))
     case = root.find("testsuite[@name='slow']/testcase[@name='latency_p99 <= 2 ms (block size <= 64 KiB)']/failure")
     assert re.match(
@@ -253,23 +205,6 @@ def test_one_host_tells_its_reasons_alike_everywhere(every_verdict):
         assert reason in shown(every_verdict)
         assert f"slow: fail: {reason}" in content(every_verdict, "report.md").replace("\\", "")
         assert f'message="{reason.replace(">", "&gt;")}"' in content(every_verdict, "junit.xml")
-
-
-@pytest.fixture(scope="module")
-def hostile(tmp_path_factory):
-    """A run in which everything that a host or an inventory can name is hostile."""
-    rows = fabricate.sweep_rows(block_sizes=(4096,), latency_ns=5_000_000)
-    measured = {name: fabricate.tables(rows, warning_1=name.replace("\x00", ""), device_model=name.replace("\x00", "")) for name in HOSTILE}
-    directory = RunDirectory.create(
-        str(tmp_path_factory.mktemp("hostile")), fabricate.run_data(HOSTILE, parameters=dict.fromkeys(HOSTILE, HOSTILE[0]), collection_version=HOSTILE[0])
-    )
-    for name, files in measured.items():
-        facts = {**dict.fromkeys(HOSTILE, name), "nested": {name: [name]}}
-        directory.write_record(fabricate.judged(directory.run, name, files, volume=name, queue_managers=(name,), facts=facts), files)
-        directory.write_record(fabricate.failed(name, "error", name, name))
-    judge_run(directory, GATE)
-    render(directory)
-    return directory
 
 
 def test_hostile_text_is_harmless_in_html(hostile):
@@ -426,7 +361,8 @@ def test_check_mode_is_not_measured(tmp_path):
     data = json.loads(content(directory, "report.json"))
     assert (data["fleet"]["verdict"], data["fleet"]["check_mode"]) == (None, True)
     root = ET.parse(os.path.join(directory.path, "junit.xml")).getroot()
-    assert [root.get(key) for key in ("tests", "failures", "errors", "skipped")] == ["2", "0", "0", "2"]
+    assert [root.get(key) for key in ("tests", "failures", "errors")] == ["2", "0", "0"]
+    assert [suite.get("skipped") for suite in root] == ["1", "1"]
     assert "not measured" in content(directory, "index.html")
     assert "certifies" not in text
 
@@ -537,6 +473,8 @@ def test_notes_leftovers_and_own_profiles_are_told(tmp_path):
     page = " ".join(Page(content(directory, "index.html")).texts)
     for text in ("another file system is better (set by sweep_state_dir)", "Left behind on the host: /var/mqm/x", "Judged by its own profile, theirs 2"):
         assert text in page
+    suite = ET.parse(os.path.join(directory.path, "junit.xml")).getroot().find("testsuite")
+    assert suite.find("properties/property[@name='profile']").get("value") == "theirs 2"
 
 
 def test_what_the_tester_reported_beside_the_limits_is_a_case_of_its_own(tmp_path):

@@ -1,0 +1,121 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Made-up runs of every kind that a report can be about."""
+
+from __future__ import annotations
+
+import os
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE
+
+
+def fast():
+    return fabricate.tables(fabricate.sweep_rows(queue_managers=(1, 2)))
+
+
+def slow():
+    return fabricate.tables(fabricate.sweep_rows(latency_ns=1_400_000, queue_managers=(1, 2)))
+
+
+def few():
+    return fabricate.tables(fabricate.sweep_rows(latency_p99_9_ns=None))
+
+
+EVERY_VERDICT = {
+    "good": "pass",
+    "slow": "fail",
+    "few": "inconclusive",
+    "waived": "warn",
+    "gone": "unreachable",
+    "broken": "error",
+    "never": "missing",
+}
+
+
+def every_verdict(base):
+    """A run with a host under each verdict."""
+    profile = {
+        "name": "mine",
+        "qualifies": {"min_duration_s": 300},
+        "limits": [
+            {"metric": "latency_mean", "max": "1 ms", "block_size": {"max": "64K"}},
+            {"metric": "latency_p99", "max": "2 ms", "block_size": {"max": "64K"}},
+            {"metric": "latency_p99_9", "max": "10 ms", "block_size": {"max": "64K"}},
+            {"metric": "bytes_per_s", "min": "250 MB/s", "block_size": "1M"},
+        ],
+        "waivers": [
+            {"host": "waived", "metric": metric, "until": "2027-01-31", "reason": "CHG7"} for metric in ("latency_mean", "latency_p99", "latency_p99_9")
+        ],
+    }
+    measured = {"good": fast(), "slow": slow(), "few": few(), "waived": slow()}
+    unmeasured = [fabricate.failed("gone"), fabricate.failed("broken", "error", "tester", "no compiler")]
+    return fabricate.run_directory(base, measured, unmeasured, expected=list(EVERY_VERDICT), profile=profile, queue_managers=("QMA", "QMB"))
+
+
+def hostile(base):
+    """A run in which everything that a host or an inventory can name is hostile."""
+    rows = fabricate.sweep_rows(block_sizes=(4096,), latency_ns=5_000_000)
+    measured = {name: fabricate.tables(rows, warning_1=name.replace("\x00", ""), device_model=name.replace("\x00", "")) for name in HOSTILE}
+    directory = RunDirectory.create(str(base), fabricate.run_data(HOSTILE, parameters=dict.fromkeys(HOSTILE, HOSTILE[0]), collection_version=HOSTILE[0]))
+    for name, files in measured.items():
+        facts = {**dict.fromkeys(HOSTILE, name), "nested": {name: [name]}}
+        directory.write_record(fabricate.judged(directory.run, name, files, volume=name, queue_managers=(name,), facts=facts), files)
+        directory.write_record(fabricate.failed(name, "error", name, name))
+    judge_run(directory, GATE)
+    return directory
+
+
+def certified(base):
+    """A run of two hosts with certificates, one of them with two queue managers and a volume of another name."""
+    names = ("db07", "db08")
+    run = fabricate.run_data(names, left_out_hosts=["db09"], host_classes={"db08": "gold"})
+    directory = RunDirectory.create(str(base), run)
+    for name, volume, loads in (("db07", "log", (1,)), ("db08", "log", (1, 2)), ("db08", "audit", (1,))):
+        files = fabricate.tables(fabricate.sweep_rows(queue_managers=loads), over=())
+        directory.write_record(fabricate.judged(directory.run, name, files, volume=volume, queue_managers=("QMA", "QMB")), files)
+    judge_run(directory, GATE)
+    assert certify(directory)[1] == []
+    return directory
+
+
+def preflight(base):
+    """A run in check mode: a host that can be measured, one that would be refused, and one without a record."""
+    refused = fabricate.failed("db08", "error", "workspace", "it holds a queue manager")
+    return fabricate.run_directory(base, {}, [HostRecord("db07", kind="preflight"), refused], expected=["db07", "db08", "db09"], check_mode=True)
+
+
+def merged(base):
+    """A run that was merged from two others."""
+    runs = [fabricate.run_directory(base / name, {f"db0{name}": fast()}) for name in ("1", "2")]
+    directory = RunDirectory.merge([run.path for run in runs], str(base / "merged"))
+    judge_run(directory, GATE)
+    return directory
+
+
+def interrupted(base):
+    """A run without its gate, with a tester that was cut short and left something behind."""
+    files = fabricate.tables(exit_status=4, exit_reason="deadline", in_flight_age_ns=12 * 10**9, warning_1="on a file system under test")
+    directory = fabricate.run_directory(base, {"db07": files}, gate=False, expected=["db07", "db08"])
+    directory.note_leftovers("db07", "log", ["/var/mqm/x"])
+    judge_run(directory, "report")
+    return directory
+
+
+def empty(base):
+    """A run that expected no host."""
+    return fabricate.run_directory(base, {})
+
+
+KINDS = {make.__name__: make for make in (every_verdict, certified, preflight, merged, interrupted, empty, hostile)}
+
+
+def content(directory, name):
+    with open(os.path.join(directory.path, name), encoding="utf-8") as file:
+        return file.read()
