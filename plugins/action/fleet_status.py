@@ -15,7 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import changed_since
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import encode, open_metrics, problems_of, status_json, status_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import encode, problems_of, status_json, status_prom, status_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, day_of, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute, write_file
 
@@ -46,7 +46,7 @@ class ActionModule(ControllerAction):
             problems = problems_of(lines, expected)
             if not self._task.check_mode:
                 write_file(os.path.join(report_dir, JSON_FILE), encode(status_json(lines, expected, problems, today, revocations, changed)))
-                write_file(os.path.join(report_dir, METRICS_FILE), open_metrics(lines, expected, problems))
+                write_file(os.path.join(report_dir, METRICS_FILE), status_prom(lines, expected, problems))
         except (OSError, ValueError, ExpectationError) as error:
             return {"failed": True, "msg": str(error)}
         say(self._display, status_text(lines, expected, problems, today, changed))

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +15,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import Line, Since, key_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import CURRENT, EXPIRED, FAILED, MOST_URGENT_FIRST, NONE, Status, Today
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import Revocation
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import open_metrics as om
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
 
@@ -78,23 +78,19 @@ def encode(content: Mapping[str, Any]) -> bytes:
     return (json.dumps(content, indent=1) + "\n").encode("ascii")
 
 
-def open_metrics(lines: Sequence[Status], expected: Sequence[str], problems: Sequence[str]) -> bytes:
+def status_prom(lines: Sequence[Status], expected: Sequence[str], problems: Sequence[str]) -> bytes:
     """Return the status in the text format of OpenMetrics."""
-    out = ["# TYPE logdisk_expected_hosts gauge", f"logdisk_expected_hosts {len(expected)}"]
-    out += ["# TYPE logdisk_certificate_problems gauge", f"logdisk_certificate_problems {len(problems)}"]
-    out.append("# TYPE logdisk_certificate_state stateset")
+    counts = (("logdisk_expected_hosts", "Hosts that are to be certified.", expected), ("logdisk_certificate_problems", "Why they are not.", problems))
+    out = [om.family(name, meaning) + om.sample(name, "", len(counted)) for name, meaning, counted in counts]
+    out.append(om.family("logdisk_certificate_state", "Whether the volume is in this state under the profile."))
+    out += [om.states("logdisk_certificate_state", _labels(line), "state", MOST_URGENT_FIRST, line.state) for line in lines]
+    out.append(om.family("logdisk_certificate_end_timestamp_seconds", "End of the last day on which the certificate is valid."))
     out += [
-        f"logdisk_certificate_state{{{_labels(line)},logdisk_certificate_state={_quoted(state)}}} {int(line.state == state)}"
-        for line in lines
-        for state in MOST_URGENT_FIRST
-    ]
-    out += ["# TYPE logdisk_certificate_end_timestamp_seconds gauge", "# UNIT logdisk_certificate_end_timestamp_seconds seconds"]
-    out += [
-        f"logdisk_certificate_end_timestamp_seconds{{{_labels(line)}}} {_end_epoch_s(line.entry.valid_until)}"
+        om.sample("logdisk_certificate_end_timestamp_seconds", _labels(line), om.end_of_day_s(line.entry.valid_until))
         for line in lines
         if line.entry and line.entry.valid_until
     ]
-    return ("\n".join([*out, "# EOF"]) + "\n").encode("utf-8")
+    return "".join([*out, om.END]).encode("utf-8")
 
 
 def _changes(changed: Mapping[Line, Since], line: Status) -> list[str]:
@@ -162,15 +158,4 @@ def _label(line: Status) -> str:
 
 
 def _labels(line: Status) -> str:
-    return f"host={_quoted(line.host)},volume={_quoted(line.volume)},profile={_quoted(line.profile)}"
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{escaped}"'
-
-
-def _end_epoch_s(last_day: str) -> int:
-    """Return the end of the last day, in UTC."""
-    end = datetime.datetime.fromisoformat(last_day).replace(tzinfo=datetime.timezone.utc) + datetime.timedelta(days=1)
-    return int(end.timestamp())
+    return om.labels({"host": line.host, "volume": line.volume, "profile": line.profile})

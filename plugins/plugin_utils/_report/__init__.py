@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterator
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import REPORT, judge_run
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import index_html, junit_xml, report_json, report_md, results_csv, summary_txt
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import index_html, junit_xml, logdisk_prom, report_json, report_md, results_csv, summary_txt
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Model, build_model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import SIGNATURE, SUMMARY, RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, write_text
@@ -20,6 +20,7 @@ RENDERERS: dict[str, Callable[[Model], Iterator[str]]] = {
     "report.json": report_json.render,
     "results.csv": results_csv.render,
     "junit.xml": junit_xml.render,
+    "logdisk.prom": logdisk_prom.render,
     "report.md": report_md.render,
     "index.html": index_html.render,
     SUMMARY: summary_txt.render,

@@ -291,6 +291,12 @@ def counts_worst_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     return [(verdict, counts[verdict]) for verdict in WORST_FIRST if counts.get(verdict)]
 
 
+def used_share(bound: str, value: float | None, limit_value: float | None) -> float | None:
+    """Return the share of a limit that a figure uses, above 1 if it breaks the limit; None if there is no figure, or nothing to be a share of."""
+    over, under = (limit_value, value) if bound == "min" else (value, limit_value)
+    return over / under if over is not None and under else None
+
+
 def _profile_name(profile: Mapping[str, Any]) -> str:
     return printable(f"{profile.get('name', 'no profile')} {profile.get('version', '')}".strip())
 
@@ -412,13 +418,8 @@ def _rows(record: HostRecord, tables: Tables) -> list[ResultRow]:
 
 def _used(judgements: list[dict[str, Any]]) -> float | None:
     """Return the largest share that some judgements use of their limits."""
-    shares = []
-    for judgement in judgements:
-        value, limit = judgement["value"], judgement["limit_value"]
-        over, under = (limit, value) if judgement["bound"] == "min" else (value, limit)
-        if over is not None and under:
-            shares.append(over / under)
-    return max(shares, default=None)
+    shares = (used_share(judgement["bound"], judgement["value"], judgement["limit_value"]) for judgement in judgements)
+    return max((share for share in shares if share is not None), default=None)
 
 
 def _worst(judgements: list[dict[str, Any]]) -> str:

@@ -13,10 +13,11 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, FAILS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import Since
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import Change
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import encode, open_metrics, problems_of, status_json, status_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, day_of, fleet_status
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import encode, problems_of, status_json, status_prom, status_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import MOST_URGENT_FIRST, Today, day_of, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import Revocation
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import entry
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.metrics import samples_of
 
 TODAY = Today(datetime.date(2026, 6, 1), 14)
 VALID = entry("2026-05-01", host="valid", volume_id="1")
@@ -106,12 +107,14 @@ def test_programs_get_every_volume():
 
 
 def test_monitoring_gets_one_state_for_each_volume_and_the_end_of_the_last_day():
-    text = open_metrics(lines(entry("2026-05-01", host='a"\\b\n', valid_until="2026-07-01")), ["x"], ["y"]).decode()
-    own = 'host="a\\"\\\\b\\n",volume="log",profile="silver"'
-    assert [line for line in text.splitlines() if line.endswith("} 1")] == [f'logdisk_certificate_state{{{own},logdisk_certificate_state="valid"}} 1']
+    name = 'a"\\b\n'
+    found = samples_of(status_prom(lines(entry("2026-05-01", host=name, valid_until="2026-07-01")), ["x"], ["y"]).decode())
+    own = (("host", name), ("profile", "silver"), ("volume", "log"))
+    assert {labels: value for labels, value in found["logdisk_certificate_state"].items() if value} == {(*own[:2], ("state", "valid"), own[2]): 1}
+    assert len(found["logdisk_certificate_state"]) == len(MOST_URGENT_FIRST)
     end = int(datetime.datetime(2026, 7, 2, tzinfo=datetime.timezone.utc).timestamp())
-    assert f"logdisk_certificate_end_timestamp_seconds{{{own}}} {end}\n" in text
-    assert "logdisk_certificate_problems 1\n" in text and "logdisk_expected_hosts 1\n" in text and text.endswith("# EOF\n")
+    assert found["logdisk_certificate_end_timestamp_seconds"] == {own: end}
+    assert (found["logdisk_certificate_problems"], found["logdisk_expected_hosts"]) == ({(): 1}, {(): 1})
 
 
 def test_a_day_is_given_or_today():

@@ -6,11 +6,15 @@
 
 from __future__ import annotations
 
+import datetime
+import json
 import os
 
 import pytest
 import xmlschema
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.runs import content
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.metrics import samples_of
 
 
 @pytest.fixture(scope="module")
@@ -20,3 +24,37 @@ def jenkins():
 
 def test_jenkins_accepts_the_results(of_each_kind, jenkins):
     assert [error.reason for error in jenkins.iter_errors(os.path.join(of_each_kind.path, "junit.xml"))] == []
+
+
+def test_monitoring_reads_the_metrics(of_each_kind):
+    found = samples_of(content(of_each_kind, "logdisk.prom"))
+    hosts = json.loads(content(of_each_kind, "report.json"))["hosts"]
+    verdicts = [dict(labels) for labels, value in found.get("logdisk_run_verdict", {}).items() if value]
+    assert sorted((each["host"], each["volume"], each["verdict"]) for each in verdicts) == sorted(
+        (host["host"], host["volume"], host["verdict"]) for host in hosts
+    )
+    assert sum(map(len, (host["results"] for host in hosts))) == 0 or found["logdisk_run_latency_seconds"]
+
+
+def test_metrics_have_the_figures_in_seconds_and_the_margins_of_both_kinds_of_limits(rendered):
+    found = samples_of(content(rendered("every_verdict"), "logdisk.prom"))
+
+    def value(name, **wanted):
+        (found_value,) = [value for labels, value in found[name].items() if wanted.items() <= dict(labels).items()]
+        return found_value
+
+    slow = {"host": "slow", "volume": "log", "block_size_bytes": "4096", "load_point": "1"}
+    assert value("logdisk_run_latency_seconds", quantile="0.99", **slow) == 0.002804096
+    assert value("logdisk_run_latency_seconds_count", **slow) == 427945
+    assert value("logdisk_run_throughput_bytes_per_second", **slow) == pytest.approx(427945 * 4096 / 600)
+    assert value("logdisk_run_limit_margin_ratio", host="slow", metric="latency_p99", rows="block size <= 64 KiB") == pytest.approx(1 - 2.026 / 1, rel=0.01)
+    assert value("logdisk_run_limit_margin_ratio", host="good", metric="bytes_per_s") == pytest.approx(1 - 250e6 / 1.446e9, rel=0.01)
+    assert not [labels for labels in found["logdisk_run_limit_margin_ratio"] if ("host", "gone") in labels]
+
+
+def test_metrics_say_until_when_a_volume_is_certified(rendered):
+    found = samples_of(content(rendered("certified"), "logdisk.prom"))
+    end = datetime.datetime(2027, 2, 20, tzinfo=datetime.timezone.utc).timestamp()
+    volumes = [("db07", "log"), ("db08", "audit"), ("db08", "log")]
+    assert found["logdisk_run_certificate_end_timestamp_seconds"] == {(("host", host), ("volume", volume)): end for host, volume in volumes}
+    assert found["logdisk_run_certified"] == {(): 1}

@@ -1,0 +1,101 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""logdisk.prom: the verdict and the figures for monitoring, in the text format of OpenMetrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, Model, used_share
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import open_metrics as om
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST
+
+_QUANTILES = (("0.5", "latency_p50_ns"), ("0.99", "latency_p99_ns"), ("0.999", "latency_p99_9_ns"), ("1.0", "latency_max_ns"))
+"""The quantiles that limits are about; 1.0 is the slowest write. results.csv has all of them."""
+
+
+def render(model: Model) -> Iterator[str]:
+    """Yield the text piece by piece: all samples of a metric together, as the format demands."""
+    hosts = [(host, om.labels({"host": host.host, "volume": host.volume})) for host in model.hosts]
+    yield from _run(model)
+    yield from _verdicts(model, hosts)
+    yield from _certificates(hosts)
+    yield from _margins(hosts)
+    yield from _rows(hosts)
+    yield om.END
+
+
+def _run(model: Model) -> Iterator[str]:
+    """Yield what is about the whole run."""
+    version = printable(str(model.run.get("collection_version") or ""))
+    about = om.labels({"run_id": model.run_id, "profile": model.profile_name, "collection_version": version})
+    yield om.family("logdisk_run_info", "Always 1; the labels name the run and the profile that most hosts were judged by.")
+    yield om.sample("logdisk_run_info", about, 1)
+    yield om.family("logdisk_run_certified", "Whether the run certifies all of its hosts.")
+    yield om.sample("logdisk_run_certified", "", int(model.fleet["certified"]))
+    yield om.family("logdisk_run_gate_failed", "Whether the gate stops the run.")
+    yield om.sample("logdisk_run_gate_failed", "", int(model.fleet["gate_failed"]))
+
+
+def _verdicts(model: Model, hosts: list[tuple[Host, str]]) -> Iterator[str]:
+    known = (*WORST_FIRST, NOT_MEASURED) if model.check_mode else WORST_FIRST
+    yield om.family("logdisk_run_verdict", "Whether this is the verdict on the volume.")
+    for host, own in hosts:
+        yield om.states("logdisk_run_verdict", own, "verdict", known, host.verdict)
+    yield om.family("logdisk_run_volume_certified", "Whether the run certifies the volume.")
+    for host, own in hosts:
+        yield om.sample("logdisk_run_volume_certified", own, int(host.certified))
+
+
+def _certificates(hosts: list[tuple[Host, str]]) -> Iterator[str]:
+    yield om.family("logdisk_run_certificate_end_timestamp_seconds", "End of the last day on which the certificate of this run is valid.")
+    for host, own in hosts:
+        if host.valid_until:
+            yield om.sample("logdisk_run_certificate_end_timestamp_seconds", own, om.end_of_day_s(host.valid_until))
+
+
+def _margins(hosts: list[tuple[Host, str]]) -> Iterator[str]:
+    name = "logdisk_run_limit_margin_ratio"
+    yield om.family(name, "Share of a limit that its worst row leaves unused: 0.25 is a quarter, 0 is the limit itself, below 0 it is broken.")
+    for host, own in hosts:
+        for limit in host.limits:
+            used = used_share(limit["bound"], limit["worst"]["value"], limit["limit_value"])
+            if used is not None:
+                yield om.sample(name, f"{own},{_limit_labels(limit)}", 1 - used)
+
+
+def _limit_labels(limit: dict[str, Any]) -> str:
+    severity = "hard" if limit["hard"] else limit["severity"]
+    return om.labels({"metric": limit["metric"], "limit": limit["limit"], "rows": limit["rows"], "severity": severity})
+
+
+def _rows(hosts: list[tuple[Host, str]]) -> Iterator[str]:
+    """Yield the figures of each step, of all workers together."""
+    yield om.family("logdisk_run_latency_seconds", "Latency of the writes of all queue managers together.", om.SUMMARY)
+    for own, figures in _steps(hosts):
+        yield "".join(_latencies(own, figures))
+    yield om.family("logdisk_run_throughput_bytes_per_second", "Bytes written per second by all queue managers together.")
+    for own, figures in _steps(hosts):
+        if figures["bytes_per_s"] is not None:
+            yield om.sample("logdisk_run_throughput_bytes_per_second", own, figures["bytes_per_s"])
+
+
+def _steps(hosts: list[tuple[Host, str]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for host, own in hosts:
+        for dummy, figures in host.results():
+            if figures["worker"] == ALL_WORKERS:
+                keys = {key: figures[key] for key in ("step", "block_size_bytes", "load_point", "stream", "operation")}
+                yield f"{own},{om.labels({key: '' if value is None else value for key, value in keys.items()})}", figures
+
+
+def _latencies(own: str, figures: dict[str, Any]) -> Iterator[str]:
+    for quantile, column in _QUANTILES:
+        if figures.get(column) is not None:
+            yield om.sample("logdisk_run_latency_seconds", f'{own},quantile="{quantile}"', figures[column] / 1e9)
+    yield om.sample("logdisk_run_latency_seconds_count", own, figures["operations"])
+    if figures.get("latency_sum_ns") is not None:
+        yield om.sample("logdisk_run_latency_seconds_sum", own, figures["latency_sum_ns"] / 1e9)

@@ -1,0 +1,50 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The text format of OpenMetrics, as far as Prometheus's older text format agrees with it: what node_exporter reads from files.
+
+That has neither state sets nor infos, so both are gauges with a label more.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+
+GAUGE = "gauge"
+SUMMARY = "summary"
+END = "# EOF\n"
+"""The last line of every exposition."""
+
+
+def family(name: str, meaning: str, kind: str = GAUGE) -> str:
+    """Return the lines before the samples of a metric, all of which follow them. The unit is the last word of the name if it is one of seconds or ratio."""
+    unit = name.rpartition("_")[2]
+    stated = f"# UNIT {name} {unit}\n" if unit in ("seconds", "ratio") else ""
+    return f"# TYPE {name} {kind}\n{stated}# HELP {name} {_escaped(meaning)}\n"
+
+
+def labels(pairs: Mapping[str, str | int]) -> str:
+    """Return labels to be put between braces."""
+    return ",".join(f'{name}="{_escaped(str(value))}"' for name, value in pairs.items())
+
+
+def sample(name: str, own_labels: str, value: float) -> str:
+    """Return the line of one figure."""
+    return f"{name}{{{own_labels}}} {value}\n" if own_labels else f"{name} {value}\n"
+
+
+def states(name: str, own_labels: str, label: str, known: tuple[str, ...], state: str) -> str:
+    """Return the lines of something that is in one of the known states, which has 1 and the others 0."""
+    return "".join(sample(name, f'{own_labels},{label}="{each}"', int(each == state)) for each in known)
+
+
+def end_of_day_s(day: str) -> int:
+    """Return the end of a day in UTC, in seconds since 1970."""
+    end = datetime.datetime.fromisoformat(day).replace(tzinfo=datetime.timezone.utc) + datetime.timedelta(days=1)
+    return int(end.timestamp())
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
