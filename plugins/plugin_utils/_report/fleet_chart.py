@@ -32,8 +32,8 @@ _LANE = 22
 _LABEL = 13
 """Height of the label of a limit."""
 _GAP = 12
-_MARK = 4
-"""Size of a mark, and of the stretch of the axis whose marks are piled up."""
+_MARKS = ((60, 6), (math.inf, 4))
+"""Size of a mark, and of the stretch of the axis whose marks are piled up, for up to so many hosts."""
 _NAME = 22
 """Characters of a name that are shown."""
 _FAR = 3
@@ -88,10 +88,11 @@ def fleet_chart(strips: Sequence[Strip]) -> Markup:
         return Markup("")
     values += [value for strip in strips for value in (strip.p99_limit_ns, strip.mean_limit_ns) if value]
     axis = _Axis(min(values), max(values))
+    size = next(size for most, size in _MARKS if max(len(strip.marks) for strip in strips) <= most)
     y, bodies, previous = float(_TOP), [], None
     for strip in strips:
         limits = strip.p99_limit_ns, strip.mean_limit_ns
-        body, height = _strip(strip, axis, y, labels=limits != previous)
+        body, height = _strip(strip, axis, y, size, labels=limits != previous)
         bodies.append(body)
         y, previous = y + height, limits
     return Markup(
@@ -129,15 +130,15 @@ class _Axis:
         return shown[:: 1 + len(shown) // 10]
 
 
-def _strip(strip: Strip, axis: _Axis, top: float, labels: bool) -> tuple[Markup, float]:
+def _strip(strip: Strip, axis: _Axis, top: float, size: int, labels: bool) -> tuple[Markup, float]:
     """Return a strip whose upper edge is at top, and its height."""
     above = _LABEL if labels and strip.p99_limit_ns else 0
     below = _LABEL if labels and strip.mean_limit_ns else 0
     line = top + above + _LANE
     parts = [
         Markup('<text class="step" x="0" y="{:.1f}">{}</text><path class="line" d="M{} {:.1f}H{}"/>').format(line + 4, strip.title, _LEFT, line, _RIGHT),
-        _pile("p99", ((mark.p99_ns, mark.fails) for mark in strip.marks), axis, line, -1),
-        _pile("mean", ((mark.mean_ns, mark.fails) for mark in strip.marks), axis, line, 1),
+        _pile("p99", ((mark.p99_ns, mark.fails) for mark in strip.marks), axis, line, -1, size),
+        _pile("mean", ((mark.mean_ns, mark.fails) for mark in strip.marks), axis, line, 1, size),
         _limit("p99", strip.p99_limit_ns, axis, line, -1, bool(above)),
         _limit("mean", strip.mean_limit_ns, axis, line, 1, bool(below)),
         _names(strip, line),
@@ -145,31 +146,33 @@ def _strip(strip: Strip, axis: _Axis, top: float, labels: bool) -> tuple[Markup,
     return Markup("").join(parts), above + 2 * _LANE + below + _GAP
 
 
-def _pile(name: str, values: Iterable[tuple[float | None, bool]], axis: _Axis, line: float, direction: int) -> Markup:
+def _pile(name: str, values: Iterable[tuple[float | None, bool]], axis: _Axis, line: float, direction: int, size: int) -> Markup:
     """Return the marks of one figure, piled up away from the line: first those that do not fail, on top of them those that do."""
     piles: dict[int, list[int]] = {}
     for value, fails in values:
         if value:
-            piles.setdefault(int(axis.x(value) // _MARK), [0, 0])[fails] += 1
+            piles.setdefault(int(axis.x(value) // size), [0, 0])[fails] += 1
     if not piles:
         return Markup("")
-    pitch = min(_MARK + 1.0, (_LANE - _MARK) / max(1, max(map(sum, piles.values())) - 1))
+    pitch = min(size + 1.0, (_LANE - size) / max(1, max(map(sum, piles.values())) - 1))
+    first = line + direction * (size / 2 + 1.5)
     paths: tuple[list[str], list[str]] = ([], [])
-    for place, counts in sorted(piles.items()):
-        x, lower = (place + 0.5) * _MARK, 0
-        for path, count in zip(paths, counts, strict=True):
-            path.extend(_marks(x, line + direction * (_MARK / 2 + 1.5), direction * pitch, lower, count))
-            lower += count
+    for place, (good, bad) in sorted(piles.items()):
+        x = (place + 0.5) * size
+        for path, below, count in zip(paths, (0, good), (good, bad), strict=True):
+            path.extend(_marks(x, [first + direction * pitch * number for number in range(below, below + count)], pitch < size))
     kinds = ("", " fails")
-    return Markup("").join(Markup('<path class="{}{}" d="{}"/>').format(name, kind, "".join(path)) for kind, path in zip(kinds, paths, strict=True) if path)
+    return Markup("").join(
+        Markup('<path class="{}{}" stroke-width="{}" d="{}"/>').format(name, kind, size, "".join(path)) for kind, path in zip(kinds, paths, strict=True) if path
+    )
 
 
-def _marks(x: float, y: float, pitch: float, first: int, count: int) -> Iterable[str]:
-    """Yield the path of the marks of a pile from the first on: one by one, or as a bar if they would overlap."""
-    if count and abs(pitch) < _MARK:
-        yield f"M{x:.0f} {y + first * pitch:.1f}v{(count - 1) * pitch:.1f}"
-    elif count:
-        yield from (f"M{x:.0f} {y + number * pitch:.1f}h0" for number in range(first, first + count))
+def _marks(x: float, heights: Sequence[float], overlap: bool) -> Iterable[str]:
+    """Yield the path of the marks of a pile: one by one, or as a bar if they would overlap."""
+    if overlap and heights:
+        yield f"M{x:.0f} {heights[0]:.1f}V{heights[-1]:.1f}"
+    else:
+        yield from (f"M{x:.0f} {y:.1f}h0" for y in heights)
 
 
 def _limit(name: str, value: float | None, axis: _Axis, line: float, direction: int, label: bool) -> Markup:
