@@ -64,9 +64,12 @@ def _volume_of(host: Host) -> str:
 
 
 class FleetRow:
-    """A host as a row of the matrix. number is its place on the page, from 1; filters are what the page can filter by, as names and numbers of values."""
+    """A host as a row of the matrix.
 
-    def __init__(self, host: Host, number: int, steps: Sequence[tuple[int, int]], filters: Sequence[Filter]) -> None:
+    number is that of its section on the page, None if it has none; filters are what the page can filter by, as names and numbers of values.
+    """
+
+    def __init__(self, host: Host, number: int | None, steps: Sequence[tuple[int, int]], filters: Sequence[Filter]) -> None:
         self.of = host
         self.number = number
         self.filters = [(each.name, each.values.index(each.of(host)) + 1) for each in filters if each.of(host) in each.values]

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.role_options import role_defaults
@@ -24,14 +24,19 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.fleet_sectio
     used_text,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.host_section import HostSection
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import counts_of, parameters_of, qualifies_of, steps_of, waivers_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_page
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_page, render_part
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN
+from markupsafe import Markup
 
 SHOWN_HOSTS = 1000
-"""The largest number of hosts in the matrix and in detail, the worst first; the picture of the fleet always has all."""
+"""The largest number of hosts in the matrix, the worst first; the picture of the fleet always has all."""
+MOST_CELLS = 20_000
+"""The largest number of cells of the matrix, for sweeps with many load points."""
+MOST_DETAILS = 8_000_000
+"""Characters of the hosts' sections together; with the matrix the page stays below 12 MB."""
 SHOWN_CLASSES = 20
 SHOWN_CAUSES = 30
 SHOWN_NAMES = 200
@@ -43,16 +48,15 @@ _LEVEL_SIGNS = {"warn": SIGNS[WARN], "unsure": SIGNS[INCONCLUSIVE], "broken": SI
 def render(model: Model) -> Iterator[str]:
     """Yield the page's text piece by piece."""
     steps, titles = steps_of(model)
-    shown = model.hosts[:SHOWN_HOSTS]
-    run_parameters, defaults = model.run.get("parameters") or {}, role_defaults()
+    shown = model.hosts[: min(SHOWN_HOSTS, MOST_CELLS // max(1, len(steps)))]
+    sections = _sections(model, shown)
     return render_page(
         "index.html.j2",
         styles=["host.css"],
         model=model,
-        detailed=_Each(lambda place: HostSection(shown[place], place + 1, len(model.hosts) == 1, run_parameters, defaults), len(shown)),
+        sections=sections,
         counts=counts_of(model),
         step_titles=titles,
-        figure_titles=[title for title, column, write in FIGURES],
         parameters=parameters_of(model),
         qualifies=qualifies_of(model),
         waivers=waivers_of(model),
@@ -62,15 +66,31 @@ def render(model: Model) -> Iterator[str]:
         printable=printable,
         classes=CLASSES,
         signs=SIGNS,
-        **_causes(model),
-        **_fleet(model, steps, titles),
+        **_causes(model, len(sections)),
+        **_fleet(model, shown, len(sections)),
     )
 
 
-def _causes(model: Model) -> dict[str, Any]:
-    """Return what the causes' part shows; hosts are linked to their sections."""
+def _sections(model: Model, hosts: Sequence[Host]) -> list[Markup]:
+    """Return the sections of hosts in detail, as many of the first ones as there is room for."""
+    sections: list[Markup] = []
+    room = MOST_DETAILS
+    run_parameters, defaults = model.run.get("parameters") or {}, role_defaults()
+    figure_titles = [title for title, column, write in FIGURES]
+    for number, host in enumerate(hosts, 1):
+        view = HostSection(host, number, len(model.hosts) == 1, run_parameters, defaults)
+        section = render_part("page/host.html.j2", host=view, model=model, badge=badge, figure_titles=figure_titles)
+        room -= len(section)
+        if room < 0 and sections:
+            break
+        sections.append(section)
+    return sections
+
+
+def _causes(model: Model, detailed: int) -> dict[str, Any]:
+    """Return what the causes' part shows; hosts are linked to their sections, of which there are so many."""
     found = causes(model)
-    numbers = {host.label: number for number, host in enumerate(model.hosts[:SHOWN_HOSTS], 1)}
+    numbers = {host.label: number for number, host in enumerate(model.hosts[:detailed], 1)}
     return {
         "causes": found[:SHOWN_CAUSES],
         "causes_left": len(found[SHOWN_CAUSES:]),
@@ -78,13 +98,14 @@ def _causes(model: Model) -> dict[str, Any]:
     }
 
 
-def _fleet(model: Model, steps: list[tuple[int, int]], titles: list[str]) -> dict[str, Any]:
-    """Return what the fleet's part shows."""
-    shown, filters = model.hosts[:SHOWN_HOSTS], filters_of(model.hosts)
+def _fleet(model: Model, shown: Sequence[Host], detailed: int) -> dict[str, Any]:
+    """Return what the fleet's part shows; the matrix has the shown hosts, and the first of them are linked to their sections."""
+    steps, titles = steps_of(model)
+    filters = filters_of(model.hosts)
     strips = strips_of(model, steps[:MOST_STRIPS], titles[:MOST_STRIPS])
     volume_classes = classes_of(model.hosts) if len(model.hosts) > 1 else []
     return {
-        "rows": _Each(lambda place: FleetRow(shown[place], place + 1, steps, filters), len(shown)),
+        "rows": _Each(lambda place: FleetRow(shown[place], place + 1 if place < detailed else None, steps, filters), len(shown)),
         "filters": [(each.name, each.title, each.values) for each in filters],
         "compared": any(host.comparison for host in model.hosts),
         "fleet_chart": fleet_chart(strips),

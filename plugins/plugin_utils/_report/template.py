@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import jinja2
+from markupsafe import Markup
 
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*\[\]<|~&$@#]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=/)|^[>+-])")
 _MARKDOWN_DOTS = re.compile(r"(?i)(\bwww|^[0-9]+)(?=\.)")
@@ -24,6 +25,11 @@ def render_template(name: str, **variables: Any) -> Iterator[str]:
     stream = _ENVIRONMENT.get_template(name).stream(**variables)
     stream.enable_buffering(200)
     return iter(stream)
+
+
+def render_part(name: str, **variables: Any) -> Markup:
+    """Return a template's text as safe markup, to be put into a page."""
+    return Markup(_ENVIRONMENT.get_template(name).render(**variables))
 
 
 def render_page(name: str, styles: Iterable[str], **variables: Any) -> Iterator[str]:

@@ -506,8 +506,22 @@ def test_a_large_fleet_keeps_the_page_usable(tmp_path, monkeypatch):
     text = " ".join(page.texts)
     assert "2 more hosts, none of them with a worse verdict, are left out here and below" in text
     assert "4 KiB: 5 hosts" in text
+    assert {value for dummy, name, value in page.attributes if name == "href" and value[2:].isdigit()} == {"#h1", "#h2", "#h3"}
     assert "and 2 more hosts in results.csv" in content(directory, "report.md")
     assert len(json.loads(content(directory, "report.json"))["hosts"]) == 5
+
+
+def test_hosts_in_detail_stop_when_the_page_is_full(tmp_path, monkeypatch):
+    monkeypatch.setattr(index_html, "MOST_DETAILS", 20_000)
+    monkeypatch.setattr(model, "CHARTED_HOSTS", 0)
+    directory = fabricate.run_directory(tmp_path, {f"h{number}": fabricate.tables() for number in range(5)})
+    render(directory)
+    page = Page(content(directory, "index.html"))
+    sections = [value for tag, name, value in page.attributes if tag == "details" and name == "id"]
+    assert 1 <= len(sections) < 5
+    assert {value for dummy, name, value in page.attributes if name == "href" and value[2:].isdigit()} == {f"#{section}" for section in sections}
+    assert len(page.verdicts()) == 5
+    assert f"{5 - len(sections)} hosts of the table above are left out here" in " ".join(page.texts)
 
 
 def test_a_chart_shows_each_step_and_breaks_where_there_was_no_write():
