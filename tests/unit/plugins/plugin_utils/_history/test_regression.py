@@ -41,6 +41,7 @@ class Nights:
         self.day += 1
         asked = {"kind": kind, "accept": False, "margin": 0.1, "named": [], "certificates": [], **baseline}
         history = {"place": self.place, "required": True}
+        open_history(self.place, create=True).close()
         directory = RunDirectory.create(str(self.base / "reports"), fabricate.run_data(self.hosts, run_id=f"R{self.day}", baseline=asked, history=history))
         for number, host in enumerate(self.hosts):
             latency_ns = int(200_000 * exp(self.noise.gauss(0, 0.01)) * dict(slower).get(host, 1))
