@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""report.json: the whole model as one JSON document, written host by host (docs/report.md holds its schema)."""
+"""report.json: the whole model as one JSON document, written host by host. docs/report.schema.json is its schema."""
 
 from __future__ import annotations
 
@@ -49,6 +49,10 @@ def _host(host: Host) -> dict[str, Any]:
         "verdict": host.verdict,
         "certified": host.certified,
         "qualification": host.qualification,
+        "valid_until": host.valid_until,
+        "certificate": host.certificate,
+        "profile": host.profile,
+        "volume_class": host.volume_class,
         "stage": host.stage,
         "reasons": host.reasons,
         "notes": host.notes,

@@ -9,17 +9,59 @@ from __future__ import annotations
 import datetime
 import json
 import os
+import re
 
+import jsonschema
 import pytest
 import xmlschema
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.runs import content
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.metrics import samples_of
 
+TESTER_COLUMNS = {"step", "elapsed_ns", "operations", "bytes"}
+"""Described in docs/columns.md."""
+
 
 @pytest.fixture(scope="module")
 def jenkins():
     return xmlschema.XMLSchema(str(fabricate.PROJECT / "tests/fixtures/jenkins/junit-10.xsd"))
+
+
+@pytest.fixture(scope="module")
+def published():
+    """The schema of report.json, as a validator that checks dates as well."""
+    with open(fabricate.PROJECT / "docs/report.schema.json", encoding="utf-8") as file:
+        schema = json.load(file)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema, format_checker=jsonschema.FormatChecker(["date"]))
+
+
+def problems(validator, data):
+    return [f"{error.json_path}: {error.message[:200]}" for error in validator.iter_errors(data)]
+
+
+def test_the_report_keeps_to_its_schema(of_each_kind, published):
+    assert problems(published, json.loads(content(of_each_kind, "report.json"))) == []
+
+
+def test_the_schema_knows_every_key_of_what_this_collection_says(rendered, published):
+    data = json.loads(content(rendered("every_verdict"), "report.json"))
+    (slow,) = [host for host in data["hosts"] if host["host"] == "slow"]
+    limit, run = slow["limits"][0], data["run"]
+    owned = [data, data["fleet"], data["limits"][0], data["causes"][0], slow, limit, limit["worst"], run, run["policy"], run["profile"]]
+    owned += [run["profile"]["qualifies"], run["profile"]["limits"][0], run["profile"]["waivers"][0], run["controller"]]
+    for place in owned:
+        place["surprise"] = 1
+        assert len(problems(published, data)) == 1
+        del place["surprise"]
+    assert problems(published, data) == []
+
+
+def test_the_documentation_names_every_key_of_the_schema(published):
+    schema, text = published.schema, (fabricate.PROJECT / "docs/report.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(\w+)`", text))
+    described = [schema, *(schema["$defs"][name] for name in ("run", "policy", "fleet", "criterion", "cause", "worst", "limit", "result", "host"))]
+    assert [key for part in described for key in part["properties"] if key not in named and key not in TESTER_COLUMNS] == []
 
 
 def test_jenkins_accepts_the_results(of_each_kind, jenkins):
