@@ -22,6 +22,7 @@ requirements:
 """
 
 import atexit
+import shutil
 import sys
 from typing import Any
 
@@ -31,10 +32,20 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import progre
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.follow_up import commands
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import is_json, say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import finish, summary
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.terminal import fit, verdict_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 
 ON_CONTROLLER = frozenset(f"mqops.logdisk.{name}" for name in ("open_run", "reopen_run", "gate", "render"))
 """The actions that name run directories. Hosts cannot influence their results."""
+
+_COLOURS = {
+    **dict.fromkeys(("fail", "error", "missing", "internal", "usage"), constants.COLOR_ERROR),
+    "unreachable": constants.COLOR_UNREACHABLE,
+    **dict.fromkeys(("inconclusive", "warn"), constants.COLOR_WARN),
+    "pass": constants.COLOR_OK,
+    "not measured": constants.COLOR_SKIP,
+}
+"""Ansible's colours, which it only uses on a terminal."""
 
 
 class CallbackModule(CallbackBase):
@@ -80,7 +91,13 @@ class CallbackModule(CallbackBase):
             directory = RunDirectory.open(path)
             finish(directory)
             if self.get_option("summary"):
-                say(self._display, "\n" + summary(directory))
+                self._print(summary(directory))
+
+    def _print(self, text: str) -> None:
+        """Print a summary: on a terminal wrapped to its width, and the lines with a verdict in its colour unless colours are off."""
+        say(self._display, "")
+        for line in (fit(text, shutil.get_terminal_size().columns) if progress.on_terminal else text).splitlines():
+            say(self._display, line, _COLOURS.get(verdict_of(line)))
 
     def _interrupted(self) -> None:
         """At the end of the process, print the commands for runs whose playbook did not end normally."""

@@ -6,6 +6,7 @@ import json
 import re
 import xml.etree.ElementTree as ElementTree
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from html.parser import HTMLParser
@@ -98,9 +99,15 @@ def junit_verdict(suite: ElementTree.Element) -> str:
     return "pass"
 
 
-def summary_verdicts(screen: str) -> dict[str, str]:
-    """The hosts that the summary on the screen names, with their verdicts; it names none that passed."""
-    return {host: verdict for verdict, host in re.findall(rf"^  ({'|'.join(VERDICTS)}) +(\S+)$", screen, re.MULTILINE)}
+def summary_verdicts(screen: str, hosts: Iterable[str]) -> dict[str, str]:
+    """Of these hosts, those that the causes in the summary on the screen name, each with the first verdict under which it is named."""
+    causes = re.findall(rf"^  ({'|'.join(VERDICTS)}) +(.+)$", screen, re.MULTILINE)
+    found: dict[str, str] = {}
+    for verdict, text in causes:
+        for host in hosts:
+            if re.search(rf"(?<![\w.-]){re.escape(host)}(?![\w.-])", text):
+                found.setdefault(host, verdict)
+    return found
 
 
 def summaries(screen: str) -> list[str]:
@@ -109,7 +116,7 @@ def summaries(screen: str) -> list[str]:
 
 
 class Page(HTMLParser):
-    """The page's text, the verdict in each row of its table of hosts, and what it would load from elsewhere."""
+    """The page's text, the verdict of each host's section, and what it would load from elsewhere."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -119,7 +126,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         known = dict(attributes)
-        if tag == "tr" and known.get("data-host"):
+        if tag == "details" and known.get("data-host"):
             self.verdicts[known["data-host"] or ""] = known.get("data-verdict") or ""
         self.loads += [value for name, value in attributes if name in ("src", "srcset") and value]
         if tag == "link":

@@ -35,10 +35,10 @@ def first_to_say(what: str) -> bool:
     return first
 
 
-def say(display: Any, text: str) -> None:
+def say(display: Any, text: str, color: str | None = None) -> None:
     """Print ``text``, unless standard output belongs to a callback that prints JSON."""
     if not is_json(constants.DEFAULT_STDOUT_CALLBACK):
-        display.display(text)
+        display.display(text, color=color)
 
 
 def is_json(stdout_callback: str | None) -> bool:

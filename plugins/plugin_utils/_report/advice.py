@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL
@@ -25,58 +26,65 @@ class Advice:
     @property
     def text(self) -> str:
         """The next step with the people to talk to."""
-        return f"{self.next_step} (Talk to: {', '.join(self.who)}.)" if self.who else self.next_step
+        return together([self])
+
+
+def together(advices: Sequence[Advice]) -> str:
+    """Return the next steps of some advice, and all the people to talk to."""
+    who = list(dict.fromkeys(name for advice in advices for name in advice.who))
+    steps = " ".join(advice.next_step for advice in advices)
+    return f"{steps} (Talk to: {', '.join(who)}.)" if who else steps
 
 
 SYMPTOMS = {
     "disturbed": Advice(
         "the host was disturbed",
-        "Remove the disturbance and measure again: give the virtual machine its processors for itself, and keep other work off the disk meanwhile.",
+        "Measure again without it: with processors of its own for the virtual machine, and without other work on the disk.",
         (VIRTUAL, SYSTEM),
     ),
     "throttled": Advice(
         "a limit of the volume or of the instance was reached",
-        "Raise the limit that the note names, or choose an instance with more bandwidth, and measure again.",
+        "Raise the limit that is named, or choose an instance with more bandwidth.",
         (VIRTUAL,),
     ),
     "plateau": Advice(
         "the rate fell to an even plateau",
-        "Find out which allowance ran out or which write cache filled up, and size the volume for the rate on the plateau: a busy queue manager gets no more.",
+        "Find the allowance that ran out or the write cache that filled up. Size the volume for the plateau: a busy queue manager gets no more.",
         (STORAGE, VIRTUAL),
     ),
     "periodic": Advice(
         "slow writes came at a regular interval",
-        "Look for what runs at this interval: snapshots, replication, cache flushes, scheduled jobs, monitoring.",
+        "Look for what runs at this interval: snapshots, replication, cache flushes, scheduled jobs.",
         (STORAGE, SYSTEM),
     ),
     "first_pass": Advice(
         "the first pass over the files was slow",
-        "Find out whether storage is allocated or initialized when it is first written (thin provisioning, restored snapshots); if so, write the volume once.",
+        "If the storage allocates or initializes space at the first write (thin provisioning, restored snapshots), write the whole volume once.",
         (STORAGE, VIRTUAL),
     ),
     "some_slow": Advice(
         "a part of the writes was several times slower than the rest",
-        "If the volume has several paths, compare their latency and errors and test each one alone. If it is striped or mirrored, compare its members.",
+        "Compare the latency and the errors of the volume's paths, one at a time. If it is striped or mirrored, compare its members.",
         (STORAGE, SYSTEM),
     ),
     "tail": Advice(
         "most writes were fast, and a few very slow",
-        "Compare the times of the slowest writes (stalls.csv) with what else used the storage then: backups, snapshots, garbage collection, other hosts.",
+        "Find out what else used the storage at the times in stalls.csv: backups, snapshots, garbage collection, other hosts.",
         (STORAGE,),
     ),
     "steady": Advice(
         "the latency was high all the time",
-        "Compare with the latency that the storage itself reports for this volume. If it reports less, look at paths and network; else ask for a faster class.",
+        "Compare with the latency that the storage reports for this volume. If that is lower, look at paths and network.",
         (STORAGE,),
     ),
     "low_rate": Advice(
         "the rate was low all the time",
-        "Compare with the bandwidth that was ordered for the volume and its paths, and with what others on the same paths and pool use.",
+        "Compare with the bandwidth that was ordered for the volume and its paths, and with what others use of it.",
         (STORAGE,),
     ),
     "class": Advice(
         "slower than most volumes of its class",
-        "Compare firmware, paths, pool, queue settings and mount options with a volume of the same class that passes.",
+        "Compare firmware, paths and settings with a volume of the class that passes.",
         (STORAGE, SYSTEM),
     ),
 }

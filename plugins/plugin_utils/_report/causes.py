@@ -283,7 +283,7 @@ def _look(model: Model, group: _Broken, medians: Medians) -> tuple[str, str]:
             found.setdefault(key, []).append((host, text))
     common = sorted(found, key=lambda key: -len(found[key]))[:SHOWN_SYMPTOMS]
     seen = "; ".join(_seen(model, group, key, found[key]) for key in common)
-    return seen and f"{seen[0].upper()}{seen[1:]}.", " ".join(advice.SYMPTOMS[key].text for key in common)
+    return seen and f"{seen[0].upper()}{seen[1:]}.", advice.together([advice.SYMPTOMS[key] for key in common])
 
 
 def _seen(model: Model, group: _Broken, key: str, on: Sequence[tuple[Host, str]]) -> str:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import JudgedRow
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import size_text
 
 MESSAGE_BYTES = 2048
 LOG_BYTES_BESIDE_MESSAGE = 1464
@@ -53,9 +52,8 @@ def _of_mean(excess: Excess) -> str:
     many = _units.format_count(per_second) if per_second >= 1 else _units.format_number(per_second)
     on = "this queue manager" if len(excess.rows) == 1 else "these queue managers"
     return (
-        f"Each persistent commit on {on} waits {_units.format_duration(least)} or more on average ({size_text(smallest)} log writes). A queue manager writes "
-        f"its log one write at a time, so it cannot exceed about {many} log writes per second. One application thread cannot make more commits than that: only "
-        "commits that come at the same time share a write."
+        f"Each persistent commit on {on} waits {_units.format_duration(least)} or more on average. One queue manager cannot exceed about {many} log writes per "
+        "second, and one application thread cannot commit more often: only commits at the same time share a write."
     )
 
 

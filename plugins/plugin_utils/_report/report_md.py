@@ -2,44 +2,105 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""report.md: the report as Markdown, for tickets and change records."""
+"""report.md: the report as Markdown, for tickets and chats, so at most 60 lines for any fleet. It says what it leaves out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import cells
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import Cause, causes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import Cell, cells, count_words
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import counts_of, parameters_of, steps_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_template
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import markdown
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS
 
-SHOWN_HOSTS = 1000
+MOST_LINES = 60
+SHOWN_HOSTS = 20
 """The largest number of hosts that are listed, the worst first."""
-SHOWN_REASONS = 100
 
-
-class _HostView:
-    """A host as the template wants it."""
-
-    def __init__(self, host: Host, steps: list[tuple[int, int]]) -> None:
-        known = cells(host)
-        self.label = host.label
-        self.verdict = host.verdict
-        self.certified = host.certified
-        self.cells = [known.get(step) for step in steps]
+_FEWEST_CAUSE_LINES = 12
+_ELSEWHERE = "index.html and report.json"
 
 
 def render(model: Model) -> Iterator[str]:
-    """Yield the document's text piece by piece."""
+    """Yield the document."""
+    lines = list(_head(model))
+    hosts = _table_of_hosts(model)
+    left_out = []
+    if len(model.hosts) > SHOWN_HOSTS:
+        left_out.append(f"{_units.format_count(len(model.hosts) - SHOWN_HOSTS)} more hosts")
+    # One line says what is left out, after an empty one.
+    lines += _list_of_causes(causes(model), max(_FEWEST_CAUSE_LINES, MOST_LINES - 2 - len(lines) - len(hosts)))
+    for name, section in (("the hosts", hosts), ("the criteria", _table_of_criteria(model)), ("the parameters", _table_of_parameters(model))):
+        if len(lines) + len(section) <= MOST_LINES - 2:
+            lines += section
+        else:
+            left_out.append(name)
+    if left_out:
+        lines += ["", f"Not shown here: {', '.join(left_out)}; see {_ELSEWHERE}."]
+    yield "".join(f"{line}\n" for line in lines)
+
+
+def _head(model: Model) -> Iterator[str]:
+    yield f"# {model.verdict.upper()}: storage for IBM MQ recovery logs"
+    created_at = markdown(model.run.get("created_at", ""))
+    counts = count_words([(verdict, count) for verdict, count in counts_of(model) if count])
+    run = f"Run {markdown(model.run_id)}, {created_at}, profile {markdown(model.profile_name)}. {model.size}: {counts}."
+    for statement in (markdown(model.statement), markdown(model.gate_statement), markdown(model.chance_statement), run):
+        if statement:
+            yield ""
+            yield statement
+
+
+def _list_of_causes(found: Sequence[Cause], most: int) -> list[str]:
+    """Return the causes in so many lines: as many as fit, and then what follows from the first ones. What several have in common is said once."""
+    if not found:
+        return []
+    shown = found if len(found) + 3 <= most else found[: most - 4]
+    room = most - 3 - len(shown) - (len(shown) < len(found))
+    lines = ["", "## Causes", ""]
+    said: set[str] = set()
+    for cause in shown:
+        lines.append(f"- **{cause.verdict}** {markdown(cause.statement)}")
+        for text in (cause.consequence, cause.next_step and f"Next: {cause.next_step}"):
+            if text and text not in said and room > 0:
+                said.add(text)
+                room -= 1
+                lines.append(f"  - {markdown(text)}")
+    if len(shown) < len(found):
+        lines.append(f"- and {_units.format_count(len(found) - len(shown))} more in {_ELSEWHERE}")
+    return lines
+
+
+def _table_of_hosts(model: Model) -> list[str]:
     steps, titles = steps_of(model)
-    return render_template(
-        "report.md.j2",
-        model=model,
-        counts=[(verdict, count) for verdict, count in counts_of(model) if count],
-        reasons=model.fleet["reasons"][:SHOWN_REASONS],
-        reasons_left=max(0, len(model.fleet["reasons"]) - SHOWN_REASONS),
-        step_titles=titles,
-        hosts=[_HostView(host, steps) for host in model.hosts[:SHOWN_HOSTS]],
-        hosts_left=max(0, len(model.hosts) - SHOWN_HOSTS),
-        parameters=parameters_of(model),
-    )
+    legend = f"Each cell: p99 latency / mean latency of all {model.words.workers} together, with a sign if the verdict there is not pass."
+    rows = ([markdown(shorten(host.label)), host.verdict, "yes" if host.certified else "no", *_cells(host, steps)] for host in model.hosts[:SHOWN_HOSTS])
+    table = _table(["host", "verdict", "certified", *titles], ["---"] * 3 + ["---:"] * len(titles), rows)
+    return ["", "## Hosts and block sizes", "", legend, "", *table] if model.hosts else []
+
+
+def _cells(host: Host, steps: list[tuple[int, int]]) -> Iterator[str]:
+    known = cells(host)
+    for step in steps:
+        cell: Cell | None = known.get(step)
+        sign = f"**{cell.verdict}** " if cell and cell.verdict not in (PASS, "") else ""
+        yield f"{sign}{cell.p99} / {cell.mean}" if cell else "-"
+
+
+def _table_of_criteria(model: Model) -> list[str]:
+    rows = ([markdown(text), markdown(rows), "hard failure, never waived" if hard else severity] for text, rows, severity, hard in model.limits)
+    return ["", "## Criteria", "", *_table(["limit", "judges", "if it is broken"], ["---"] * 3, rows)] if model.limits else []
+
+
+def _table_of_parameters(model: Model) -> list[str]:
+    rows = ([markdown(key), markdown(value)] for key, value in parameters_of(model))
+    return ["", "## Parameters", "", *_table(["parameter", "value"], ["---"] * 2, rows)]
+
+
+def _table(titles: Sequence[str], rules: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
+    return [f"| {' | '.join(map(str, row))} |" for row in (titles, rules, *rows)]

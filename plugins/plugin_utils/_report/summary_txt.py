@@ -2,46 +2,53 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""summary.txt: the summary after the play recap, for a terminal."""
+"""summary.txt: the summary after the play recap, one line for each thought. Whoever prints it wraps it (see terminal.py)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import QUALIFICATION, causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import FIGURES, count_words, figures_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, Model, counts_worst_first
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.terminal import DETAIL, MOST_LINES, TABLE, fit, head
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import size_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD, PASS
 
-WORST_HOSTS = 10
-REASONS_OF_A_HOST = 3
-NOTES_OF_A_HOST = 3
+SHOWN_NOTES = 3
+ADDED_LINES = 2
+"""How many lines summary() adds."""
 
 
 def render(model: Model) -> Iterator[str]:
-    """Yield the summary's lines, without the report's path."""
+    """Yield the summary, without the lines that summary() adds."""
+    yield fit("".join(f"{line}\n" for line in _lines(model)), most=MOST_LINES - ADDED_LINES)
+
+
+def _lines(model: Model) -> Iterator[str]:
     yield _headline(model)
     if model.gate_statement:
-        yield f"  {model.gate_statement}\n"
+        yield f"  {model.gate_statement}"
     if model.chance_statement:
-        yield f"  {model.chance_statement}\n"
-    yield f"  run      {model.run_id}, profile {model.profile_name}\n"
-    yield f"  expected {model.expectation}\n"
-    yield f"  result   {_hosts(model)}\n"
+        yield f"  {model.chance_statement}"
+    yield f"  run      {model.run_id}, profile {model.profile_name}"
+    yield f"  expected {model.expectation}"
+    yield f"  result   {_hosts(model)}"
     if len(model.hosts) == 1:
         yield from _table(model.hosts[0])
+        yield from (f"  note     {note}" for note in model.hosts[0].recorded_notes[:SHOWN_NOTES])
+    yield from _causes(model)
+    if len(model.hosts) == 1:
         yield from _passes(model.hosts[0])
-    yield from _worst(model)
 
 
 def _headline(model: Model) -> str:
     """Return the first line; its first word is the verdict, or INTERNAL if the run did not reach one."""
     if not model.gate_ran and not model.run.get("merged_from"):
-        return f"INTERNAL: the run ended before its gate. Its records say {model.verdict}: {model.statement}\n"
+        return f"INTERNAL: the run ended before its gate. Its records say {model.verdict}: {model.statement}"
     if model.verdict in GOOD and not model.fleet["certified"]:
-        return f"{model.verdict.upper()}, but {model.statement[0].lower()}{model.statement[1:]}\n"
-    return f"{model.verdict.upper()}: {model.statement}\n"
+        return f"{model.verdict.upper()}, but {model.statement[0].lower()}{model.statement[1:]}"
+    return f"{model.verdict.upper()}: {model.statement}"
 
 
 def _hosts(model: Model) -> str:
@@ -51,27 +58,25 @@ def _hosts(model: Model) -> str:
     return f"{model.size}: {words}" if words else model.size
 
 
-def _worst(model: Model) -> Iterator[str]:
-    shown = [host for host in model.hosts if host.verdict != PASS or host.leftovers or (host.recorded_notes and len(model.hosts) == 1)]
-    for host in shown[:WORST_HOSTS]:
-        yield f"  {host.verdict:<12} {host.label}\n"
-        sentences = [*host.reasons, *(f"left behind: {item}" for item in host.leftovers)]
-        for sentence in sentences[:REASONS_OF_A_HOST]:
-            yield f"               {sentence}\n"
-        if len(sentences) > REASONS_OF_A_HOST:
-            left = len(sentences) - REASONS_OF_A_HOST
-            yield f"               and {left} more reason{'s' if left > 1 else ''}\n"
-        for note in host.recorded_notes[:NOTES_OF_A_HOST]:
-            yield f"               note: {note}\n"
-    if len(shown) > WORST_HOSTS:
-        yield f"  and {_units.format_count(len(shown) - WORST_HOSTS)} more hosts, in the report\n"
+def _causes(model: Model) -> Iterator[str]:
+    """Yield each cause with what follows from it. What several causes have in common is said once."""
+    said: set[str] = set()
+    for cause in causes(model):
+        if cause.kind == QUALIFICATION and cause.statement.partition(": ")[2] in _headline(model):
+            continue
+        yield head(cause.verdict, cause.statement)
+        lines = (cause.consequence, cause.next_step and f"Next: {cause.next_step}", cause.seen and f"Seen: {cause.seen}", cause.detail)
+        for line in lines:
+            if line and line not in said:
+                said.add(line)
+                yield DETAIL + line
 
 
 def _passes(host: Host) -> Iterator[str]:
     """Yield what is known of the limits that the only host of a run keeps."""
     for limit in host.limits:
         if limit["verdict"] == PASS and not limit["hard"]:
-            yield f"  {PASS:<12} {limit['worst']['reason']}\n"
+            yield head(PASS, limit["worst"]["reason"])
 
 
 def _table(host: Host) -> Iterator[str]:
@@ -84,4 +89,4 @@ def _table(host: Host) -> Iterator[str]:
     if len(lines) > 1:
         widths = [max(len(line[index]) for line in lines) for index in range(len(lines[0]))]
         for line in lines:
-            yield "  " + "  ".join(text.rjust(width) for text, width in zip(line, widths, strict=True)) + "\n"
+            yield TABLE + "  ".join(text.rjust(width) for text, width in zip(line, widths, strict=True))

@@ -15,6 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import find_metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, JudgedRow
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
 
 SEVERAL_TIMES = 3.0
 """From this ratio on, slow writes differ from fast ones in kind."""
@@ -82,7 +83,8 @@ def symptoms_of(host: Host, limit: Mapping[str, Any], decisive: Sequence[JudgedR
 
 
 def _disturbed(suspect: Suspect) -> str:
-    return ", ".join(suspect.host.disturbances)
+    # If the limit is broken nevertheless, the disturbance was judged not to be why.
+    return ", ".join(suspect.host.disturbances) if suspect.limit["verdict"] == INCONCLUSIVE else ""
 
 
 def _noted(words: str) -> Callable[[Suspect], str]:

@@ -45,5 +45,5 @@ def test_what_a_host_says_cannot_break_the_line(progress):
 def test_nothing_is_said_where_json_is_printed(monkeypatch, name, expected):
     said = []
     monkeypatch.setattr(constants, "DEFAULT_STDOUT_CALLBACK", name)
-    say(types.SimpleNamespace(display=said.append), "text")
+    say(types.SimpleNamespace(display=lambda text, color: said.append(text)), "text")
     assert said == ([] if expected else ["text"])

@@ -61,10 +61,9 @@ def test_every_format_has_every_host_under_its_verdict(every_verdict):
     listed = re.findall(r"^\| (\w+) \| (\w+) \| (?:yes|no) \|", content(every_verdict, "report.md"), re.MULTILINE)
     assert dict(listed) == EVERY_VERDICT
     assert Page(content(every_verdict, "index.html")).verdicts() == EVERY_VERDICT
-    told = re.findall(r"^  (\w+) +(\w+)$", shown(every_verdict), re.MULTILINE)
-    assert {host: verdict for verdict, host in told if verdict in WORST_FIRST} == {
-        host: verdict for host, verdict in EVERY_VERDICT.items() if verdict != "pass"
-    }
+    text = shown(every_verdict)
+    for host, verdict in EVERY_VERDICT.items():
+        assert verdict == "pass" or re.search(rf"^  {verdict} .*\b{host}\b", text, re.MULTILINE)
 
 
 def test_every_format_has_the_same_counts(every_verdict):
@@ -74,7 +73,7 @@ def test_every_format_has_the_same_counts(every_verdict):
     markdown = content(every_verdict, "report.md")
     page = " ".join(Page(content(every_verdict, "index.html")).texts)
     for verdict in WORST_FIRST:
-        assert f"| {verdict} | 1 |" in markdown
+        assert re.search(rf"\W 1 {verdict}\b", markdown)
         assert re.search(rf"\W 1 {verdict}\b", page)
 
 
@@ -202,8 +201,6 @@ def test_one_host_tells_its_reasons_alike_everywhere(every_verdict):
     assert data["reasons"] == record.reasons
     for reason in record.reasons:
         assert reason in page
-        assert reason in shown(every_verdict)
-        assert f"slow: fail: {reason}" in content(every_verdict, "report.md").replace("\\", "")
         assert f'message="{reason.replace(">", "&gt;")}"' in content(every_verdict, "junit.xml")
 
 
@@ -416,8 +413,23 @@ def test_the_summary_ends_with_the_path_of_the_page_wherever_the_directory_is_no
 def test_the_summary_stays_short(tmp_path):
     directory = fabricate.run_directory(tmp_path, {}, [fabricate.failed(f"h{number:03d}") for number in range(300)])
     text = shown(directory)
-    assert "and 290 more hosts, in the report" in text
-    assert len(text.splitlines()) < 30
+    assert re.search(r"^  unreachable  300 of 300 hosts \(h000 to h299\): probe: no route to host$", text, re.MULTILINE)
+    assert len(text.splitlines()) <= 25
+
+
+@pytest.mark.parametrize("hosts", [1, 100])
+def test_the_markdown_stays_short(tmp_path, hosts):
+    run = {"profile": {"name": "x", "limits": [{"metric": "latency_mean", "max": f"{number} us"} for number in range(1, 30)]}}
+    measured = {
+        f"h{number * 2}": fabricate.tables(fabricate.sweep_rows((4096, 8192), seconds=20, latency_ns=3000 * number)) for number in range(1, min(hosts, 8))
+    }
+    unmeasured = [fabricate.failed(f"x{number * 2}", reason=f"reason {'abcdefghij'[number % 10]}") for number in range(hosts)]
+    directory = fabricate.run_directory(tmp_path, measured, unmeasured, **run)
+    render(directory)
+    lines = content(directory, "report.md").splitlines()
+    assert len(lines) <= 60
+    assert len([line for line in lines if re.match(r"\| [xh]\d+ ", line)]) == min(20, len(measured) + hosts)
+    assert lines[-1].startswith("Not shown here: ")
 
 
 def test_one_host_has_its_figures_in_the_summary(tmp_path):
@@ -425,20 +437,11 @@ def test_one_host_has_its_figures_in_the_summary(tmp_path):
     assert re.search(r"^ +4 KiB +1 +[0-9,]+ .* 202 us .* 404 us .*>= 4.04 ms$", text, re.MULTILINE)
 
 
-def test_notes_of_the_record_explain_a_verdict_in_the_summary(tmp_path):
-    directory = fabricate.run_directory(tmp_path, {"db07": slow(), "db08": fast(), "db09": fast()})
-    for host in ("db07", "db08"):
-        directory.note_facts(host, "log", {}, [f"note {number} of {host}" for number in range(9)])
-    text = shown(directory)
-    assert re.search(r"^  fail +db07\n(?: +.*\n)*? +note: note 0 of db07\n", text, re.MULTILINE)
-    assert "note 2 of db07" in text and "note 3 of db07" not in text and "db08" not in text
-
-
 def test_notes_of_a_single_host_are_in_the_summary_even_if_it_passes(tmp_path):
     directory = fabricate.run_directory(tmp_path, {"db07": fast()})
     assert "db07" not in shown(directory)
     directory.note_facts("db07", "log", {}, ["its clock is wrong"])
-    assert re.search(r"^  pass +db07\n +note: its clock is wrong$", shown(directory), re.MULTILINE)
+    assert re.search(r"^  note     its clock is wrong$", shown(directory), re.MULTILINE)
 
 
 def test_report_only_is_said(tmp_path):
@@ -469,7 +472,7 @@ def test_notes_leftovers_and_own_profiles_are_told(tmp_path):
     files = fabricate.tables(warning_1="on a file system under test: --tables, --progress; another file system is better")
     directory = fabricate.run_directory(tmp_path, {"db07": files}, host_profiles={"db07": {"name": "theirs", "version": 2}})
     directory.note_leftovers("db07", "log", ["/var/mqm/x"])
-    assert "left behind: /var/mqm/x" in shown(directory)
+    assert "left behind on the host: /var/mqm/x" in shown(directory)
     page = " ".join(Page(content(directory, "index.html")).texts)
     for text in ("another file system is better (set by sweep_state_dir)", "Left behind on the host: /var/mqm/x", "Judged by its own profile, theirs 2"):
         assert text in page
@@ -507,7 +510,7 @@ def test_a_large_fleet_keeps_the_page_usable(tmp_path, monkeypatch):
     assert "2 more hosts, none of them with a worse verdict, are left out here and below" in text
     assert "4 KiB: 5 hosts" in text
     assert {value for dummy, name, value in page.attributes if name == "href" and value[2:].isdigit()} == {"#h1", "#h2", "#h3"}
-    assert "and 2 more hosts in results.csv" in content(directory, "report.md")
+    assert "Not shown here: 2 more hosts; see index.html and report.json." in content(directory, "report.md")
     assert len(json.loads(content(directory, "report.json"))["hosts"]) == 5
 
 

@@ -94,7 +94,7 @@ def test_a_volume_that_departs_from_its_class_is_told_in_addition(tmp_path):
     others = {f"db1{number}": fabricate.tables(sweep()) for number in range(symptoms.FEWEST_ALIKE)}
     cause = seen_on(tmp_path, fabricate.tables(sweep(**SLOW)), "latency_mean", others)
     assert "slower than most volumes of its class (mean 5 ms at 4 KiB; median of the 6 volumes 2" in cause.seen
-    assert cause.next_step == f"{advice.SYMPTOMS['steady'].text} {advice.SYMPTOMS['class'].text}"
+    assert cause.next_step == advice.together([advice.SYMPTOMS["steady"], advice.SYMPTOMS["class"]])
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,142 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The summary made to fit: wrapped to a width, and short enough for a screen, with what matters most kept."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST
+
+MOST_LINES = 25
+NARROWEST = 40
+"""A narrower terminal is treated as if it were so wide."""
+UNWRAPPED = 100_000
+"""A width that wraps nothing."""
+
+DETAIL = 15 * " "
+"""What the lines begin with that belong to the cause above them."""
+
+TABLE = "   "
+"""What the lines of a table begin with: one space more than what else begins with spaces."""
+
+_HEAD_LINES, _DETAIL_LINES, _OTHER_LINES = 3, 4, 3
+"""How many lines one thing may take."""
+_FIRST_DETAILS = 2
+"""How many details of the first cause come before the other causes."""
+_LABEL = 11 * " "
+_PATHS = ("  report ", "  signed ")
+"""Lines that are never wrapped, so that their paths can be copied."""
+_VERDICTS = (*WORST_FIRST, NOT_MEASURED)
+_HEAD = re.compile(rf"  ({'|'.join(_VERDICTS)}) +\S")
+_FIRST_WORD = re.compile(rf"({'|'.join(verdict.upper() for verdict in _VERDICTS)}|INTERNAL|USAGE)\b")
+_MORE = re.compile(r"  and ([0-9,]+) more, in the report$")
+
+
+@dataclass(slots=True)
+class _Part:
+    """A cause with its details, each a list of lines as they are shown."""
+
+    head: list[str]
+    details: list[list[str]] = field(default_factory=list)
+
+
+def head(verdict: str, text: str) -> str:
+    """Return the first line of a cause."""
+    return f"  {verdict:<12} {text}"
+
+
+def fit(text: str, width: int = UNWRAPPED, most: int = MOST_LINES) -> str:
+    """Return a summary with lines that are not wider, and not more of them.
+
+    The first cause is kept with its first details, then the first of each other verdict, then as many others as possible, and then further details.
+    Fitting a text again changes nothing.
+    """
+    before, parts, after, left_out = _read(text, max(NARROWEST, width))
+    room = most - len(before) - len(after)
+    shown = _chosen(parts, room)
+    if left_out or len(shown) < len(parts):
+        shown = _chosen(parts, room - 1)
+        left_out += len(parts) - len(shown)
+    more = [f"  and {_units.format_count(left_out)} more, in the report"] if left_out else []
+    causes = (line for part in shown for line in (*part.head, *(line for detail in part.details for line in detail)))
+    return "".join(f"{line}\n" for line in (*before, *causes, *more, *after))
+
+
+def verdict_of(line: str) -> str:
+    """Return the verdict that a line of a summary begins with, in lower case, empty if it begins with none."""
+    found = _FIRST_WORD.match(line) or _HEAD.match(line)
+    return found[1].lower() if found else ""
+
+
+def _chosen(parts: Sequence[_Part], room: int) -> list[_Part]:
+    """Return the causes for which there is room, with as many of their details."""
+    shown: dict[int, _Part] = {}
+    for number in _most_important_first(parts):
+        part = parts[number]
+        if len(part.head) <= room:
+            shown[number] = _Part(part.head)
+            room -= len(part.head)
+            room = room if number else _add_details(shown[0], part.details[:_FIRST_DETAILS], room)
+    for number in sorted(shown):
+        room = _add_details(shown[number], parts[number].details[0 if number else _FIRST_DETAILS :], room)
+    return [shown[number] for number in sorted(shown)]
+
+
+def _most_important_first(parts: Sequence[_Part]) -> list[int]:
+    """Return the places of causes: the first of each verdict, and then the others."""
+    firsts: dict[str, int] = {}
+    for number, part in enumerate(parts):
+        firsts.setdefault(verdict_of(part.head[0]), number)
+    return [*firsts.values(), *(number for number in range(len(parts)) if number not in firsts.values())]
+
+
+def _add_details(kept: _Part, details: Sequence[list[str]], room: int) -> int:
+    """Add those details of a cause for which there is room, and return how much is left."""
+    for detail in details:
+        if len(detail) <= room:
+            kept.details.append(detail)
+            room -= len(detail)
+    return room
+
+
+def _read(text: str, width: int) -> tuple[list[str], list[_Part], list[str], int]:
+    """Return a summary's lines before the causes, the causes, the lines after them, all wrapped, and how many causes were left out before."""
+    before: list[str] = []
+    parts: list[_Part] = []
+    after: list[str] = []
+    left_out = 0
+    for line in text.splitlines():
+        more = _MORE.match(line)
+        if more:
+            left_out = int(more[1].replace(",", ""))
+        elif line.startswith(DETAIL) and parts and not after:
+            parts[-1].details.append(_wrapped(line, width, DETAIL, _DETAIL_LINES))
+        elif _HEAD.match(line):
+            parts.append(_Part(_wrapped(line, width, DETAIL, _HEAD_LINES)))
+        else:
+            (after if parts or left_out else before).append(line)
+    return list(_others(before, width)), parts, list(_others(after, width)), left_out
+
+
+def _others(lines: Sequence[str], width: int) -> Iterator[str]:
+    """Yield wrapped lines; those of a table lose the columns for which there is no room."""
+    table = [line for line in lines if line.startswith(TABLE)]
+    end = max((len(line) for line in table), default=0)
+    if end > width:
+        end = max((place for place in range(width + 1) if all(line[place : place + 1].isspace() for line in table)), default=width)
+    for line in lines:
+        yield from [line[:end].rstrip()] if line in table else _wrapped(line, width, _LABEL, _OTHER_LINES)
+
+
+def _wrapped(line: str, width: int, indent: str, most: int) -> list[str]:
+    if len(line) <= width or line.startswith(_PATHS):
+        return [line]
+    return textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False, max_lines=most, placeholder=" ...")
