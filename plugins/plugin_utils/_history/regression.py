@@ -220,9 +220,9 @@ class _Fleet:
 
     def _members(self, asked: Sequence[_Volume]) -> list[_Volume]:
         """Return the volumes of which the same is asked, and those of their class that have the same runs, whatever they are held against themselves."""
-        example, found = asked[0], list(asked)
+        example, found, known = asked[0], list(asked), set(asked)
         for volume in self._volumes.values():
-            if volume not in asked and volume.alike == example.alike and not why_unusable(volume.content):
+            if volume not in known and volume.alike == example.alike and not why_unusable(volume.content):
                 sides = [[volume.by_run.get(entry.run_id) for entry in side] for side in (example.before, example.after)]
                 if all(entry for side in sides for entry in side):
                     same = replace(volume, figure=example.figure, rows=example.rows, before=sides[0], after=sides[1])

@@ -195,6 +195,19 @@ def test_one_run_of_a_few_hosts_against_one_names_none(rng, hosts, slower):
     assert change.shift == {}
 
 
+def test_a_few_fleets_of_five_classes_are_named_as_promised():
+    """The rates of a hundred fleets are those of test_error_rates.py."""
+    rng, fleets, classes = random.Random("a few fleets"), 12, 5
+    slow = [(host, math.log(1.3)) for host in range(3)]
+
+    def named(extra):
+        change = compared(made_up(rng, 20, 7, 3, 0.05), made_up(rng, 20, 7, 3, 0.05, extra=extra), share=1 / classes)
+        return {host.host for host in change.hosts if host.outcome == WORSE}
+
+    assert sum(any(named(()) for _ in range(classes)) for _ in range(fleets)) <= 1
+    assert [named(slow) >= {"h0", "h1", "h2"} for _ in range(fleets)] == [True] * fleets
+
+
 # Classes below eight hosts.
 
 NIGHTS = [0.0, 0.01, -0.01]
