@@ -7,7 +7,7 @@
 Figures are given in the order of their certificates, the higher the worse (of a rate the reciprocal), and are compared by their logarithms. A margin is the
 change that matters: 0.1 is 10 %. With few certificates the newest is held against a control limit, and only that gates. From ten on, change points say when
 the figures moved (E-divisive, Matteson and James, arXiv 1306.4933; with a t-test in place of permutations, arXiv 2301.03034). They are shown, no more:
-figures that hang together from one certificate to the next bring up to a third of false ones.
+if neighbouring certificates are correlated, up to a third of histories have false ones.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FEWEST_EARLIER = 4
 """Certificates that must lie before the one that is held against them."""
 FEWEST_FOR_CHANGE_POINTS = 10
 MOST_FOR_CHANGE_POINTS = 200
-"""Only the last ones are looked at."""
+"""Only the last ones are searched."""
 CONFIRMED_BY = 6
 """Certificates from a change point on that confirm it. One spike among the last three of 40 certificates shows as a change point in up to a sixth of histories,
 as long as four or five of them come after it; from six on it is in at most 1 %."""
