@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.chart import charts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.distribution_chart import distribution_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.facts import ShownFact, grouped_facts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import figures_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.latency_chart import latency_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.reproduce import Reproduction, reproduction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import size_text
@@ -70,8 +72,13 @@ class HostSection:
         ]
 
     @property
+    def latency_charts(self) -> list[Any]:
+        """Charts of what was measured over block sizes and percentiles, as safe markup, for hosts of which the tables were read."""
+        return [*latency_charts(self.of), *distribution_charts(self.of)] if self.of.intervals else []
+
+    @property
     def charts(self) -> list[Any]:
-        """The host's charts as safe markup."""
+        """Charts of the seconds, as safe markup."""
         return charts(self.of.intervals, self.of.words)
 
     @property

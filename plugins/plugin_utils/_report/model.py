@@ -109,7 +109,9 @@ class Host:
     judged by the run's. decisive holds for each of limits the rows that have its verdict, none if that is pass. volume_class is what it has in common with
     volumes that are alike. valid_until is the last day of its certificate and certificate the SHA-256 of that, both empty if there is none. comparison is
     what holding it against its baseline said, empty if no comparison was asked for. stall_period says at which interval stalls came, empty if at none or if
-    nobody looked. options are those that the tester repeated in run.csv.
+    nobody looked. options are those that the tester repeated in run.csv. spans holds for each of
+    limits the smallest and the largest block size that it judges. distributions, the counts of writes by upper bound for each load point and block size, and
+    stalls, the slowest writes, are for charts and empty in a large fleet.
     """
 
     host: str
@@ -139,6 +141,9 @@ class Host:
     disturbances: list[str] = field(default_factory=list)
     stall_period: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
+    spans: list[tuple[int, int] | None] = field(default_factory=list)
+    distributions: dict[tuple[int, int], list[tuple[int, int]]] = field(default_factory=dict)
+    stalls: list[dict[str, Any]] = field(default_factory=list)
     columns: tuple[str, ...] = ()
     rows: list[ResultRow] = field(default_factory=list)
     intervals: list[dict[str, Any]] = field(default_factory=list)
@@ -353,6 +358,7 @@ class _Reader:
             comparison=_plain(record.comparison),
             leftovers=[printable(item) for item in entry["leftovers"]],
             decisive=[_decisive(group) for group in groups],
+            spans=[_span(group) for group in groups],
             disturbances=[printable(item) for item in record.disturbances],
         )
         self._add_certificate(host)
@@ -377,7 +383,8 @@ class _Reader:
             host.valid_until = valid_until if _DAY.match(str(valid_until)) else ""
 
     def _add_tables(self, host: Host, record: HostRecord) -> None:
-        wanted = ["run.csv", "results.csv", *(["intervals.csv"] if self._charted else []), *(["stalls.csv"] if self._wants_stalls(host) else [])]
+        detailed = ["intervals.csv", "histogram.csv"] if self._charted else []
+        wanted = ["run.csv", "results.csv", *detailed, *(["stalls.csv"] if self._charted or self._wants_stalls(host) else [])]
         try:
             tables = parse_tables(self._run_directory.read_tables(record, wanted))
         except (TablesError, RunDirectoryError) as error:
@@ -394,12 +401,23 @@ class _Reader:
         except TablesError as error:
             host.notes.append(printable(f"The seconds are not shown: {error}"))
         host.stall_period = stall_period(tables)
+        if self._charted:
+            _add_charted(host, tables)
 
     def _wants_stalls(self, host: Host) -> bool:
         """Whether to look at the stalls of a host: they can only explain why it does not pass, and a large fleet has too many of them."""
         wanted = self._stalls_left > 0 and host.verdict in (FAIL, INCONCLUSIVE, WARN)
         self._stalls_left -= wanted
         return wanted
+
+
+def _add_charted(host: Host, tables: Tables) -> None:
+    """Add what only charts show."""
+    try:
+        host.distributions = tables.distributions()
+        host.stalls = tables.stalls
+    except TablesError as error:
+        host.notes.append(printable(f"Some charts are left out: {error}"))
 
 
 def _rows(record: HostRecord, tables: Tables) -> list[ResultRow]:
@@ -456,6 +474,12 @@ def _decisive(group: list[dict[str, Any]]) -> tuple[JudgedRow, ...]:
         for judgement in group
         if judgement["verdict"] == verdict != PASS
     )
+
+
+def _span(group: list[dict[str, Any]]) -> tuple[int, int] | None:
+    """Return the smallest and the largest block size that a limit judges."""
+    sizes = [judgement["block_size_bytes"] for judgement in group if judgement["block_size_bytes"]]
+    return (min(sizes), max(sizes)) if sizes else None
 
 
 def _is_untested(judgement: Mapping[str, Any]) -> bool:

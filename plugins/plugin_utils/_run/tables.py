@@ -53,7 +53,7 @@ _HISTOGRAM_FIGURES = ("batch", "latency_upper_ns", "operations")
 _STALL_FIGURES = ("rank", "start_offset_ns", "latency_ns")
 _OVER_FIGURES = ("second", "over_ns", "operations", "latency_sum_ns")
 
-_NAMES = ("stream", "operation")
+_NAMES = ("stream", "operation", "file")
 """The columns that hold a name. Every other column holds a number, whose unit is in the column's name; a count or a flag has no unit."""
 _WHOLE = frozenset(("step", "block_size_bytes", "load_point", "elapsed_ns", "operations", "bytes", "second", "partial", "batch", "over_ns"))
 """Columns that are used as whole numbers here."""
@@ -178,6 +178,32 @@ class Tables:
     @cached_property
     def _workers(self) -> dict[tuple[Any, ...], int]:
         return {key: len(rows) - 1 for key, rows in _by_stream(self.results).items()}
+
+    def distributions(self) -> dict[tuple[int, int], list[tuple[int, int]]]:
+        """Return histogram.csv without its batches: (upper bound in ns, writes) by load point and block size, sorted; raises TablesError.
+
+        Only writes of a stream with one block size are counted. The table is long and repeats the same few bounds, so each text is read once.
+        """
+        if "histogram.csv" not in self._files:
+            return {}
+        columns = ("load_point", "block_size_bytes", "operation", "latency_upper_ns", "operations")
+        header, *lines = _lines("histogram.csv", self._files["histogram.csv"])
+        if len({*header}) != len(header) or not {*columns} <= {*header}:
+            raise TablesError("histogram.csv does not have the columns that a histogram has.")
+        load_at, size_at, operation_at, upper_at, count_at = map(header.index, columns)
+        texts: dict[tuple[str, str], dict[str, int]] = {}
+        try:
+            for each in lines:
+                if each[operation_at] == "write" and each[size_at]:
+                    counts = texts.setdefault((each[load_at], each[size_at]), {})
+                    counts[each[upper_at]] = counts.get(each[upper_at], 0) + _read_integer(each[count_at])
+            return {
+                (_read_integer(load), _read_integer(size)): sorted((_read_integer(upper), count) for upper, count in counts.items())
+                for (load, size), counts in texts.items()
+                if _read_integer(size)
+            }
+        except ValueError as error:
+            raise TablesError(f"histogram.csv has {error}.") from None
 
     def number(self, key: str) -> float | None:
         """Return a key of run.csv as a number, None if it is absent, empty or not a plain number."""

@@ -241,6 +241,23 @@ def intervals_table(rows, over=None):
     return table(columns, lines)
 
 
+def histogram_table(rows, counts):
+    """Return histogram.csv that gives each step of results rows the same counts, operations by upper bound, in each of two batches."""
+    columns = (*KEY_COLUMNS, "batch", "latency_upper_ns", "operations")
+    together = [row for row in rows if row["worker"] == "all"]
+    return table(
+        columns, [(*(row[column] for column in KEY_COLUMNS), batch, upper, count) for row in together for batch in (1, 2) for upper, count in counts.items()]
+    )
+
+
+def stalls_table(rows, stalls):
+    """Return stalls.csv that gives each step of results rows the same slowest writes: their start in the step and their latency, both in ns."""
+    columns = (*KEY_COLUMNS, "rank", "operation_number", "start_offset_ns", "latency_ns", "in_flight", "file", "offset_bytes")
+    steps = [[row["step"], row["block_size_bytes"], row["load_point"], "log", "write", 1] for row in rows if row["worker"] == "all"]
+    ranked = list(enumerate(sorted(stalls, key=lambda stall: -stall[1]), start=1))
+    return table(columns, [[*step, rank, 17, start, latency, 0, "/log/logdisk.0000", 4096] for step in steps for rank, (start, latency) in ranked])
+
+
 def over_table(rows):
     """Return over.csv from rows as dicts."""
     columns = (*KEY_COLUMNS, "second", "over_ns", "operations", "latency_sum_ns")

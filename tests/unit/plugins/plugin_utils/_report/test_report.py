@@ -151,7 +151,7 @@ def test_a_host_in_detail(tmp_path):
     assert ["Memory", "62.8 GiB"] in page.rows
     assert ["gate_report_only", "no"] in page.rows
     assert ["sweep_block_sizes", "4K, 64K, 1M"] in page.rows
-    assert page.tags.count("svg") == 5
+    assert page.tags.count("svg") == 7
 
 
 def test_a_figure_that_is_missing_is_said_to_be(every_verdict):

@@ -1,0 +1,127 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the charts of a host share: the frame with its text alternative, logarithmic axes, lines, and labels that do not overlap."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from markupsafe import Markup
+
+WIDTH = 460
+HEIGHT = 260
+LEFT, RIGHT, TOP, BOTTOM = 58, 396, 22, 222
+"""The plot within the frame: right of it is room for the names of lines, and below it for the axis."""
+
+MOST_LINES = 8
+"""The largest number of lines in one chart; of more block sizes, the smallest, the largest and those between are drawn."""
+
+MOST_LOADS = 4
+"""The largest number of load points for which a kind of chart is drawn."""
+
+_LABEL_DISTANCE = 13
+_HOLD = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class LogAxis:
+    """A logarithmic axis that holds values from low to high between two places on the page, the first of which is that of low."""
+
+    low: float
+    high: float
+    first: float
+    last: float
+
+    @classmethod
+    def around(cls, values: Iterable[float], first: float, last: float) -> LogAxis:
+        """Return the axis that holds some positive values with a little room on either side."""
+        known = [math.log10(value) for value in values]
+        low, high = min(known), max(known)
+        room = 0.04 * max(high - low, 1.0)
+        return cls(low - room, high + room, first, last)
+
+    def place(self, value: float) -> float:
+        share = (math.log10(value) - self.low) / (self.high - self.low)
+        return self.first + min(1.0, max(0.0, share)) * (self.last - self.first)
+
+    def holds(self, value: float) -> bool:
+        return self.low - _HOLD <= math.log10(value) <= self.high + _HOLD
+
+    def ticks(self, most: int = 6) -> list[float]:
+        """Return round values on the axis, not many more than asked for."""
+        decades = range(math.floor(self.low), math.ceil(self.high) + 1)
+        for digits in ((1, 2, 5), (1, 3), (1,)):
+            found = [tick for tick in (digit * 10.0**decade for decade in decades for digit in digits) if self.holds(tick)]
+            if len(found) <= most:
+                return found
+        return found[:: math.ceil(len(found) / most)]
+
+
+def chart(kind: str, title: str, description: str, body: Markup, height: float = HEIGHT) -> Markup:
+    """Return a figure: its picture with a text alternative, and its title below."""
+    return Markup(
+        '<figure class="{kind}"><svg class="chart" viewBox="0 0 {width} {height:.0f}" role="img"><title>{title}</title><desc>{description}</desc>{body}</svg>'
+        "<figcaption>{title}. {description}</figcaption></figure>"
+    ).format(kind=kind, width=WIDTH, height=height, title=title, description=description, body=body)
+
+
+def text(name: str, x: float, y: float, words: str, anchor: str = "start") -> Markup:
+    return Markup('<text class="{}" x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>').format(name, x, y, anchor, words)
+
+
+def duration_grid(axis: LogAxis, title: str) -> Markup:
+    """Return the grid of an upright axis of durations."""
+    parts = [text("axis", 4, 12, title)]
+    for tick in axis.ticks():
+        y = axis.place(tick)
+        parts.append(
+            Markup('<path class="grid" d="M{} {:.1f}H{}"/>').format(LEFT, y, RIGHT) + text("axis", LEFT - 5, y + 4, _units.format_duration(tick), "end")
+        )
+    return Markup("").join(parts)
+
+
+def level_grid(ticks: Iterable[tuple[float, str]], title: str, top: float = TOP, bottom: float = BOTTOM) -> Markup:
+    """Return the grid of a level axis from places and their texts; a text that would touch the one before it is left out."""
+    parts, end = [text("axis", (LEFT + RIGHT) / 2, bottom + 32, title, "middle")], -math.inf
+    for x, words in ticks:
+        parts.append(Markup('<path class="grid" d="M{:.1f} {:.0f}V{:.0f}"/>').format(x, top, bottom))
+        half = 3.4 * len(words)
+        if x - half > end:
+            parts.append(text("axis", x, bottom + 15, words, "middle"))
+            end = x + half + 4
+    return Markup("").join(parts)
+
+
+def line(name: str, points: Sequence[tuple[float, float]], dots: bool = False) -> Markup:
+    """Return a line through places on the page, with a dot at each if asked for."""
+    if not points:
+        return Markup("")
+    path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+    marks = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in points) if dots else ""
+    drawn = Markup('<path class="line {}" d="{}"/>').format(name, path)
+    return drawn + (Markup('<path class="dots {}" d="{}"/>').format(name, marks) if dots else Markup(""))
+
+
+def end_labels(labels: Iterable[tuple[float, str, str]], lowest: float = BOTTOM) -> Markup:
+    """Return the names of lines right of the plot, from (height, class, words): moved apart if they would overlap."""
+    placed: list[tuple[float, str, str]] = []
+    for y, name, words in sorted(labels, key=lambda label: label[0]):
+        placed.append((max(y, placed[-1][0] + _LABEL_DISTANCE) if placed else max(y, TOP), name, words))
+    limit = lowest
+    for number in range(len(placed) - 1, -1, -1):
+        y, name, words = placed[number]
+        placed[number] = (min(y, limit), name, words)
+        limit = placed[number][0] - _LABEL_DISTANCE
+    return Markup("").join(text(f"name {name}", RIGHT + 6, y + 4, words) for y, name, words in placed)
+
+
+def thinned(items: Sequence[int], most: int = MOST_LINES) -> list[int]:
+    """Return so many of some sorted items at most, the first and the last among them."""
+    if len(items) <= most:
+        return list(items)
+    return [items[round(number * (len(items) - 1) / (most - 1))] for number in range(most)]

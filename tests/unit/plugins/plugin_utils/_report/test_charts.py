@@ -1,0 +1,164 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The charts of a host: which figures are drawn, where, and what is said of them in words."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import LogAxis, end_labels, thinned
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.distribution_chart import distribution_charts, percentile_points, quantile_ns
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.latency_chart import fit, latency_charts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+
+COUNTS = {100_000: 4000, 200_000: 900, 1_000_000: 90, 5_000_000: 10}
+
+
+def host_of(tmp_path, rows=None, counts=COUNTS, stalls=(), **tables):
+    """Return the model of a measured host."""
+    rows = fabricate.sweep_rows() if rows is None else rows
+    files = {**fabricate.tables(rows), "histogram.csv": fabricate.histogram_table(rows, counts), "stalls.csv": fabricate.stalls_table(rows, stalls), **tables}
+    return build_model(fabricate.run_directory(tmp_path, {"db07": files}, queue_managers=("QMA", "QMB", "QMC"))).hosts[0]
+
+
+def parsed(chart):
+    """Return a chart's picture as XML."""
+    return ET.fromstring(re.search(r"<svg.*?</svg>", str(chart), re.DOTALL)[0])
+
+
+def texts(chart):
+    return [element.text for element in parsed(chart).iter("text")]
+
+
+def paths(chart, name):
+    return [element for element in parsed(chart).iter("path") if element.get("class") == name]
+
+
+@pytest.mark.parametrize(
+    ("points", "base_us", "gb_per_s"),
+    [
+        ([(4096, 193_251), (65536, 242_013), (1048576, 1_022_203)], 190, 1.26),
+        ([(4096, 200_000), (8192, 204_096), (16384, 212_288), (65536, 261_440)], 195.904, 1.0),
+    ],
+)
+def test_means_that_follow_a_line_have_a_fit(points, base_us, gb_per_s):
+    found = fit(points)
+    assert found.base_ns == pytest.approx(base_us * 1000, rel=1e-3)
+    assert found.bytes_per_ns == pytest.approx(gb_per_s, rel=1e-3)
+    assert found.error < 1e-3
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        [],
+        [(4096, 100_000), (8192, 110_000)],
+        [(4096, 100_000), (4096, 100_000), (4096, 100_000)],
+        [(4096, 300_000), (65536, 200_000), (1048576, 100_000)],
+        [(4096, 100_000), (65536, 400_000), (262144, 410_000), (1048576, 3_000_000)],
+        [(4096, 1_000), (65536, 900_000), (1048576, 14_400_000)],
+    ],
+    ids=["nothing", "two sizes", "one size", "falls", "bent", "no base"],
+)
+def test_other_means_have_none(points):
+    assert fit(points) is None
+
+
+def test_the_fit_is_said_in_words():
+    assert fit([(4096, 193_251), (65536, 242_013), (1048576, 1_022_203)]).sentence() == (
+        "Each write costs about 190 us plus 1 us per 1.26 KB (1,260 MB/s); the means follow this within 1 %."
+    )
+
+
+def test_latency_over_block_size_shows_limits_and_the_fit(tmp_path):
+    (chart,) = latency_charts(host_of(tmp_path, fabricate.sweep_rows(latency_ns=190_000, bandwidth=1.26e9)))
+    assert [name for name in ("max", "p99", "mean", "p50") if len(paths(chart, f"line {name}")) == 1] == ["max", "p99", "mean", "p50"]
+    assert len(paths(chart, "line fit")) == 1
+    assert {"Latency", "Block size", "4 KiB", "1 MiB", "limit of p99 2 ms", "limit of mean 1 ms", "limit of max 100 ms"} <= {*texts(chart)}
+    title, description = (parsed(chart).find(name).text for name in ("title", "desc"))
+    assert title == "Latency over block size"
+    assert "Mean 193 us at 4 KiB and 1.02 ms at 1 MiB" in description
+    assert "190 us plus 1 us per 1.26 KB" in description
+
+
+def test_a_limit_is_drawn_over_the_block_sizes_that_it_judges(tmp_path):
+    (chart,) = latency_charts(host_of(tmp_path))
+    points = re.findall(r"[ML]([\d.]+) ", paths(chart, "line p99")[0].get("d"))
+    left, right = re.fullmatch(r"M([\d.]+) [\d.]+H([\d.]+)", paths(chart, "limit p99")[0].get("d")).groups()
+    assert (float(left) + 6, float(right) - 6) == pytest.approx((float(points[0]), float(points[4])), abs=0.1)
+
+
+def test_a_single_block_size_has_no_chart_over_block_sizes(tmp_path):
+    assert latency_charts(host_of(tmp_path, fabricate.sweep_rows(block_sizes=(4096,)))) == []
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.0, 1), (0.5, 1), (0.51, 2), (0.9, 2), (0.91, 3), (1.0, 3)])
+def test_a_quantile_is_the_bound_that_the_share_does_not_exceed(share, expected):
+    assert quantile_ns([(1, 5), (2, 4), (3, 1)], [share]) == [expected]
+
+
+@pytest.mark.parametrize(("writes", "longer"), [(100, 0.1), (10_000, 1e-3), (100_000, 1e-4), (10**7, 1e-5)])
+def test_the_percentile_curve_ends_if_fewer_than_ten_writes_lie_beyond(writes, longer):
+    points = percentile_points([(1000, writes - 10), (2000, 10)])
+    assert points[0][0] == pytest.approx(0.5)
+    assert points[-1][0] == pytest.approx(longer)
+    assert percentile_points([(1000, 19)]) == []
+
+
+def test_the_percentile_curve_shows_limits(tmp_path):
+    percentiles, strips = distribution_charts(host_of(tmp_path))
+    assert {"50 %", "90 %", "99 %", "99.9 %", "1 MiB", "Share of writes that took no longer"} <= {*texts(percentiles)}
+    assert "99.99 %" not in texts(percentiles)
+    assert len(paths(percentiles, "limit")) == 2
+    assert "2 ms at 99 %, 10 ms at 99.9 %" in parsed(percentiles).find("desc").text
+    assert len(paths(strips, "fill s0")) == 1
+    assert "4 KiB 100 us to 200 us" in parsed(strips).find("desc").text
+
+
+def test_without_histograms_there_are_no_distributions(tmp_path):
+    assert distribution_charts(host_of(tmp_path, **{"histogram.csv": fabricate.histogram_table([], {})})) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("histogram.csv", b"a,b\n1,2\n"),
+        ("histogram.csv", b"load_point,block_size_bytes,operation,latency_upper_ns,operations\n1,4096,write,-1,2\n"),
+        ("histogram.csv", b"load_point,block_size_bytes,operation,latency_upper_ns,operations\n1,x,write,1,2\n"),
+        ("stalls.csv", b"a,b\n1,2\n"),
+    ],
+)
+def test_a_table_that_cannot_be_read_leaves_charts_out(tmp_path, name, content):
+    host = host_of(tmp_path, **{name: content})
+    assert any(note.startswith(f"Some charts are left out: {name}") for note in host.notes)
+
+
+def test_hostile_histograms_are_bounded(tmp_path):
+    lines = [f"{load},{size},write,{upper},{count}" for load in range(1, 40) for size in range(40) for upper, count in ((0, 0), (1 << 63, 1 << 63))]
+    table = "load_point,block_size_bytes,operation,latency_upper_ns,operations\n" + "\n".join(lines) + "\n"
+    found = distribution_charts(host_of(tmp_path, **{"histogram.csv": table.encode()}))
+    assert 0 < len(found) <= 8
+    assert sum(map(len, found)) < 100_000
+
+
+@pytest.mark.parametrize(("low", "high", "ticks"), [(1e5, 1e7, [1e5, 3e5, 1e6, 3e6, 1e7]), (1e5, 2.1e5, [1e5, 2e5]), (1, 1e18, 6)])
+def test_an_axis_has_a_few_round_ticks(low, high, ticks):
+    found = LogAxis.around([low, high], 0, 100).ticks()
+    assert found == ticks if isinstance(ticks, list) else 2 <= len(found) <= ticks
+
+
+def test_labels_do_not_overlap():
+    marks = re.findall(r'y="([\d.]+)"', str(end_labels([(50, "a", "a"), (51, "b", "b"), (220, "c", "c"), (221, "d", "d")])))
+    heights = [float(mark) for mark in marks]
+    assert all(after - before >= 12.9 for before, after in zip(heights, heights[1:], strict=False))
+    assert max(heights) <= 226
+
+
+def test_of_many_lines_the_first_and_the_last_are_kept():
+    assert thinned(range(100), 4) == [0, 33, 66, 99]
+    assert thinned([1, 2], 4) == [1, 2]
