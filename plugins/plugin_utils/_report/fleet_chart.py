@@ -27,12 +27,12 @@ _LEFT = 100
 _RIGHT = 560
 """Where the axis ends; the names are beyond it."""
 _TOP = 30
-_LANE = 22
+_LANE = 26
 """Height of the marks above and below the line of a strip."""
 _LABEL = 13
 """Height of the label of a limit."""
 _GAP = 12
-_MARKS = ((60, 6), (math.inf, 4))
+_MARKS = ((12, 6), (math.inf, 4))
 """Size of a mark, and of the stretch of the axis whose marks are piled up, for up to so many hosts."""
 _NAME = 22
 """Characters of a name that are shown."""
@@ -163,7 +163,9 @@ def _pile(name: str, values: Iterable[tuple[float | None, bool]], axis: _Axis, l
             path.extend(_marks(x, [first + direction * pitch * number for number in range(below, below + count)], pitch < size))
     kinds = ("", " fails")
     return Markup("").join(
-        Markup('<path class="{}{}" stroke-width="{}" d="{}"/>').format(name, kind, size, "".join(path)) for kind, path in zip(kinds, paths, strict=True) if path
+        Markup('<path class="{}{}" stroke-width="{}" d="{}"/>').format(name, kind, size - 0.6, "".join(path))
+        for kind, path in zip(kinds, paths, strict=True)
+        if path
     )
 
 

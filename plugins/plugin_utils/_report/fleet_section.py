@@ -104,11 +104,11 @@ def level(cell: Cell) -> str:
 
 
 def used_text(cell: Cell) -> str:
-    """Return the share that a cell uses of the limit that it comes closest to, such as "42 %", empty if nothing judged it."""
+    """Return the share that a cell uses of the limit that it comes closest to, such as "42 %" or "15 \u00d7", empty if nothing judged it."""
     if cell.used is None:
         return ""
     if cell.used >= 10:
-        return f"{_units.format_number(cell.used, 2)} times"
+        return f"{_units.format_number(cell.used, 2)} \u00d7"
     return f"{100 * cell.used:.0f} %"
 
 
