@@ -4,14 +4,15 @@
 import json
 import os
 import re
+import shutil
 import signal
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
-from ansible_runs import QUICK, SLOW_MS, Controller, Outcome
-from certification import Certification, summary_verdicts
+from ansible_runs import PROFILE, QUICK, SLOW_MS, Controller, Outcome
+from certification import VERDICTS, Certification, summary_verdicts
 from leftovers import left_on, wait_until_measuring
 from testbed import Bed, HostSpec
 from testbed.bed import answers
@@ -22,9 +23,16 @@ Start = Callable[..., Bed]
 # UNTIL_STOPPED, which no machine is too slow for.
 LONG = {**QUICK, "sweep_block_sizes": ["4K"], "sweep_duration": 15, "sweep_poll_interval": 3, "sweep_rate": 500}
 UNTIL_STOPPED = 600
+# What no write of a slowed disk keeps, and each healthy disk does.
+WAIVED_MS = 3
+WAIVING = {
+    **PROFILE,
+    "limits": [*PROFILE["limits"], {"metric": "latency_min", "max": "2 ms"}],
+    "waivers": [{"host": "waived", "metric": "latency_min", "until": "2099-12-31", "reason": "CHG7"}],
+}
 
 
-@pytest.mark.parametrize(("healthy_count", "dead_count"), [(2, 1), pytest.param(12, 3, marks=pytest.mark.acceptance)])
+@pytest.mark.parametrize(("healthy_count", "dead_count"), [(2, 1), pytest.param(10, 3, marks=pytest.mark.acceptance)])
 def test_each_trouble_in_a_fleet_has_its_verdict(
     start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future], healthy_count: int, dead_count: int
 ) -> None:
@@ -32,13 +40,16 @@ def test_each_trouble_in_a_fleet_has_its_verdict(
     dead = [f"dead{number}" for number in range(dead_count)]
     # The deadline of the host whose disk will freeze comes early; the others have time.
     frozen = HostSpec("frozen", variables={"sweep_deadline": 19})
-    bed = start(*healthy, *dead, HostSpec("eio1", disk="slow"), HostSpec("eio2", disk="slow"), HostSpec("slow", disk="slow"), frozen, "killed")
+    brief = HostSpec("brief", variables={"sweep_deadline": 12})
+    slow = [HostSpec(name, disk="slow") for name in ("eio1", "eio2", "slow", "waived")]
+    bed = start(*healthy, *dead, *slow, frozen, brief, "killed")
     reachable = [host for host in bed if host.name not in dead]
     for name in dead:
         bed[name].link_down()
     bed["slow"].set_delay_ms(SLOW_MS)
-    running = background(controller.certify, bed.inventory(tmp_path / "hosts.yml"), **LONG)
-    wait_until_measuring(reachable)
+    bed["waived"].set_delay_ms(WAIVED_MS)
+    running = background(controller.certify, bed.inventory(tmp_path / "hosts.yml"), **{**LONG, "gate_profile": WAIVING})
+    wait_until_measuring([host for host in reachable if host.name != "brief"])
     bed["frozen"].freeze()
     bed["eio1"].set_eio(True)
     bed["eio2"].set_eio(True)
@@ -50,10 +61,15 @@ def test_each_trouble_in_a_fleet_has_its_verdict(
         **dict.fromkeys(dead, "unreachable"),
         **dict.fromkeys(("eio1", "eio2", "slow", "frozen"), "fail"),
         "killed": "error",
+        "brief": "inconclusive",
+        "waived": "warn",
     }
     certification = outcome.certification
     assert outcome.status == 2
-    assert certification.verdicts() == dict.fromkeys(certification.verdicts(), expected)
+    verdicts = certification.verdicts()
+    # A warning passes there.
+    assert verdicts.pop("junit.xml") == {**expected, "waived": "pass"}
+    assert verdicts == dict.fromkeys(verdicts, expected)
     assert all(certification.table(name) for name in healthy)
     assert "signal 9" in certification.records["killed"]["reasons"][0]
     assert certification.records["frozen"]["tester"]["in_flight"]["file"].startswith("/fut/")
@@ -61,6 +77,41 @@ def test_each_trouble_in_a_fleet_has_its_verdict(
     bed["frozen"].thaw()
     wait_for(lambda: not left_on(bed["frozen"]), "the thawed host cleans up by itself", timeout_s=30)
     assert {host.name: left_on(host) for host in reachable} == {host.name: [] for host in reachable}
+    check_every_cause(controller, certification.path, lost=healthy[-1])
+
+
+def check_every_cause(controller: Controller, run: Path, lost: str) -> None:
+    """With the record of a host lost, the run has every verdict. Each cause is told once, with its hosts, in a few lines."""
+    shutil.rmtree(run / "hosts" / lost)
+    (run / "verdict.json").unlink()
+    assert controller.run("report", "-i", "localhost,", report_runs=[str(run)]).status == 0
+    certification = Certification(run)
+    hosts = {host["host"]: host for host in certification.report["hosts"]}
+    assert {host["verdict"] for host in hosts.values()} == set(VERDICTS)
+    causes = certification.report["causes"]
+    print(json.dumps(causes, indent=1))
+    print((run / "report.md").read_text())
+    for key in ("statement", "key"):
+        assert len({cause[key] for cause in causes}) == len(causes)
+    named = {label for cause in causes for label in cause["hosts"]}
+    assert named >= {name for name, host in hosts.items() if host["verdict"] != "pass" or not host["certified"]}
+    dead = tuple(sorted(name for name in hosts if name.startswith("dead")))
+    for names, verdict, words in (
+        (dead, "unreachable", "timed out"),
+        (("eio1", "eio2"), "fail", "EIO"),
+        (("slow",), "fail", "latency_mean <= "),
+        (("killed",), "error", "signal 9"),
+        (("brief",), "inconclusive", "ended before it had measured everything"),
+        (("waived",), "warn", "waived (CHG7)"),
+        ((lost,), "missing", "never reported"),
+    ):
+        found = [cause for cause in causes if tuple(sorted(cause["hosts"])) == names and words in cause["statement"]]
+        assert [cause["verdict"] for cause in found] == [verdict], (names, words)
+        assert found[0]["consequence"] and found[0]["next_step"]
+    assert len((run / "report.md").read_text().splitlines()) <= 60
+    summary = (run / "summary.txt").read_text().splitlines()
+    assert len(summary) <= 25
+    assert set(summary_verdicts("\n".join(summary), hosts).values()) >= set(VERDICTS) - {"pass"}
 
 
 def test_a_connection_that_breaks_in_mid_run_costs_nothing(start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]) -> None:

@@ -161,6 +161,8 @@ _CONSEQUENCES = {
 
 ENDED_EARLY = "the tester ended before it had measured everything"
 """How the reason begins that a tester was stopped."""
+HUNG = "had not returned"
+"""What the reason contains that a write hangs."""
 
 
 def key_of_sentence(kind: str, verdict: str, stage: str, sentence: str) -> str:
@@ -169,7 +171,7 @@ def key_of_sentence(kind: str, verdict: str, stage: str, sentence: str) -> str:
         if sentence.startswith(ENDED_EARLY):
             return "ended_early"
         if verdict == FAIL:
-            return "hung" if "had not returned" in sentence else "io_error"
+            return "hung" if HUNG in sentence else "io_error"
     if kind in ("measurement", "unmeasured"):
         return verdict if verdict in ("unreachable", "missing") else "collect" if stage == "collect" else "error"
     return {"baseline": "worse" if verdict == FAIL else "uncompared", "qualification": "unqualified", "leftovers": "leftovers"}.get(kind, "")

@@ -198,13 +198,11 @@ _BROKEN, _WAIVED, _DISTURBED, _NOTHING, _NO_FIGURE, _OPEN = "broken", "waived", 
 def _of_limits(model: Model) -> Iterator[Cause]:
     groups: dict[tuple[Any, ...], _Broken] = {}
     for host in model.hosts:
-        explained_by_its_end = host.verdict not in GOOD and bool(host.limits) and bool(unexplained(host))
+        ends = unexplained(host) if host.verdict not in GOOD and host.limits else []
         for limit, rows in zip(host.limits, host.decisive, strict=True):
-            if limit["verdict"] == PASS:
+            if limit["verdict"] == PASS or _is_told(host, limit, ends):
                 continue
             why = _why(limit)
-            if why == _NOTHING and explained_by_its_end:
-                continue
             key = (
                 (why, limit["verdict"]) if why == _NOTHING else (limit["limit"], limit["rows"], limit["hard"], limit["verdict"], why, limit["worst"]["waiver"])
             )
@@ -214,6 +212,20 @@ def _of_limits(model: Model) -> Iterator[Cause]:
     medians = medians_of(model.hosts) if groups else {}
     for group in _joined(groups.values()):
         yield _of_limit(model, group, medians)
+
+
+def _is_told(host: Host, limit: dict[str, Any], ends: Sequence[str]) -> bool:
+    """Whether another cause of the host says more than a limit does.
+
+    If its tester did not get to its end (ends says why), that is why nothing was measured for a limit, and a write that did not return is the slowest one.
+    A limit that is open because the host was disturbed does not matter if another one on the same figure is broken nevertheless.
+    """
+    why = _why(limit)
+    if why == _NOTHING:
+        return bool(ends)
+    if limit["metric"] == "latency_max" and limit["worst"]["value_at_least"] and any(advice.HUNG in end for end in ends):
+        return True
+    return why == _DISTURBED and any(other["metric"] == limit["metric"] and other["verdict"] == FAIL for other in host.limits)
 
 
 def _why(limit: dict[str, Any]) -> str:

@@ -102,6 +102,20 @@ def test_a_single_host_is_not_named(tmp_path):
     assert statements(directory, "fail")[0] == "latency_mean <= 1 ms broken at 4 to 64 KiB; worst 1.43 ms at 64 KiB"
 
 
+def test_a_hanging_write_and_the_limit_that_it_breaks_are_one_cause(tmp_path):
+    rows = fabricate.sweep_rows((4096,), seconds=20, latency_max_ns=12 * 10**9, latency_max_in_flight=1)
+    files = fabricate.tables(rows, exit_status=4, exit_reason="deadline", in_flight_age_ns=12 * 10**9)
+    directory = fabricate.run_directory(tmp_path, {"db07": files}, profile={"name": "mine", "limits": [{"metric": "latency_p50", "max": "1 s"}]})
+    (cause,) = [cause for cause in found(directory) if cause.verdict == "fail"]
+    assert cause.statement.startswith("a write had not returned after 12 s")
+
+
+def test_a_limit_that_a_disturbance_leaves_open_is_not_told_beside_a_harder_one_that_is_broken(tmp_path):
+    files = fabricate.tables(fabricate.sweep_rows((4096,), seconds=20, latency_ns=15_000_000), cpu_steal_share="0.2")
+    directory = fabricate.run_directory(tmp_path, {"db07": files}, profile={"name": "mine", "limits": [PROFILE["limits"][0]]})
+    assert [cause.statement for cause in found(directory)] == ["latency_mean <= 10 ms broken at 4 KiB; worst 15 ms at 4 KiB"]
+
+
 def test_a_preflight_groups_what_a_certification_would_do(tmp_path):
     records = [HostRecord(f"db{number}", kind="preflight", reasons=[f"ready: 7 steps, {number} GiB free"]) for number in range(3)]
     directory = fabricate.run_directory(tmp_path, {}, records, check_mode=True)

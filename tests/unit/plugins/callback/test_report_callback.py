@@ -1,0 +1,49 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The summary on the screen: wrapped and coloured on a terminal, as it is elsewhere."""
+
+from __future__ import annotations
+
+import types
+
+import pytest
+from ansible import constants
+from ansible_collections.mqops.logdisk.plugins.callback.report import CallbackModule
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import progress
+
+TEXT = f"FAIL: This run does not certify.\n  run      1\n  fail         {'word ' * 40}\n"
+
+
+@pytest.fixture
+def printed(monkeypatch):
+    """Return what prints a summary for a terminal of so many columns, or for none, and returns lines with their colours."""
+
+    def run(columns):
+        said = []
+        callback = CallbackModule()
+        callback._display = types.SimpleNamespace(display=lambda text, color: said.append((text, color)))
+        monkeypatch.setattr(constants, "DEFAULT_STDOUT_CALLBACK", "default")
+        monkeypatch.setattr(progress, "on_terminal", columns is not None)
+        monkeypatch.setenv("COLUMNS", str(columns))
+        callback._print(TEXT)
+        return said
+
+    return run
+
+
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_a_terminal_has_lines_of_its_width(printed, columns):
+    lines = [text for text, color in printed(columns)]
+    assert max(map(len, lines)) <= columns
+    assert max(map(len, lines)) > columns - 10
+
+
+def test_a_log_has_each_cause_on_one_line(printed):
+    assert "\n".join(text for text, color in printed(None)) == "\n" + TEXT.removesuffix("\n")
+
+
+def test_lines_with_a_verdict_are_coloured(printed):
+    colours = [color for text, color in printed(200)]
+    assert colours[:4] == [None, constants.COLOR_ERROR, None, constants.COLOR_ERROR]
