@@ -328,7 +328,7 @@ def test_a_run_is_signed_with_the_key_of_its_collecting_or_else_of_its_opening(t
 
 def test_a_run_that_does_not_verify_says_so_in_few_sentences(tmp_path):
     plugin = action(verify, {})
-    plugin._display = types.SimpleNamespace(display=lambda text: plugin.warned.append(text))
+    plugin._display = types.SimpleNamespace(display=lambda text, color=None: plugin.warned.append(text))
     options = {"runs": [str(tmp_path / f"r{number}\x1b") for number in range(30)], "signers": __file__, "principal": "", "date": ""}
     answer = plugin.answer(options, {})
     assert answer["failed"] and answer["verified"] == []

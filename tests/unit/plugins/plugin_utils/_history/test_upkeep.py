@@ -106,7 +106,7 @@ def test_the_first_import_makes_the_directory_of_the_reports(tmp_path, capsys):
     file = tmp_path / "db07-2019-05-04.csv"
     file.write_bytes(ONE)
     plugin = history.ActionModule.__new__(history.ActionModule)
-    plugin._task, plugin._display = types.SimpleNamespace(check_mode=False), types.SimpleNamespace(display=print)
+    plugin._task, plugin._display = types.SimpleNamespace(check_mode=False), types.SimpleNamespace(display=lambda text, color=None: print(text))
     asked = {**dict.fromkeys(("import_runs", "mqldt_dates", "revoke", "prune_before")), "history": "", "mqldt_host": "", "mqldt_volume": "log"}
     answer = plugin.answer({**asked, "import_mqldt": [str(file)], "report_dir": str(tmp_path / "reports")}, {"groups": {"all": ["db07"]}})
     assert answer["problems"] == [] and "1 run of db07, 1 added" in capsys.readouterr().out
