@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import JudgedRow
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import size_text
 
 MESSAGE_BYTES = 2048
 LOG_BYTES_BESIDE_MESSAGE = 1464
@@ -52,8 +53,8 @@ def _of_mean(excess: Excess) -> str:
     many = _units.format_count(per_second) if per_second >= 1 else _units.format_number(per_second)
     on = "this queue manager" if len(excess.rows) == 1 else "these queue managers"
     return (
-        f"Each persistent commit on {on} waits {_units.format_duration(least)} or more on average. One queue manager cannot exceed about {many} log writes per "
-        "second, and one application thread cannot commit more often: only commits at the same time share a write."
+        f"Each persistent commit on {on} waits {_units.format_duration(least)} or more on average for a log write of {size_text(smallest)}. One queue manager "
+        f"cannot exceed about {many} such writes per second, and one application thread cannot commit more often: only commits at the same time share a write."
     )
 
 
@@ -72,6 +73,10 @@ def _of_percentile(excess: Excess, match: re.Match[str]) -> str:
     else:
         said = f"{on}one log write in {_units.format_number(100 / share)} takes {longest} or longer, and so do all persistent commits that wait for it"
     return f"{said[0].upper()}{said[1:]}."
+
+
+def _of_minimum(excess: Excess) -> str:
+    return f"Even the fastest log write takes {_units.format_duration(min(excess.values))}, so no persistent commit waits for less."
 
 
 def _of_maximum(excess: Excess) -> str:
@@ -100,6 +105,7 @@ def _of_frequency(excess: Excess) -> str:
 
 _CONSEQUENCES: dict[str, Callable[[Excess], str]] = {
     "latency_mean": _of_mean,
+    "latency_min": _of_minimum,
     "latency_max": _of_maximum,
     "bytes_per_s": _of_rate,
     "interval_bytes_per_s_min": _of_slowest_second,

@@ -9,7 +9,8 @@ from __future__ import annotations
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import causes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.consequences import Excess, consequence_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import JudgedRow, build_model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS, rank
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
@@ -120,3 +121,36 @@ def test_a_preflight_groups_what_a_certification_would_do(tmp_path):
     records = [HostRecord(f"db{number}", kind="preflight", reasons=[f"ready: 7 steps, {number} GiB free"]) for number in range(3)]
     directory = fabricate.run_directory(tmp_path, {}, records, check_mode=True)
     assert statements(directory, "not measured") == ["3 of 3 hosts (db0 to db2): for example db0: ready: 7 steps, 0 GiB free"]
+
+
+@pytest.mark.parametrize(
+    ("metric", "rows", "consequence"),
+    [
+        (
+            "latency_mean",
+            [[(4096, 15e6), (65536, 30e6)], [(4096, 20e6)]],
+            "Each persistent commit on these queue managers waits 15 ms or more on average for a log write of 4 KiB. One queue manager cannot exceed about 66 "
+            "such writes per second, and one application thread cannot commit more often: only commits at the same time share a write.",
+        ),
+        ("latency_mean", [[(4096, 20e9)]], "One queue manager cannot exceed about 0.05 such writes per second"),
+        ("latency_p99", [[(4096, 4e6), (8192, 5e6)]], "One log write in 100 takes 5 ms or longer, and so do all persistent commits that wait for it."),
+        ("latency_p99_9", [[(4096, 4e6)], [(4096, 9e6)]], "On the worst of these hosts, one log write in 1,000 takes 9 ms or longer"),
+        ("latency_p50", [[(4096, 4e6)]], "50 % of the log writes take 4 ms or longer"),
+        (
+            "latency_time_weighted_p99",
+            [[(4096, 4e6)]],
+            "For 1 % of the time a log write is under way that takes 4 ms or longer, and all persistent commits wait.",
+        ),
+        ("latency_max", [[(4096, 400e6)]], "For up to 400 ms a queue manager acknowledged no persistent message"),
+        (
+            "bytes_per_s",
+            [[(1 << 20, 120e6)]],
+            "cannot log more than 120 MB/s here: about 34,000 persistent messages of 2 KiB per second, each put and got once.",
+        ),
+        ("latency_cv", [[(4096, 2.0)]], ""),
+    ],
+)
+def test_what_follows_from_a_broken_limit_is_in_figures(metric, rows, consequence):
+    judged = [[JudgedRow(size, 1, "QM1", value) for size, value in host] for host in rows]
+    said = consequence_of(Excess(metric, judged))
+    assert consequence in said and bool(consequence) == bool(said)
