@@ -79,7 +79,7 @@ def _sections(model: Model, hosts: Sequence[Host]) -> list[Markup]:
     figure_titles = [title for title, column, write in FIGURES]
     for number, host in enumerate(hosts, 1):
         view = HostSection(host, number, len(model.hosts) == 1, run_parameters, defaults)
-        section = render_part("page/host.html.j2", host=view, model=model, badge=badge, figure_titles=figure_titles)
+        section = render_part("page/host.html.j2", host=view, model=model, badge=badge, brief=brief, figure_titles=figure_titles)
         room -= len(section)
         if room < 0 and sections:
             break
