@@ -67,7 +67,7 @@ class ActionModule(ControllerAction):
             _check_options(hostvars, option_specs())
             settings = {name: agreed(name, _asked(name, hostvars)) for name in RUN_WIDE}
             check_count(expected.hosts, settings["gate_expected_count"])
-            run = self._run(options, expected, settings, hostvars)
+            run = {**self._run(options, expected, settings, hostvars), "controller": self._controller(task_vars)}
             report_dir = absolute(settings["gate_report_dir"])
             # Without a history nothing can be held against a baseline: better to know that before measuring.
             history = {**run["history"], "required": run["history"]["required"] or bool(run["baseline"]["kind"])}
@@ -95,13 +95,6 @@ class ActionModule(ControllerAction):
             "run_id": new_run_id(),
             "created_at": utc_now(),
             "collection_version": collection_version(),
-            "controller": {
-                "hostname": socket.gethostname(),
-                "user": os.environ.get("USER", ""),
-                "ansible_version": ansible_version,
-                "python_version": platform.python_version(),
-                "check_mode": bool(self._task.check_mode),
-            },
             "expected_hosts": expected.hosts,
             "left_out_hosts": expected.left_out,
             "parameters": {**_parameters({**dict.fromkeys(option_specs()), **role_defaults()}, hostvars), "gate_hosts": options["hosts"]},
@@ -117,6 +110,18 @@ class ActionModule(ControllerAction):
             "history": {"place": place, "required": settings["gate_history_required"]},
             "baseline": _baseline(settings, place),
             "host_classes": {host: str(name) for host, name in _asked("gate_class", hostvars).items() if name},
+        }
+
+    def _controller(self, task_vars: Mapping[str, Any]) -> dict[str, Any]:
+        """Return who runs this, and with what. AWX passes its job and user as extra variables."""
+        return {
+            "hostname": socket.gethostname(),
+            "user": os.environ.get("USER", ""),
+            "awx_job_id": str(task_vars.get("awx_job_id", "")),
+            "awx_user_name": str(task_vars.get("awx_user_name", "")),
+            "ansible_version": ansible_version,
+            "python_version": platform.python_version(),
+            "check_mode": bool(self._task.check_mode),
         }
 
 

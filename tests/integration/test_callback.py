@@ -13,7 +13,7 @@ from certification import summaries
 from testbed import Bed
 
 Start = Callable[..., Bed]
-FORMATS = {"report.json", "results.csv", "junit.xml", "logdisk.prom", "report.md", "index.html"}
+FORMATS = {"report.json", "results.csv", "junit.xml", "logdisk.prom", "report.md", "evidence.md", "index.html"}
 
 
 def configuration(path: Path, *lines: str) -> dict[str, str]:

@@ -19,6 +19,7 @@ from functools import cached_property
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import canonical, fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import profile_data
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
@@ -194,16 +195,6 @@ class Entry:
     def order(self) -> tuple[str, str, str]:
         """What certificates are sorted by, the oldest first; it is the same in every history that holds them."""
         return self.judged_at, self.run_id, self.sha256
-
-
-def canonical(content: Any) -> str:
-    """Return plain data as canonical text: JSON in ASCII with sorted keys, indented by one blank, each number as Python writes it, a final line end."""
-    return json.dumps(content, indent=1, sort_keys=True, ensure_ascii=True, allow_nan=False) + "\n"
-
-
-def fingerprint(content: Any) -> str:
-    """Return the SHA-256 of plain data in its canonical text."""
-    return hashlib.sha256(canonical(content).encode("ascii")).hexdigest()
 
 
 def certificate_of(run: Mapping[str, Any], record: HostRecord, tables: Tables | None) -> Certificate | None:

@@ -122,12 +122,18 @@ class Limit:
 
 @dataclass(frozen=True)
 class Waiver:
-    """A host's excuse from one metric's limits, up to and including a day; never from a hard limit."""
+    """A host's excuse from one metric's limits, up to and including a day; never from a hard limit. owner is who answers for it, empty if nobody is named."""
 
     host: str
     metric: str
     until: datetime.date
     reason: str
+    owner: str = ""
+
+    def as_dict(self) -> dict[str, str]:
+        """Return the waiver as load_profile reads it."""
+        named = {"owner": self.owner} if self.owner else {}
+        return {"host": self.host, "metric": self.metric, **named, "until": self.until.isoformat(), "reason": self.reason}
 
 
 @dataclass(frozen=True)
@@ -172,7 +178,7 @@ class Profile:
             **({"derived_from": list(self.derived_from)} if self.derived_from else {}),
             "qualifies": self._qualifies(),
             "limits": [limit.as_dict() for limit in self.limits],
-            "waivers": [{"host": waiver.host, "metric": waiver.metric, "until": waiver.until.isoformat(), "reason": waiver.reason} for waiver in self.waivers],
+            "waivers": [waiver.as_dict() for waiver in self.waivers],
         }
 
     def _qualifies(self) -> dict[str, Any]:

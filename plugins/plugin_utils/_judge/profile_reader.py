@@ -52,7 +52,7 @@ _QUALIFIES_KEYS = ("min_duration_s", "min_footprint", "block_sizes", "confidence
 _BOUND_KEYS = {"max": ("max", False), "below": ("max", True), "min": ("min", False)}
 _LIMIT_KEYS = ("metric", *_BOUND_KEYS, "severity", "hard", "block_size", "load_point", "source")
 _RANGE_KEYS = ("min", "max")
-_WAIVER_KEYS = ("host", "metric", "until", "reason")
+_WAIVER_KEYS = ("host", "metric", "owner", "until", "reason")
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}\Z")
 _LONGEST_S = 7 * 24 * 3600
@@ -289,4 +289,6 @@ def _range(data: Mapping[str, Any], key: str, parse: Callable[[Any], int], where
 def _read_waiver(data: Any, where: str) -> Waiver:
     read_mapping(data, where, _WAIVER_KEYS)
     until = read_date(data.get("until"), f"{where}.until")
-    return Waiver(read_text(data, "host", where), _read_metric(data, where).name, until, read_text(data, "reason", where))
+    return Waiver(
+        read_text(data, "host", where), _read_metric(data, where).name, until, read_text(data, "reason", where), read_optional_text(data, "owner", where)
+    )

@@ -11,7 +11,16 @@ import os
 from collections.abc import Callable, Iterator
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import REPORT, judge_run
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import index_html, junit_xml, logdisk_prom, report_json, report_md, results_csv, summary_txt
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import (
+    evidence_md,
+    index_html,
+    junit_xml,
+    logdisk_prom,
+    report_json,
+    report_md,
+    results_csv,
+    summary_txt,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Model, build_model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import SIGNATURE, SUMMARY, RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, write_text
@@ -23,9 +32,11 @@ RENDERERS: dict[str, Callable[[Model], Iterator[str]]] = {
     "logdisk.prom": logdisk_prom.render,
     "report.md": report_md.render,
     "index.html": index_html.render,
+    "evidence.md": evidence_md.render,
     SUMMARY: summary_txt.render,
 }
-"""The report's files and their writers. The summary is last: if it exists, the others do as well."""
+"""The report's files and their writers. evidence.md has the SHA-256 of some of the others, so it comes after them. The summary is last: if it
+exists, the others do as well."""
 
 _MAX_SUMMARY_BYTES = 1 << 20
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -109,9 +110,9 @@ class Host:
     judged by the run's. decisive holds for each of limits the rows that have its verdict, none if that is pass. volume_class is what it has in common with
     volumes that are alike. valid_until is the last day of its certificate and certificate the SHA-256 of that, both empty if there is none. comparison is
     what holding it against its baseline said, empty if no comparison was asked for. stall_period says at which interval stalls came, empty if at none or if
-    nobody looked. options are those that the tester repeated in run.csv. spans holds for each of
-    limits the smallest and the largest block size that it judges. distributions, the counts of writes by upper bound for each load point and block size, and
-    stalls, the slowest writes, are for charts and empty in a large fleet.
+    nobody looked. options are those that the tester repeated in run.csv, and method says which version of it measured, empty if none did. spans holds for
+    each of limits the smallest and the largest block size that it judges. distributions, the counts of writes by upper bound for each load point and block
+    size, and stalls, the slowest writes, are for charts and empty in a large fleet.
     """
 
     host: str
@@ -141,6 +142,7 @@ class Host:
     disturbances: list[str] = field(default_factory=list)
     stall_period: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
+    method: str = ""
     spans: list[tuple[int, int] | None] = field(default_factory=list)
     distributions: dict[tuple[int, int], list[tuple[int, int]]] = field(default_factory=dict)
     stalls: list[dict[str, Any]] = field(default_factory=list)
@@ -395,6 +397,7 @@ class _Reader:
         host.rows = _rows(record, tables)
         options = run_options(tables.run)
         host.options = self._options.setdefault(tuple(options.items()), options)
+        host.method = _method(tables)
         host.notes.extend(f"The tester warns: {with_variables(value)}" for key, value in tables.run.items() if key.startswith("warning_") and value)
         try:
             host.intervals = tables.intervals
@@ -418,6 +421,12 @@ def _add_charted(host: Host, tables: Tables) -> None:
         host.stalls = tables.stalls
     except TablesError as error:
         host.notes.append(printable(f"Some charts are left out: {error}"))
+
+
+def _method(tables: Tables) -> str:
+    """Return the version of the tester, of its way of measuring, and the beginning of the hash of its sources."""
+    version, method, sources = (tables.run.get(key) or "unknown" for key in ("version", "method_version", "source_hash"))
+    return sys.intern(f"logdisk {version}, method {method}, sources {sources[:16]}")
 
 
 def _rows(record: HostRecord, tables: Tables) -> list[ResultRow]:

@@ -52,7 +52,7 @@ def read_csv(directory):
 
 def test_every_format_has_every_host_under_its_verdict(every_verdict):
     report = render(every_verdict)
-    assert sorted(report) == ["index.html", "junit.xml", "logdisk.prom", "report.json", "report.md", "results.csv", "summary.txt"]
+    assert sorted(report) == ["evidence.md", "index.html", "junit.xml", "logdisk.prom", "report.json", "report.md", "results.csv", "summary.txt"]
     data = json.loads(content(every_verdict, "report.json"))
     assert {host["host"]: host["verdict"] for host in data["hosts"]} == EVERY_VERDICT
     assert {row["host"]: row["host_verdict"] for row in read_csv(every_verdict)} == EVERY_VERDICT

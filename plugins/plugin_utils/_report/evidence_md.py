@@ -1,0 +1,259 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""evidence.md: the record of a run for an auditor. It says what was measured, how and with which result, and leaves room for decisions and signatures."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import find_metric
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import LIMIT, Cause, causes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import and_list, fold_names, shorten
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import parameters_of, qualifies_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_template
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN, badness
+
+SHOWN_FINDINGS = 10
+SHOWN_CRITERIA = 12
+SHOWN_WAIVERS = 8
+"""How many of them are shown; report.json and run.json have all."""
+
+LONGEST_TEXT = 300
+
+PARAMETERS = (
+    "workspace_path",
+    "workspace_queue_managers",
+    "sweep_block_sizes",
+    "sweep_queue_managers",
+    "sweep_duration",
+    "sweep_warmup",
+    "sweep_file_size",
+    "sweep_files",
+    "sweep_mode",
+    "sweep_sync",
+    "sweep_direct",
+    "sweep_rate",
+    "sweep_delay",
+    "gate_fail_on",
+    "gate_report_only",
+)
+"""The parameters that say how it was measured and what stops the gate."""
+_FILES = ("run.json", "verdict.json", "results.csv", "report.json")
+"""Files whose SHA-256 ties this document to the run."""
+_LIMIT_VERDICTS = (FAIL, INCONCLUSIVE, WARN, PASS)
+
+
+@dataclass(frozen=True)
+class _Finding:
+    """A cause, and the reasons of the waivers that cover it, empty if none does."""
+
+    cause: Cause
+    waiver: str
+
+
+@dataclass(frozen=True)
+class _Waiver:
+    """A waiver of the profile, and whether a judgement of this run used it."""
+
+    host: str
+    metric: str
+    owner: str
+    until: str
+    reason: str
+    is_used: bool
+
+
+@dataclass
+class _Kept:
+    """How many volumes have which verdict under a limit, and the worst figure."""
+
+    limit: dict[str, Any]
+    verdicts: Counter[str] = field(default_factory=Counter)
+    worst: tuple[Host, dict[str, Any]] | None = None
+
+    def add(self, host: Host, limit: dict[str, Any]) -> None:
+        """Count a volume."""
+        self.verdicts[limit["verdict"]] += 1
+        if limit["worst"]["value"] is not None and (self.worst is None or _badness(limit) < _badness(self.worst[1])):
+            self.worst = (host, limit)
+
+    @property
+    def counts(self) -> list[int]:
+        """The number of volumes for each verdict that a limit can have."""
+        return [self.verdicts[verdict] for verdict in _LIMIT_VERDICTS]
+
+    @property
+    def figure(self) -> str:
+        """The worst figure with its row and volume."""
+        if self.worst is None:
+            return "no figure"
+        host, limit = self.worst
+        worst, metric = limit["worst"], find_metric(str(limit["metric"]))
+        value = metric.kind.format(worst["value"]) if metric else str(worst["value"])
+        at = "" if worst["load_point"] is None else f" at {size_text(worst['block_size_bytes'])}"
+        return f"{'at least ' if worst['value_at_least'] else ''}{value}{at} on {shorten(host.label)}"
+
+
+def render(model: Model) -> Iterator[str]:
+    """Yield the document's text piece by piece."""
+    found, kept, waivers = causes(model), list(_kept(model.hosts)), _waivers(model)
+    return render_template(
+        "evidence.md.j2",
+        model=model,
+        identity=_identity(model),
+        scope=_scope(model),
+        method=_method(model),
+        parameters=[pair for pair in parameters_of(model) if pair[0] in PARAMETERS],
+        profile=_profile(model),
+        qualifies=qualifies_of(model),
+        criteria=[(limit, shorten(printable(limit.source), LONGEST_TEXT)) for limit in model.criteria[:SHOWN_CRITERIA]],
+        criteria_left=max(0, len(model.criteria) - SHOWN_CRITERIA),
+        verdicts=_verdicts(model),
+        limit_verdicts=_LIMIT_VERDICTS,
+        kept=kept[:SHOWN_CRITERIA],
+        kept_left=max(0, len(kept) - SHOWN_CRITERIA),
+        findings=[_Finding(cause, _waiver_of(model, cause)) for cause in found[:SHOWN_FINDINGS]],
+        findings_left=max(0, len(found) - SHOWN_FINDINGS),
+        waivers=waivers[:SHOWN_WAIVERS],
+        waivers_left=max(0, len(waivers) - SHOWN_WAIVERS),
+        digests=[(name, _sha256(os.path.join(model.path, name))) for name in _FILES],
+    )
+
+
+def _identity(model: Model) -> list[tuple[str, str]]:
+    """Return what identifies the run: its dates and who ran it."""
+    controller, moments = model.run.get("controller") or {}, sorted(host.created_at for host in model.hosts if host.rows)
+    who = f"{controller.get('user') or 'not recorded'} on {controller.get('hostname') or 'not recorded'}"
+    job = f", AWX job {controller['awx_job_id']} of {controller.get('awx_user_name') or 'an unknown user'}" if controller.get("awx_job_id") else ""
+    return [
+        ("Run", model.run_id),
+        *([("Merged from", _names(map(str, model.run["merged_from"])))] if model.run.get("merged_from") else []),
+        ("Opened", printable(str(model.run.get("created_at") or ""))),
+        ("Measured", f"records filed from {moments[0]} to {moments[-1]}" if moments else "nothing was measured"),
+        ("Judged", printable(str(model.fleet.get("created_at") or ""))),
+        ("Operator", shorten(printable(who + job), LONGEST_TEXT)),
+        ("Verdict", f"{model.verdict}. {model.statement}"),
+        ("Certificates", f"valid until {model.valid_until}" if model.valid_until else _certificates(model)),
+    ]
+
+
+def _certificates(model: Model) -> str:
+    valid = [host for host in model.hosts if host.valid_until]
+    if not valid:
+        return "none was issued"
+    return f"{_units.format_count(len(valid))} of {model.size} have one, the first of which ends on {min(host.valid_until for host in valid)}"
+
+
+def _scope(model: Model) -> list[tuple[str, str]]:
+    """Return what the run was about, and what of it was not measured."""
+    unmeasured = [host for host in model.hosts if not host.rows]
+    loads = and_list([str(load) for load in sorted({step[0] for step in model.steps})])
+    sizes = ", ".join(map(size_text, sorted({step[1] for step in model.steps}, key=lambda size: size or 0)))
+    return [
+        ("Expected", _names(map(str, model.run.get("expected_hosts") or []))),
+        ("Left out by the limit", _names(map(str, model.run.get("left_out_hosts") or []))),
+        ("Measured", f"{_units.format_count(len(model.hosts) - len(unmeasured))} of {model.size}"),
+        ("Not measured", _names(host.label for host in unmeasured)),
+        ("Block sizes", sizes or "none"),
+        ("Load points", f"{loads or 'none'} ({model.words.workers} that wrote at the same time)"),
+        ("Not covered", "reads, other programs on the storage, outages, and anything that did not occur while it was measured"),
+    ]
+
+
+def _names(names: Iterable[str]) -> str:
+    """Return how many names there are, and the first ones."""
+    known = [printable(name) for name in names]
+    return f"{_units.format_count(len(known))}: {fold_names(known)}" if known else "none"
+
+
+def _method(model: Model) -> list[tuple[str, str]]:
+    """Return with which versions of what was measured."""
+    testers = Counter(host.method for host in model.hosts if host.method)
+    used = "; ".join(f"{method} ({_units.format_count(count)} of {model.size})" for method, count in testers.most_common(3))
+    controller = model.run.get("controller") or {}
+    return [
+        ("Collection", f"mqops.logdisk {printable(str(model.run.get('collection_version') or 'of an unknown version'))}"),
+        ("Tester", shorten(used, LONGEST_TEXT) or "nothing was measured"),
+        (
+            "Controller",
+            printable(f"ansible-core {controller.get('ansible_version') or 'not recorded'}, Python {controller.get('python_version') or 'not recorded'}"),
+        ),
+    ]
+
+
+def _profile(model: Model) -> list[tuple[str, str]]:
+    profile, others = model.run.get("profile") or {}, model.run.get("host_profiles") or {}
+    baseline = model.run.get("baseline") or {}
+    asked = f"{baseline['kind']}, with a margin of {baseline.get('margin')}" if baseline.get("kind") else "none"
+    return [
+        ("Profile", model.profile_name),
+        ("SHA-256", fingerprint(profile)),
+        ("Extends", printable(", ".join(map(str, profile.get("derived_from") or []))) or "nothing"),
+        ("Hosts with a profile of their own", _names(others)),
+        ("Baseline", printable(str(asked))),
+    ]
+
+
+def _verdicts(model: Model) -> list[tuple[str, int, str]]:
+    """Return each verdict that occurs with its count and some of the names."""
+    by_verdict: dict[str, list[str]] = {}
+    for host in model.hosts:
+        by_verdict.setdefault(host.verdict, []).append(host.label)
+    return [(verdict, len(names), fold_names(names)) for verdict, names in by_verdict.items()]
+
+
+def _kept(hosts: Iterable[Host]) -> Iterable[_Kept]:
+    found: dict[tuple[Any, ...], _Kept] = {}
+    for host in hosts:
+        for limit in host.limits:
+            found.setdefault((limit["limit"], limit["rows"], limit["hard"], limit["severity"]), _Kept(limit)).add(host, limit)
+    return found.values()
+
+
+def _badness(limit: dict[str, Any]) -> tuple[int, float]:
+    return badness({"verdict": limit["verdict"], "value": limit["worst"]["value"], "bound": limit["bound"]})
+
+
+def _waivers(model: Model) -> list[_Waiver]:
+    """Return the waivers of all profiles of the run."""
+    used = {(shorten(host.host, LONGEST_TEXT), limit["metric"]) for host in model.hosts for limit in host.limits if limit["worst"]["waiver"]}
+    profiles = [model.run.get("profile") or {}, *(model.run.get("host_profiles") or {}).values()]
+    stated = {_parts(waiver) for profile in profiles for waiver in profile.get("waivers") or []}
+    return [_Waiver(*parts, is_used=parts[:2] in used) for parts in sorted(stated)]
+
+
+def _parts(waiver: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(shorten(printable(str(waiver.get(key) or "")), LONGEST_TEXT) for key in ("host", "metric", "owner", "until", "reason"))
+
+
+def _waiver_of(model: Model, cause: Cause) -> str:
+    """Return the reasons of the waivers that cover a cause, empty if there are none."""
+    if cause.verdict != WARN or cause.kind != LIMIT:
+        return ""
+    concerned = set(cause.hosts)
+    limits = (limit for host in model.hosts if host.label in concerned for limit in host.limits)
+    reasons = {limit["worst"]["waiver"] for limit in limits if cause.statement.startswith(limit["limit"])}
+    return and_list(sorted(shorten(reason) for reason in reasons if reason))
+
+
+def _sha256(path: str) -> str:
+    """Return the SHA-256 of a file of the run, which is written before this document."""
+    digest = hashlib.sha256()
+    try:
+        with open(path, "rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    except FileNotFoundError:
+        return "the file does not exist"
+    return digest.hexdigest()

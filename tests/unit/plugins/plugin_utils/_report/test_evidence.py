@@ -1,0 +1,90 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""evidence.md: what an auditor needs to know of a run is in it, and no more than fits on a few pages."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import evidence_md, render
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.runs import content
+
+MOST_LINES = 200
+
+
+def rows_of(text):
+    """Return the rows of all tables as lists of cells, without the escapes of Markdown."""
+    lines = [line.replace("\\", "") for line in text.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_every_kind_of_run_fits_and_promises_nothing(of_each_kind):
+    text = content(of_each_kind, "evidence.md")
+    assert "compliant" not in text.lower() and "signed by" not in text.lower()
+    assert len(text.splitlines()) <= MOST_LINES
+    assert [line for line in text.splitlines() if line.startswith("## ")][-1] == "## 8. Signatures"
+
+
+def test_the_digests_are_those_of_the_files(of_each_kind):
+    rows = rows_of(content(of_each_kind, "evidence.md"))
+    for name in ("run.json", "verdict.json", "results.csv", "report.json"):
+        assert [name, hashlib.sha256(content(of_each_kind, name).encode("utf-8")).hexdigest()] in rows
+
+
+def test_each_finding_is_waived_or_to_be_decided(rendered):
+    directory = rendered("every_verdict")
+    text, causes = content(directory, "evidence.md"), json.loads(content(directory, "report.json"))["causes"]
+    found = re.findall(r"^\d+\. \*\*(\w+)\*\*: .*\n(?:    - (?:Consequence|Next step): .*\n)*    - (Waived|Decision): ", text, re.MULTILINE)
+    assert [verdict for verdict, dummy in found] == [cause["verdict"] for cause in causes]
+    assert [kind for dummy, kind in found] == ["Waived" if "; waived (CHG7)" in cause["statement"] else "Decision" for cause in causes]
+    assert ["waived", "latency_mean", "storage", "2027-01-31", "CHG7", "yes"] in rows_of(text)
+    assert ["waived", "latency_p99_9", "storage", "2027-01-31", "CHG7", "no"] in rows_of(text)
+
+
+def test_scope_method_criteria_and_results_are_told(rendered):
+    rows = rows_of(content(rendered("certified"), "evidence.md"))
+    profile = json.loads(content(rendered("certified"), "run.json"))["profile"]
+    canonical = json.dumps(profile, indent=1, sort_keys=True) + "\n"
+    for row in (
+        ["Operator", "ops on controller"],
+        ["Certificates", "valid until 2027-02-19"],
+        ["Expected", "2: db07 and db08"],
+        ["Left out by the limit", "1: db09"],
+        ["Not measured", "none"],
+        ["Load points", "1 and 2 (queue managers that wrote at the same time)"],
+        ["Tester", "logdisk 1.0.0, method 1, sources abababababababab (3 of 3 volumes)"],
+        ["SHA-256", hashlib.sha256(canonical.encode("ascii")).hexdigest()],
+        ["latency_p99 <= 2 ms", "block size <= 64 KiB", "fail", next(limit["source"] for limit in profile["limits"] if limit["metric"] == "latency_p99")],
+        ["pass", "3", "db07, db08 and db08/audit"],
+        ["latency_p99 <= 2 ms", "block size <= 64 KiB", "0", "0", "0", "3", "658 us at 64 KiB on db08"],
+    ):
+        assert row in rows
+    assert "Nothing is to be decided." in content(rendered("certified"), "evidence.md")
+
+
+def test_an_awx_job_is_named(tmp_path):
+    directory = fabricate.run_directory(tmp_path, {}, controller={"hostname": "awx", "user": "", "awx_job_id": "77", "awx_user_name": "ana"})
+    render(directory)
+    assert ["Operator", "not recorded on awx, AWX job 77 of ana"] in rows_of(content(directory, "evidence.md"))
+
+
+def test_the_worst_fleet_fits(tmp_path):
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    limits = [{"metric": "latency_max", "max": f"{number} us"} for number in range(1, 50)]
+    waivers = [{"host": letter, "metric": "latency_p99", "until": "2027-01-31", "reason": letter * 999} for letter in letters]
+    unmeasured = [fabricate.failed(f"h{letter}", reason=f"{letter} " * 999) for letter in letters]
+    profile = {"name": "long", "limits": [*limits, {"metric": "latency_p99", "max": "1 us"}], "waivers": waivers}
+    directory = fabricate.run_directory(
+        tmp_path, {"db07": fabricate.tables()}, unmeasured, profile=profile, parameters=dict.fromkeys(evidence_md.PARAMETERS, 1)
+    )
+    render(directory)
+    text = content(directory, "evidence.md")
+    assert len(text.splitlines()) <= MOST_LINES
+    for left in ("more in report.json (causes)", "more in run.json", "more in report.json\n"):
+        assert left in text
+    assert max(map(len, text.splitlines())) < 2000
