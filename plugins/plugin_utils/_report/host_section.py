@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.chart import charts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.bound_chart import bound_bar
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.distribution_chart import distribution_charts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.dots_chart import first_pass_charts, worker_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.facts import ShownFact, grouped_facts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import figures_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.latency_chart import latency_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.reproduce import Reproduction, reproduction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.seconds_chart import seconds_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import size_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS
 
@@ -66,6 +68,7 @@ class HostSection:
                 "rows": limit["rows"] or "every row",
                 "verdict": limit["verdict"],
                 "sentence": limit["worst"]["reason"],
+                "bar": bound_bar(limit) if self.of.intervals else "",
                 "share": f"{limit['rows_not_passed']} of {limit['rows_judged']}" if limit["rows_judged"] else "none judged",
             }
             for limit in self.of.limits
@@ -74,12 +77,14 @@ class HostSection:
     @property
     def latency_charts(self) -> list[Any]:
         """Charts of what was measured over block sizes and percentiles, as safe markup, for hosts of which the tables were read."""
-        return [*latency_charts(self.of), *distribution_charts(self.of)] if self.of.intervals else []
+        if not self.of.intervals:
+            return []
+        return [*latency_charts(self.of), *distribution_charts(self.of), *worker_charts(self.of), *first_pass_charts(self.of)]
 
     @property
     def charts(self) -> list[Any]:
         """Charts of the seconds, as safe markup."""
-        return charts(self.of.intervals, self.of.words)
+        return seconds_charts(self.of.intervals, self.of.words, self.of.stalls)
 
     @property
     def facts(self) -> list[tuple[str, list[ShownFact]]]:

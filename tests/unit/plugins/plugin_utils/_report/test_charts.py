@@ -10,10 +10,15 @@ import re
 import xml.etree.ElementTree as ET
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import LogAxis, end_labels, thinned
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.bound_chart import bound_bar
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.distribution_chart import distribution_charts, percentile_points, quantile_ns
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.dots_chart import first_pass_charts, worker_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.latency_chart import fit, latency_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.seconds_chart import seconds_charts, stalls
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import words_of
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 COUNTS = {100_000: 4000, 200_000: 900, 1_000_000: 90, 5_000_000: 10}
@@ -162,3 +167,106 @@ def test_labels_do_not_overlap():
 def test_of_many_lines_the_first_and_the_last_are_kept():
     assert thinned(range(100), 4) == [0, 33, 66, 99]
     assert thinned([1, 2], 4) == [1, 2]
+
+
+SECOND = {"step": 1, "block_size_bytes": 4096, "load_point": 1, "partial": 0, "latency_p99_ns": 2_000_000, "latency_max_ns": 3_000_000}
+
+
+@pytest.mark.parametrize(
+    ("latency_ns", "p99_ns", "is_stall"),
+    [(9_999_999, 100_000, False), (10_000_000, 100_000, True), (19_999_999, 2_000_000, False), (20_000_000, 2_000_000, True)],
+)
+def test_a_stall_is_long_in_itself_and_for_its_step(latency_ns, p99_ns, is_stall):
+    write = {"step": 1, "start_offset_ns": 2_500_000_000, "latency_ns": latency_ns}
+    assert stalls([{**SECOND, "latency_p99_ns": p99_ns}], [write]) == ([(2.5, latency_ns)] if is_stall else [])
+
+
+def test_stalls_are_marked_in_their_second(tmp_path):
+    host = host_of(tmp_path, fabricate.sweep_rows(block_sizes=(4096,)), stalls=[(int(300.6e9), 400_000_000), (10**9, 90_000_000), (2 * 10**9, 1_000_000)])
+    (chart,) = seconds_charts(host.intervals, host.words, host.stalls)
+    marks = re.findall(r"M([\d.]+) ", paths(chart, "stall")[0].get("d"))
+    assert [round(float(mark)) for mark in marks] == [round(60 + 300.6 / 600 * 334), round(60 + 1 / 600 * 334)]
+    assert parsed(chart).find("desc").text == "2 stalls marked, the longest: 400 ms at 301 s, 90 ms at 1 s."
+    assert {"Latency", "Second", "100 s", "600 s"} <= {*texts(chart)}
+
+
+def test_a_quiet_step_has_no_mark():
+    (chart,) = seconds_charts([SECOND, SECOND], words_of("queue managers"))
+    assert paths(chart, "stall") == []
+
+
+def test_queue_managers_are_compared_with_each_other(tmp_path):
+    rows = fabricate.sweep_rows(block_sizes=(4096, 65536), queue_managers=(1, 3))
+    for row in rows:
+        if (row["worker"], row["block_size_bytes"]) == (2, 65536):
+            row["latency_p99_ns"] *= 4
+    fairness, degradation = worker_charts(host_of(tmp_path, rows))
+    assert parsed(fairness).find("title").text == "p99 of each queue manager, 3 QM"
+    assert parsed(fairness).find("desc").text.startswith("They differ most at 64 KiB: QMB has 3.23 ms and ")
+    assert [path.get("d").count("M") for path in paths(fairness, "dots p99")] == [1, 2]
+    assert parsed(degradation).find("desc").text.startswith("It changes most at 64 KiB: with 3 instead of 1 QM, p99 is 806 us instead of 466 us, ")
+    assert {"1 QM", "3 QM", "Queue managers at a time"} <= {*texts(degradation)}
+
+
+def test_alike_queue_managers_are_called_so(tmp_path):
+    (fairness,) = worker_charts(host_of(tmp_path, fabricate.sweep_rows(queue_managers=(2,))))
+    assert "All queue managers are alike" in parsed(fairness).find("desc").text
+
+
+def test_a_single_queue_manager_is_compared_with_nothing(tmp_path):
+    assert worker_charts(host_of(tmp_path)) == []
+
+
+def test_the_first_pass_is_compared_with_later_ones(tmp_path):
+    rows = fabricate.sweep_rows(first_pass_latency_mean_ns=50_000, later_passes_latency_mean_ns=200_000)
+    (chart,) = first_pass_charts(host_of(tmp_path, rows))
+    assert "They differ most at 4 KiB: 50 us, later 200 us." in parsed(chart).find("desc").text
+    assert first_pass_charts(host_of(tmp_path / "other")) == []
+
+
+@pytest.mark.parametrize(
+    ("limit", "words", "dot"),
+    [
+        ({"value": 1e6}, "figure 0.5 times the limit", 43),
+        ({"value": 2e6, "value_bound": 4e6}, "figure 1 times the limit, with confidence at most 2 times", 60),
+        ({"value": 1e12}, "figure 500,000 times the limit", 116),
+        (
+            {"metric": "bytes_per_s", "bound": "min", "value": 1e6, "value_bound": 5e5},
+            "what is asked for is 2 times the figure, with confidence at most 4 times",
+            77,
+        ),
+        (
+            {"metric": "latency_p99", "value": 9e9, "share": 0.001, "share_bound": 0.02},
+            "share of longer writes 0.1 times what is allowed, with confidence at most 2 times",
+            4,
+        ),
+        (
+            {"metric": "latency_p99", "value": 1e6, "share": 0.0, "share_bound": 0.01},
+            "share of longer writes 0 times what is allowed, with confidence at most 1 times",
+            4,
+        ),
+    ],
+)
+def test_a_limit_has_a_bar_with_its_figure_and_bound(limit, words, dot):
+    asked = {"metric": limit.pop("metric", "latency_mean"), "bound": limit.pop("bound", "max"), "limit_value": 2e6, "worst": limit}
+    bar = bound_bar(asked)
+    assert parsed(bar).find("title").text == words
+    assert float(re.match(r"M([\d.]+)", paths(bar, "dots p99")[0].get("d"))[1]) == pytest.approx(dot, abs=0.6)
+    assert len(paths(bar, "reach")) == ("at most" in words)
+
+
+def test_what_was_not_measured_has_no_bar():
+    assert bound_bar({"metric": "latency_mean", "bound": "max", "limit_value": 1e6, "worst": {"value": None}}) == ""
+
+
+def test_the_page_of_forty_hosts_with_long_runs_stays_below_its_limit(tmp_path):
+    rows = fabricate.sweep_rows()
+    counts = {int(50_000 * 1.05**number): 1000 for number in range(150)}
+    files = {
+        **fabricate.tables(rows),
+        "histogram.csv": fabricate.histogram_table(rows, counts),
+        "stalls.csv": fabricate.stalls_table(rows, [(10**9, 10**9)] * 20),
+    }
+    report = render(fabricate.run_directory(tmp_path, {"db01": files, "db02": files}))
+    with open(report["index.html"], encoding="utf-8") as page:
+        assert len(page.read()) / 2 * 40 < 12_000_000

@@ -25,7 +25,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import (
     summary,
     template,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.chart import charts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.seconds_chart import seconds_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables, printable, words_of
@@ -144,14 +144,15 @@ def test_a_host_in_detail(tmp_path):
         "block size <= 64 KiB",
         "✓ pass",
         "0 of 4",
+        "figure 0.286 times the limit",
         "latency_p99 571 us <= 2 ms at 4 KiB, queue manager QMA of 2 (2,099,818 writes)",
     ] in page.rows
     stalled = "latency_max at least 20.5 ms (limit < 10 s) at 1 MiB, queue manager QMA of 2 (585,767 writes): the slowest write was still in flight"
-    assert ["latency_max < 10 s", "every row", "? inconclusive", "8 of 8", stalled] in page.rows
+    assert ["latency_max < 10 s", "every row", "? inconclusive", "8 of 8", "figure 0.00205 times the limit", stalled] in page.rows
     assert ["Memory", "62.8 GiB"] in page.rows
     assert ["gate_report_only", "no"] in page.rows
     assert ["sweep_block_sizes", "4K, 64K, 1M"] in page.rows
-    assert page.tags.count("svg") == 7
+    assert page.tags.count("figure") == 8
 
 
 def test_a_figure_that_is_missing_is_said_to_be(every_verdict):
@@ -162,6 +163,7 @@ def test_a_figure_that_is_missing_is_said_to_be(every_verdict):
         "block size <= 64 KiB",
         "? inconclusive",
         "5 of 5",
+        "",
         "latency_p99_9 <= 10 ms has no figure at 4 KiB, queue manager QMA (2,969,591 writes): too few writes for this figure",
     ] in page.rows
     cases = ET.parse(report["junit.xml"]).getroot().findall("testsuite[@name='few']/testcase/failure")
@@ -532,19 +534,19 @@ def test_a_chart_shows_each_step_and_breaks_where_there_was_no_write():
         {"step": 1, "block_size_bytes": 4096, "load_point": 1, "partial": 0, "latency_p99_ns": value, "latency_max_ns": value}
         for value in (1000, 2000, None, 4000, 5000)
     ]
-    (figure,) = charts(seconds, WORDS)
-    assert figure.count("<path") == 2
-    assert all(len(re.findall("M", path)) == 2 and len(re.findall("L", path)) == 2 for path in re.findall(r'd="([^"]*)"', figure))
+    (figure,) = seconds_charts(seconds, WORDS)
+    lines = re.findall(r'class="line [^"]*" d="([^"]*)"', figure)
+    assert [(path.count("M"), path.count("L")) for path in lines] == [(2, 2), (2, 2)]
     assert "slowest write 5 us" in figure
-    assert charts([{**seconds[0], "partial": 1}, {**seconds[1], "partial": 1}], WORDS) == []
-    assert charts(seconds[:1], WORDS) == []
+    assert seconds_charts([{**seconds[0], "partial": 1}, {**seconds[1], "partial": 1}], WORDS) == []
+    assert seconds_charts(seconds[:1], WORDS) == []
 
 
 def test_a_chart_of_a_long_step_stays_small_and_keeps_its_highest_second():
     second = {"step": 1, "block_size_bytes": 4096, "load_point": 1, "partial": 0, "latency_p99_ns": 1000}
     seconds = [{**second, "latency_max_ns": 10**9 if number == 777 else 2000} for number in range(86400)]
-    (figure,) = charts(seconds, WORDS)
-    assert len(figure) < 6000
+    (figure,) = seconds_charts(seconds, WORDS)
+    assert len(figure) < 8000
     assert "slowest write 1 s" in figure
 
 
