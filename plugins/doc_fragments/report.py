@@ -15,6 +15,7 @@ options:
   summary:
     description:
       - Whether to print the summary after the play recap. The report is written in any case.
+      - On a terminal, the summary is wrapped to the width of the terminal.
       - If the stdout callback prints JSON (C(json), C(jsonl) or C(ndjson) of any collection), neither the progress nor the summary is printed.
     type: bool
     default: true

@@ -53,8 +53,8 @@ def _of_mean(excess: Excess) -> str:
     many = _units.format_count(per_second) if per_second >= 1 else _units.format_number(per_second)
     on = "this queue manager" if len(excess.rows) == 1 else "these queue managers"
     return (
-        f"Each persistent commit on {on} waits {_units.format_duration(least)} or more on average for a log write of {size_text(smallest)}. One queue manager "
-        f"cannot exceed about {many} such writes per second, and one application thread cannot commit more often: only commits at the same time share a write."
+        f"Persistent commits on {on} wait {_units.format_duration(least)} or more on average for a log write of {size_text(smallest)}. One queue manager makes "
+        f"at most about {many} of them per second, and one application thread as many commits: only simultaneous commits share a write."
     )
 
 

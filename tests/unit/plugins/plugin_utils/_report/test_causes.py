@@ -129,10 +129,10 @@ def test_a_preflight_groups_what_a_certification_would_do(tmp_path):
         (
             "latency_mean",
             [[(4096, 15e6), (65536, 30e6)], [(4096, 20e6)]],
-            "Each persistent commit on these queue managers waits 15 ms or more on average for a log write of 4 KiB. One queue manager cannot exceed about 66 "
-            "such writes per second, and one application thread cannot commit more often: only commits at the same time share a write.",
+            "Persistent commits on these queue managers wait 15 ms or more on average for a log write of 4 KiB. One queue manager makes at most about 66 of "
+            "them per second, and one application thread as many commits: only simultaneous commits share a write.",
         ),
-        ("latency_mean", [[(4096, 20e9)]], "One queue manager cannot exceed about 0.05 such writes per second"),
+        ("latency_mean", [[(4096, 20e9)]], "One queue manager makes at most about 0.05 of them per second"),
         ("latency_p99", [[(4096, 4e6), (8192, 5e6)]], "One log write in 100 takes 5 ms or longer, and so do all persistent commits that wait for it."),
         ("latency_p99_9", [[(4096, 4e6)], [(4096, 9e6)]], "On the worst of these hosts, one log write in 1,000 takes 9 ms or longer"),
         ("latency_p50", [[(4096, 4e6)]], "50 % of the log writes take 4 ms or longer"),
