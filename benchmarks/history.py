@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate, fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import changed_since
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import PASSWORD_VARIABLE, open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import encode, open_metrics, problems_of, status_json, status_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import encode, problems_of, status_json, status_prom, status_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up, postgresql_server
 
@@ -62,7 +62,7 @@ def measure(place: str, hosts: int, runs: int) -> tuple[float, float]:
     expected = [line.host for line in lines]
     problems = problems_of(lines, expected)
     encode(status_json(lines, expected, problems, today, revocations, changed))
-    open_metrics(lines, expected, problems)
+    status_prom(lines, expected, problems)
     status_text(lines, expected, problems, today, changed)
     status_s = time.perf_counter() - begin
     assert len(lines) == hosts and {line.state for line in lines} == {"valid"}
