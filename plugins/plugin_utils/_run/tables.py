@@ -40,6 +40,8 @@ EXIT_STATUSES = (0, 3, 4)
 _LARGEST = (1 << 64) - 1
 _INTEGER = re.compile(r"[0-9]{1,20}\Z")
 _DECIMAL = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,12})?\Z")
+# Letters and marks that Unicode calls printable although they show nothing: fillers, variation selectors, an empty Braille cell.
+_INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}\Z")
 
 KEY_COLUMNS = ("step", "block_size_bytes", "load_point", "stream", "operation", "worker")
@@ -241,10 +243,10 @@ def parse_tables(files: Mapping[str, bytes]) -> Tables:
 
 
 def printable(text: str) -> str:
-    """Return text with everything that is not printable as an escape such as \\x1b or \\u202e."""
-    if text.isprintable():
+    """Return text with everything that cannot be seen, or changes how the rest is seen, as an escape such as \\x1b or \\u202e."""
+    if text.isprintable() and (text.isascii() or not _INVISIBLE.search(text)):
         return text
-    return "".join(letter if letter.isprintable() else _escape(letter) for letter in text)
+    return "".join(letter if letter.isprintable() and not _INVISIBLE.match(letter) else _escape(letter) for letter in text)
 
 
 def _escape(letter: str) -> str:

@@ -11,6 +11,7 @@ import re
 
 import html5lib
 
+LONG = "x" * 10_000
 HOSTILE = (
     "<script>alert(1)</script>",
     "=cmd()|'/c calc'!A1",
@@ -31,7 +32,16 @@ HOSTILE = (
     "a\x00b\x08",
     "+1",
     "\u2028",
+    "../../etc/x",
+    "=cmd()",
+    "a|b\nc",
+    "\u200bzero",
+    "\u2066db07\u2069",
+    "\u3164\ufe0f",
+    "\u05d0\u05d1\u05d2",
+    LONG,
 )
+"""Names that a host, a volume, a queue manager, a fact or a message may have."""
 HARMLESS_TAGS = set(
     re.findall(
         r"\w+",

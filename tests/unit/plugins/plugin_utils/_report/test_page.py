@@ -16,11 +16,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.browser import CONTRASTS, Browser, needs_a_browser
-from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE, parsed
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE, LONG, parsed
 
 SVG = "{http://www.w3.org/2000/svg}"
-LONG = "x" * 10_000
-NAMES = (*HOSTILE, "../../etc/x", "=cmd()", LONG, "\u05d0\u05d1\u05d2", "\u200bzero")
 ONE_MIB_NS = {"pass": 700_000, "fail": 15_000_000}
 
 
@@ -29,8 +27,8 @@ def fleet(tmp_path_factory):
     """The path of the page of a fleet: hostile names, three verdicts, two classes and two volumes."""
     slow = fabricate.tables(fabricate.sweep_rows((4096, 1048576), latency_ns=15_000_000), over=())
     fast = [fabricate.tables(fabricate.sweep_rows((4096, 1048576), latency_ns=100_000 + 7_000 * number), over=()) for number in range(12)]
-    directory = RunDirectory.create(str(tmp_path_factory.mktemp("fleet")), fabricate.run_data([*NAMES, "gone"]))
-    for number, (name, volume) in enumerate(itertools.product(NAMES, ("log", "data"))):
+    directory = RunDirectory.create(str(tmp_path_factory.mktemp("fleet")), fabricate.run_data([*HOSTILE, "gone"]))
+    for number, (name, volume) in enumerate(itertools.product(HOSTILE, ("log", "data"))):
         files = slow if number % 11 == 3 else fast[number % len(fast)]
         facts = {"device_model": ("Array A", "Array <B>")[number % 3 == 0], "filesystem_type": "xfs", "mount_point": "/m"}
         directory.write_record(fabricate.judged(directory.run, name, files, volume=volume, facts=facts), files)
@@ -230,7 +228,7 @@ def test_without_a_script_the_page_says_the_same(fleet):
     tree = parsed(fleet)
     assert next(tree.iter("form")).get("hidden") is not None
     (matrix,) = [table for table in tree.iter("table") if "matrix" in (table.get("class") or "")]
-    assert len(list(matrix.iter("tr"))) == 1 + 2 * len(NAMES) + 1
+    assert len(list(matrix.iter("tr"))) == 1 + 2 * len(HOSTILE) + 1
 
 
 def test_a_name_of_any_length_takes_little_room(fleet):

@@ -7,9 +7,11 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import os
 import re
+import unicodedata
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -244,15 +246,28 @@ def test_hostile_text_is_harmless_on_a_terminal(hostile):
         assert "\x1b" not in text
 
 
-def test_hostile_text_is_harmless_in_markdown(hostile):
-    text = content(hostile, "report.md")
-    assert not re.search(r"(?<!\\)<", text)
+@pytest.mark.parametrize("name", ["report.md", "evidence.md"])
+def test_hostile_text_is_harmless_in_markdown(hostile, name):
+    text = content(hostile, name)
+    assert not re.search(r"(?<!\\)[<`]", text)
     assert "http://" not in text
     assert "www." not in text
-    assert not re.search(r"(?<!\\)`", text)
-    listed = text.split("## Hosts")[1].split("\n## ")[0]
-    widths = {len(re.findall(r"(?<!\\)\|", line)) for line in listed.splitlines() if line.startswith("|")}
-    assert len(widths) == 1
+    for is_table, lines in itertools.groupby(text.splitlines(), lambda line: line.startswith("|")):
+        assert not is_table or len({len(re.findall(r"(?<!\\)\|", line)) for line in lines}) == 1
+
+
+@pytest.mark.parametrize("name", sorted(RENDERERS))
+def test_every_format_shows_what_cannot_be_seen(hostile, name):
+    text = content(hostile, name)
+    if name == "index.html":
+        text = " ".join(Page(text).texts)
+    assert not [letter for letter in set(text) - {"\n"} if unicodedata.category(letter)[0] == "C" or letter in "\u2028\u3164\ufe0f"]
+
+
+def test_hostile_names_lead_nowhere(hostile):
+    folders = [os.path.join(root, name) for root, dummy, names in os.walk(os.path.dirname(hostile.path)) for name in names]
+    assert len([path for path in folders if path.endswith("record.json")]) == 2 * len(HOSTILE)
+    assert all(path.startswith((hostile.path + "/hosts/", hostile.path + "/")) for path in folders)
 
 
 @given(st.text(max_size=60))
