@@ -59,6 +59,7 @@ class _Volume:
     folder: str
     entry: Entry
     content: Content
+    class_name: str
     comparable: list[Entry] = field(default_factory=list)
     before: list[Entry] = field(default_factory=list)
     after: list[Entry] = field(default_factory=list)
@@ -68,7 +69,7 @@ class _Volume:
     @cached_property
     def alike(self) -> tuple[Any, ...]:
         """What volumes of one class have in common."""
-        return class_of(self.content), self.entry.method_version, self.entry.parameters
+        return self.class_name, self.entry.method_version, self.entry.parameters
 
     @cached_property
     def by_run(self) -> dict[str, Entry]:
@@ -139,10 +140,10 @@ class _Fleet:
     def _read(self, folder: str) -> _Volume:
         """Return the volume of a record, with the entries of the history that can be compared with it if it can be compared at all."""
         certificate = make_certificate(self._directory, folder, self._directory.read_limits_record(folder))
-        content, entry = _slim(certificate.content), certificate.entry
+        content, entry = certificate.content, certificate.entry
         if entry.volume_id is None:
             raise _NothingToCompareError("it is not known which volume this is")
-        volume = _Volume(folder, entry, content)
+        volume = _Volume(folder, entry, _slim(content), class_of(content))
         if not why_unusable(content):
             entries = own_entries(entry, self._history.of_volume(entry.volume_id))
             volume.comparable = comparable_with(entry, entries, self._revoked)
@@ -279,7 +280,7 @@ class _Fleet:
 
 def _slim(content: Content) -> Content:
     """Return of a certificate what a comparison needs, because a fleet has many of them."""
-    kept = ("source", "method_version", "disturbances", "limits_verdict", "verdict", "parameters", "class", "environment", "identity")
+    kept = ("source", "method_version", "disturbances", "limits_verdict", "verdict", "parameters")
     rows = [{name: row.get(name) for name in (*_ROW_KEYS, LATENCY_MEAN, THROUGHPUT)} for row in content["rows"]]
     return {**{key: content[key] for key in kept if key in content}, "rows": rows}
 
