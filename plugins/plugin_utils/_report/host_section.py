@@ -14,6 +14,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.distribution
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.dots_chart import first_pass_charts, worker_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.facts import ShownFact, grouped_facts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import figures_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.interval_chart import Axis, picture, scale
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.latency_chart import latency_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.reproduce import Reproduction, reproduction
@@ -23,6 +24,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 
 SHOWN_ROWS = 400
 """The largest number of rows that a host's table of figures shows; beyond it, only those of all queue managers and those that do not pass."""
+
+
+_MOST_CHANGE = 1e6
 
 
 class HostSection:
@@ -75,6 +79,21 @@ class HostSection:
         ]
 
     @property
+    def drift(self) -> dict[str, Any]:
+        """What holding the host against its earlier certificates said, and its picture if the change is known; empty if it was not asked for."""
+        said = self.of.comparison
+        if not said:
+            return {}
+        change, bound, margin = (_number(said.get(key)) for key in ("change", "bound", "margin"))
+        drawn: dict[str, Any] = {"reason": said.get("reason") or "", "scale": "", "picture": ""}
+        if change is not None and bound is not None and margin is not None:
+            # As logarithms, the lower bound lies as far below the change as the upper one lies above.
+            lower = (1 + change) ** 2 / (1 + bound) - 1
+            axis = Axis.around((lower, change, bound), margin)
+            drawn.update(scale=scale(axis), picture=picture(axis, change, lower, bound, str(said.get("outcome"))))
+        return drawn
+
+    @property
     def latency_charts(self) -> list[Any]:
         """Charts of what was measured over block sizes and percentiles, as safe markup, for hosts of which the tables were read."""
         if not self.of.intervals:
@@ -102,6 +121,12 @@ class HostSection:
         if figures["worker"] == "all":
             return True
         return figures["load_point"] > 1 and (len(self.of.rows) <= SHOWN_ROWS or verdict not in (PASS, ""))
+
+
+def _number(value: Any) -> float | None:
+    """Return a share of change that can be drawn, None if it is not one."""
+    usable = isinstance(value, (int, float)) and not isinstance(value, bool) and -1 < value < _MOST_CHANGE
+    return float(value) if usable else None
 
 
 def _who(name: str, load_point: int) -> str:

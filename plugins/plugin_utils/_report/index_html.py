@@ -52,7 +52,7 @@ def render(model: Model) -> Iterator[str]:
     sections = _sections(model, shown)
     return render_page(
         "index.html.j2",
-        styles=["host.css"],
+        styles=["comparison.css", "host.css"],
         model=model,
         sections=sections,
         counts=counts_of(model),

@@ -15,6 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.bound_chart import bound_bar
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.distribution_chart import distribution_charts, percentile_points, quantile_ns
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.dots_chart import first_pass_charts, worker_charts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.host_section import HostSection
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.latency_chart import fit, latency_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.seconds_chart import seconds_charts, stalls
@@ -253,6 +254,23 @@ def test_a_limit_has_a_bar_with_its_figure_and_bound(limit, words, dot):
     assert parsed(bar).find("title").text == words
     assert float(re.match(r"M([\d.]+)", paths(bar, "dots p99")[0].get("d"))[1]) == pytest.approx(dot, abs=0.6)
     assert len(paths(bar, "reach")) == ("at most" in words)
+
+
+@pytest.mark.parametrize(
+    ("comparison", "expected"),
+    [
+        ({"change": 0.21, "bound": 0.331, "margin": 0.1, "outcome": "worse"}, "+21 %, +10 % to +33 %"),
+        ({"change": None, "bound": None, "margin": 0.1, "outcome": "inconclusive"}, None),
+        ({"change": -1, "bound": 0.1, "margin": 0.1, "outcome": "worse"}, None),
+        ({"change": "<b>", "bound": float("nan"), "margin": 10**400, "outcome": "x"}, None),
+    ],
+)
+def test_the_change_since_earlier_certificates_is_drawn(tmp_path, comparison, expected):
+    host = host_of(tmp_path)
+    host.comparison = {**comparison, "reason": "so it is"}
+    drift = HostSection(host, 1, True, {}, {}).drift
+    assert drift["reason"] == "so it is"
+    assert (parsed(drift["picture"]).get("aria-label") if drift["picture"] else None) == expected
 
 
 def test_what_was_not_measured_has_no_bar():
