@@ -74,6 +74,7 @@ lint: packages .venv-dev/.finished link ## ansible-lint, yamllint, ruff, shellch
 	$(DEV)/ruff check --quiet
 	$(DEV)/ruff format --check --quiet
 	shellcheck $$(tools/shell-scripts)
+	@! git grep -nE '^(<{7}|>{7}) '
 	$(DEV)/antsibull-changelog lint
 
 .PHONY: artifact
