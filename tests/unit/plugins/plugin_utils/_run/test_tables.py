@@ -255,8 +255,9 @@ def test_damage(name, old, new, message):
     refused(with_line(name, old, new), message)
 
 
-def test_a_row_that_is_left_out_is_noticed():
-    rows = [row for row in fabricate.step_rows(1, 4096, 3) if row["worker"] != 2]
+@pytest.mark.parametrize("workers, left_out", [(3, 2), (1, 1)])
+def test_a_row_that_is_left_out_is_noticed(workers, left_out):
+    rows = [row for row in fabricate.step_rows(1, 4096, workers) if row["worker"] != left_out]
     refused(fabricate.tables(rows), "one row for each worker")
     refused(fabricate.tables([row for row in fabricate.step_rows(1, 4096) if row["worker"] != "all"]), "one row for each")
 
