@@ -90,7 +90,7 @@ def level_grid(ticks: Iterable[tuple[float, str]], title: str, top: float = TOP,
     parts, end = [text("axis", (LEFT + RIGHT) / 2, bottom + 32, title, "middle")], -math.inf
     for x, words in ticks:
         parts.append(Markup('<path class="grid" d="M{:.1f} {:.0f}V{:.0f}"/>').format(x, top, bottom))
-        half = 3.4 * len(words)
+        half = 3.8 * len(words)
         if x - half > end:
             parts.append(text("axis", x, bottom + 15, words, "middle"))
             end = x + half + 4

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.bound_chart import bound_bar
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.distribution_chart import distribution_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.dots_chart import first_pass_charts, worker_charts
@@ -92,6 +93,17 @@ class HostSection:
             axis = Axis.around((lower, change, bound), margin)
             drawn.update(scale=scale(axis), picture=picture(axis, change, lower, bound, str(said.get("outcome"))))
         return drawn
+
+    @property
+    def initial_write(self) -> str:
+        """What formatting the test files cost, in one sentence, empty if it is not known."""
+        if not self.of.initial_write:
+            return ""
+        rate, slowest_ns = self.of.initial_write
+        return (
+            f"Formatting the test files, which is the first touch of the storage and no part of any latency here, ran at {_units.format_rate(rate)}; "
+            f"its slowest write took {_units.format_duration(slowest_ns)}."
+        )
 
     @property
     def latency_charts(self) -> list[Any]:

@@ -146,6 +146,7 @@ class Host:
     spans: list[tuple[int, int] | None] = field(default_factory=list)
     distributions: dict[tuple[int, int], list[tuple[int, int]]] = field(default_factory=dict)
     stalls: list[dict[str, Any]] = field(default_factory=list)
+    initial_write: tuple[float, float] | None = None
     columns: tuple[str, ...] = ()
     rows: list[ResultRow] = field(default_factory=list)
     intervals: list[dict[str, Any]] = field(default_factory=list)
@@ -416,6 +417,8 @@ class _Reader:
 
 def _add_charted(host: Host, tables: Tables) -> None:
     """Add what only charts show."""
+    rate, slowest = tables.number("initial_write_bytes_per_s"), tables.number("initial_write_slowest_ns")
+    host.initial_write = (rate, slowest) if rate and slowest else None
     try:
         host.distributions = tables.distributions()
         host.stalls = tables.stalls
