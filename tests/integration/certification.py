@@ -100,8 +100,9 @@ def junit_verdict(suite: ElementTree.Element) -> str:
 
 
 def summary_verdicts(screen: str, hosts: Iterable[str]) -> dict[str, str]:
-    """Of these hosts, those that the causes in the summary on the screen name, each with the first verdict under which it is named."""
+    """Of these hosts, those that the summary on the screen names, each with the first verdict under which it is named: in causes, or as the only host."""
     causes = re.findall(rf"^  ({'|'.join(VERDICTS)}) +(.+)$", screen, re.MULTILINE)
+    causes += [(verdict, host) for host, verdict in re.findall(rf"^  result   (\S+): ({'|'.join(VERDICTS)})$", screen, re.MULTILINE)]
     found: dict[str, str] = {}
     for verdict, text in causes:
         for host in hosts:

@@ -90,7 +90,7 @@ def variation(intervals: list[dict[str, str]]) -> float:
 def check_plateau(notes: list[str]) -> None:
     (note,) = notes
     assert note.startswith("At 16 KiB with 1 queue manager, from second ")
-    assert "the rate stayed at 67 % of before" in note
+    assert "the rate stayed at 67 % of the rate before" in note
     assert 5 <= int(note.split("from second ")[1].split(" ")[0]) <= 11
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import QUALIFICATION, causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import FIGURES, count_words, figures_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, Model, counts_worst_first
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.terminal import DETAIL, MOST_LINES, TABLE, fit, head
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import size_text
@@ -52,6 +53,9 @@ def _headline(model: Model) -> str:
 
 
 def _hosts(model: Model) -> str:
+    """Return how many hosts have each verdict, or the name and the verdict of the only host."""
+    if len(model.hosts) == 1:
+        return f"{shorten(model.hosts[0].label)}: {model.hosts[0].verdict}"
     counts = counts_worst_first(model.fleet.get("counts") or {})
     measured_not = sum(host.verdict == NOT_MEASURED for host in model.hosts)
     words = count_words(counts + ([(NOT_MEASURED, measured_not)] if measured_not else []))

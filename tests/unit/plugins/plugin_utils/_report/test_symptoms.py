@@ -75,7 +75,7 @@ def test_each_symptom_is_seen_in_its_figures(tmp_path, key, metric, keys, figure
     ("key", "note"),
     [
         ("throttled", "The volume's own IOPS limit was reached for 41 % of the time: 4 min (nvme1n1)"),
-        ("plateau", "At 4 KiB, from second 42 on the rate stayed at 61 % of before: a burst allowance may have run out, or a write cache may be full"),
+        ("plateau", "At 4 KiB, from second 42 on the rate stayed at 61 % of the rate before: a burst allowance may have run out, or a write cache may be full"),
     ],
 )
 def test_notes_of_the_record_are_symptoms(tmp_path, key, note):
