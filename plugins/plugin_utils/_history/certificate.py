@@ -92,6 +92,10 @@ FIGURES = (
 )
 """Columns of results.csv that a row holds."""
 
+_LARGEST_FIGURE = (1 << 64) - 1
+_LARGEST_VERSION = (1 << 31) - 1
+"""What a column of a database holds."""
+
 _ROW_KEYS = ("block_size_bytes", "load_point", "stream", "operation")
 _LIMIT_KEYS = ("metric", "bound", "limit_value", "value", "method", "confidence", "share", "share_bound", "value_bound", "episode_s", "verdict")
 
@@ -118,7 +122,8 @@ class Certificate:
 
     @classmethod
     def of_content(cls, content: Mapping[str, Any]) -> Certificate:
-        """Return the certificate with this content. Raises CertificateError if it holds what JSON cannot."""
+        """Return the certificate with this content, some of which comes from hosts. Raises CertificateError if the history cannot use it."""
+        _check(content)
         try:
             return cls(canonical(content))
         except (TypeError, ValueError) as error:
@@ -324,7 +329,7 @@ def _check(content: Any) -> None:
     usable = (
         all(isinstance(text, str) for text in texts)
         and all(text is None or isinstance(text, str) for text in optional)
-        and (version is None or isinstance(version, int))
+        and (version is None or (isinstance(version, int) and 0 <= version <= _LARGEST_VERSION))
         and content.get("effect") in EFFECTS
         and isinstance(content.get("disturbances"), list)
         and isinstance(content.get("parameters"), dict)
@@ -334,12 +339,38 @@ def _check(content: Any) -> None:
     )
     if not usable:
         raise CertificateError("the certificate lacks a field, or has one of another type")
+    _check_what_is_compared(content)
+    shown = [text for text in (*texts, *optional, content.get("limits_verdict"), (comparison or {}).get("outcome")) if text]
+    if any(printable(text) != text for text in shown):
+        raise CertificateError("the certificate contains a name with characters that cannot be printed")
     try:
         datetime.datetime.strptime(content["judged_at"], MOMENT)
         for day in (content["valid_from"], content["valid_until"]):
             datetime.date.fromisoformat(day or "2000-01-01")
     except ValueError:
         raise CertificateError("the certificate contains a malformed time") from None
+
+
+def _check_what_is_compared(content: Mapping[str, Any]) -> None:
+    """Raise CertificateError if the rows or facts are not shaped so that they can be compared with those of other certificates."""
+    rows, facts = content.get("rows"), [content.get("identity"), content.get("environment")]
+    usable = (
+        isinstance(rows, list)
+        and all(isinstance(row, dict) and _is_row(row) for row in rows)
+        and all(part is None or isinstance(part, dict) for part in facts)
+        and all(value is None or isinstance(value, (str, int)) for part in facts for value in (part or {}).values())
+    )
+    if not usable:
+        raise CertificateError("the certificate has a row or a fact that cannot be compared")
+
+
+def _is_row(row: Mapping[str, Any]) -> bool:
+    numbers = [row.get(name) for name in ("block_size_bytes", *FIGURES)]
+    return (
+        isinstance(row.get("load_point"), int)
+        and all(isinstance(row.get(name), str) for name in ("stream", "operation"))
+        and all(number is None or (isinstance(number, (int, float)) and 0 <= number <= _LARGEST_FIGURE) for number in numbers)
+    )
 
 
 def _text(value: Any) -> str:

@@ -151,6 +151,29 @@ def test_a_certificate_without_what_the_history_needs_is_refused(missing):
         Certificate.parse(Certificate.of_content(content).text.encode())
 
 
+@pytest.mark.parametrize(
+    "fields, message",
+    [
+        ({"host": "db07\x1b[2J"}, "cannot be printed"),
+        ({"run_id": "\ud800"}, "cannot be printed"),
+        ({"limits_verdict": "pass\u202e"}, "cannot be printed"),
+        ({"method_version": 1 << 31}, "another type"),
+        ({"rows": None}, "cannot be compared"),
+        ({"rows": [{**GOOD.content["rows"][0], "latency_mean_ns": "1"}]}, "cannot be compared"),
+        ({"rows": [{**GOOD.content["rows"][0], "latency_mean_ns": -1}]}, "cannot be compared"),
+        ({"rows": [{**GOOD.content["rows"][0], "stream": []}]}, "cannot be compared"),
+        ({"environment": ["xfs"]}, "cannot be compared"),
+        ({"identity": {"device_ids": ["naa.1"]}}, "cannot be compared"),
+    ],
+)
+def test_what_would_end_a_later_run_or_reach_a_terminal_is_refused(fields, message):
+    content = {**GOOD.content, **fields}
+    with pytest.raises(CertificateError, match=message):
+        Certificate.parse((json.dumps(content, indent=1, sort_keys=True) + "\n").encode())
+    with pytest.raises(CertificateError, match=message):
+        Certificate.of_content(content)
+
+
 def test_a_record_without_a_time_is_refused():
     with pytest.raises(CertificateError, match="time of its judgement"):
         made_up.certificate(created_at="yesterday")
