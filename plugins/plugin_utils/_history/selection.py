@@ -82,7 +82,10 @@ def _of_directory(history: History, selection: Selection, term: str) -> list[Ent
 
 
 def _range(first: str, last: str) -> tuple[datetime.date, datetime.date]:
-    days = day_of(first), day_of(last)
+    try:
+        days = day_of(first), day_of(last)
+    except ValueError as error:
+        raise SelectionError(str(error)) from None
     if days[1] < days[0]:
         raise SelectionError(f"the range of days {first}..{last} ends before it begins")
     return days

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certificates_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.selection import select
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.selection import SelectionError, select
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up
 
@@ -65,7 +65,7 @@ def test_a_run_directory_need_not_be_in_the_history(history, tmp_path):
     ],
 )
 def test_a_mistake_says_what_was_not_found(history, terms, sentence):
-    with pytest.raises((ValueError, OSError), match=sentence):
+    with pytest.raises((SelectionError, OSError), match=sentence):
         select(history, terms)
 
 
