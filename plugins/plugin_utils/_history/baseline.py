@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Entry, fingerprint
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Entry, fingerprint, newest_of_each_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.selection import SelectionError, select
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
@@ -33,9 +33,9 @@ def named_certificates(history: History, names: Iterable[str]) -> list[str]:
 
 
 def own_entries(own: Entry, entries: Iterable[Entry]) -> list[Entry]:
-    """Return the entries of earlier runs that are about the same volume of the same machine, the oldest first; a clone's are not among them."""
+    """Return an entry for each earlier run that is about the same volume of the same machine, the oldest first; a clone's are not among them."""
     (volume,) = (volume for volume in volumes([*entries, own]) if own in volume.entries)
-    return [entry for entry in volume.entries if entry.run_id != own.run_id and entry.order < own.order]
+    return newest_of_each_run(entry for entry in volume.entries if entry.run_id != own.run_id and entry.order < own.order)
 
 
 def comparable_with(own: Entry, entries: Iterable[Entry], revoked: Iterable[str]) -> list[Entry]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -200,6 +200,15 @@ class Entry:
     def order(self) -> tuple[str, str, str]:
         """What certificates are sorted by, the oldest first; it is the same in every history that holds them."""
         return self.judged_at, self.run_id, self.sha256
+
+
+def newest_of_each_run(entries: Iterable[Entry]) -> list[Entry]:
+    """Return of some entries of one volume the last one of each run, the oldest first: a run that was collected and judged again is still one observation."""
+    by_run: dict[str, Entry] = {}
+    for entry in sorted(entries, key=lambda entry: entry.order):
+        by_run.pop(entry.run_id, None)
+        by_run[entry.run_id] = entry
+    return list(by_run.values())
 
 
 def certificate_of(run: Mapping[str, Any], record: HostRecord, tables: Tables | None) -> Certificate | None:

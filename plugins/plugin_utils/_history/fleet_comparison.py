@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_ratio
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Entry, fingerprint
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Entry, fingerprint, newest_of_each_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare import (
     FEWEST_ALIKE,
     NON_INFERIOR,
@@ -163,7 +163,7 @@ def _add_earlier_runs(reading: _Reading, volumes: Sequence[_Volume]) -> None:
     """Read the runs that tell how much runs of a volume differ if its class is too small to tell."""
     for volume in volumes:
         same = [entry for entry in reading.history.of_name(volume.reference["host"], volume.reference["volume"]) if entry.judged_at < volume.first_judged]
-        same = [entry for entry in same if entry.volume_id == volume.reference["volume_id"]][-MOST_EARLIER:]
+        same = newest_of_each_run(entry for entry in same if entry.volume_id == volume.reference["volume_id"])[-MOST_EARLIER:]
         contents = reading.history.contents([entry.sha256 for entry in same])
         comparable = [content for entry, content in zip(same, contents) if not reading.why_incomparable(entry, content, volume.reference)]
         volume.earlier = [rows_of(content, reading.figure) for content in comparable]

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Entry, fingerprint
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Entry, fingerprint, newest_of_each_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.drift import (
     FEWEST_EARLIER,
     UNKNOWN,
@@ -141,7 +141,7 @@ def _series_of_entries(history: History, hosts: Collection[str], since: Mapping[
     for name in sorted({*imported, *(name for name in present if name[0] in hosts)}):
         own = [*imported.get(name, []), *(present[name].entries if name in present else ())]
         first = since.get(name[0], datetime.date.min).isoformat()
-        yield sorted((entry for entry in own if entry.judged_at >= first), key=lambda entry: entry.order)
+        yield newest_of_each_run(entry for entry in own if entry.judged_at >= first)
 
 
 def _read(history: History, entries: Sequence[Entry], figure: str) -> _Volume:

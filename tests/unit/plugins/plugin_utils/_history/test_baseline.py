@@ -111,3 +111,9 @@ def test_a_volume_has_the_entries_of_its_machine_that_are_older():
     renamed = made_up.entry("2026-11-20", host="db08")
     clone = made_up.entry("2026-11-20", host="clone", boot_id="b9")
     assert baseline.own_entries(OWN, [older, later, same_run, renamed, clone]) == [renamed, older]
+
+
+def test_a_run_that_was_judged_again_is_one_observation():
+    first, again = (made_up.entry(day, run_id="R1") for day in ("2026-11-20", "2026-11-22"))
+    between = made_up.entry("2026-11-21")
+    assert baseline.own_entries(OWN, [first, between, again]) == [between, again]

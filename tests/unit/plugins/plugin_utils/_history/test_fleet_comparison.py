@@ -198,3 +198,11 @@ def test_what_makes_no_sense_is_refused(compared):
         compared(*night(["h0"], 1), after="2026-01-01")
     with pytest.raises(ValueError, match="none of the selected certificates is of a host of the inventory"):
         compared(*night(["h0"], 11), hosts=["other"])
+
+
+def test_a_run_that_was_judged_again_tells_no_more_of_how_runs_differ(compared):
+    earlier = [each for day in (20, 21, 22) for each in night(["h0"], day)]
+    moved = [made_up.changed(each, judged_at=each.entry.judged_at.replace("2026-01", "2025-12")) for each in earlier]
+    again = [made_up.changed(each, judged_at=each.entry.judged_at.replace("T10", "T11")) for each in moved]
+    comparison = compared(*moved, *again, *night(["h0"], 1), *night(["h0"], 10))
+    assert host_of(comparison, "h0")["earlier_runs"] == 3

@@ -72,6 +72,12 @@ def only(drift):
     return volume
 
 
+def test_a_run_that_was_judged_again_is_not_two_in_a_row(drift):
+    last = certificate("db01", 9, 1.5)
+    again = made_up.changed(last, judged_at=last.entry.judged_at.replace("T10", "T11"))
+    assert states(drift(*course("db01", [1.0] * 9), last, again)) == {"db01": CONSPICUOUS}
+
+
 def test_each_volume_has_a_state_and_the_worst_come_first(drift):
     fleet = drift(
         *course("a-steady", [1] * 12),
