@@ -362,12 +362,13 @@ def _check(content: Any) -> None:
 
 def _check_what_is_compared(content: Mapping[str, Any]) -> None:
     """Raise CertificateError if the rows or facts are not shaped so that they can be compared with those of other certificates."""
-    rows, facts = content.get("rows"), [content.get("identity"), content.get("environment")]
+    rows, parts = content.get("rows"), [content.get(key) or {} for key in ("identity", "environment", "parameters")]
     usable = (
         isinstance(rows, list)
         and all(isinstance(row, dict) and _is_row(row) for row in rows)
-        and all(part is None or isinstance(part, dict) for part in facts)
-        and all(value is None or isinstance(value, (str, int)) for part in facts for value in (part or {}).values())
+        and all(isinstance(part, dict) for part in parts)
+        and all(_is_fact(value) for part in parts for fact in part.items() for value in fact)
+        and all(_is_fact(content.get(key)) for key in ("class", "collection_version", "tester_version"))
     )
     if not usable:
         raise CertificateError("the certificate has a row or a fact that cannot be compared")
@@ -375,11 +376,16 @@ def _check_what_is_compared(content: Mapping[str, Any]) -> None:
 
 def _is_row(row: Mapping[str, Any]) -> bool:
     numbers = [row.get(name) for name in ("block_size_bytes", *FIGURES)]
+    names = [row.get(name) for name in ("stream", "operation")]
     return (
         isinstance(row.get("load_point"), int)
-        and all(isinstance(row.get(name), str) for name in ("stream", "operation"))
+        and all(isinstance(name, str) and _is_fact(name) for name in names)
         and all(number is None or (isinstance(number, (int, float)) and 0 <= number <= _LARGEST_FIGURE) for number in numbers)
     )
+
+
+def _is_fact(value: Any) -> bool:
+    return printable(value) == value if isinstance(value, str) else value is None or isinstance(value, int)
 
 
 def _text(value: Any) -> str:

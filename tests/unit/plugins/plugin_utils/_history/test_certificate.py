@@ -164,6 +164,9 @@ def test_a_certificate_without_what_the_history_needs_is_refused(missing):
         ({"rows": [{**GOOD.content["rows"][0], "stream": []}]}, "cannot be compared"),
         ({"environment": ["xfs"]}, "cannot be compared"),
         ({"identity": {"device_ids": ["naa.1"]}}, "cannot be compared"),
+        ({"environment": {"kernel": "6\x1b[2J"}}, "cannot be compared"),
+        ({"parameters": {"\x1b[2J": "1"}}, "cannot be compared"),
+        ({"class": "a\nb"}, "cannot be compared"),
     ],
 )
 def test_what_would_end_a_later_run_or_reach_a_terminal_is_refused(fields, message):
