@@ -16,8 +16,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_class im
 
 Content = Mapping[str, Any]
 """The content of a certificate."""
-RowKey = tuple[int, int, str, str]
-"""Block size in bytes, load point, stream and operation."""
+RowKey = tuple[int | None, int, str, str]
+"""Block size in bytes (None if the stream has sizes of its own), load point, stream and operation."""
 
 LATENCY_MEAN = "latency_mean_ns"
 THROUGHPUT = "bytes_per_s"
@@ -59,6 +59,11 @@ def rows_of(content: Content, figure: str = LATENCY_MEAN) -> dict[RowKey, float]
         if value:
             found[row["block_size_bytes"], row["load_point"], row["stream"], row["operation"]] = 1 / value if figure in RATES else value
     return found
+
+
+def row_order(row: RowKey) -> tuple[Any, ...]:
+    """Return what rows are sorted by."""
+    return row[1], row[0] or 0, row[2], row[3]
 
 
 def is_imported(content: Content) -> bool:

@@ -25,7 +25,16 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare imp
     HostChange,
     compare_class,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import Change, Content, RowKey, changes, class_of, rows_of, why_incomparable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import (
+    Change,
+    Content,
+    RowKey,
+    changes,
+    class_of,
+    row_order,
+    rows_of,
+    why_incomparable,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.selection import Selection, SelectionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
@@ -179,7 +188,7 @@ def _compare(reading: _Reading, volumes: Sequence[_Volume], margin: float, share
     if sum(all(volume.label in run for run in runs) for volume in volumes) < FEWEST_ALIKE:
         _add_earlier_runs(reading, volumes)
     common = set.intersection(*(set(rows) for run in runs for rows in run.values()))
-    rows = sorted(common, key=lambda row: (row[1], row[0] or 0, row[2], row[3]))
+    rows = sorted(common, key=row_order)
     if rows:
         known = [{volume.label: figures} for volume in volumes for figures in volume.earlier if common <= figures.keys()]
         before, after, earlier = ([_only(rows, run) for run in part] for part in (before, after, known))

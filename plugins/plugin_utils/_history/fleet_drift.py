@@ -36,6 +36,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures imp
     changes,
     class_of,
     is_imported,
+    row_order,
     rows_of,
     why_incomparable,
 )
@@ -179,7 +180,7 @@ def _series(group: str, contents: Sequence[Content], figure: str) -> _Series:
     reference = next((content for content in reversed(contents) if not why_incomparable(content, content, figure)), None)
     reasons = [why_incomparable(content, content if reference is None else reference, figure) for content in contents]
     by_certificate = [rows_of(content, figure) for content in contents]
-    rows = sorted({row for rows in by_certificate for row in rows}, key=lambda row: (row[1], row[0] or 0, row[2], row[3]))
+    rows = sorted({row for rows in by_certificate for row in rows}, key=row_order)
     known = reference or {}
     kind = (group, figure, str(known.get("method_version")), fingerprint(known.get("parameters")))
     left_out = {place: reason for place, reason in enumerate(reasons) if reason}

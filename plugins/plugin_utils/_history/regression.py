@@ -28,6 +28,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures imp
     RowKey,
     class_of,
     is_imported,
+    row_order,
     rows_of,
     why_incomparable,
     why_unusable,
@@ -165,7 +166,7 @@ class _Fleet:
         volume.after = counting_with(volume.comparable, volume.before)
         self._load(volume.after)
         common = set(rows_of(volume.content, volume.figure)).intersection(*(self._rows(entry, volume.figure) for entry in (*volume.before, *volume.after)))
-        volume.rows = tuple(sorted(common))
+        volume.rows = tuple(sorted(common, key=row_order))
         if not common:
             raise _NothingToCompareError("its runs have no row in common")
 

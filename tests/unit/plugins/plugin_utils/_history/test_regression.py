@@ -104,6 +104,19 @@ def test_a_host_that_became_slower_is_named_by_the_third_run_and_by_each_one_the
     assert effects[-2:] == ["fails"] * 2
 
 
+def test_a_stream_with_sizes_of_its_own_is_compared_as_well(tmp_path, monkeypatch):
+    usual = regression.rows_of
+
+    def with_own_sizes(content, figure):
+        return {(None if size == SIZES[1] else size, *row): value for (size, *row), value in usual(content, figure).items()}
+
+    monkeypatch.setattr(regression, "rows_of", with_own_sizes)
+    nights = Nights(tmp_path, ["h0"])
+    nights.certify("")
+    directory, dummy = nights.certify()
+    assert directory.read_comparison("hosts/h0/log")["worst_row"]["block_size_bytes"] in (None, SIZES[0])
+
+
 def test_everything_follows_from_the_run_directory(four):
     for _ in range(3):
         directory, dummy = four.certify(slower={"h1": 1.3})
