@@ -157,9 +157,10 @@ class _Fleet:
             raise _NothingToCompareError(unusable)
         candidates = self._named(volume) if self._baseline["kind"] == CERTIFICATES else last_baseline(volume.comparable)
         self._load(candidates)
-        if any(is_imported(self._figures[entry.sha256]) for entry in candidates):
+        reasons = self._reasons(volume, candidates)
+        if all(reasons.values()) and any(is_imported(self._figures[entry.sha256]) for entry in candidates):
             volume.figure = THROUGHPUT
-        reasons = {entry: why_incomparable(self._figures[entry.sha256], volume.content, volume.figure) for entry in candidates}
+            reasons = self._reasons(volume, candidates)
         volume.before = [entry for entry, reason in reasons.items() if not reason]
         if not volume.before:
             raise _NothingToCompareError(self._why_none(volume, reasons))
@@ -169,6 +170,10 @@ class _Fleet:
         volume.rows = tuple(sorted(common, key=row_order))
         if not common:
             raise _NothingToCompareError("its runs have no row in common")
+
+    def _reasons(self, volume: _Volume, candidates: Iterable[Entry]) -> dict[Entry, str]:
+        """Return why each certificate cannot be compared with the volume's, by its figure; "" if it can."""
+        return {entry: why_incomparable(self._figures[entry.sha256], volume.content, volume.figure) for entry in candidates}
 
     def _named(self, volume: _Volume) -> list[Entry]:
         """Return the certificates of the host's volume that gate_baseline names. The volume may have been replaced since."""

@@ -223,6 +223,11 @@ def test_a_named_baseline_may_be_of_the_disk_before_and_of_mqldt(four):
     directory, dummy = four.certify("certificates", certificates=[old.sha256])
     comparison = json.loads(Path(directory.path, "hosts/h0/log/comparison.json").read_text(encoding="utf-8"))
     assert (comparison["figure"], comparison["before"], comparison["outcome"]) == ("bytes_per_s", [old.sha256], "inconclusive")
+    with open_history(four.place) as history:
+        own = history.of_name("h0", "log")[1].sha256
+    directory, dummy = four.certify("certificates", certificates=[old.sha256, own])
+    comparison = directory.read_comparison("hosts/h0/log")
+    assert (comparison["figure"], comparison["before"]) == ("latency_mean_ns", [own])
 
 
 @pytest.mark.parametrize(
