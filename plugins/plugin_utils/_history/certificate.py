@@ -352,12 +352,16 @@ def _check(content: Any) -> None:
     shown = [text for text in (*texts, *optional, content.get("limits_verdict"), (comparison or {}).get("outcome")) if text]
     if any(printable(text) != text for text in shown):
         raise CertificateError("the certificate contains a name with characters that cannot be printed")
+    if not all(_is_time(content[key], form) for key, form in (("judged_at", MOMENT), ("valid_from", "%Y-%m-%d"), ("valid_until", "%Y-%m-%d"))):
+        raise CertificateError("the certificate contains a malformed time")
+
+
+def _is_time(text: str | None, form: str) -> bool:
+    """Whether a time is written in full, as its order as text requires."""
     try:
-        datetime.datetime.strptime(content["judged_at"], MOMENT)
-        for day in (content["valid_from"], content["valid_until"]):
-            datetime.date.fromisoformat(day or "2000-01-01")
+        return text is None or datetime.datetime.strptime(text, form).strftime(form) == text
     except ValueError:
-        raise CertificateError("the certificate contains a malformed time") from None
+        return False
 
 
 def _check_what_is_compared(content: Mapping[str, Any]) -> None:

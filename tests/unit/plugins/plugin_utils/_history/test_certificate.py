@@ -133,6 +133,8 @@ def test_hostile_text_is_escaped():
         (lambda text: text.replace('"effect": "certifies"', '"effect": "other"'), "lacks a field"),
         (lambda text: text.replace('"judged_at": "2026', '"judged_at": "x026'), "malformed time"),
         (lambda text: text.replace("2027-02-19", "2027-02-30"), "malformed time"),
+        (lambda text: text.replace("2027-02-19", "20270219"), "malformed time"),
+        (lambda text: text.replace('"judged_at": "2026-11-21T1', '"judged_at": "2026-11-21T'), "malformed time"),
         (lambda text: "[" * 100_000, "not JSON"),
     ],
 )
