@@ -10,7 +10,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import MEASUREMENT, HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import TablesError, parse_tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import TablesError, parse_tables, printable
 
 _NEEDED_TABLES = ("run.csv", "results.csv")
 
@@ -52,7 +52,8 @@ def _certificates(directory: RunDirectory) -> tuple[dict[str, Certificate], list
         return found, problems
     for folder in directory.folders():
         try:
-            certificate = _written(directory, folder) or make_certificate(directory, folder, directory.read_record(folder))
+            record = directory.read_record(folder)
+            certificate = _written(directory, folder, record) or make_certificate(directory, folder, record)
         except (CertificateError, RunDirectoryError, TablesError) as error:
             problems.append(f"{folder}: {error}")
             continue
@@ -61,10 +62,16 @@ def _certificates(directory: RunDirectory) -> tuple[dict[str, Certificate], list
     return found, problems
 
 
-def _written(directory: RunDirectory, folder: str) -> Certificate | None:
+def _written(directory: RunDirectory, folder: str, record: HostRecord) -> Certificate | None:
     """Return the certificate beside a record: one that a later version of this collection made would differ from what the history has."""
     text = directory.read_certificate(folder)
-    return None if text is None else Certificate.parse(text)
+    if text is None:
+        return None
+    certificate = Certificate.parse(text)
+    entry, run_id = certificate.entry, record.run_id or directory.run["run_id"]
+    if (entry.run_id, entry.host, entry.volume) != (run_id, printable(record.host), printable(record.volume)):
+        raise CertificateError("its certificate.json is that of another run, host or volume: remove it, and it is made from the record again")
+    return certificate
 
 
 def make_certificate(directory: RunDirectory, folder: str, record: HostRecord) -> Certificate | None:

@@ -102,6 +102,16 @@ def test_one_damaged_volume_is_named_and_does_not_keep_the_others_out(directory,
     assert entries(history) == {"DB 08": "attempt", "db09": "attempt"}
 
 
+def test_a_certificate_that_was_copied_from_another_host_does_not_stand_for_this_one(directory, history):
+    made = certify(directory)[0]
+    good, other = Path(directory.path) / "hosts/db07/log/certificate.json", Path(directory.path) / "hosts/db09/log/certificate.json"
+    other.write_bytes(good.read_bytes())
+    problem = gate.remember(directory, *gate.make_certificates(directory))
+    assert "hosts/db09/log: its certificate.json is that of another run, host or volume" in problem
+    other.unlink()
+    assert certificates_of(directory) == (made, [])
+
+
 def test_a_host_whose_tables_cannot_be_used_is_an_attempt(tmp_path, history):
     directory = fabricate.run_directory(tmp_path / "reports", {}, [fabricate.failed("db07", "error", "collect")], history={"place": history, "required": True})
     directory.write_record(fabricate.failed("db07", "error", "collect"), {"results.csv": b"nonsense"})
