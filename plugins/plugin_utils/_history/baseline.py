@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Entry, fingerprint, newest_of_each_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Entry, newest_of_each_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.selection import SelectionError, select
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD, INCONCLUSIVE
 
 MOST_BEFORE = 10

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_ratio
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Entry, fingerprint, newest_of_each_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Entry, newest_of_each_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare import (
     FEWEST_ALIKE,
     NON_INFERIOR,
@@ -37,6 +37,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures imp
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.selection import Selection, SelectionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Entry, fingerprint, newest_of_each_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Entry, newest_of_each_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.drift import (
     FEWEST_EARLIER,
     UNKNOWN,
@@ -43,6 +43,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History, HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.likeness import likeness
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable

@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import mqldt_csv
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, SCHEMA_VERSION, Certificate, fingerprint
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, SCHEMA_VERSION, Certificate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import IMPORTED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.mqldt_csv import MqldtError, MqldtRun
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable

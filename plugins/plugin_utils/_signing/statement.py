@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import canonical, fingerprint
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import canonical, fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD, PASS

@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "_tester": {"_tester"},
     "_history": {"_run", "_numerics", "_history"},
     "_numerics": {"_numerics"},
-    "_signing": {"_run", "_history", "_signing"},
+    "_signing": {"_run", "_signing"},
     "_report": {"_run", "_judge", "_numerics", "_fleet", "_report"},
 }
 
