@@ -93,11 +93,6 @@ class ClassChange:
     non_inferior: bool = False
 
 
-def fleet_is_non_inferior(classes: Iterable[ClassChange]) -> bool:
-    """Whether every class is non-inferior and no host is worse."""
-    return all(part.non_inferior and not any(host.outcome == WORSE for host in part.hosts) for part in classes)
-
-
 def compare_class(
     before: Sequence[Run], after: Sequence[Run], *, margin: float, alpha: float = 0.05, share: float = 1.0, earlier: Sequence[Sequence[Run]] = ()
 ) -> ClassChange:

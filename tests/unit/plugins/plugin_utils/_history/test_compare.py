@@ -11,7 +11,7 @@ import random
 
 import numpy
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare import NON_INFERIOR, WORSE, compare_class, fleet_is_non_inferior, holm
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare import NON_INFERIOR, WORSE, compare_class, holm
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics import likeness
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
 from hypothesis import assume, given, settings
@@ -149,7 +149,6 @@ def test_an_outcome_rests_on_what_is_printed(fleet):
             assert host.change <= host.bound <= 0.1 + 1e-9
         assert (host.error is None) == (host.p_value is None) == (host.bound is None) == (host.smallest_named is None) == bool(host.reason)
         assert host.runs_needed is None or (host.outcome == INCONCLUSIVE and min(host.runs_before, host.runs_after) < host.runs_needed <= 20)
-    assert fleet_is_non_inferior([change]) == (change.non_inferior and WORSE not in outcomes(change).values())
 
 
 @settings(deadline=None)
@@ -219,7 +218,7 @@ def test_a_few_hosts_are_held_against_their_own_runs():
     after = [[[night, night], [night + 0.26, night + 0.26], [night, night], [night, night]] for night in NIGHTS]
     change = compared(before, after)
     assert outcomes(change) == {"h0": NON_INFERIOR, "h1": WORSE, "h2": NON_INFERIOR, "h3": NON_INFERIOR}
-    assert (change.shift, change.non_inferior, fleet_is_non_inferior([change])) == ({}, True, False)
+    assert (change.shift, change.non_inferior) == ({}, True)
     worse = host_of(change, "h1")
     error = 0.01 * math.sqrt(2 / 3)  # of squares 2 x 2 x 0.01^2 over 4 degrees of freedom
     assert (worse.error.host, worse.error.row, worse.error.degrees) == pytest.approx((error, error, 4))
@@ -335,11 +334,10 @@ def test_a_class_whose_only_host_became_worse_says_nothing_of_the_rest():
     assert (outcomes(alone), alone.change, alone.upper_bound, alone.non_inferior) == ({"h0": NON_INFERIOR}, 0, None, False)
 
 
-def test_a_fleet_is_non_inferior_if_all_its_classes_are():
+def test_a_class_is_non_inferior_without_its_worse_hosts():
     good, worse = compared([[[0.0]] * 8], [[[0.0]] * 8]), compared([[[0.0]] * 8], [[[0.0]] * 7 + [[1.0]]])
     slow = compared([[[0.0]] * 8], [[[0.2]] * 8])
     assert (good.non_inferior, worse.non_inferior, slow.non_inferior) == (True, True, False)
-    assert [fleet_is_non_inferior(classes) for classes in ([good, good], [good, worse], [good, slow])] == [True, False, False]
 
 
 @pytest.mark.parametrize(
