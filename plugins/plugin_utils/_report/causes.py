@@ -245,19 +245,31 @@ def _badness(limit: dict[str, Any]) -> float:
 
 
 def _joined(groups: Iterable[_Broken]) -> list[_Broken]:
-    """Return the groups with those made one that say the same of the same hosts: about one metric, such as a limit and a hard limit, or that they are open."""
+    """Return the groups with those made one that say the same of the same hosts: about one metric, such as a limit and a hard limit, or that they are open.
+
+    A statement names the rows of its first limit, so a limit that is broken at none of them is a cause of its own.
+    """
     alike: dict[tuple[Any, ...], list[_Broken]] = {}
     for group in groups:
         metric = "" if group.why == _OPEN else group.limit["metric"]
         alike.setdefault((metric, group.verdict, group.why, frozenset(host.label for host in group.hosts)), []).append(group)
+    joined: list[_Broken] = []
     for same in alike.values():
-        if same[0].why != _OPEN:
-            same.sort(key=lambda group: _strictness(group.limit))
-        for group in same[1:]:
+        first = len(joined)
+        for group in sorted(same, key=lambda group: 0 if group.why == _OPEN else _strictness(group.limit)):
+            into = next((other for other in joined[first:] if group.why == _OPEN or _steps(group) & _steps(other)), None)
+            if into is None:
+                joined.append(group)
+                continue
             hard = "the hard limit " if group.limit["hard"] else ""
-            same[0].also.append(f"{hard}{group.limit['limit'].removeprefix(same[0].limit['metric']).strip()}")
-            same[0].on_others.extend(group.on)
-    return [same[0] for same in alike.values()]
+            into.also.append(f"{hard}{group.limit['limit'].removeprefix(into.limit['metric']).strip()}")
+            into.on_others.extend(group.on)
+    return joined
+
+
+def _steps(group: _Broken) -> set[tuple[int | None, int | None]]:
+    """Return the load points and block sizes that a group is about."""
+    return {(row.load_point, row.block_size_bytes) for host, limit, rows in group.on for row in rows}
 
 
 def _strictness(limit: dict[str, Any]) -> float:

@@ -89,6 +89,15 @@ def test_a_limit_is_one_cause_with_its_block_sizes_hosts_and_worst_figure(fleet)
     assert mean.detail.startswith("latency_mean 24 ms > 1 ms at 64 KiB, queue manager QM1 (")
 
 
+def test_limits_on_one_metric_at_other_block_sizes_are_causes_of_their_own(tmp_path):
+    limits = [PROFILE["limits"][0], {"metric": "latency_mean", "max": "2 ms", "block_size": "1M"}]
+    directory = fabricate.run_directory(tmp_path, {"db07": measured(latency_ns=3_000_000)}, profile={"name": "mine", "limits": limits})
+    assert statements(directory, "fail") == [
+        "latency_mean <= 1 ms broken at 4 to 64 KiB; worst 3.03 ms at 64 KiB",
+        "latency_mean <= 2 ms broken at 1 MiB; worst 3.52 ms at 1 MiB",
+    ]
+
+
 def test_sentences_that_differ_in_names_and_figures_are_one_cause(fleet):
     assert statements(fleet, "unreachable") == ["3 of 19 hosts (dead0 to dead2): for example dead0: tester: ssh: connect to host 10.0.0.0: timed out"]
     assert statements(fleet, "error") == [
