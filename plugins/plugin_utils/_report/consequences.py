@@ -51,10 +51,10 @@ def _of_mean(excess: Excess) -> str:
     least = min(means)
     per_second = 1e9 / least
     many = _units.format_count(per_second) if per_second >= 1 else _units.format_number(per_second)
-    on = "this queue manager" if len(excess.rows) == 1 else "these queue managers"
+    on = "this host" if len(excess.rows) == 1 else "these hosts"
     return (
         f"Persistent commits on {on} wait {_units.format_duration(least)} or more on average for a log write of {size_text(smallest)}. One queue manager makes "
-        f"at most about {many} of them per second, and one application thread as many commits: only simultaneous commits share a write."
+        f"at most about {many} such writes per second, and one application thread as many commits: only simultaneous commits share a write."
     )
 
 
@@ -81,26 +81,36 @@ def _of_minimum(excess: Excess) -> str:
 
 def _of_maximum(excess: Excess) -> str:
     return (
-        f"For up to {_units.format_duration(max(excess.values))} a queue manager acknowledged no persistent message: it has one log write outstanding, and "
+        f"For up to {_units.format_duration(max(excess.values))} a queue manager would complete no persistent commit: it has one log write outstanding, and "
         "all commits wait for it."
     )
 
 
 def _of_rate(excess: Excess) -> str:
-    least = min(excess.values)
+    who, least, size = _least(excess)
     messages = least / (MESSAGE_BYTES + LOG_BYTES_BESIDE_MESSAGE)
     return (
-        f"All queue managers of a host together cannot log more than {_units.format_rate(least)} here: about {_units.format_number(messages, 2)} persistent "
+        f"{who} cannot log more than {_units.format_rate(least)} in writes of {size}: at most about {_units.format_number(messages, 2)} persistent "
         f"messages of {_units.format_size(MESSAGE_BYTES)} per second, each put and got once."
     )
 
 
 def _of_slowest_second(excess: Excess) -> str:
-    return f"There are seconds in which all queue managers of a host together log only {_units.format_rate(min(excess.values))}."
+    who, least, size = _least(excess)
+    return f"{who} logged only {_units.format_rate(least)} in the slowest second of writes of {size}."
 
 
 def _of_frequency(excess: Excess) -> str:
-    return f"All queue managers of a host together cannot exceed about {_units.format_number(min(excess.values))} log writes per second."
+    who, least, size = _least(excess)
+    return f"{who} cannot exceed about {_units.format_number(least)} log writes of {size} per second."
+
+
+def _least(excess: Excess) -> tuple[str, float, str]:
+    """Return who wrote when the figure was least, the figure, and the block size. What one queue manager reaches is not a bound for several."""
+    row = min((row for rows in excess.rows for row in rows if row.value is not None), key=lambda row: row.value or 0.0)
+    who = "one queue manager" if row.load_point == 1 else f"{row.load_point} queue managers together"
+    text = who if len(excess.rows) == 1 else f"on the worst of these hosts, {who}"
+    return f"{text[0].upper()}{text[1:]}", row.value or 0.0, size_text(row.block_size_bytes)
 
 
 _CONSEQUENCES: dict[str, Callable[[Excess], str]] = {

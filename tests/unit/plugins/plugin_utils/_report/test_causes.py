@@ -138,10 +138,10 @@ def test_a_preflight_groups_what_a_certification_would_do(tmp_path):
         (
             "latency_mean",
             [[(4096, 15e6), (65536, 30e6)], [(4096, 20e6)]],
-            "Persistent commits on these queue managers wait 15 ms or more on average for a log write of 4 KiB. One queue manager makes at most about 66 of "
-            "them per second, and one application thread as many commits: only simultaneous commits share a write.",
+            "Persistent commits on these hosts wait 15 ms or more on average for a log write of 4 KiB. One queue manager makes at most about 66 "
+            "such writes per second, and one application thread as many commits: only simultaneous commits share a write.",
         ),
-        ("latency_mean", [[(4096, 20e9)]], "One queue manager makes at most about 0.05 of them per second"),
+        ("latency_mean", [[(4096, 20e9)]], "One queue manager makes at most about 0.05 such writes per second"),
         ("latency_p99", [[(4096, 4e6), (8192, 5e6)]], "One log write in 100 takes 5 ms or longer, and so do all persistent commits that wait for it."),
         ("latency_p99_9", [[(4096, 4e6)], [(4096, 9e6)]], "On the worst of these hosts, one log write in 1,000 takes 9 ms or longer"),
         ("latency_p50", [[(4096, 4e6)]], "50 % of the log writes take 4 ms or longer"),
@@ -150,12 +150,16 @@ def test_a_preflight_groups_what_a_certification_would_do(tmp_path):
             [[(4096, 4e6)]],
             "For 1 % of the time a log write is under way that takes 4 ms or longer, and all persistent commits wait.",
         ),
-        ("latency_max", [[(4096, 400e6)]], "For up to 400 ms a queue manager acknowledged no persistent message"),
+        ("latency_max", [[(4096, 400e6)]], "For up to 400 ms a queue manager would complete no persistent commit"),
         (
             "bytes_per_s",
             [[(1 << 20, 120e6)]],
-            "cannot log more than 120 MB/s here: about 34,000 persistent messages of 2 KiB per second, each put and got once.",
+            "One queue manager cannot log more than 120 MB/s in writes of 1 MiB: at most about 34,000 persistent messages of 2 KiB per second, each put and "
+            "got once.",
         ),
+        ("bytes_per_s", [[(1 << 20, 120e6)], [(1 << 20, 90e6)]], "On the worst of these hosts, one queue manager cannot log more than 90 MB/s"),
+        ("operations_per_s", [[(4096, 400.0)]], "One queue manager cannot exceed about 400 log writes of 4 KiB per second."),
+        ("interval_bytes_per_s_min", [[(4096, 1e6)]], "One queue manager logged only 1 MB/s in the slowest second of writes of 4 KiB."),
         ("latency_cv", [[(4096, 2.0)]], ""),
     ],
 )
@@ -163,3 +167,7 @@ def test_what_follows_from_a_broken_limit_is_in_figures(metric, rows, consequenc
     judged = [[JudgedRow(size, 1, "QM1", value) for size, value in host] for host in rows]
     said = consequence_of(Excess(metric, judged))
     assert consequence in said and bool(consequence) == bool(said)
+
+
+def test_what_several_queue_managers_reach_is_theirs_together():
+    assert consequence_of(Excess("bytes_per_s", [[JudgedRow(1 << 20, 4, "all", 90e6)]])).startswith("4 queue managers together cannot log more than 90 MB/s")
