@@ -39,7 +39,7 @@ def together(advices: Sequence[Advice]) -> str:
 SYMPTOMS = {
     "disturbed": Advice(
         "the host was disturbed",
-        "Measure again without it: with processors of its own for the virtual machine, and without other work on the disk.",
+        "Measure again without the disturbance: give the virtual machine processors of its own, and keep other work off the disk.",
         (VIRTUAL, SYSTEM),
     ),
     "throttled": Advice(
@@ -49,7 +49,7 @@ SYMPTOMS = {
     ),
     "plateau": Advice(
         "the rate fell to an even plateau",
-        "Find the allowance that ran out or the write cache that filled up. Size the volume for the plateau: a busy queue manager gets no more.",
+        "Find the allowance that ran out (burst credits) or the write cache that filled up. A busy queue manager gets no more than this plateau.",
         (STORAGE, VIRTUAL),
     ),
     "periodic": Advice(
@@ -69,17 +69,17 @@ SYMPTOMS = {
     ),
     "tail": Advice(
         "most writes were fast, and a few very slow",
-        "Find out what else used the storage at the times in stalls.csv: backups, snapshots, garbage collection, other hosts.",
+        "Find out what else used the storage during the slowest writes (their times are in stalls.csv): backups, snapshots, other hosts.",
         (STORAGE,),
     ),
     "steady": Advice(
         "the latency was high all the time",
-        "Compare with the latency that the storage reports for this volume. If that is lower, look at paths and network.",
+        "Ask for the latency that the storage itself reports for this volume. If it is lower, look at the paths and the network between host and storage.",
         (STORAGE,),
     ),
     "low_rate": Advice(
         "the rate was low all the time",
-        "Compare with the bandwidth that was ordered for the volume and its paths, and with what others use of it.",
+        "Compare this rate with the bandwidth that was ordered for the volume and its paths, and find out how much of it others use.",
         (STORAGE,),
     ),
     "class": Advice(
@@ -93,7 +93,7 @@ SYMPTOMS = {
 OTHERS = {
     "open": Advice(
         "the figures decide nothing",
-        "Measure for as long as is said. Storage that lies at a limit has no reserve: ask for a faster class, or choose a profile that fits its purpose.",
+        "Set sweep_duration to the seconds that are named, if any are. Storage at its limit has no reserve: ask for a faster class.",
         (STORAGE,),
     ),
     "too_few": Advice("too few writes", "Measure longer: leave sweep_duration at 0, so that the profile decides.", ()),
@@ -125,7 +125,7 @@ OTHERS = {
         "Run playbooks/collect.yml for this run. If it says the same, measure the host again.",
         (SYSTEM,),
     ),
-    "error": Advice("nothing could be measured", "Solve what the message says, and measure the host again.", (SYSTEM,)),
+    "error": Advice("nothing could be measured", "Correct what the message reports, and measure the host again.", (SYSTEM,)),
     "worse": Advice(
         "worse than its baseline",
         "Find out what changed since the baseline: firmware, paths, neighbours, settings. playbooks/status.yml names changes that it knows of.",
@@ -133,12 +133,12 @@ OTHERS = {
     ),
     "uncompared": Advice(
         "the comparison with the baseline decides nothing",
-        "Measure again if it is said that more runs decide it. If there is no baseline, begin one with gate_baseline_accept: true.",
+        "If the message says that more runs decide it, measure again. If there is no baseline, begin one with gate_baseline_accept: true.",
         (),
     ),
     "unqualified": Advice(
         "the run was too short or too small to certify",
-        "Measure again with what is asked for. playbooks/preflight.yml says in advance whether a run can certify.",
+        "Measure again as the profile asks. playbooks/preflight.yml says in advance whether a run can certify.",
         (),
     ),
     "leftovers": Advice("something was left behind", "Run playbooks/cleanup.yml on these hosts as soon as their disks respond.", (SYSTEM,)),
@@ -154,7 +154,7 @@ _CONSEQUENCES = {
     "ended_early": "Only a part was measured, which decides nothing.",
     "worse": "Persistent commits wait longer than when the baseline was made, even if every limit is kept.",
     "uncompared": "Whether persistent commits wait longer than they used to is not known.",
-    "unqualified": "No certificate was issued, although no limit is broken: the run does not cover what the profile asks for.",
+    "unqualified": "No certificate was issued: the run does not cover what the profile asks for.",
     "leftovers": "It uses space on the file system under test, and no gate passes with it.",
     **dict.fromkeys(("unreachable", "missing", "collect", "error"), UNKNOWN),
 }
