@@ -72,6 +72,17 @@ class Suspect:
             return {}
         return (min if found.bound == "min" else max)(rows, key=lambda row: row[found.column])
 
+    @property
+    def strictest_ns(self) -> float:
+        """The strictest latency that the host does not keep in the worst row: writes that took longer were not fast, whichever limit this is about."""
+        step = self.worst["load_point"], self.worst["block_size_bytes"]
+        there = [
+            limit["limit_value"]
+            for limit, rows in zip(self.host.limits, self.host.decisive, strict=True)
+            if limit["unit"] == "ns" and limit["limit_value"] and any((row.load_point, row.block_size_bytes) == step for row in rows)
+        ]
+        return min([self.limit["limit_value"], *there])
+
 
 def symptoms_of(host: Host, limit: Mapping[str, Any], decisive: Sequence[JudgedRow], medians: Medians) -> list[tuple[str, str]]:
     """Return what was seen as (key, figures): what explains best why a limit is not kept, and whether the volume departs from its class."""
@@ -115,7 +126,7 @@ def _some_slow(suspect: Suspect) -> str:
 def _tail(suspect: Suspect) -> str:
     row, metric = suspect.worst, suspect.limit["metric"]
     median, value = row.get("latency_p50_ns"), row.get(f"{metric}_ns")
-    if not suspect.is_latency or not median or not value or median > suspect.limit["limit_value"] or value < SEVERAL_TIMES * median:
+    if not suspect.is_latency or not median or not value or median > suspect.strictest_ns or value < SEVERAL_TIMES * median:
         return ""
     return f"p50 {_units.format_duration(median)}, {metric.removeprefix('latency_').replace('_', '.')} {_units.format_duration(value)}{_at(row)}"
 
