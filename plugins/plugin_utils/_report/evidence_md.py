@@ -56,10 +56,11 @@ _LIMIT_VERDICTS = (FAIL, INCONCLUSIVE, WARN, PASS)
 
 @dataclass(frozen=True)
 class _Finding:
-    """A cause, and the reasons of the waivers that cover it, empty if none does."""
+    """A cause, the reasons of the waivers that cover it (empty if none does), and whether a waiver could."""
 
     cause: Cause
     waiver: str
+    may_be_waived: bool
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ def render(model: Model) -> Iterator[str]:
         limit_verdicts=_LIMIT_VERDICTS,
         kept=kept[:SHOWN_CRITERIA],
         kept_left=max(0, len(kept) - SHOWN_CRITERIA),
-        findings=[_Finding(cause, _waiver_of(model, cause)) for cause in found[:SHOWN_FINDINGS]],
+        findings=[_Finding(cause, _waiver_of(model, cause), _may_be_waived(model, cause)) for cause in found[:SHOWN_FINDINGS]],
         findings_left=max(0, len(found) - SHOWN_FINDINGS),
         waivers=waivers[:SHOWN_WAIVERS],
         waivers_left=max(0, len(waivers) - SHOWN_WAIVERS),
@@ -245,6 +246,19 @@ def _waiver_of(model: Model, cause: Cause) -> str:
     limits = (limit for host in model.hosts if host.label in concerned for limit in host.limits)
     reasons = {limit["worst"]["waiver"] for limit in limits if cause.statement.startswith(limit["limit"])}
     return and_list(sorted(shorten(reason) for reason in reasons if reason))
+
+
+def _may_be_waived(model: Model, cause: Cause) -> bool:
+    """Whether a waiver can excuse a cause on one of its hosts: it excuses a figure that breaks a limit, but no hard failure."""
+    if cause.kind != LIMIT or cause.verdict not in (FAIL, INCONCLUSIVE):
+        return False
+    concerned = set(cause.hosts)
+    for host in model.hosts:
+        if host.label in concerned:
+            limits = [limit for limit in host.limits if limit["verdict"] == cause.verdict and cause.statement.startswith(f"{limit['metric']} ")]
+            if any(limit["worst"]["value"] is not None for limit in limits) and not any(limit["hard"] for limit in limits):
+                return True
+    return False
 
 
 def _sha256(path: str) -> str:

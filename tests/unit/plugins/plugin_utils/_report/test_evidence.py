@@ -46,6 +46,22 @@ def test_each_finding_is_waived_or_to_be_decided(rendered):
     assert ["waived", "latency_p99_9", "storage", "2027-01-31", "CHG7", "no"] in rows_of(text)
 
 
+def test_a_waiver_is_offered_only_if_it_could_excuse_the_finding(tmp_path):
+    limits = [{"metric": "latency_mean", "max": "1 ms"}, {"metric": "latency_p99", "max": "2 ms"}]
+    slow, few = ({"latency_ns": 15_000_000}, {"latency_p99_ns": None})
+    measured = {name: fabricate.tables(fabricate.sweep_rows((4096,), **keys)) for name, keys in (("slow", slow), ("few", few))}
+    directory = fabricate.run_directory(tmp_path, measured, [fabricate.failed("gone")], profile={"name": "mine", "limits": limits})
+    render(directory)
+    pattern = r"^\d+\. \*\*(\w+)\*\*: (?:nothing was measured that )?([\w\\]+).*\n(?:    - (?:Consequence|Next step): .*\n)*    - Decision: (\w+)"
+    found = re.findall(pattern, content(directory, "evidence.md").replace("\\", ""), re.MULTILINE)
+    assert found == [
+        ("fail", "latency_mean", "retest"),
+        ("fail", "latency_p99", "waiver"),
+        ("unreachable", "gone", "retest"),
+        ("inconclusive", "latency_p99", "retest"),
+    ]
+
+
 def test_scope_method_criteria_and_results_are_told(rendered):
     rows = rows_of(content(rendered("certified"), "evidence.md"))
     profile = json.loads(content(rendered("certified"), "run.json"))["profile"]
