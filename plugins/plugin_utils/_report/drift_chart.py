@@ -27,6 +27,8 @@ IMPORTED_MARK = "I"
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 48, 10, 20, 36
 _MOST_DATES = 6
+_DATE = 62
+"""Width of a date."""
 _TICKS = (-0.9, -0.8, -0.7, -0.5, -0.3, -0.2, -0.1, 0.0, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 4.0, 9.0)
 _TICK_DISTANCE = 14
 _WIDEST = (math.log(0.1), math.log(10))
@@ -112,11 +114,17 @@ class _Canvas:
         count = min(_MOST_DATES, len(certificates))
         places = sorted({round(last * number / max(1, count - 1)) for number in range(count)})
         anchors = {0: "start", last: "end"} if last else {}
+        shown, free = places[:1], self.x(0) + _DATE
+        for place in places[1:-1]:
+            if free <= self.x(place) - _DATE / 2 and self.x(place) + _DATE / 2 <= self.x(last) - _DATE:
+                shown.append(place)
+                free = self.x(place) + _DATE / 2
+        shown += places[1:][-1:]
         return Markup("").join(
             Markup('<text x="{:.1f}" y="{}" text-anchor="{}">{}</text>').format(
                 self.x(place), HEIGHT - 6, anchors.get(place, "middle"), certificates[place]["judged_at"][:10]
             )
-            for place in places
+            for place in shown
         )
 
     def marks(self, certificates: Sequence[Mapping[str, Any]]) -> Markup:

@@ -183,3 +183,12 @@ def test_dates_are_those_of_the_first_and_last_certificate(count):
     days = re.findall(r">(\d{4}-\d\d-\d+)<", svg)
     assert (days[0], days[-1]) == (known[0]["judged_at"][:10], known[-1]["judged_at"][:10])
     assert len(days) == min(count, 6)
+
+
+@pytest.mark.parametrize("count", [1, 2, 8, 9, 10, 28])
+def test_the_dates_below_a_chart_do_not_overlap(count):
+    drawn = chart(series([row([100_000.0] * count)]), certificates(count), [])
+    dates = re.findall(r'<text x="([0-9.]+)" y="[0-9]+" text-anchor="(\w+)">(2026-\S+?)</text>', drawn)
+    lefts = [float(x) - {"start": 0, "middle": 31, "end": 62}[anchor] for x, anchor, dummy in dates]
+    assert all(later - earlier >= 62 for earlier, later in zip(lefts, lefts[1:]))
+    assert [dates[0][2], dates[-1][2]] == ["2026-01-01", f"2026-01-{count:02}"]
