@@ -54,7 +54,7 @@ def class_sentence(part: Mapping[str, Any]) -> str:
     if not part["hold_against_class"]:
         return "fewer than 8 volumes were in every run, so each one is held against its own runs"
     worse = f"{part['worse_hosts']} worse; " if part["worse_hosts"] else ""
-    others = "the others" if worse else "all"
+    others = "the others" if worse else "all" if part["moved_together"] or part["worse_together"] else "they"
     if part["lower_bound"] is None:
         return f"{worse}too few others to tell"
     bounds = f"{percent(part['change'])} ({interval(part['lower_bound'], part['upper_bound'])})"

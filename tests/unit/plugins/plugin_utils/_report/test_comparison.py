@@ -84,7 +84,7 @@ def test_the_screen_names_the_worst_and_what_else_changed():
         "  after         none of these hosts (2026-02-01)",
         "  worse         db07: +31 % (+25 % to +38 %), +30 % beyond its class, worst at 64 KiB (+40 %); changed: kernel",
         "                6.1 -> 6.12",
-        "  class         PM1743 (10 volumes): all did not move together, +0.0 % (-1.0 % to +1.0 %)",
+        "  class         PM1743 (10 volumes): they did not move together, +0.0 % (-1.0 % to +1.0 %)",
         "  changed       kernel 6.1 -> 6.12 on 9 volumes",
         "  left out      1 certificate: it was disturbed",
         "  page          x/comparison.html",
@@ -111,7 +111,7 @@ def test_inconclusive_hosts_say_what_would_decide():
         ({"moved_together": True}, "all moved together, +0.0 % (-1.0 % to +1.0 %)"),
         ({"worse_hosts": 2, "outcome": "worse"}, "2 worse; the others did not move together, +0.0 % (-1.0 % to +1.0 %)"),
         ({"worse_hosts": 2, "lower_bound": None}, "2 worse; too few others to tell"),
-        ({"outcome": "inconclusive"}, "all did not move together, +0.0 % (-1.0 % to +1.0 %), inconclusive"),
+        ({"outcome": "inconclusive"}, "they did not move together, +0.0 % (-1.0 % to +1.0 %), inconclusive"),
         ({"worse_together": True}, "all became worse together, +0.0 % (-1.0 % to +1.0 %). Only runs in turn (before, after, before, ...) tell the change"),
     ],
 )
