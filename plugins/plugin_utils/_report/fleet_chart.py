@@ -23,7 +23,7 @@ NAMED = 3
 """How many hosts are named beside a strip."""
 
 _WIDTH = 780
-_LEFT = 100
+_LEFT = 118
 _RIGHT = 560
 """Where the axis ends; the names are beyond it."""
 _TOP = 30
