@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -86,7 +87,7 @@ def _fairness_text(host: Host, workers: Mapping[int, Sequence[tuple[str, Figures
     size, (fast, slow) = max(extremes.items(), key=lambda item: _ratio(item[1][1], item[1][0]))
     ratio = _ratio(slow, fast)
     if ratio <= _FAIR:
-        return f"All {host.words.workers} are alike: the slowest p99 is at most {_units.format_number(ratio)} times the fastest."
+        return f"All {host.words.workers} are alike: their p99 latencies differ by at most {max(1, math.ceil(100 * (ratio - 1)))} %."
     return (
         f"They differ most at {size_text(size)}: {slow[0]} has {_units.format_duration(slow[1]['latency_p99_ns'])} and "
         f"{_units.format_rate(slow[1]['bytes_per_s'] or 0)}, {fast[0]} has {_units.format_duration(fast[1]['latency_p99_ns'])} and "

@@ -122,16 +122,20 @@ def _chart(host: Host, load: str, rows: Sequence[Mapping[str, Any]]) -> Markup:
 
 
 def _limits(host: Host, sizes: Sequence[int]) -> list[tuple[str, float, int, int]]:
-    """Return the tightest upper limit on each line and the block sizes that it judges; one for all rows counts only if there is no other."""
-    found: dict[str, tuple[bool, float, int, int]] = {}
+    """Return the upper limits on each line and the block sizes that they judge, without hard limits and without those that a tighter one covers."""
+    found: set[tuple[str, float, int, int]] = set()
     for limit, span in zip(host.limits, host.spans, strict=True):
         name = str(limit["metric"]).removeprefix("latency_")
-        if span and limit["bound"] == "max" and limit["limit_value"] and name in dict(SERIES):
+        if span and limit["bound"] == "max" and limit["limit_value"] and not limit["hard"] and name in dict(SERIES):
             judged = [size for size in sizes if span[0] <= size <= span[1]]
             if judged:
-                entry = (bool(limit["hard"]), float(limit["limit_value"]), judged[0], judged[-1])
-                found[name] = min(entry, found.get(name, entry))
-    return [(name, value, first, last) for name, (hard, value, first, last) in found.items() if not hard]
+                found.add((name, float(limit["limit_value"]), judged[0], judged[-1]))
+    return sorted(each for each in found if not any(_covers(other, each) for other in found - {each}))
+
+
+def _covers(tighter: tuple[str, float, int, int], limit: tuple[str, float, int, int]) -> bool:
+    """Whether a limit says no more than another one on the same line."""
+    return tighter[0] == limit[0] and tighter[1] <= limit[1] and tighter[2] <= limit[2] and limit[3] <= tighter[3]
 
 
 def _limit(name: str, value: float, left: float, right: float, y: float) -> Markup:

@@ -116,6 +116,14 @@ def test_the_percentile_curve_ends_if_fewer_than_ten_writes_lie_beyond(writes, l
     assert percentile_points([(1000, 19)]) == []
 
 
+def test_each_block_size_has_its_own_limit(tmp_path):
+    limits = [("1 ms", {"max": "64K"}), ("2 ms", {"min": "256K"}), ("5 ms", {"min": "1M"})]
+    profile = {"name": "mine", "limits": [{"metric": "latency_mean", "max": value, "block_size": sizes} for value, sizes in limits]}
+    directory = fabricate.run_directory(tmp_path, {"db07": fabricate.tables()}, profile=profile)
+    (chart,) = latency_charts(build_model(directory).hosts[0])
+    assert [each for each in texts(chart) if each.startswith("limit")] == ["limit of mean 1 ms", "limit of mean 2 ms"]
+
+
 def test_the_percentile_curve_shows_limits(tmp_path):
     percentiles, strips = distribution_charts(host_of(tmp_path))
     assert {"50 %", "90 %", "99 %", "99.9 %", "1 MiB", "Share of writes that took no longer"} <= {*texts(percentiles)}
@@ -211,7 +219,7 @@ def test_queue_managers_are_compared_with_each_other(tmp_path):
 
 def test_alike_queue_managers_are_called_so(tmp_path):
     (fairness,) = worker_charts(host_of(tmp_path, fabricate.sweep_rows(queue_managers=(2,))))
-    assert "All queue managers are alike" in parsed(fairness).find("desc").text
+    assert parsed(fairness).find("desc").text == "All queue managers are alike: their p99 latencies differ by at most 1 %."
 
 
 def test_a_single_queue_manager_is_compared_with_nothing(tmp_path):
