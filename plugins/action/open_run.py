@@ -108,7 +108,7 @@ class ActionModule(ControllerAction):
             "host_array_settings": array_settings(_asked("gate_array_settings", hostvars)),
             "sign_key": try_key(settings["gate_sign_key"]) if settings["gate_sign_key"] else "",
             "history": {"place": place, "required": settings["gate_history_required"]},
-            "baseline": _baseline(settings, place),
+            "baseline": _baseline(settings, place, migrate=not self._task.check_mode),
             "host_classes": {host: str(name) for host, name in _asked("gate_class", hostvars).items() if name},
         }
 
@@ -143,15 +143,18 @@ def tried_history(history: Mapping[str, Any], report_dir: str, create: bool) -> 
     return ""
 
 
-def _baseline(settings: Mapping[str, Any], place: str) -> dict[str, Any]:
-    """Return what the hosts are to be held against, for run.json. Raises SelectionError and HistoryError if a certificate or run that is named is unknown."""
+def _baseline(settings: Mapping[str, Any], place: str, migrate: bool) -> dict[str, Any]:
+    """Return what the hosts are to be held against, for run.json. Raises SelectionError and HistoryError if a certificate or run that is named is unknown.
+
+    A preflight changes nothing, so it does not migrate the history either.
+    """
     names, accept = settings["gate_baseline"], settings["gate_baseline_accept"]
     common = {"margin": settings["gate_margin"], "accept": accept, "named": names}
     if accept or not names:
         return {**common, "kind": "", "certificates": []}
     if names == [LAST]:
         return {**common, "kind": LAST, "certificates": []}
-    with open_history(place) as history:
+    with open_history(place, migrate=migrate) as history:
         return {**common, "kind": CERTIFICATES, "certificates": named_certificates(history, names)}
 
 

@@ -194,3 +194,13 @@ def test_the_default_history_is_made_beside_the_reports_but_not_in_check_mode(tm
     for create in (False, True):
         assert open_run.tried_history({"place": str(place), "required": True}, str(tmp_path / "reports"), create) == ""
         assert place.exists() == create
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_a_preflight_makes_no_tables_to_look_for_a_baseline(tmp_path, check_mode):
+    place = tmp_path / "history.sqlite"
+    place.touch()
+    settings = {"gate_baseline": ["abcdef"], "gate_baseline_accept": False, "gate_margin": 0.1}
+    with pytest.raises(HistoryError):
+        open_run._baseline(settings, str(place), migrate=not check_mode)
+    assert (place.stat().st_size == 0) == check_mode
