@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import MANIFEST, SIGNATURE, STATEMENT, RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, write_file
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing import manifest, ssh_keygen
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.ssh_keygen import Signer, SigningError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.statement import statement
@@ -82,7 +83,7 @@ def _signed(path: str, signer: Signer, files: int) -> tuple[SignedRun | None, li
         return None, [str(error)]
     run_id = directory.run["run_id"]
     if os.path.basename(path) != run_id:
-        return None, [f"the directory contains the signed run {run_id}, and not the one that it is named after; if it is a copy, give it this name"]
+        return None, [f"the directory contains the signed run {printable(run_id)}, and not the one that it is named after; if it is a copy, give it this name"]
     return SignedRun(signer, files, run_id, str(verdict.get("created_at", ""))), []
 
 
