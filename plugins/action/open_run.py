@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import contextlib
+import getpass
 import os
 import platform
 import socket
@@ -116,13 +117,21 @@ class ActionModule(ControllerAction):
         """Return who runs this, and with what. AWX passes its job and user as extra variables."""
         return {
             "hostname": socket.gethostname(),
-            "user": os.environ.get("USER", ""),
+            "user": _user(),
             "awx_job_id": str(task_vars.get("awx_job_id", "")),
             "awx_user_name": str(task_vars.get("awx_user_name", "")),
             "ansible_version": ansible_version,
             "python_version": platform.python_version(),
             "check_mode": bool(self._task.check_mode),
         }
+
+
+def _user() -> str:
+    """Return the name of the user who runs Ansible, empty if that user has none, as in a container."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return ""
 
 
 def tried_history(history: Mapping[str, Any], report_dir: str, create: bool) -> str:

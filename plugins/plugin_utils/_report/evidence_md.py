@@ -108,14 +108,14 @@ class _Kept:
 
 def render(model: Model) -> Iterator[str]:
     """Yield the document's text piece by piece."""
-    found, kept, waivers = causes(model), list(_kept(model.hosts)), _waivers(model)
+    found, kept, waivers, parameters = causes(model), list(_kept(model.hosts)), _waivers(model), dict(parameters_of(model))
     return render_template(
         "evidence.md.j2",
         model=model,
         identity=_identity(model),
         scope=_scope(model),
         method=_method(model),
-        parameters=[pair for pair in parameters_of(model) if pair[0] in PARAMETERS],
+        parameters=[(name, parameters[name]) for name in PARAMETERS if name in parameters],
         profile=_profile(model),
         qualifies=qualifies_of(model),
         criteria=[(limit, shorten(printable(limit.source), LONGEST_TEXT)) for limit in model.criteria[:SHOWN_CRITERIA]],
