@@ -73,7 +73,7 @@ SYMPTOMS = {
         (STORAGE,),
     ),
     "steady": Advice(
-        "the latency was high all the time",
+        "the latency was high on the whole",
         "Ask for the latency that the storage itself reports for this volume. If it is lower, look at the paths and the network between host and storage.",
         (STORAGE,),
     ),

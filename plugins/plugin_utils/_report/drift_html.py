@@ -16,6 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_chart 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_txt import (
     STATES,
     class_sentence,
+    drift_outcome,
     drift_statement,
     event_sentence,
     label_of,
@@ -28,6 +29,7 @@ DRAWN_VOLUMES = 1000
 """The largest number of volumes with a chart, the worst first; the others are in drift.json."""
 OPEN_VOLUMES = 10
 CLASSES = {"drifting": "fail", "conspicuous": "warn", "changed": "inconclusive", "steady": "pass", "short": "none"}
+LEVELS = {"drift": "fail", "no drift": "pass", "unknown": "inconclusive"}
 SIGNS = {"drifting": "\u2717", "conspicuous": "!", "changed": "\u2192", "steady": "\u2713", "short": "\u2013"}
 
 
@@ -38,8 +40,8 @@ def render_drift(drift: Mapping[str, Any]) -> Iterator[str]:
         styles=["host.css", "drift.css"],
         drift=drift,
         statement=drift_statement(drift),
-        outcome="drift" if drift["states"]["drifting"] else "no drift",
-        level="fail" if drift["states"]["drifting"] else "pass",
+        outcome=drift_outcome(drift),
+        level=LEVELS[drift_outcome(drift)],
         figure=figure_text(drift["figure"]),
         margin=_units.format_ratio(drift["margin"]),
         states=STATES,

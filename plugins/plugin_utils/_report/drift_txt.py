@@ -29,12 +29,21 @@ STATES = {
 """The states of a volume, the worst first, and what they mean."""
 
 
+def drift_outcome(drift: Mapping[str, Any]) -> str:
+    """Return the drift of a fleet in a word or two; unknown if no volume has enough certificates."""
+    if drift["states"]["drifting"]:
+        return "drift"
+    return "unknown" if drift["states"]["short"] == len(drift["volumes"]) else "no drift"
+
+
 def drift_statement(drift: Mapping[str, Any]) -> str:
     """Return the drift of a fleet as one sentence."""
     total, counts = len(drift["volumes"]), drift["states"]
     if counts["drifting"]:
         return f"{counts['drifting']} of {_volumes(total)} drifted beyond the control limit, two certificates in a row"
-    parts = [f"none of {_volumes(total)} is beyond its control limit twice in a row"]
+    if drift_outcome(drift) == "unknown":
+        return f"{_volumes(total)} cannot be judged yet, for want of certificates that can be compared"
+    parts = [f"no volume of {total} is beyond its control limit twice in a row"]
     if counts["short"]:
         parts.append(f"{counts['short']} cannot be judged yet")
     return "; ".join(parts)
@@ -45,7 +54,7 @@ def drift_text(drift: Mapping[str, Any], page: str) -> str:
     by_state: dict[str, list[Mapping[str, Any]]] = {state: [] for state in STATES}
     for volume in drift["volumes"]:
         by_state[volume["state"]].append(volume)
-    lines = [f"{'DRIFT' if by_state['drifting'] else 'NO DRIFT'}: {drift_statement(drift)}."]
+    lines = [f"{drift_outcome(drift).upper()}: {drift_statement(drift)}."]
     counts = ", ".join(f"{len(found)} {state}" for state, found in by_state.items() if found)
     lines += wrapped("volumes", f"{counts}; {figure_text(drift['figure'])}, margin {_units.format_ratio(drift['margin'])}")
     lines += _bounded(by_state["drifting"], SHOWN_DRIFTING, lambda each: wrapped("drifting", f"{label_of(each)}: {limit_sentence(each)}", 3))

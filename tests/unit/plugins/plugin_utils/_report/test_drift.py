@@ -84,8 +84,11 @@ def test_the_screen_says_what_drifts_and_what_changed():
 
 def test_a_fleet_without_drift_says_so():
     short = volume("db08", "short", series=[series([row([100_000.0], usual=None, limit=None)])], certificates=certificates(1))
-    text = drift_text(drift(short), "p")
-    assert text.startswith("NO DRIFT: none of 1 volume is beyond its control limit twice in a row; 1 cannot be judged yet.")
+    steady = volume("db09", "steady", series=[series([row([100_000.0] * 6)])], certificates=certificates(6))
+    text = drift_text(drift(short, steady), "p")
+    assert text.startswith("NO DRIFT: no volume of 2 is beyond its control limit twice in a row; 1 cannot be judged yet.")
+    assert drift_text(drift(short), "p").startswith("UNKNOWN: 1 volume cannot be judged yet, for want of certificates")
+    assert '<header class="verdict v-inconclusive">' in "".join(render_drift(drift(short)))
 
 
 def test_a_rate_is_told_as_its_reciprocal():
