@@ -23,7 +23,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import profile_data
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, Tables, printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, KEY_COLUMNS, Tables, printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, WORST_FIRST
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_class import SIZE_VARIES
 
@@ -96,7 +96,9 @@ _LARGEST_FIGURE = (1 << 64) - 1
 _LARGEST_VERSION = (1 << 31) - 1
 """What a column of a database holds."""
 
-_ROW_KEYS = ("block_size_bytes", "load_point", "stream", "operation")
+ROW_KEYS = KEY_COLUMNS[1:-1]
+"""Keys that identify a row: those of results.csv without the number of the step, and without the worker, because a row is that of all workers."""
+
 _LIMIT_KEYS = ("metric", "bound", "limit_value", "value", "method", "confidence", "share", "share_bound", "value_bound", "episode_s", "verdict")
 
 
@@ -316,14 +318,14 @@ def _rows(record: HostRecord, tables: Tables) -> list[dict[str, Any]]:
             said = {name: judgement[name] for name in _LIMIT_KEYS if judgement.get(name) is not None}
             judged.setdefault(_row_key(judgement), []).append(said)
     return [
-        {**{name: row.get(name) for name in (*_ROW_KEYS, *FIGURES)}, "limits": judged.get(_row_key(row), [])}
+        {**{name: row.get(name) for name in (*ROW_KEYS, *FIGURES)}, "limits": judged.get(_row_key(row), [])}
         for row in tables.results
         if row["worker"] == ALL_WORKERS
     ]
 
 
 def _row_key(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(row.get(name) for name in _ROW_KEYS)
+    return tuple(row.get(name) for name in ROW_KEYS)
 
 
 def _check(content: Any) -> None:

@@ -76,6 +76,11 @@ class HostChange:
     after_needed: int | None = None
     reason: str = ""
 
+    @property
+    def lower_bound(self) -> float | None:
+        """The lower confidence bound of the change, which lies as far below it, as a logarithm, as the upper one lies above."""
+        return None if self.bound is None or self.change is None else (1 + self.change) ** 2 / (1 + self.bound) - 1
+
 
 @dataclass(frozen=True)
 class ClassChange:
@@ -335,15 +340,16 @@ def _too_few_runs(host: _Host, delta: float, needed: int | None) -> str:
     enough = f"; {max(before, needed)} before and {max(after, needed)} after can" if needed else ""
     if before == after == 1:
         return f"one run before and one after cannot tell {margin} from the difference between two runs of the same disk{enough}"
-    return f"{_runs(before)} before and {after} after cannot tell {margin} from the difference between runs of the same disk{enough}"
+    return f"{count_runs(before)} before and {after} after cannot tell {margin} from the difference between runs of the same disk{enough}"
 
 
-def _runs(count: int) -> str:
+def count_runs(count: int) -> str:
+    """Return a number of runs in words."""
     return "1 run" if count == 1 else f"{count} runs"
 
 
 def _not_compared(host: _Host, before: int, after: int) -> HostChange:
-    reason = f"it took part in {len(host.before)} of {_runs(before)} before and {len(host.after)} of {after} after"
+    reason = f"it took part in {len(host.before)} of {count_runs(before)} before and {len(host.after)} of {after} after"
     return HostChange(host.name, INCONCLUSIVE, len(host.before), len(host.after), reason=reason)
 
 

@@ -16,7 +16,8 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_ratio
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Entry, newest_of_each_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.baseline import MOST_EARLIER
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ROW_KEYS, Entry, newest_of_each_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare import (
     FEWEST_ALIKE,
     NON_INFERIOR,
@@ -44,11 +45,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 
 SCHEMA_VERSION = 1
 ALPHA = 0.05
-MOST_EARLIER = 20
-"""Earlier certificates of a volume that tell how much its runs differ."""
 OUTCOMES = (WORSE, INCONCLUSIVE, NON_INFERIOR)
 """The worst first."""
-ROW_KEYS = ("block_size_bytes", "load_point", "stream", "operation")
 
 Rows = dict[RowKey, float]
 
@@ -237,8 +235,7 @@ def _without_run(volume: _Volume) -> HostChange:
 
 def _with_its_class(change: HostChange, margin: float) -> HostChange:
     """Say of a host that became worse with its class that no further run of its own can decide more."""
-    lower = _mirrored(change)
-    if change.outcome != INCONCLUSIVE or lower is None or lower <= margin:
+    if change.outcome != INCONCLUSIVE or change.lower_bound is None or change.lower_bound <= margin:
         return change
     return replace(change, reason="it became worse, but no more than its class", runs_needed=None, after_needed=None)
 
@@ -296,7 +293,7 @@ def _host_data(change: HostChange, volume: _Volume | None) -> dict[str, Any]:
         "runs_after": change.runs_after,
         "earlier_runs": len(volume.earlier) if volume else 0,
         "change": change.change,
-        "lower_bound": _mirrored(change),
+        "lower_bound": change.lower_bound,
         "upper_bound": change.bound,
         "beyond_class": change.beyond_class,
         "worst_row": None if change.worst_row is None else {**_row_data(change.worst_row), "change": change.worst_row_change},
@@ -307,11 +304,6 @@ def _host_data(change: HostChange, volume: _Volume | None) -> dict[str, Any]:
         "reason": change.reason,
         "changes": [asdict(each) for each in volume.changes] if volume else [],
     }
-
-
-def _mirrored(change: HostChange) -> float | None:
-    """Return the lower bound of a change, which lies as far below it, as a logarithm, as the upper one lies above."""
-    return None if change.bound is None or change.change is None else (1 + change.change) ** 2 / (1 + change.bound) - 1
 
 
 def _row_data(row: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Entry, newest_of_each_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ROW_KEYS, Entry, newest_of_each_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.drift import (
     FEWEST_EARLIER,
     UNKNOWN,
@@ -56,7 +56,6 @@ STEADY = "steady"
 SHORT = "short"
 STATES = (DRIFTING, CONSPICUOUS, CHANGED, STEADY, SHORT)
 """The worst first: the newest two certificates are beyond the control limit, the newest one is, the figures moved at some time, they did not, too few tell."""
-ROW_KEYS = ("block_size_bytes", "load_point", "stream", "operation")
 
 _Kind = tuple[str, str, str, str]
 """The class, the figure, the version of the method and the parameters: what series have in common whose scatter can be pooled."""

@@ -19,8 +19,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.baseline im
     last_baseline,
     own_entries,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import CertificateError, Entry
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare import NON_INFERIOR, WORSE, HostChange, compare_class
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ROW_KEYS, CertificateError, Entry
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare import NON_INFERIOR, WORSE, HostChange, compare_class, count_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import (
     LATENCY_MEAN,
     THROUGHPUT,
@@ -45,7 +45,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 Rows = dict[RowKey, float]
 
 VERDICTS = {WORSE: FAIL, INCONCLUSIVE: INCONCLUSIVE, NON_INFERIOR: PASS}
-_ROW_KEYS = ("block_size_bytes", "load_point", "stream", "operation")
 _BEGIN = "certify it with gate_baseline_accept: true to begin a baseline, or with gate_baseline: none"
 
 
@@ -264,7 +263,7 @@ class _Fleet:
     # Saying.
 
     def _said(self, volume: _Volume, change: HostChange) -> dict[str, Any]:
-        worst_row = None if change.worst_row is None else {**dict(zip(_ROW_KEYS, change.worst_row)), "change": change.worst_row_change}
+        worst_row = None if change.worst_row is None else {**dict(zip(ROW_KEYS, change.worst_row)), "change": change.worst_row_change}
         return self._made(
             change.outcome,
             reason_of(change, volume.figure, self._baseline["margin"]),
@@ -287,7 +286,7 @@ class _Fleet:
 def _slim(content: Content) -> Content:
     """Return of a certificate what a comparison needs, because a fleet has many of them."""
     kept = ("source", "method_version", "disturbances", "limits_verdict", "verdict", "parameters")
-    rows = [{name: row.get(name) for name in (*_ROW_KEYS, LATENCY_MEAN, THROUGHPUT)} for row in content["rows"]]
+    rows = [{name: row.get(name) for name in (*ROW_KEYS, LATENCY_MEAN, THROUGHPUT)} for row in content["rows"]]
     return {**{key: content[key] for key in kept if key in content}, "rows": rows}
 
 
@@ -303,13 +302,10 @@ def reason_of(change: HostChange, figure: str, margin: float) -> str:
     name = figure.removesuffix("_ns")
     if change.change is None or change.bound is None:
         return f"{name}: {change.reason}{_outlook(change)}"
-    found = f"{name} is {_than(change.change, figure)} than in {_runs(change.runs_before)} before"
+    found = f"{name} is {_than(change.change, figure)} than in {count_runs(change.runs_before)} before"
     if change.outcome == WORSE:
-        # As logarithms, the lower bound lies as far below the change as the upper one lies above.
-        at_least = (1 + change.change) ** 2 / (1 + change.bound) - 1
-        return (
-            f"worse than its baseline: {found} (with 95 % confidence at least {_than(at_least, figure)}, margin {format_ratio(margin)}){_where(change, figure)}"
-        )
+        bound = f"(with 95 % confidence at least {_than(change.lower_bound, figure)}, margin {format_ratio(margin)})"
+        return f"worse than its baseline: {found} {bound}{_where(change, figure)}"
     bound = f"(with 95 % confidence at most {_than(change.bound, figure)}, margin {format_ratio(margin)})"
     if change.outcome == NON_INFERIOR:
         return f"not worse than its baseline: {found} {bound}"
@@ -338,7 +334,3 @@ def _than(change: float, figure: str) -> str:
     """Return a change of a figure, which is given as one for the worse, in words."""
     higher = change if figure != THROUGHPUT else 1 / (1 + change) - 1
     return f"{format_ratio(abs(higher), 2)} {'lower' if higher < 0 else 'higher'}"
-
-
-def _runs(count: int) -> str:
-    return f"{count} run{'' if count == 1 else 's'}"

@@ -25,7 +25,16 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.reproduce im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.stalls import stall_period
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, HostRecord, host_label
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, Tables, TablesError, Words, parse_tables, printable, words_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import (
+    ALL_WORKERS,
+    KEY_COLUMNS,
+    Tables,
+    TablesError,
+    Words,
+    parse_tables,
+    printable,
+    words_of,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import with_variables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, FAIL, GOOD, INCONCLUSIVE, PASS, WARN, WORST_FIRST, badness, rank, worst
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_class import volume_class
@@ -41,7 +50,7 @@ CHARTED_HOSTS = 40
 
 _SHOWN_LEFT_OUT = 5
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
-_ROW_KEYS = ("block_size_bytes", "load_point", "stream", "operation", "worker")
+_ROW_KEYS = KEY_COLUMNS[1:]
 """Columns and keys that identify the row of a judgement."""
 _SHOWN_LIMIT_KEYS = (
     "limit",
