@@ -1,0 +1,97 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Calls that may hang in the kernel, for example on a file system whose storage no longer answers, each in a process of its own.
+
+Private to this collection; it may change at any time.
+"""
+
+from __future__ import absolute_import, division, print_function
+
+__metaclass__ = type
+
+import json
+import os
+import select
+import signal
+import time
+
+
+class TimeLimitError(Exception):
+    """A call that did not answer in time, or that failed; the message says which."""
+
+
+def call_all(functions, limit_s):
+    """Call all functions at the same time, without arguments. Return for each what it returned, or a TimeLimitError.
+
+    What a function returns must be what JSON can hold. A process that cannot be killed is left behind. It ends when its call returns.
+    """
+    children = [_start(function) for function in functions]
+    deadline_s = time.monotonic() + limit_s
+    try:
+        texts = _read_all([descriptor for dummy, descriptor in children], deadline_s)
+    finally:
+        for pid, descriptor in children:
+            os.close(descriptor)
+            _end(pid)
+    return [_answer(text, limit_s) for text in texts]
+
+
+def _start(function):
+    """Return the process and the descriptor that its answer comes from."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid:
+        os.close(writer)
+        return pid, reader
+    try:
+        os.setsid()
+        # Whoever waits for the end of this program's output must not wait for a process that hangs.
+        null = os.open(os.devnull, os.O_RDWR)
+        for descriptor in (0, 1, 2):
+            os.dup2(null, descriptor)
+        text = _called(function).encode("utf-8", "surrogateescape")
+        while text:
+            text = text[os.write(writer, text) :]
+    finally:
+        os._exit(0)
+
+
+def _called(function):
+    try:
+        return json.dumps(dict(value=function()))
+    except Exception as error:  # whatever it is, the parent reports it
+        return json.dumps(dict(error=str(error) or type(error).__name__))
+
+
+def _read_all(descriptors, deadline_s):
+    """Return the text that came from each descriptor until its end; None if the end did not come in time."""
+    texts, open_ones = dict((descriptor, b"") for descriptor in descriptors), set(descriptors)
+    while open_ones:
+        ready = select.select(sorted(open_ones), [], [], max(0, deadline_s - time.monotonic()))[0]
+        if not ready:
+            break
+        for descriptor in ready:
+            part = os.read(descriptor, 65536)
+            texts[descriptor] += part
+            if not part:
+                open_ones.discard(descriptor)
+    return [None if descriptor in open_ones else texts[descriptor] for descriptor in descriptors]
+
+
+def _end(pid):
+    """Kill the process and wait for its end, unless it hangs in the kernel."""
+    os.kill(pid, signal.SIGKILL)
+    end_s = time.monotonic() + 0.2
+    while os.waitpid(pid, os.WNOHANG)[0] == 0 and time.monotonic() < end_s:
+        time.sleep(0.005)
+
+
+def _answer(text, limit_s):
+    if text is None:
+        return TimeLimitError("no answer within %d s" % limit_s)
+    try:
+        content = json.loads(text.decode("utf-8", "surrogateescape"))
+    except ValueError:
+        return TimeLimitError("its process ended without an answer")
+    return TimeLimitError(content["error"]) if "error" in content else content["value"]
