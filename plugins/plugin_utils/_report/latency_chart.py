@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import Line, NoLine, fit_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import (
     BOTTOM,
     LEFT,
@@ -33,54 +33,6 @@ from markupsafe import Markup
 
 SERIES = (("max", "latency_max_ns"), ("p99", "latency_p99_ns"), ("mean", "latency_mean_ns"), ("p50", "latency_p50_ns"))
 """The lines: the name, which is also that of the metric without its prefix, and the column."""
-
-GOOD_FIT = 0.15
-"""A fitted line is shown if no mean is further from it than this share of itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fit:
-    """The line L0 + size / rate through mean latencies, and how far the furthest mean is from it, as a share."""
-
-    base_ns: float
-    bytes_per_ns: float
-    error: float
-
-    def at(self, size: float) -> float:
-        return self.base_ns + size / self.bytes_per_ns
-
-    def sentence(self) -> str:
-        per_us = 1000 * self.bytes_per_ns
-        amount = f"{_units.format_number(per_us / 1000)} KB" if per_us >= 1000 else f"{_units.format_number(per_us)} B"
-        return (
-            f"Each write costs about {_units.format_duration(self.base_ns)} plus 1 us per {amount} "
-            f"({_units.format_rate(1e9 * self.bytes_per_ns)}); the means follow this within {max(1, math.ceil(100 * self.error))} %."
-        )
-
-
-def fit(points: Sequence[tuple[float, float]]) -> Fit | None:
-    """Return the line through mean latencies by block size that has the least relative error, None if fewer than 3 follow one."""
-    if len({size for size, mean in points}) < 3:
-        return None
-    # Each point is divided by its mean, so that 10 % of a small write counts as much as 10 % of a large one.
-    a, b, c, d, e = (math.fsum(term(size, mean) for size, mean in points) for term in _TERMS)
-    determinant = a * c - b * b
-    if determinant <= 1e-12 * a * c:
-        return None
-    base, slope = (d * c - b * e) / determinant, (a * e - b * d) / determinant
-    if base <= 0 or slope <= 0:
-        return None
-    error = max(abs(base + slope * size - mean) / mean for size, mean in points)
-    return Fit(base, 1 / slope, error) if error <= GOOD_FIT else None
-
-
-_TERMS = (
-    lambda size, mean: 1 / mean**2,
-    lambda size, mean: size / mean**2,
-    lambda size, mean: size**2 / mean**2,
-    lambda size, mean: 1 / mean,
-    lambda size, mean: size / mean,
-)
 
 
 def latency_charts(host: Host) -> list[Markup]:
@@ -109,16 +61,33 @@ def _chart(host: Host, load: str, rows: Sequence[Mapping[str, Any]]) -> Markup:
     limits = _limits(host, sizes)
     x = LogAxis.around(sizes, LEFT, RIGHT)
     y = LogAxis.around([value for points in lines.values() for size, value in points] + [value for name, value, first, last in limits], BOTTOM, TOP)
-    fitted = fit(lines["mean"])
+    fitted = _fitted(lines["mean"])
     parts = [duration_grid(y, "Latency"), level_grid(((x.place(size), size_text(size)) for size in sizes), "Block size")]
     parts += [_limit(name, value, x.place(first), x.place(last), y.place(value)) for name, value, first, last in limits]
     if fitted:
         steps = [sizes[0] * (sizes[-1] / sizes[0]) ** (number / 24) for number in range(25)]
-        parts.append(line("fit", [(x.place(size), y.place(fitted.at(size))) for size in steps if y.holds(fitted.at(size))]))
+        parts.append(line("fit", [(x.place(size), y.place(fitted.latency_ns(size))) for size in steps if y.holds(fitted.latency_ns(size))]))
     places = {name: [(x.place(size), y.place(value)) for size, value in points] for name, points in lines.items()}
     parts += [line(name, points, dots=True) for name, points in places.items()]
     parts.append(end_labels((points[-1][1], name, name) for name, points in places.items() if points))
     return chart("latency", f"Latency over block size{load}", _description(lines, limits, fitted), Markup("").join(parts))
+
+
+def _fitted(means: Sequence[tuple[int, float]]) -> Line | None:
+    try:
+        return fit_line(means)
+    except NoLine:
+        return None
+
+
+def line_sentence(fitted: Line) -> str:
+    """Return what a line says of the writes, and how well they follow it."""
+    per_us = 1000 * fitted.bytes_per_ns
+    amount = f"{_units.format_number(per_us / 1000)} KB" if per_us >= 1000 else f"{_units.format_number(per_us)} B"
+    return (
+        f"Each write costs about {_units.format_duration(fitted.base_ns)} plus 1 us per {amount} "
+        f"({_units.format_rate(1e9 * fitted.bytes_per_ns)}); the means follow this within {max(1, math.ceil(100 * fitted.worst))} %."
+    )
 
 
 def _limits(host: Host, sizes: Sequence[int]) -> list[tuple[str, float, int, int]]:
@@ -144,12 +113,12 @@ def _limit(name: str, value: float, left: float, right: float, y: float) -> Mark
     return mark + text(f"limit {name}", left - 4, y - 3, f"limit of {name} {_units.format_duration(value)}")
 
 
-def _description(lines: Mapping[str, Sequence[tuple[int, float]]], limits: Sequence[tuple[str, float, int, int]], fitted: Fit | None) -> str:
+def _description(lines: Mapping[str, Sequence[tuple[int, float]]], limits: Sequence[tuple[str, float, int, int]], fitted: Line | None) -> str:
     points = lines["mean"] or next(points for points in lines.values() if points)
     first, last = points[0], points[-1]
     parts = [f"Mean {_units.format_duration(first[1])} at {size_text(first[0])} and {_units.format_duration(last[1])} at {size_text(last[0])}."]
     if limits:
         parts.append("Dashed: " + ", ".join(f"limit of {name} {_units.format_duration(value)}" for name, value, *span in limits) + ".")
     if fitted:
-        parts.append(f"{fitted.sentence()} This is the dotted line.")
+        parts.append(f"{line_sentence(fitted)} This is the dotted line.")
     return " ".join(parts)

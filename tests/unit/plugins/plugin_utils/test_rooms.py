@@ -15,13 +15,14 @@ PLUGINS = Path(__file__).resolve().parents[4] / "plugins"
 PREFIX = "ansible_collections.mqops.logdisk.plugins.plugin_utils."
 MAY_IMPORT = {
     "_run": {"_run"},
-    "_judge": {"_run", "_numerics", "_judge"},
+    "_estimate": {"_run", "_estimate"},
+    "_judge": {"_run", "_numerics", "_estimate", "_judge"},
     "_fleet": {"_run", "_fleet"},
     "_tester": {"_tester"},
     "_history": {"_run", "_numerics", "_history"},
     "_numerics": {"_numerics"},
     "_signing": {"_run", "_signing"},
-    "_report": {"_run", "_judge", "_numerics", "_fleet", "_report"},
+    "_report": {"_run", "_judge", "_numerics", "_estimate", "_fleet", "_report"},
 }
 
 

@@ -10,13 +10,14 @@ import re
 import xml.etree.ElementTree as ET
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import fit_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import LogAxis, end_labels, thinned
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.bound_chart import bound_bar
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.distribution_chart import distribution_charts, percentile_points, quantile_ns
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.dots_chart import first_pass_charts, worker_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.host_section import HostSection
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.latency_chart import fit, latency_charts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.latency_chart import latency_charts, line_sentence
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.seconds_chart import seconds_charts, stalls
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import words_of
@@ -45,38 +46,8 @@ def paths(chart, name):
     return [element for element in parsed(chart).iter("path") if element.get("class") == name]
 
 
-@pytest.mark.parametrize(
-    ("points", "base_us", "gb_per_s"),
-    [
-        ([(4096, 193_251), (65536, 242_013), (1048576, 1_022_203)], 190, 1.26),
-        ([(4096, 200_000), (8192, 204_096), (16384, 212_288), (65536, 261_440)], 195.904, 1.0),
-    ],
-)
-def test_means_that_follow_a_line_have_a_fit(points, base_us, gb_per_s):
-    found = fit(points)
-    assert found.base_ns == pytest.approx(base_us * 1000, rel=1e-3)
-    assert found.bytes_per_ns == pytest.approx(gb_per_s, rel=1e-3)
-    assert found.error < 1e-3
-
-
-@pytest.mark.parametrize(
-    "points",
-    [
-        [],
-        [(4096, 100_000), (8192, 110_000)],
-        [(4096, 100_000), (4096, 100_000), (4096, 100_000)],
-        [(4096, 300_000), (65536, 200_000), (1048576, 100_000)],
-        [(4096, 100_000), (65536, 400_000), (262144, 410_000), (1048576, 3_000_000)],
-        [(4096, 1_000), (65536, 900_000), (1048576, 14_400_000)],
-    ],
-    ids=["nothing", "two sizes", "one size", "falls", "bent", "no base"],
-)
-def test_other_means_have_none(points):
-    assert fit(points) is None
-
-
 def test_the_fit_is_said_in_words():
-    assert fit([(4096, 193_251), (65536, 242_013), (1048576, 1_022_203)]).sentence() == (
+    assert line_sentence(fit_line([(4096, 193_251), (65536, 242_013), (1048576, 1_022_203)])) == (
         "Each write costs about 190 us plus 1 us per 1.26 KB (1,260 MB/s); the means follow this within 1 %."
     )
 

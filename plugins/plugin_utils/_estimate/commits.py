@@ -1,0 +1,112 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Commits per second of applications that commit without think time, from the latency of the logger's writes.
+
+Each queue manager has one logger with one outstanding write. While it is in flight, the commits of other applications accumulate, and the next write takes
+them all, up to the size of the log buffer. With at least two applications, two cohorts alternate: the applications that a write releases commit again just
+after the next write has started, so each write carries the commits of one half of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+OVERHEAD_BYTES = 1464
+"""What the log holds of a message besides the message itself, for its put and its get together."""
+PAGE_BYTES = 4096
+DEFAULT_BUFFER_BYTES = 512 * PAGE_BYTES
+"""The largest write of the logger by default (LogBufferPages=0)."""
+
+NS_PER_KM = 10_000.0
+"""How long light takes for a kilometre of fibre and back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Applications of one queue manager that commit as fast as they can.
+
+    remote_delay_ns is how much longer than the local write the storage takes until its remote side has acknowledged the write.
+    """
+
+    applications: int
+    message_bytes: int
+    puts_per_commit: int = 1
+    buffer_bytes: int = DEFAULT_BUFFER_BYTES
+    remote_delay_ns: float = 0.0
+
+    @property
+    def record_bytes(self) -> int:
+        """What one commit adds to the log."""
+        return log_bytes(self.message_bytes, self.puts_per_commit)
+
+
+@dataclass(frozen=True, slots=True)
+class Commits:
+    """What a load comes to. write_bytes is the size of the logger's writes, cycle_ns what one of them takes with its remote delay.
+
+    buffer_limited says that the log buffer, rather than the number of applications, limits the rate. log_bytes_per_s counts what commits add to the log.
+    """
+
+    commits_per_s: float
+    messages_per_s: float
+    bytes_per_s: float
+    log_bytes_per_s: float
+    commit_latency_ns: float
+    write_bytes: int
+    cycle_ns: float
+    buffer_limited: bool
+
+
+def log_bytes(message_bytes: int, messages: float = 1) -> int:
+    """Return what messages add to the log."""
+    return math.ceil(messages * (message_bytes + OVERHEAD_BYTES))
+
+
+def write_size(data_bytes: float, buffer_bytes: int = DEFAULT_BUFFER_BYTES) -> int:
+    """Return the size of the write that takes what waits: whole pages, at most the log buffer."""
+    return min(buffer_bytes, math.ceil(data_bytes / PAGE_BYTES) * PAGE_BYTES)
+
+
+def estimate_commits(latency_ns: Callable[[float], float], load: Load) -> Commits:
+    """Return what a load comes to on a volume with this mean latency by size of write."""
+    by_applications = _alone if load.applications == 1 else _cohorts
+    rate, size = by_applications(latency_ns, load)
+    full = _cycle_ns(latency_ns, load, load.buffer_bytes)
+    # In writes per nanosecond; a commit larger than the buffer takes several.
+    by_buffer = load.buffer_bytes / (load.record_bytes * full)
+    limited = load.applications > 1 and by_buffer < rate
+    rate = by_buffer if limited else rate
+    return Commits(
+        commits_per_s=1e9 * rate,
+        messages_per_s=1e9 * rate * load.puts_per_commit,
+        bytes_per_s=1e9 * rate * load.puts_per_commit * load.message_bytes,
+        log_bytes_per_s=1e9 * rate * load.record_bytes,
+        commit_latency_ns=load.applications / rate,
+        write_bytes=load.buffer_bytes if limited else size,
+        cycle_ns=full if limited else _cycle_ns(latency_ns, load, size),
+        buffer_limited=limited,
+    )
+
+
+def _cycle_ns(latency_ns: Callable[[float], float], load: Load, size_bytes: int) -> float:
+    return latency_ns(size_bytes) + load.remote_delay_ns
+
+
+def _alone(latency_ns: Callable[[float], float], load: Load) -> tuple[float, int]:
+    """Return commits per nanosecond and the largest write of a single application, whose commit takes several writes if it is larger than the buffer."""
+    full_writes, rest = divmod(load.record_bytes, load.buffer_bytes)
+    sizes = [write_size(rest, load.buffer_bytes)] if rest else []
+    needed = full_writes * _cycle_ns(latency_ns, load, load.buffer_bytes) if full_writes else 0.0
+    needed += sum(_cycle_ns(latency_ns, load, size) for size in sizes)
+    return 1 / needed, load.buffer_bytes if full_writes else sizes[0]
+
+
+def _cohorts(latency_ns: Callable[[float], float], load: Load) -> tuple[float, int]:
+    """Return commits per nanosecond and the larger write of two cohorts that alternate; an odd number of applications makes them differ by one."""
+    halves = (load.applications - load.applications // 2, load.applications // 2)
+    sizes = [write_size(half * load.record_bytes, load.buffer_bytes) for half in halves]
+    return load.applications / sum(_cycle_ns(latency_ns, load, size) for size in sizes), sizes[0]

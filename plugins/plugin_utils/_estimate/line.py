@@ -1,0 +1,80 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The line that write latency follows over the size of the write: so much for each write, and so much for each byte."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+MOST_SCATTER = 0.25
+"""Means that scatter around the line by more than this share of themselves (standard deviation) do not follow it."""
+
+_FEWEST_SIZES = 3
+
+
+class NoLine(Exception):
+    """Mean latencies that do not follow a line; the message is a clause that says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The latency L0 + size / rate.
+
+    base_error_ns and bytes_per_ns_error are standard errors, from how far the means lie from the line. worst is how far the furthest one does, as a share of
+    that mean. smallest_bytes and largest_bytes are the sizes between which the line was measured.
+    """
+
+    base_ns: float
+    bytes_per_ns: float
+    base_error_ns: float
+    bytes_per_ns_error: float
+    worst: float
+    smallest_bytes: float
+    largest_bytes: float
+
+    def latency_ns(self, size_bytes: float) -> float:
+        """Return the mean latency of writes of a size."""
+        return self.base_ns + size_bytes / self.bytes_per_ns
+
+
+def fit_line(points: Sequence[tuple[float, float]]) -> Line:
+    """Return the line through mean latencies, given as (size in bytes, mean in ns), that has the least relative error. Raises NoLine."""
+    sizes = {size for size, mean in points}
+    if len(sizes) < _FEWEST_SIZES:
+        raise NoLine(f"it takes the means of at least {_FEWEST_SIZES} sizes of write, and there are {len(sizes)}")
+    # Each point is divided by its mean, so that 10 % of a small write counts as much as 10 % of a large one.
+    a, b, c, d, e = (math.fsum(term(size, mean) for size, mean in points) for term in _TERMS)
+    determinant = a * c - b * b
+    if determinant <= 1e-12 * a * c:
+        raise NoLine("the sizes of write are too alike")
+    base, slope = (d * c - b * e) / determinant, (a * e - b * d) / determinant
+    if base <= 0:
+        raise NoLine("by the line, a write of no bytes would take no time")
+    if slope <= 0:
+        raise NoLine("the latency does not grow with the size of the write")
+    residuals = [(base + slope * size) / mean - 1 for size, mean in points]
+    scatter = math.sqrt(math.fsum(residual**2 for residual in residuals) / (len(points) - 2))
+    if scatter > MOST_SCATTER:
+        raise NoLine(f"the means scatter around the line by {scatter:.0%} of themselves (standard deviation), and at most {MOST_SCATTER:.0%} count as a line")
+    return Line(
+        base_ns=base,
+        bytes_per_ns=1 / slope,
+        base_error_ns=scatter * math.sqrt(c / determinant),
+        bytes_per_ns_error=scatter * math.sqrt(a / determinant) / slope**2,
+        worst=max(map(abs, residuals)),
+        smallest_bytes=min(sizes),
+        largest_bytes=max(sizes),
+    )
+
+
+_TERMS = (
+    lambda size, mean: 1 / mean**2,
+    lambda size, mean: size / mean**2,
+    lambda size, mean: size**2 / mean**2,
+    lambda size, mean: 1 / mean,
+    lambda size, mean: size / mean,
+)

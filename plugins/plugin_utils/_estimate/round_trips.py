@@ -1,0 +1,42 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Request/reply applications, as IBM measured them: what they reach by the latency of the logger's writes.
+
+A round trip puts and gets two messages, and with many applications it takes as long as about 6.5 writes of the logger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import log_bytes, write_size
+
+WRITES_PER_ROUND_TRIP = 6.5
+MESSAGES_PER_ROUND_TRIP = 2
+LARGEST_BUFFER_BYTES = 16 << 20
+"""The log buffer of IBM's measurements, the largest that there is (LogBufferPages=4096)."""
+BUSY_SHARE = 0.95
+"""The share of the time for which a saturated logger has a write in flight."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTrips:
+    """What request/reply clients reach. peak_log_bytes_per_s is what the logger can write at most in writes of this size."""
+
+    round_trips_per_s: float
+    write_bytes: int
+    write_ns: float
+    peak_log_bytes_per_s: float
+
+
+def estimate_round_trips(latency_ns: Callable[[float], float], clients: int, message_bytes: int, buffer_bytes: int = LARGEST_BUFFER_BYTES) -> RoundTrips:
+    """Return what request/reply clients reach on a volume with this mean latency by size of write."""
+    round_trip_bytes = log_bytes(message_bytes, MESSAGES_PER_ROUND_TRIP)
+    size = write_size(clients * round_trip_bytes / WRITES_PER_ROUND_TRIP, buffer_bytes)
+    write_ns = latency_ns(size)
+    by_clients = clients / (WRITES_PER_ROUND_TRIP * write_ns)
+    by_buffer = buffer_bytes / (round_trip_bytes * latency_ns(buffer_bytes))
+    return RoundTrips(1e9 * min(by_clients, by_buffer), size, write_ns, 1e9 * BUSY_SHARE * size / write_ns)

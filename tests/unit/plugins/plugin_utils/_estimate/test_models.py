@@ -1,0 +1,110 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The models against their closed forms."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.arrivals import mean_commit_wait_ns
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import DEFAULT_BUFFER_BYTES, OVERHEAD_BYTES, Load, estimate_commits
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import fit_line
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.round_trips import estimate_round_trips
+
+MIB = 1 << 20
+SAN = fit_line([(size, 193_000 + size / 1.26) for size in (4096, 65536, MIB, 4 * MIB)])
+
+
+def one_ms(size_bytes):
+    """A disk with a constant 1 ms in every write."""
+    return 1e6
+
+
+def pages(data_bytes):
+    return math.ceil(data_bytes / 4096) * 4096
+
+
+@pytest.mark.parametrize(
+    ("applications", "message_bytes", "commits_per_s"),
+    [
+        (1, 100, 1000),
+        (2, 100, 1000),
+        (10, 100, 5000),
+        (100, 2048, 50_000),
+        # 500 records of 3,512 bytes are less than the buffer of 2 MiB, and 500 of 21,944 are more.
+        (1000, 2048, 500_000),
+        (1000, 20480, 1000 * DEFAULT_BUFFER_BYTES / 21944),
+        (100, MIB, 1000 * DEFAULT_BUFFER_BYTES / (MIB + OVERHEAD_BYTES)),
+        # A commit of 3 MiB takes two writes.
+        (1, 3 * MIB, 500),
+    ],
+)
+def test_commits_with_a_constant_write_latency(applications, message_bytes, commits_per_s):
+    found = estimate_commits(one_ms, Load(applications, message_bytes))
+    assert found.commits_per_s == pytest.approx(commits_per_s)
+    assert found.commit_latency_ns == pytest.approx(1e9 * applications / commits_per_s)
+    assert found.bytes_per_s == pytest.approx(commits_per_s * message_bytes)
+    assert found.log_bytes_per_s == pytest.approx(commits_per_s * (message_bytes + OVERHEAD_BYTES))
+    assert found.buffer_limited == (applications > 1 and applications * (message_bytes + OVERHEAD_BYTES) > 2 * DEFAULT_BUFFER_BYTES)
+
+
+@pytest.mark.parametrize("applications", [2, 10, 60, 100])
+def test_two_cohorts_alternate(applications):
+    size = pages(applications / 2 * (2048 + OVERHEAD_BYTES))
+    found = estimate_commits(SAN.latency_ns, Load(applications, 2048))
+    assert found.write_bytes == size
+    assert found.cycle_ns == pytest.approx(193_000 + size / 1.26)
+    assert found.commits_per_s == pytest.approx(1e9 * applications / (2 * found.cycle_ns))
+
+
+def test_the_cohorts_of_three_applications_differ():
+    large, small = pages(2 * (2048 + OVERHEAD_BYTES)), pages(2048 + OVERHEAD_BYTES)
+    assert estimate_commits(SAN.latency_ns, Load(3, 2048)).commits_per_s == pytest.approx(3e9 / (2 * 193_000 + (large + small) / 1.26))
+
+
+def test_a_larger_buffer_helps_only_if_the_buffer_limits():
+    def rate(applications, buffer_bytes):
+        return estimate_commits(SAN.latency_ns, Load(applications, 20480, buffer_bytes=buffer_bytes)).commits_per_s
+
+    assert rate(1000, 16 * MIB) > 1.05 * rate(1000, 2 * MIB)
+    assert rate(10, 16 * MIB) == rate(10, 2 * MIB)
+
+
+def test_several_puts_share_a_commit():
+    found = estimate_commits(one_ms, Load(10, 1000, puts_per_commit=4))
+    assert (found.commits_per_s, found.messages_per_s) == pytest.approx((5000, 20_000))
+    assert found.write_bytes == pages(5 * 4 * (1000 + OVERHEAD_BYTES))
+
+
+@pytest.mark.parametrize(("applications", "commits_per_s"), [(1, 1e9 / 1.5e6), (10, 10 * 1e9 / (2 * 1.5e6))])
+def test_a_remote_delay_adds_to_each_write(applications, commits_per_s):
+    assert estimate_commits(one_ms, Load(applications, 2048, remote_delay_ns=500_000)).commits_per_s == pytest.approx(commits_per_s)
+
+
+def test_round_trips_take_six_and_a_half_writes():
+    found = estimate_round_trips(SAN.latency_ns, 60, 2048)
+    assert found.write_bytes == pages(60 * (2048 + OVERHEAD_BYTES) * 2 / 6.5)
+    assert found.round_trips_per_s == pytest.approx(1e9 * 60 / (6.5 * found.write_ns))
+    assert found.peak_log_bytes_per_s == pytest.approx(1e9 * 0.95 * found.write_bytes / SAN.latency_ns(found.write_bytes))
+
+
+def test_round_trips_write_no_more_than_the_buffer():
+    found = estimate_round_trips(SAN.latency_ns, 1000, MIB)
+    assert found.write_bytes == 16 * MIB
+    assert found.round_trips_per_s * 2 * (MIB + OVERHEAD_BYTES) == pytest.approx(1e9 * 16 * MIB / SAN.latency_ns(16 * MIB))
+
+
+@pytest.mark.parametrize(
+    ("commits_per_s", "variation", "writes"),
+    [(0, 0.0, 1.5), (0, 1.0, 2.0), (5000, 0.0, 1.5 / (1 - 5000 * 3512 / 1.26e9))],
+    ids=["idle", "writes that vary", "a seventieth of the log's rate"],
+)
+def test_commits_that_arrive_wait_for_the_rest_of_a_write_and_for_their_own(commits_per_s, variation, writes):
+    assert mean_commit_wait_ns(SAN, commits_per_s, 3512, variation) == pytest.approx(193_000 * writes)
+
+
+def test_a_log_that_cannot_keep_up_has_no_mean_wait():
+    assert mean_commit_wait_ns(SAN, 1.26e9 / 3512, 3512, 0.0) is None
