@@ -10,106 +10,107 @@ from __future__ import absolute_import, division, print_function
 
 __metaclass__ = type
 
-import errno
 import os
 import re
-import stat
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _ini_files
 
 MQS_INI = "/var/mqm/mqs.ini"
-INI_MAX_BYTES = 1 << 20
 QUEUE_MANAGER_FILES = re.compile(r"\A(S[0-9]{7}\.LOG|amqhlctl\.lfh|amqhlctl\.[0-9]+|qm\.ini|mqs\.ini|qmanager|QMQMOBJCAT)\Z")
-LOG_PAGE_BYTES = 4096
+MOST_PROC_BYTES = 1 << 20
 QUEUE_MANAGER_PROCESSES = frozenset(("amqzmuc0", "amqzxma0"))
 
 
-def parse_stanzas(text):
-    """Parse a qm.ini or mqs.ini: return its stanzas in order, each as (name, dict of its keys).
-
-    A line without indentation that ends in a colon opens a stanza; indented ``Key=value`` lines belong
-    to it; ``#`` and ``;`` start comments. Keys keep their case, values lose surrounding blanks. Malformed
-    lines are skipped.
-    """
-    stanzas = []
-    for line in text.splitlines():
-        bare = line.strip()
-        if not bare or bare[0] in "#;":
+def queue_manager_stanzas(stanzas):
+    """Return ``(found, problems)``: the stanza of each queue manager by name, and what is wrong with others."""
+    found, problems = {}, []
+    for stanza in stanzas:
+        if not stanza.named("QueueManager"):
             continue
-        if not line[0].isspace() and bare.endswith(":"):
-            stanzas.append((bare[:-1].strip(), {}))
-        elif stanzas and "=" in bare:
-            key, dummy, value = bare.partition("=")
-            stanzas[-1][1][key.strip()] = value.strip()
-    return stanzas
+        try:
+            stanza.check()
+            name = stanza.text("Name")
+            if name is None:
+                raise stanza.error(stanza.line, "this stanza QueueManager has no Name")
+            if name in found:
+                raise stanza.error(stanza.line_of("Name"), "Name is %r again, as in the stanza in line %d" % (name, found[name].line))
+            found[name] = stanza
+        except _ini_files.IniError as error:
+            problems.append(str(error))
+    return found, problems
 
 
 def qm_ini_path(stanza):
-    """Return the path of the qm.ini that a QueueManager stanza of mqs.ini points to, or None."""
-    if stanza.get("DataPath"):
-        return os.path.join(stanza["DataPath"], "qm.ini")
-    if stanza.get("Prefix") and stanza.get("Directory"):
-        return os.path.join(stanza["Prefix"], "qmgrs", stanza["Directory"], "qm.ini")
-    return None
+    """Return the path of the qm.ini that a QueueManager stanza of mqs.ini points to. Raises IniError."""
+    data_path = stanza.path_of("DataPath")
+    if data_path:
+        return os.path.join(data_path, "qm.ini")
+    prefix, directory = stanza.path_of("Prefix"), stanza.text("Directory")
+    if not prefix or not directory:
+        raise stanza.error(stanza.line, "the stanza of %s has neither DataPath nor both Prefix and Directory" % stanza.text("Name"))
+    if "/" in directory:
+        raise stanza.error(stanza.line_of("Directory"), "Directory is %r, but must be a name" % directory)
+    return os.path.join(prefix, "qmgrs", directory, "qm.ini")
 
 
-def log_path(qm_ini_text):
-    """Return LogPath of the Log stanza, or None."""
-    for name, keys in parse_stanzas(qm_ini_text):
-        if name == "Log" and keys.get("LogPath"):
-            return keys["LogPath"]
-    return None
+def log_stanza(stanza):
+    """Return the stanza Log of the queue manager with this stanza in mqs.ini; None if its qm.ini has none. Raises IniError."""
+    path = qm_ini_path(stanza)
+    stanzas = _ini_files.read(path)
+    if stanzas is None:
+        raise _ini_files.IniError("%s, the configuration file of %s, does not exist" % (path, stanza.text("Name")))
+    return _ini_files.only(stanzas, "Log")
 
 
-def log_set_bytes(qm_ini_text):
-    """Return how many bytes the files of the recovery log have together, by the Log stanza and MQ's defaults; None without a
-    stanza, or if it holds what is not a number."""
-    for name, keys in parse_stanzas(qm_ini_text):
-        if name == "Log":
-            try:
-                files = int(keys.get("LogPrimaryFiles", 3)) + int(keys.get("LogSecondaryFiles", 2))
-                return files * int(keys.get("LogFilePages", 4096)) * LOG_PAGE_BYTES
-            except ValueError:
-                return None
-    return None
+def log_ring_bytes(log):
+    """Return how many bytes the primary files of a recovery log have together, by the stanza Log and MQ's defaults. Raises IniError."""
+    settings = _ini_files.log_settings(log)
+    pages, files = (settings.get(key, default) for key, dummy, dummy, default in _ini_files.LOG_NUMBERS[:2])
+    return pages * files * _ini_files.LOG_PAGE_BYTES
 
 
 def largest_log_set_bytes(names, mqs_ini=MQS_INI):
-    """Return the bytes of the largest recovery log among the queue managers of these names; None if this user can read the
-    qm.ini of none of them."""
+    """Return the bytes of the primary files of the largest recovery log among the queue managers of these names; None if this user can read
+    the qm.ini of none of them."""
     found = []
-    for name, keys in parse_stanzas(_read(mqs_ini) or ""):
-        ini = qm_ini_path(keys) if name == "QueueManager" and keys.get("Name") in names else None
-        found.append(log_set_bytes(_read(ini) or "") if ini else None)
+    for name, stanza in _configured(mqs_ini)[0].items():
+        try:
+            log = log_stanza(stanza) if name in names else None
+            found.append(log_ring_bytes(log) if log else None)
+        except _ini_files.IniError:
+            continue
     return max((size for size in found if size is not None), default=None)
 
 
 def configured_log_paths(mqs_ini=MQS_INI):
     """Return ``(paths, unknown)``: LogPath by queue manager name as far as this user may read it, and
     one sentence for each item that could not be determined."""
-    text = _read(mqs_ini)
-    if text is None:
-        return {}, ["%s exists but cannot be read" % mqs_ini] if _may_exist(mqs_ini) else []
-    paths, unknown = {}, []
-    for name, keys in parse_stanzas(text):
-        if name != "QueueManager":
-            continue
-        queue_manager = keys.get("Name", "?")
-        ini = qm_ini_path(keys)
-        ini_text = _read(ini) if ini else None
-        found = log_path(ini_text) if ini_text is not None else None
-        if found:
-            paths[queue_manager] = found
-        else:
-            unknown.append("the log path of queue manager %s (%s)" % (queue_manager, ini or "no path in %s" % mqs_ini))
+    stanzas, unknown = _configured(mqs_ini)
+    paths = {}
+    for name, stanza in stanzas.items():
+        try:
+            log = log_stanza(stanza)
+            path = log.path_of("LogPath") if log else None
+            if path is None:
+                raise _ini_files.IniError("%s has no LogPath" % qm_ini_path(stanza))
+            paths[name] = path
+        except _ini_files.IniError as error:
+            unknown.append("the log path of queue manager %s (%s)" % (name, error))
     return paths, unknown
 
 
 def configured_queue_managers(mqs_ini=MQS_INI):
-    """Return the names of the queue managers of this host, running or not; one sentence in their place if there is
-    an mqs.ini that cannot be read."""
-    text = _read(mqs_ini)
-    if text is None:
-        return ["those of %s, which cannot be read" % mqs_ini] if _may_exist(mqs_ini) else []
-    return sorted({keys.get("Name", "?") for name, keys in parse_stanzas(text) if name == "QueueManager"})
+    """Return the names of the queue managers of this host, running or not; sentences in place of those that mqs.ini does not tell."""
+    stanzas, problems = _configured(mqs_ini)
+    return sorted(stanzas) + problems
+
+
+def _configured(mqs_ini):
+    """Return the stanza of each queue manager by name, and what is wrong with others or the file."""
+    try:
+        return queue_manager_stanzas(_ini_files.read(mqs_ini) or ())
+    except _ini_files.IniError as error:
+        return {}, [str(error)]
 
 
 def sees_processes(proc="/proc"):
@@ -166,20 +167,9 @@ def queue_manager_files(directory):
 
 
 def _read(path, default=None):
-    """Return the text of a regular file; ``default`` if it is not one or cannot be read. Never waits for a writer."""
+    """Return the text of a file of /proc; ``default`` if it cannot be read."""
     try:
-        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK | os.O_NOCTTY)) as stream:
-            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-                return default
-            return stream.read(INI_MAX_BYTES).decode("utf-8", "replace")
+        with open(path, "rb") as stream:
+            return stream.read(MOST_PROC_BYTES).decode("utf-8", "replace")
     except (IOError, OSError):
         return default
-
-
-def _may_exist(path):
-    """False if ``path`` certainly does not exist; true also if this user may not check."""
-    try:
-        os.lstat(path)
-    except OSError as error:
-        return error.errno not in (errno.ENOENT, errno.ENOTDIR)
-    return True

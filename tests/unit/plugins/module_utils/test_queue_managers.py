@@ -34,48 +34,34 @@ QueueManager:
 """
 
 
-def test_stanzas_keep_order_and_keys():
-    assert [name for name, keys in _queue_managers.parse_stanzas(QM_INI)] == ["ExitPath", "Log", "Service"]
-    assert _queue_managers.log_path(QM_INI) == "/var/mqm/log/QM1/"
-
-
-@pytest.mark.parametrize("text", ["", "Log:\n", "   LogPath=/x\n", "Log:\n   LogPath=\n", "\0\nLog\nLogPath=/x"])
-def test_without_a_log_stanza_there_is_no_log_path(text):
-    assert _queue_managers.log_path(text) is None
-
-
 def test_log_paths_come_from_every_qm_ini_that_can_be_read(tmp_path):
     (tmp_path / "qmgrs" / "QM1").mkdir(parents=True)
     (tmp_path / "qmgrs" / "QM1" / "qm.ini").write_text(QM_INI)
     (tmp_path / "mqs.ini").write_text(MQS_INI.format(root=tmp_path))
     paths, unknown = _queue_managers.configured_log_paths(str(tmp_path / "mqs.ini"))
-    assert paths == {"QM1": "/var/mqm/log/QM1/"}
-    assert len(unknown) == 2 and "QM2" in unknown[0] and "QM3" in unknown[1]
+    assert paths == {"QM1": "/var/mqm/log/QM1"}
+    assert unknown == [
+        f"the log path of queue manager QM2 ({tmp_path}/shared/QM2/qm.ini, the configuration file of QM2, does not exist)",
+        f"the log path of queue manager QM3 ({tmp_path}/mqs.ini, line 10: the stanza of QM3 has neither DataPath nor both Prefix and Directory)",
+    ]
 
 
-@pytest.mark.parametrize(
-    ("text", "size"),
-    [
-        ("Log:\n", 5 * 4096 * 4096),
-        (QM_INI, 5 * 4096 * 4096),
-        ("Log:\n   LogPrimaryFiles=20\n   LogSecondaryFiles=0\n   LogFilePages=65535\n", 20 * 65535 * 4096),
-        ("Log:\n   LogPrimaryFiles=many\n", None),
-        ("Service:\n   LogPrimaryFiles=20\n", None),
-        ("", None),
-    ],
-)
-def test_the_size_of_a_recovery_log_is_that_of_all_its_files(text, size):
-    assert _queue_managers.log_set_bytes(text) == size
+@pytest.mark.parametrize("text", ["", "Log:\n", "   LogPath=/x\n", "Log:\n   LogPath=\n", "\0\nLog\nLogPath=/x", "Log:\n   LogPath=x\n", "Log:\n\0\n"])
+def test_without_a_usable_log_stanza_the_log_path_is_unknown(tmp_path, text):
+    (tmp_path / "qm.ini").write_text(text)
+    (tmp_path / "mqs.ini").write_text(f"QueueManager:\n   Name=QM1\n   DataPath={tmp_path}\n")
+    paths, (unknown,) = _queue_managers.configured_log_paths(str(tmp_path / "mqs.ini"))
+    assert paths == {} and unknown.startswith(f"the log path of queue manager QM1 ({tmp_path}/qm.ini")
 
 
 def test_the_largest_log_counts_of_the_queue_managers_that_are_asked_for(tmp_path):
-    for name, files in (("QM1", 10), ("QM2", 20), ("QM4", 99)):
+    for name, files in (("QM1", 10), ("QM2", 20), ("QM4", 99), ("QM5", 999)):
         (tmp_path / "qmgrs" / name).mkdir(parents=True)
-        (tmp_path / "qmgrs" / name / "qm.ini").write_text(f"Log:\n   LogPrimaryFiles={files}\n   LogSecondaryFiles=0\n   LogFilePages=1024\n")
+        (tmp_path / "qmgrs" / name / "qm.ini").write_text(f"Log:\n   LogPrimaryFiles={files}\n   LogSecondaryFiles=5\n   LogFilePages=1024\n")
     stanza = "QueueManager:\n   Name={0}\n   Prefix={1}\n   Directory={0}\n"
     mqs_ini = tmp_path / "mqs.ini"
-    mqs_ini.write_text("".join(stanza.format(name, tmp_path) for name in ("QM1", "QM2", "QM3", "QM4")))
-    assert _queue_managers.largest_log_set_bytes(["QM1", "QM2", "QM3"], str(mqs_ini)) == 20 * 1024 * 4096
+    mqs_ini.write_text("".join(stanza.format(name, tmp_path) for name in ("QM1", "QM2", "QM3", "QM4", "QM5")))
+    assert _queue_managers.largest_log_set_bytes(["QM1", "QM2", "QM3", "QM5"], str(mqs_ini)) == 20 * 1024 * 4096
     assert _queue_managers.largest_log_set_bytes(["QM3", "other"], str(mqs_ini)) is None
     assert _queue_managers.largest_log_set_bytes(["QM1"], str(tmp_path / "none")) is None
 
@@ -106,7 +92,7 @@ def test_files_of_a_queue_manager_are_known(tmp_path, name, found):
     "text, names",
     [
         (MQS_INI, ["QM1", "QM2", "QM3"]),
-        ("QueueManager:\n   Prefix=/x\n", ["?"]),
+        ("QueueManager:\n   Prefix=/x\n", ["{path}, line 1: this stanza QueueManager has no Name"]),
         ("AllQueueManagers:\n", []),
         (None, []),
     ],
@@ -114,7 +100,7 @@ def test_files_of_a_queue_manager_are_known(tmp_path, name, found):
 def test_the_names_of_queue_managers_come_from_mqs_ini(tmp_path, text, names):
     if text is not None:
         (tmp_path / "mqs.ini").write_text(text)
-    assert _queue_managers.configured_queue_managers(str(tmp_path / "mqs.ini")) == names
+    assert _queue_managers.configured_queue_managers(str(tmp_path / "mqs.ini")) == [name.format(path=tmp_path / "mqs.ini") for name in names]
 
 
 @pytest.fixture
@@ -135,7 +121,7 @@ def test_what_is_no_regular_file_is_not_read(tmp_path, plant):
     path = str(tmp_path / "mqs.ini")
     plant(path)
     paths, unknown = _queue_managers.configured_log_paths(path)
-    assert paths == {} and unknown == ["%s exists but cannot be read" % path]
+    assert paths == {} and unknown[0].startswith("%s cannot be read: " % path)
     assert path in _queue_managers.configured_queue_managers(path)[0]
 
 
@@ -143,11 +129,11 @@ def test_an_mqs_ini_where_this_user_may_not_look_counts_as_there(monkeypatch):
     def closed(path, *dummy, **more):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(os, "lstat", closed)
     monkeypatch.setattr(os, "open", closed)
     found = _queue_managers.configured_log_paths("/closed/mqs.ini"), _queue_managers.configured_queue_managers("/closed/mqs.ini")
     monkeypatch.undo()
-    assert found == (({}, ["/closed/mqs.ini exists but cannot be read"]), ["those of /closed/mqs.ini, which cannot be read"])
+    sentence = "/closed/mqs.ini cannot be read: Permission denied"
+    assert found == (({}, [sentence]), [sentence])
 
 
 @pytest.mark.parametrize("entries, seen", [((), False), (("1",), False), (("1", "1/comm"), True)])

@@ -1,0 +1,184 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""MQ's configuration files (mqs.ini and qm.ini) and the output of ``dspmqinf -o stanza``, which has the same form.
+
+A line ``Name:`` opens a stanza, and lines ``Key=value`` belong to it. Lines that start with ``#`` or ``;`` are comments. Indentation, spacing, the
+case of names and the form of line ends do not matter. A stanza is only checked if somebody asks for what it holds, because a queue manager's file
+also has stanzas of exits and of other products.
+
+Private to this collection; it may change at any time.
+"""
+
+from __future__ import absolute_import, division, print_function
+
+__metaclass__ = type
+
+import errno
+import os
+import re
+import stat
+
+MAX_BYTES = 1 << 20
+LOG_PAGE_BYTES = 4096
+
+LOG_NUMBERS = (
+    ("LogFilePages", 64, 65535, 4096),
+    ("LogPrimaryFiles", 2, 510, 3),
+    ("LogSecondaryFiles", 1, 509, 2),
+    ("LogBufferPages", 18, 4096, 0),
+)
+"""Of each number in the stanzas Log and LogDefaults: the key, the range (0 is also allowed if it is the default), and the product's default."""
+LOG_WORDS = (
+    ("LogType", ("CIRCULAR", "LINEAR", "REPLICATED")),
+    ("LogWriteIntegrity", ("TripleWrite", "DoubleWrite", "SingleWrite")),
+)
+"""Of each word in these stanzas: the key, and its values. The first one is the product's default."""
+MOST_LOG_FILES = 511
+
+_HEADER = re.compile(r"([^=:#;]*[^=:#;\s])\s*:\s*(?:[#;].*)?\Z")
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_COMMENT = re.compile(r"\s[#;].*\Z")
+_SHOWN = 60
+
+
+class IniError(Exception):
+    """A file that cannot be used; the message names the file, and the line and the key if there are any."""
+
+
+class Stanza(object):
+    """A stanza of a file: ``name``, and ``line``, the number of its first line."""
+
+    def __init__(self, path, name, line):
+        self.path = path
+        self.name = name
+        self.line = line
+        self._entries = []
+
+    def add(self, number, text):
+        """Add a line of the file."""
+        key, separator, value = text.partition("=")
+        self._entries.append((number, key.strip() if separator else "", value.strip() if separator else text))
+
+    def named(self, name):
+        """True if this is its name; the case does not matter."""
+        return self.name.lower() == name.lower()
+
+    def check(self):
+        """Raise IniError if a line is neither a comment nor a key with its value."""
+        for number, key, text in self._entries:
+            if not key:
+                raise self.error(number, "%s in the stanza %s is not of the form Key=value" % (_quoted(text), self.name))
+
+    def text(self, key):
+        """Return the value of a key; None if it is missing or empty. Raises IniError."""
+        found = [(number, value) for number, each, value in self._entries if each.lower() == key.lower() and value]
+        if not found:
+            return None
+        number, value = found[0]
+        if not value.isprintable():
+            raise self.error(number, "%s is %s, which cannot be printed" % (key, _quoted(value)))
+        for another, other in found[1:]:
+            if other != value:
+                raise self.error(another, "%s is %s, but line %d says %s" % (key, _quoted(other), number, _quoted(value)))
+        return value
+
+    def line_of(self, key):
+        """Return the number of the line of a key; of the stanza if it has no such line."""
+        return next((number for number, each, dummy in self._entries if each.lower() == key.lower()), self.line)
+
+    def path_of(self, key):
+        """Return an absolute path, normalized; None if it is missing. Raises IniError."""
+        text = self.text(key)
+        if text is None:
+            return None
+        if not text.startswith("/"):
+            raise self.error(self.line_of(key), "%s is %s, but must be an absolute path" % (key, _quoted(text)))
+        return os.path.normpath("/" + text.lstrip("/"))
+
+    def number(self, key, least, most, default):
+        """Return a number; None if it is missing. Raises IniError."""
+        text = self._word(key)
+        if text is None:
+            return None
+        number = int(text) if re.match(r"[0-9]{1,9}\Z", text) else -1
+        if not (least <= number <= most or number == default == 0):
+            allowed = "%sa whole number from %d to %d" % ("0 or " if default == 0 else "", least, most)
+            raise self.error(self.line_of(key), "%s is %s, but must be %s" % (key, _quoted(text), allowed))
+        return number
+
+    def word(self, key, words):
+        """Return one of the ``words``, whatever its case in the file; None if it is missing. Raises IniError."""
+        text = self._word(key)
+        found = next((word for word in words if text is not None and word.lower() == text.lower()), None)
+        if text is not None and found is None:
+            raise self.error(self.line_of(key), "%s is %s, but must be one of %s" % (key, _quoted(text), ", ".join(words)))
+        return found
+
+    def error(self, number, why):
+        """Return the IniError about a line."""
+        return IniError("%s, line %d: %s" % (self.path, number, why))
+
+    def _word(self, key):
+        """Return a value that cannot contain a blank: a comment may follow it."""
+        text = self.text(key)
+        return text if text is None else _COMMENT.sub("", text)
+
+
+def parse(text, path):
+    """Return the stanzas of a file's text, in order. What stands before the first one is ignored."""
+    stanzas = []
+    for number, line in enumerate(_LINE_END.split(text.lstrip("\ufeff")), 1):
+        bare = line.strip()
+        header = _HEADER.match(bare)
+        if not bare or bare[0] in "#;":
+            continue
+        if header:
+            stanzas.append(Stanza(path, header.group(1), number))
+        elif stanzas:
+            stanzas[-1].add(number, bare)
+    return stanzas
+
+
+def read(path):
+    """Return the stanzas of a file; None if there is none. Raises IniError. Never waits for a writer."""
+    try:
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK | os.O_NOCTTY)) as stream:
+            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                raise IniError("%s cannot be read: it is not a regular file" % path)
+            content = stream.read(MAX_BYTES + 1)
+    except (IOError, OSError) as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR) and not os.path.islink(path):
+            return None
+        raise IniError("%s cannot be read: %s" % (path, os.strerror(error.errno)))
+    if len(content) > MAX_BYTES:
+        raise IniError("%s cannot be used: it is larger than %d bytes" % (path, MAX_BYTES))
+    return parse(content.decode("utf-8", "surrogateescape"), path)
+
+
+def only(stanzas, name):
+    """Return the stanza of this name, checked; None if there is none. Raises IniError, also if there are two."""
+    found = [stanza for stanza in stanzas if stanza.named(name)]
+    if len(found) > 1:
+        raise found[1].error(found[1].line, "there is a second stanza %s, the first one is in line %d" % (name, found[0].line))
+    for stanza in found:
+        stanza.check()
+    return found[0] if found else None
+
+
+def log_settings(stanza):
+    """Return what a stanza Log or LogDefaults (or None) says, by key; what it does not say is left out. Raises IniError."""
+    if stanza is None:
+        return {}
+    values = [(key, stanza.number(key, least, most, default)) for key, least, most, default in LOG_NUMBERS]
+    values += [(key, stanza.word(key, words)) for key, words in LOG_WORDS]
+    found = dict((key, value) for key, value in values if value is not None)
+    files = [found.get(key, default) for key, dummy, dummy, default in LOG_NUMBERS if key.endswith("aryFiles")]
+    if sum(files) > MOST_LOG_FILES:
+        why = "LogPrimaryFiles and LogSecondaryFiles are %d together, but may be at most %d" % (sum(files), MOST_LOG_FILES)
+        raise stanza.error(stanza.line_of("LogPrimaryFiles"), why)
+    return found
+
+
+def _quoted(text):
+    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "...")
