@@ -49,7 +49,9 @@ static void plan_run(struct run *run) {
         uint64_t wait_ns = options->start_at_ns > run->start_epoch_ns ? options->start_at_ns - run->start_epoch_ns : 0;
         options->deadline_s = 2 * run->planned_s + DEADLINE_SPARE_S + passes_s + wait_ns / NS_PER_S;
     }
-    run->screen.terminal = isatty(STDOUT_FILENO) == 1;
+    run->monitor.every_s = options->monitor_s;
+    // Rows of --monitor take the place of the live line.
+    run->screen.terminal = isatty(STDOUT_FILENO) == 1 && options->monitor_s == 0;
 }
 
 static void *keep_busy(void *unused) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "measure/verify.h"
+#include "output/monitor.h"
 #include "output/progress.h"
 #include "output/tables.h"
 #include "output/text_report.h"
@@ -31,6 +32,7 @@ struct run {
     struct tables tables;
     struct csvfile csvfile;
     struct screen screen;
+    struct monitor monitor;
     struct progress progress;
     uint64_t progress_due_ns;           // while a job runs
     struct identity identity;

@@ -62,6 +62,11 @@ static bool wait_for_plan(struct run *run) {
     return !stopped;
 }
 
+// The screen and mqldt's table know only the workload's first stream, and what it writes.
+static bool is_on_screen(const struct run *run, const struct stream_step *stream, int operation) {
+    return stream == run->workers.streams && operation == OPERATION_WRITE;
+}
+
 static void second_done(const struct recorder_sink *sink, uint32_t second, bool partial,
                         const struct distribution *latency) {
     struct run *run = sink->context;
@@ -75,6 +80,9 @@ static void second_done(const struct recorder_sink *sink, uint32_t second, bool 
         if (row.over.count > 0) {
             tables_add(&run->tables, TABLE_OVER, &row);
         }
+    }
+    if (is_on_screen(run, sink->stream, sink->operation)) {
+        monitor_second(&run->monitor, second, partial, latency);
     }
 }
 
@@ -151,7 +159,9 @@ static void advance(struct run *run, struct stream_step *stream, enum operation 
 
 static void show(struct run *run) {
     uint64_t start_ns = run->workers.plan.timeline.start_ns, now = run->look_ns;
-    screen_elapsed(&run->screen, now > start_ns ? (now - start_ns) / NS_PER_S : 0);
+    if (run->options->monitor_s == 0) {
+        screen_elapsed(&run->screen, now > start_ns ? (now - start_ns) / NS_PER_S : 0);
+    }
     run->state = now < start_ns ? "warmup" : "measuring";
     run_progress(run);
 }
@@ -278,8 +288,7 @@ static void report_stalls(struct run *run, const struct stream_step *stream, enu
 }
 
 static void report_operation(struct run *run, struct stream_step *stream, enum operation operation) {
-    // The screen and mqldt's table know only the workload's first stream, and what it writes.
-    bool on_screen = stream == run->workers.streams && operation == OPERATION_WRITE;
+    bool on_screen = is_on_screen(run, stream, operation);
     struct recorder *recorder = stream->recorders[operation];
     struct result all = result_of_all(stream, operation);
     for (uint32_t i = 0; i < stream->workers; i++) {
@@ -314,6 +323,9 @@ static void finish_recorder(struct run *run, struct stream_step *stream, enum op
         end_ns = worker->finish_ns > end_ns ? worker->finish_ns : end_ns;
     }
     recorder_finish(stream->recorders[operation], end_ns);
+    if (is_on_screen(run, stream, operation)) {
+        monitor_end_step(&run->monitor, &stream->recorders[operation]->step);
+    }
 }
 
 // Adds what the workers know of their own share in the disturbance. Returns when the last one ended.
@@ -386,6 +398,7 @@ bool step_run(struct run *run, uint32_t number, uint64_t block_bytes, uint32_t l
     start_workers(run);
     plan->start_epoch_ns = plan->timeline.start_ns + boot_epoch_ns();
     screen_start_step(&run->screen, block_bytes, load_point, plan->timeline.duration_ns / NS_PER_S);
+    monitor_start_step(&run->monitor, plan->start_epoch_ns);
     monitor_workers(run);
     disturbance_end_step(&run->disturbance);
     report_step(run);

@@ -22,6 +22,7 @@ struct rule {
     const char *allowed;        // what cannot be said by min and max
     const char *example;        // a value that works
     const char *argument, *help;
+    const char *alone;          // the value if the name stands alone; another one then needs its "="
     const char *key, *unit;     // in run.csv
     enum options_outcome asks;  // for something other than a run
 };
@@ -95,6 +96,8 @@ static const struct rule rules[] = {
      .unit = "ns"},
     {"progress", 0, KIND_TEXT, FIELD(progress_file), .allowed = "a file name", .example = "./progress", .argument = "FILE",
      .help = "one line, replaced once per second"},
+    {"monitor", 0, KIND_INTEGER, FIELD(monitor_s), .min = 1, .max = 3600, .range_unit = " seconds", .example = "10",
+     .argument = "S", .alone = "10", .help = "on the screen a row of figures every S seconds, and a histogram for each step"},
     {"warmup", 0, KIND_INTEGER, FIELD(warmup_s), .initial = "0", .max = 86400, .range_unit = " seconds", .example = "5",
      .argument = "S", .help = "seconds to write before each step's measured time", .key = "option_warmup_s", .unit = "s"},
     {"sync", 0, KIND_CHOICE, FIELD(sync), .initial = "dsync", .choices = sync_names, .example = "dsync", .argument = "MODE",
@@ -355,7 +358,9 @@ static enum options_outcome take_option(struct options *options, char ***words) 
         return OPTIONS_WRONG;
     }
     const char *value = word[length] == '\0' ? NULL : word + length + is_long;
-    if (rule->argument != NULL && value == NULL && **words != NULL) {
+    if (value == NULL && rule->alone != NULL) {
+        value = rule->alone;
+    } else if (rule->argument != NULL && value == NULL && **words != NULL) {
         value = *(*words)++;
     }
     if ((rule->argument != NULL) != (value != NULL)) {
@@ -386,13 +391,14 @@ void options_help(FILE *out) {
                   "Measures what a disk takes to write IBM MQ's recovery log: O_DIRECT|O_DSYNC, one write at a time,\n"
                   "sequential over a ring of preformatted files. Defaults are in parentheses.\n\n");
     for (const struct rule *rule = rules; rule < rules + RULES; rule++) {
-        const char *argument = rule->argument, *initial = rule->initial;
+        const char *argument = rule->argument, *initial = rule->initial != NULL ? rule->initial : rule->alone;
         char letter[8] = "    ", left[64];
         if (rule->letter != 0) {
             (void)snprintf(letter, sizeof letter, "-%c, ", rule->letter);
         }
-        (void)snprintf(left, sizeof left, "%s--%s%s%s", letter, rule->name, argument != NULL ? "=" : "",
-                       argument != NULL ? argument : "");
+        bool alone = rule->alone != NULL;
+        (void)snprintf(left, sizeof left, "%s--%s%s%s%s%s", letter, rule->name, alone ? "[" : "", argument != NULL ? "=" : "",
+                       argument != NULL ? argument : "", alone ? "]" : "");
         (void)fprintf(out, "  %-34s %s%s%s%s\n", left, rule->help, initial != NULL ? " (" : "",
                       initial != NULL ? initial : "", initial != NULL ? ")" : "");
     }

@@ -37,6 +37,7 @@ struct options {
     uint64_t rate_micro_per_s;          // writes per second in millionths; 0: closed loop
     uint64_t alignment_bytes;           // of the memory buffer; 0: the file system's preferred block
     uint64_t background_threads;
+    uint64_t monitor_s;                 // 0: not asked for
     uint64_t start_at_ns;               // since the epoch; 0: at once
     uint64_t deadline_s;                // 0: the default
     uint64_t reserve_bytes;

@@ -22,10 +22,35 @@ from support import (
     mounted,
     read,
     root_test,
+    strace,
     test,
     wait_until_measuring,
     write,
 )
+
+
+def read_all(master):
+    """Everything that a terminal shows until its last user has gone."""
+    seen = b""
+    with contextlib.suppress(OSError):
+        while True:
+            part = os.read(master, 4096)
+            if not part:
+                break
+            seen += part
+    return seen
+
+
+def on_terminal(place, *options):
+    """The text that a run shows on a terminal."""
+    shutil.rmtree(place.tables, ignore_errors=True)
+    master, slave = pty.openpty()
+    process = subprocess.Popen(place.command(*options), stdout=slave, stderr=slave, stdin=subprocess.DEVNULL)
+    os.close(slave)
+    seen = read_all(master)
+    process.wait()
+    os.close(master)
+    return seen.decode()
 
 
 @test
@@ -42,20 +67,67 @@ def screen_plain_and_live(place):
     assert "\r" not in result.out
     writes = re.search(r"Total writes to files +: +([\d,]+)", result.out).group(1)
     equal(writes, result.all()["operations"], "no thousands separators in the C locale")
-    shutil.rmtree(place.tables)
-    master, slave = pty.openpty()
-    process = subprocess.Popen(place.command("--duration=2"), stdout=slave, stderr=slave, stdin=subprocess.DEVNULL)
-    os.close(slave)
-    seen = b""
-    with contextlib.suppress(OSError):
-        while True:
-            part = os.read(master, 4096)
-            if not part:
-                break
-            seen += part
-    process.wait()
-    os.close(master)
-    contains(seen.decode(), "Seconds elapsed -> 1/2\r", "-> 2/2\r")
+    contains(on_terminal(place, "--duration=2"), "Seconds elapsed -> 1/2\r", "-> 2/2\r")
+
+
+def microseconds(ns):
+    return (ns + 500) // 1000
+
+
+def rows_by_tables(seconds, every):
+    """The rows of --monitor, as intervals.csv has them: the last part second joins the last row."""
+    whole = sum(second["partial"] == "0" for second in seconds)
+    rows = []
+    for begin in range(0, whole, every):
+        end = begin + every if begin + every < whole else len(seconds)
+        (count, longest, dummy, mean), step = figures(seconds[begin:end]), figures(seconds[:end])
+        rows.append((min(end, whole), count, *step, longest, mean))
+    return rows
+
+
+def figures(seconds):
+    """Count, maximum, minimum and mean of some seconds, the times in microseconds."""
+    seconds = [second for second in seconds if int(second["operations"])]
+    count = sum(int(second["operations"]) for second in seconds)
+    mean = sum(int(second["latency_sum_ns"]) for second in seconds) // count
+    longest = max(int(second["latency_max_ns"]) for second in seconds)
+    return count, microseconds(longest), microseconds(min(int(second["latency_min_ns"]) for second in seconds)), microseconds(mean)
+
+
+@test
+def monitor_agrees_with_the_tables(place):
+    """For all queue managers together, in each step; a long write in the third second or later raises the maximum."""
+    before = strace(place, "pwritev:delay_enter=300000:when=350", calls="pwritev")
+    result = place.logdisk("--duration=5", "--monitor=2", "--qm=2", "--bsize=4K,8K", "--delay=8000", "--createDirs", before=before)
+    equal(result.status, 0, result.err)
+    steps = result.out.split("Seconds   2s Count        Total    MaxTime  MinTime  AvgTime     2s Max   2s Avg\n")[1:]
+    equal(len(steps), 2, result.out)
+    for number, text in enumerate(steps, 1):
+        seconds = [row for row in result.rows("intervals.csv") if row["step"] == str(number)]
+        rows = [tuple(map(int, line.split())) for line in re.findall(r"^ +\d+(?: +\d+){7}$", text, re.MULTILINE)]
+        equal(rows, rows_by_tables(seconds, 2), "rows of step %d" % number)
+        bars = re.findall(r"^ *([\d.]+) - +([\d.]+) +(\d+) +[\d.]+%(?:  =+)?$", text, re.MULTILINE)
+        equal(sum(int(count) for _, _, count in bars), rows[-1][2], "operations in the histogram")
+        buckets = [row for row in result.rows("histogram.csv") if row["step"] == str(number)]
+        for low, high, count in bars:
+            exact = [int(b["operations"]) for b in buckets if float(low) * 1000 <= int(b["latency_upper_ns"]) < float(high) * 1000 * 1.008]
+            assert 0 < int(count) <= sum(exact), (low, high, count)
+    grown = re.search(r"^Maximum increased from (\d+) to (\d+) us in second (\d+), at (\d\d):(\d\d):(\d\d) UTC$", steps[0], re.MULTILINE)
+    second = result.rows("intervals.csv")[int(grown.group(3)) - 1]
+    equal(int(grown.group(2)), microseconds(int(second["latency_max_ns"])), grown.group(0))
+    assert int(grown.group(1)) < 300000 <= int(grown.group(2)), grown.group(0)
+    hours, minutes, at = (int(part) for part in grown.groups()[3:])
+    begin = int(float(result.all()["start_time_epoch_s"])) + int(second["second"]) - 1
+    equal((hours * 60 + minutes) * 60 + at, begin % 86400, grown.group(0))
+
+
+@test
+def monitor_replaces_the_live_line(place):
+    """The write that ends after the last second joins its row."""
+    seen = on_terminal(place, "--duration=2", "--monitor=1")
+    contains(seen, "Seconds elapsed -> 0/2\r\nSeconds   1s Count", "Seconds elapsed -> 2/2\r\n")
+    assert "-> 1/2" not in seen, seen
+    equal(re.findall(r"^ +(\d)(?: +\d+){7}\r$", seen, re.MULTILINE), ["1", "2"], seen)
 
 
 @test
@@ -158,13 +230,7 @@ def stopped_terminal(place):
         consistent(Result(None, "", "", place.tables))
         equal(process.poll(), None, "waits for the terminal")
         os.write(master, b"\x11")
-        seen = b""
-        with contextlib.suppress(OSError):
-            while True:
-                part = os.read(master, 4096)
-                if not part:
-                    break
-                seen += part
+        seen = read_all(master)
         process.communicate(timeout=60)
     finally:
         process.kill()

@@ -11,7 +11,7 @@ from support import BUILD, UNPRIVILEGED, consistent, equal, frozen, mounted, tes
 
 CHECKED_RUNS = (
     ["--qm=3", "--createDirs", "--bsize=4K,64K", "--duration=1", "--warmup=1"],
-    ["--rate=500", "--duration=1", "--sync=fdatasync", "--direct=no"],
+    ["--rate=500", "--duration=1", "--monitor=1", "--sync=fdatasync", "--direct=no"],
     ["--duration=1", "--delay=100", "--keepFiles", "--backgroundThreads=1", "--cpu=0"],
     ["--duration=1", "--qm=1,2", "--createDirs", "--bsize=16K", "--verify"],
 )

@@ -92,6 +92,9 @@ void test_options_accepted(void) {
     CHECK(parse(&o, "--bsize=4K --verify --mlock --keepFiles --createDirs --cpu=0-1,3 --reserve=0") == OPTIONS_RUN);
     CHECK(o.verify && o.mlock && o.keep_files && o.create_dirs && o.reserve_given && o.reserve_bytes == 0);
     CHECK(o.cpus.count == 3 && o.cpus.values[0] == 0 && o.cpus.values[1] == 1 && o.cpus.values[2] == 3);
+    CHECK(o.monitor_s == 0);
+    CHECK(parse(&o, "--monitor --bsize=4K") == OPTIONS_RUN && o.monitor_s == 10);
+    CHECK(parse(&o, "--bsize=4K --monitor=60") == OPTIONS_RUN && o.monitor_s == 60);
     CHECK(parse(&o, "--help") == OPTIONS_HELP);
     CHECK(parse(&o, "--version") == OPTIONS_VERSION);
 }
@@ -158,6 +161,8 @@ void test_options_refused(void) {
         {"--bsize=4K --over=3601s", "--over", "'3601s'", "1ns to 3600s"},
         {"--bsize=4K --over=2ms,", "--over", "'2ms,'", "try --over="},
         {"--bsize=4K --over=", "--over", "''", "try --over="},
+        {"--bsize=4K --monitor=0", "--monitor", "'0'", "1 to 3600 seconds; try --monitor=10"},
+        {"--bsize=4K --monitor 5", "'5'", "is not an option", "values follow"},
         {"--bsize=4K --deadline=0", "--deadline", "'0'", "1 to"},
         {"--bsize=4K --cpu=3-1", "--cpu", "'3-1'", "0-3,8"},
         {"--bsize=4K --filePrefix=a/b", "--filePrefix", "'a/b'", "slash"},
