@@ -2,14 +2,16 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a sweep will do on one host: the tester's arguments, the space it takes, the time it takes."""
+"""What a sweep will do on each volume of a host: the tester's arguments, the space it takes, the time it takes."""
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import OF_THE_WORKSPACE, in_terms_of, sweep_variables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import tester_options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
@@ -24,6 +26,56 @@ LONGEST_DEADLINE_S = 31536000
 """The longest deadline that the tester accepts."""
 DEFAULT_DURATION_S = 60
 """How long a row is measured if neither the role's variable nor the profile says it."""
+VOLUME_GAP_S = 2
+"""The pause between two volumes that are measured in turn."""
+
+TOGETHER = "together"
+IN_TURN = "in_turn"
+ORDERS = (TOGETHER, IN_TURN)
+"""In which order the volumes of a host are measured."""
+
+
+def plan_host(
+    volumes: Sequence[Mapping[str, Any]],
+    variables: Mapping[str, Any],
+    options: Mapping[str, Any],
+    min_duration_s: float = 0,
+    order: str = TOGETHER,
+) -> dict[str, Any]:
+    """Return the plan of a host: ``volumes``, each with its own plan (see make_plan) and ``start_offset_s``, and the figures of the host.
+
+    Measured together, all volumes start at the same time, and the longest decides. In turn, each starts when the one before is to have ended. The files of all
+    volumes are written before the first start, so that none are written during a measurement. Raises OptionError.
+    """
+    planned = [_plan_volume(volume, variables, options, min_duration_s) for volume in volumes]
+    offsets_s = _start_offsets_s([volume["planned_s"] for volume in planned], order)
+    certify_s = [volume["certify_s"] for volume in planned]
+    planned = [{**volume, "start_offset_s": offset_s} for volume, offset_s in zip(planned, offsets_s, strict=True)]
+    return {
+        "volumes": planned,
+        "sweep_volumes": order,
+        "sweep_duration": planned[0]["sweep_duration"],
+        "footprint_bytes": sum(volume["footprint_bytes"] for volume in planned),
+        "planned_s": max(volume["start_offset_s"] + volume["planned_s"] for volume in planned),
+        "certify_s": max(map(sum, zip(_start_offsets_s(certify_s, order), certify_s, strict=True))),
+        "format_s": sum(volume["format_s"] for volume in planned),
+        "deadline_s": max(volume["start_offset_s"] + volume["deadline_s"] for volume in planned),
+    }
+
+
+def _start_offsets_s(lengths_s: Sequence[float], order: str) -> list[float]:
+    """Return how long after the first start each volume starts, from how long each takes."""
+    if order == TOGETHER:
+        return [0.0] * len(lengths_s)
+    return list(itertools.accumulate((length_s + VOLUME_GAP_S for length_s in lengths_s[:-1]), initial=0.0))
+
+
+def _plan_volume(volume: Mapping[str, Any], variables: Mapping[str, Any], options: Mapping[str, Any], min_duration_s: float) -> dict[str, Any]:
+    try:
+        plan = make_plan(sweep_variables(volume, variables), len(volume["queue_managers"]), options, min_duration_s)
+    except OptionError as error:
+        raise OptionError(in_terms_of(volume, str(error))) from error
+    return {**{key: volume[key] for key in OF_THE_WORKSPACE}, **plan}
 
 
 def make_plan(variables: Mapping[str, Any], queue_managers: int, options: Mapping[str, Any], min_duration_s: float = 0) -> dict[str, Any]:

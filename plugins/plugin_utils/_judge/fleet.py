@@ -48,8 +48,8 @@ def judge_run(directory: RunDirectory, asked_by: str) -> dict[str, Any]:
 
 
 def missing_hosts(directory: RunDirectory) -> list[HostRecord]:
-    """Return the records of the expected hosts for which none has been filed."""
-    return [missing(directory.run, host) for host in directory.expected_missing()]
+    """Return the records of the expected volumes of hosts for which none has been filed."""
+    return [missing(directory.run, host, volume) for host, volume in directory.expected_missing()]
 
 
 def judge_fleet(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reade
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import profile_data
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, MQ_LOG, Tables, TablesError, parse_tables, size_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import DEFAULT_FAIL_ON, ERROR, FAIL, GOOD, INCONCLUSIVE, MISSING, PASS, worst
 
@@ -290,11 +290,11 @@ def error(run: Mapping[str, Any], host: str, volume: str, stage: str, verdict: s
     return replace(record, **_unmeasured(*_verdict_of_error(record.error)))
 
 
-def missing(run: Mapping[str, Any], host: str) -> HostRecord:
-    """Return the record of an expected host that never reported. A preflight measures nothing, so nothing is missing there."""
+def missing(run: Mapping[str, Any], host: str, volume: str) -> HostRecord:
+    """Return the record of an expected host's volume that it never reported. A preflight measures nothing, so nothing is missing there."""
     if (run.get("controller") or {}).get("check_mode"):
-        return replace(_blank(run, host, DEFAULT_VOLUME, kinds.PREFLIGHT, {}), qualification=NOTHING_MEASURED)
-    return error(run, host, DEFAULT_VOLUME, "", MISSING, "it was expected but never reported", {})
+        return replace(_blank(run, host, volume, kinds.PREFLIGHT, {}), qualification=NOTHING_MEASURED)
+    return error(run, host, volume, "", MISSING, "it was expected but never reported", {})
 
 
 def preflight(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any], plan: Mapping[str, Any], workspace: Mapping[str, Any]) -> HostRecord:

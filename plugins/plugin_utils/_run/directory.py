@@ -5,6 +5,7 @@
 """The run directory: the one place on the controller where a run's parameters, records, tables, verdict and report live.
 
     <base>/<run id>/run.json
+    <base>/<run id>/hosts/<safe host>/volumes.json, if the host is expected to report other volumes than the default one alone
     <base>/<run id>/hosts/<safe host>/<safe volume>/order.json, record.json, comparison.json, certificate.json and the tester's tables, bytes unchanged
     <base>/<run id>/verdict.json and the rendered report
     <base>/<run id>/test-result.intoto.json, manifest.sha256 and manifest.sha256.sig, if the run is signed
@@ -31,7 +32,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import is_asked, judged_with
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, replace_link, write_file
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, RecordError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, HostRecord, RecordError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, MISSING
 
 SCHEMA_VERSION = 1
@@ -40,6 +41,7 @@ SCHEMA_VERSION = 1
 VERDICT = "verdict.json"
 CERTIFICATE = "certificate.json"
 COMPARISON = "comparison.json"
+VOLUMES = "volumes.json"
 SUMMARY = "summary.txt"
 """The file of the report that is written last: if it exists, the report is complete and up to date."""
 
@@ -133,6 +135,8 @@ class RunDirectory:
         merged = cls.create(base, {**newest, "controller": controller, **hosts, "merged_from": merged_from})
         for source, folder in _newest_records(sources):
             merged.write_record(*source.read_with_tables(folder))
+        for host in expected:
+            merged.write_volumes(host, _all_volumes(host, sources))
         return merged
 
     @property
@@ -233,6 +237,41 @@ class RunDirectory:
         except OSError as error:
             raise RunDirectoryError(f"The certificate {path} cannot be read: {error.strerror or error}.") from None
 
+    def write_volumes(self, host: str, volumes: Iterable[Mapping[str, Any]]) -> None:
+        """Note the volumes that a host is expected to report, each with its ``name`` and what else the plan knows of it. Raises RunDirectoryError.
+
+        Nothing is written if they are what a host reports of which nothing is noted: the default volume alone.
+        """
+        volumes = [dict(volume) for volume in volumes]
+        folder = os.path.join("hosts", safe_name(host))
+        if [volume["name"] for volume in volumes] == [DEFAULT_VOLUME] and not os.path.lexists(os.path.join(self.path, folder, VOLUMES)):
+            return
+        try:
+            _make_folder(self.path, folder)
+            write_file(os.path.join(self.path, folder, VOLUMES), _encode({"schema": SCHEMA_VERSION, "host": host, "volumes": volumes}))
+        except OSError as error:
+            raise RunDirectoryError(f"The volumes of {host!r} cannot be written to {self.path}: {error.strerror or error}.") from None
+
+    def noted_volumes(self, host: str) -> list[dict[str, Any]] | None:
+        """Return what was noted of the volumes that a host is expected to report, None if nothing was. Raises RunDirectoryError."""
+        path = os.path.join(self.path, "hosts", safe_name(host), VOLUMES)
+        if not os.path.lexists(path):
+            return None
+        data = _read_json(path, MAX_RECORD_BYTES)
+        volumes = data.get("volumes")
+        if data.get("host") != host or not isinstance(volumes, list) or not volumes:
+            raise RunDirectoryError(f"{path} does not contain the volumes of {host!r}.")
+        if not all(isinstance(volume, dict) and isinstance(volume.get("name"), str) for volume in volumes):
+            raise RunDirectoryError(f"{path} contains a volume without a name.")
+        return volumes
+
+    def expected_volumes(self, host: str) -> list[str]:
+        """Return the names of the volumes that a host is expected to report: as noted, or else those that it reported, or else the default one."""
+        noted = self.noted_volumes(host)
+        if noted is not None:
+            return [volume["name"] for volume in noted]
+        return [self.read_limits_record(folder).volume for folder in self._folders_of(safe_name(host))] or [DEFAULT_VOLUME]
+
     def write_order(self, order: Mapping[str, Any]) -> None:
         """Record what a host is ordered to measure, before it is started. Raises RunDirectoryError."""
         folder = _folder(order["host"], order["volume"])
@@ -274,13 +313,13 @@ class RunDirectory:
 
     def folders(self) -> list[str]:
         """Return the folders of all records, relative to the run directory, sorted."""
-        found = []
-        for host in _entries(os.path.join(self.path, "hosts")):
-            volumes = _entries(os.path.join(self.path, "hosts", host))
-            found.extend(
-                os.path.join("hosts", host, volume) for volume in volumes if os.path.lexists(os.path.join(self.path, "hosts", host, volume, "record.json"))
-            )
-        return found
+        return [folder for host in _entries(os.path.join(self.path, "hosts")) for folder in self._folders_of(host)]
+
+    def _folders_of(self, host: str) -> list[str]:
+        """Return the folders of the records in the folder of a host, sorted."""
+        folder = os.path.join("hosts", host)
+        volumes = _entries(os.path.join(self.path, folder))
+        return [os.path.join(folder, volume) for volume in volumes if os.path.lexists(os.path.join(self.path, folder, volume, "record.json"))]
 
     def read_record(self, folder: str) -> HostRecord:
         """Return the record in a folder, judged by its limits and, if the run asks for it, by its comparison with the baseline."""
@@ -311,10 +350,16 @@ class RunDirectory:
         """Return every record."""
         return list(self.iter_records())
 
-    def expected_missing(self) -> list[str]:
-        """Return the expected hosts that no record has been filed for, in the order of the run."""
+    def expected_missing(self) -> list[tuple[str, str]]:
+        """Return host and volume of every record that is expected and has not been filed, in the order of the run. Raises RunDirectoryError."""
         filed = set(_entries(os.path.join(self.path, "hosts")))
-        return [host for host in self.expected_hosts if safe_name(host) not in filed or not self._has_record(host)]
+        return [(host, volume) for host in self.expected_hosts for volume in self._missing_volumes(host, safe_name(host) in filed)]
+
+    def _missing_volumes(self, host: str, has_folder: bool) -> list[str]:
+        noted = self.noted_volumes(host) if has_folder else None
+        if noted is None:
+            return [] if has_folder and self._folders_of(safe_name(host)) else [DEFAULT_VOLUME]
+        return [volume["name"] for volume in noted if not self.has_record(host, volume["name"])]
 
     def read_tables(self, record: HostRecord, wanted: Iterable[str] | None = None) -> dict[str, bytes]:
         """Return a record's tables (or those ``wanted``) as they were written. Raises RunDirectoryError if one is missing or has changed."""
@@ -347,10 +392,6 @@ class RunDirectory:
         """Return what verdict.json holds, None if the gate wrote none. Raises RunDirectoryError if it cannot be read."""
         path = os.path.join(self.path, VERDICT)
         return _read_json(path, MAX_RUN_BYTES) if os.path.lexists(path) else None
-
-    def _has_record(self, host: str) -> bool:
-        folder = os.path.join(self.path, "hosts", safe_name(host))
-        return any(os.path.lexists(os.path.join(folder, volume, "record.json")) for volume in _entries(folder))
 
     def _unreadable(self, folder: str, reason: str) -> HostRecord:
         host, volume = folder.split(os.sep)[1:]
@@ -452,6 +493,16 @@ def _newest_records(sources: list[RunDirectory]) -> list[tuple[RunDirectory, str
             if folder not in newest or not created_at or created_at >= newest[folder][0]:
                 newest[folder] = (created_at or str(source.run.get("created_at", "")), source)
     return [(entry[1], folder) for folder, entry in sorted(newest.items())]
+
+
+def _all_volumes(host: str, sources: list[RunDirectory]) -> list[dict[str, Any]]:
+    """Return the volumes that a host is expected to report by any of the sources that expect the host, each as the newest of them noted it."""
+    volumes: dict[str, dict[str, Any]] = {}
+    for source in sources:
+        if host in source.expected_hosts:
+            volumes.update({name: {"name": name} for name in source.expected_volumes(host)})
+            volumes.update({volume["name"]: volume for volume in source.noted_volumes(host) or []})
+    return list(volumes.values())
 
 
 def _make_folder(root: str, folder: str) -> None:

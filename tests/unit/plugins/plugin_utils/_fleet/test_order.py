@@ -176,6 +176,6 @@ def test_an_order_survives_its_recording(tmp_path):
     directory.write_order(copy.deepcopy(made))
     assert directory.read_order("h7", "log") == made
     assert directory.folders() == []
-    assert directory.expected_missing() == ["h7"]
+    assert directory.expected_missing() == [("h7", "log")]
     with pytest.raises(RunDirectoryError, match=r"order\.json"):
         directory.read_order("h7", "data")

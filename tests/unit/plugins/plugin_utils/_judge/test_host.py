@@ -70,7 +70,7 @@ def test_an_error_carries_its_verdict_and_reason(verdict):
 
 
 def test_a_missing_host_is_missing():
-    assert missing(RUN, "db07").verdict == "missing"
+    assert missing(RUN, "db07", "log").verdict == "missing"
 
 
 def test_a_preflight_has_no_verdict_and_says_what_would_be_done():

@@ -14,7 +14,7 @@ import os
 import re
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import judge_fleet
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import judge_fleet, missing_hosts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, safe_name
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, write_file, written_aside
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
@@ -168,10 +168,53 @@ def test_only_tables_are_filed_beside_a_record(directory, name):
 
 
 def test_missing_hosts(directory):
-    assert directory.expected_missing() == ["db07", "db08"]
+    assert directory.expected_missing() == [("db07", "log"), ("db08", "log")]
     directory.write_record(record("db07"))
     os.makedirs(os.path.join(directory.path, "hosts", "db08", "log"))
-    assert directory.expected_missing() == ["db08"]
+    assert directory.expected_missing() == [("db08", "log")]
+
+
+def test_a_volume_that_was_noted_and_not_reported_is_missing(directory):
+    directory.write_volumes("db08", [{"name": "log1", "path": "/a"}, {"name": "Log 2"}])
+    assert directory.noted_volumes("db07") is None
+    assert directory.noted_volumes("db08") == [{"name": "log1", "path": "/a"}, {"name": "Log 2"}]
+    directory.write_record(record("db07", volume="data"))
+    directory.write_record(record("db08", volume="log1"))
+    assert directory.expected_missing() == [("db08", "Log 2")]
+    assert [(each.host, each.volume, each.verdict) for each in missing_hosts(directory)] == [("db08", "Log 2", "missing")]
+    assert [directory.expected_volumes(host) for host in ("db07", "db08", "db09")] == [["data"], ["log1", "Log 2"], ["log"]]
+
+
+def test_the_default_volume_alone_needs_no_note(directory):
+    directory.write_volumes("db07", [{"name": "log", "path": "/a"}])
+    assert os.listdir(os.path.join(directory.path, "hosts")) == []
+    directory.write_volumes("db07", [{"name": "log1"}])
+    directory.write_volumes("db07", [{"name": "log"}])
+    assert directory.expected_volumes("db07") == ["log"]
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{}", '{"host": "db08", "volumes": [{"name": "a"}]}', '{"host": "db07", "volumes": []}', '{"host": "db07", "volumes": [{"name": 1}]}']
+)
+def test_a_note_of_volumes_that_cannot_be_used_never_makes_the_expectation_smaller(directory, content):
+    directory.write_record(record("db07"))
+    with open(os.path.join(directory.path, "hosts", "db07", "volumes.json"), "w") as file:
+        file.write(content)
+    with pytest.raises(RunDirectoryError, match=r"volumes\.json"):
+        directory.expected_missing()
+
+
+def test_a_merged_run_expects_the_volumes_of_all_its_runs(tmp_path):
+    older = RunDirectory.create(str(tmp_path / "a"), fabricate.run_data(["db07", "db08"], created_at="2026-11-20T00:00:00Z"))
+    newer = RunDirectory.create(str(tmp_path / "b"), fabricate.run_data(["db07"], created_at="2026-11-21T00:00:00Z"))
+    older.write_volumes("db07", [{"name": "a", "path": "/old"}, {"name": "b"}])
+    older.write_record(record("db07", volume="b"))
+    older.write_record(record("db08", volume="data"))
+    newer.write_volumes("db07", [{"name": "a", "path": "/new"}, {"name": "c"}])
+    merged = RunDirectory.merge([newer.path, older.path], str(tmp_path / "c"))
+    assert merged.noted_volumes("db07") == [{"name": "a", "path": "/new"}, {"name": "b"}, {"name": "c"}]
+    assert merged.expected_volumes("db08") == ["data"]
+    assert merged.expected_missing() == [("db07", "a"), ("db07", "c")]
 
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
@@ -467,7 +510,7 @@ def test_merging_takes_the_newest_record_of_each_host_and_volume(tmp_path):
         assert merged.run["host_profiles"] == {"db07": {}}
         assert [(read.host, read.kind) for read in merged.records()] == [("db07", "measurement"), ("db08", "measurement")]
         assert all(merged.read_tables(read) == files for read in merged.records())
-        assert merged.expected_missing() == ["db09"]
+        assert merged.expected_missing() == [("db09", "log")]
         assert merged.verdict() is None
         assert merged.run["run_id"] not in (older.run["run_id"], newer.run["run_id"])
 

@@ -1,0 +1,122 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The volumes of a host as data: what ``workspace_volumes`` says, completed by the variables that serve a host with one volume."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
+
+VARIABLE = "workspace_volumes"
+VARIABLES = {
+    "name": "workspace_volume",
+    "path": "workspace_path",
+    "queue_managers": "workspace_queue_managers",
+    "owner": "workspace_owner",
+    "file_size": "sweep_file_size",
+    "files": "sweep_files",
+    "block_sizes": "sweep_block_sizes",
+    "load_points": "sweep_queue_managers",
+}
+"""The keys of a volume, and the variable that each falls back to."""
+
+OF_THE_WORKSPACE = ("name", "path", "queue_managers", "owner")
+"""The keys that every volume has in the end. What the others fall back to belongs to the sweep."""
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z")
+
+
+def read_volumes(given: Any, defaults: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the volumes of a host, at least one. Each has the keys OF_THE_WORKSPACE, what else it sets, and in ``sets`` the keys that it sets itself.
+
+    ``given`` is the value of ``workspace_volumes``. If it is empty, there is the one volume of ``defaults``, which holds what the keys OF_THE_WORKSPACE fall
+    back to. Raises OptionError, which names the volume and the key.
+    """
+    items = _items(given)
+    if not items:
+        return [_complete({}, defaults)]
+    volumes = [_volume(item, number, defaults) for number, item in enumerate(items, start=1)]
+    _check_together(volumes, str(defaults["owner"] or ""))
+    return volumes
+
+
+def sweep_variables(volume: Mapping[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the sweep's ``variables`` by name, with what a volume sets itself in their place."""
+    return {**variables, **{VARIABLES[key]: volume[key] for key in volume["sets"] if key not in OF_THE_WORKSPACE}}
+
+
+def in_terms_of(volume: Mapping[str, Any], message: str) -> str:
+    """Return the message about variables as one about the keys that a volume sets in their place, if it is about such a key."""
+    for key in volume["sets"]:
+        message = re.sub(rf"\b{VARIABLES[key]}\b", f"{VARIABLE}: {volume['name']}: {key}", message)
+    return message
+
+
+def _items(given: Any) -> list[Any]:
+    if isinstance(given, str):  # a survey returns one string
+        try:
+            given = yaml.safe_load(given)
+        except yaml.YAMLError:
+            raise OptionError(f"{VARIABLE} is a text that is not valid YAML or JSON: write a list of volumes") from None
+    if given is None or given == "":
+        return []
+    if not isinstance(given, (list, tuple)):
+        raise OptionError(f"{VARIABLE} must be a list of volumes, each a dictionary with a name and a path")
+    return list(given)
+
+
+def _volume(item: Any, number: int, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    if not isinstance(item, Mapping):
+        raise OptionError(f"{VARIABLE}: volume {number} must be a dictionary with a name and a path, not {item!r}")
+    name = item.get("name")
+    if not isinstance(name, str) or not NAME.match(name):
+        raise OptionError(f"{VARIABLE}: volume {number}: name must be a short name of letters, digits and . _ -, not {name!r}")
+    unknown = sorted(str(key) for key in item if key not in VARIABLES)
+    if unknown:
+        raise OptionError(f"{VARIABLE}: {name}: unknown key {unknown[0]}; the keys are {', '.join(VARIABLES)}")
+    given = {key: value for key, value in item.items() if value is not None}
+    return _checked(_complete(given, defaults))
+
+
+def _checked(volume: dict[str, Any]) -> dict[str, Any]:
+    """Return a volume of the list. What comes from the roles' variables is checked on the host, as for a host with one volume."""
+    if not isinstance(volume["path"], str) or not volume["path"].startswith("/"):
+        raise OptionError(f"{VARIABLE}: {volume['name']}: path must be an absolute path, not {volume['path']!r}")
+    if "queue_managers" in volume["sets"] and not volume["queue_managers"]:
+        raise OptionError(f"{VARIABLE}: {volume['name']}: queue_managers must be a list of at least one name")
+    return volume
+
+
+def _complete(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    volume = {**{key: defaults[key] for key in OF_THE_WORKSPACE}, **given}
+    return {**volume, "queue_managers": _names(volume["queue_managers"]), "owner": str(volume["owner"] or ""), "sets": list(given)}
+
+
+def _names(value: Any) -> list[str]:
+    if isinstance(value, str):  # a survey returns one string
+        return [name.strip() for name in value.split(",") if name.strip()]
+    return [str(name) for name in value] if isinstance(value, (list, tuple)) else []
+
+
+def _check_together(volumes: list[dict[str, Any]], host_owner: str) -> None:
+    """Raise OptionError if two volumes are in each other's way, or if one of them has a user of its own."""
+    taken: dict[str, str] = {}
+    for volume in volumes:
+        name, path = volume["name"], volume["path"].rstrip("/") + "/"
+        if name in taken:
+            raise OptionError(f"{VARIABLE}: two volumes have the name {name}: give each volume a name of its own")
+        for other, place in taken.items():
+            if path.startswith(place) or place.startswith(path):
+                raise OptionError(f"{VARIABLE}: {other} and {name} must not have the same path, or one inside the other ({volume['path']})")
+        if volume["owner"] != host_owner:
+            raise OptionError(
+                f"{VARIABLE}: {name}: owner is {volume['owner']!r}, but the testers of a host run as one user, that of workspace_owner ({host_owner!r}): "
+                "set workspace_owner, or certify the volumes of different owners in separate runs"
+            )
+        taken[name] = path
