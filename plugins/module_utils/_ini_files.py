@@ -19,6 +19,8 @@ import os
 import re
 import stat
 
+from ansible_collections.mqops.logdisk.plugins.module_utils import _user
+
 MAX_BYTES = 1 << 20
 LOG_PAGE_BYTES = 4096
 
@@ -142,6 +144,12 @@ def parse(text, path):
 
 def read(path):
     """Return the stanzas of a file; None if there is none. Raises IniError. Never waits for a writer."""
+    text = read_text(path)
+    return None if text is None else parse(text, path)
+
+
+def read_text(path):
+    """Return the text of a file, as :func:`read` reads it."""
     try:
         with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK | os.O_NOCTTY)) as stream:
             if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
@@ -150,10 +158,17 @@ def read(path):
     except (IOError, OSError) as error:
         if error.errno in (errno.ENOENT, errno.ENOTDIR) and not os.path.islink(path):
             return None
-        raise IniError("%s cannot be read: %s" % (path, os.strerror(error.errno)))
+        raise IniError("%s cannot be read%s" % (path, why(error)))
     if len(content) > MAX_BYTES:
         raise IniError("%s cannot be used: it is larger than %d bytes" % (path, MAX_BYTES))
-    return parse(content.decode("utf-8", "surrogateescape"), path)
+    return content.decode("utf-8", "surrogateescape")
+
+
+def why(error):
+    """Return the reason of an OSError, to be added to a message, and who may do what this user may not."""
+    if error.errno not in (errno.EACCES, errno.EPERM):
+        return ": %s" % os.strerror(error.errno)
+    return " by %s: act as a user of the group mqm (for example workspace_owner: mqm)" % _user.name()
 
 
 def only(stanzas, name):

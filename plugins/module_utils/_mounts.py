@@ -97,6 +97,12 @@ def read_mounts():
         return []
 
 
+def space(path):
+    """Return the size of the file system of an existing path, and how much of it is free for users, in bytes."""
+    status = os.statvfs(path)
+    return dict(filesystem_size_bytes=status.f_blocks * status.f_frsize, filesystem_free_bytes=status.f_bavail * status.f_frsize)
+
+
 def logical_block_size(device_number, sys_block="/sys/dev/block"):
     """Return the logical block size in bytes of the block device "major:minor", or None if it is not known."""
     device = os.path.join(sys_block, device_number or "none")

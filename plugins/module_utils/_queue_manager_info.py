@@ -1,0 +1,163 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The queue managers of a host with the settings of their recovery logs and the file systems that hold them. Only reads; needs no MQ library.
+
+Everything that may hang on a file system whose storage no longer answers is called with a time limit, for each queue manager on its own.
+
+Private to this collection; it may change at any time.
+"""
+
+from __future__ import absolute_import, division, print_function
+
+__metaclass__ = type
+
+import os
+import re
+import shutil
+import subprocess
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _ini_files, _mounts, _queue_managers, _time_limit
+
+DEFAULT_LIMIT_S = 10
+COMMAND_PATH = os.pathsep.join(("/opt/mqm/bin", "/usr/bin"))
+"""Where MQ's commands are if the user's path does not lead to them."""
+
+FROM_QM_INI, FROM_MQS_INI, FROM_FILES, ASSUMED = "qm.ini", "mqs.ini", "files", "assumed"
+"""Where a setting comes from: a file, the files of the log itself, or the product's default."""
+
+_EXTENT = re.compile(r"S[0-9]{7}\.LOG\Z")
+_FACTS = dict(
+    LogType="log_type",
+    LogFilePages="log_file_pages",
+    LogPrimaryFiles="log_primary_files",
+    LogSecondaryFiles="log_secondary_files",
+    LogBufferPages="log_buffer_pages",
+    LogWriteIntegrity="log_write_integrity",
+)
+"""What the settings are called in an answer."""
+
+
+def discover(mqs_ini, stanzas="", limit_s=DEFAULT_LIMIT_S):
+    """Return ``queue_managers`` (one dict each, sorted by name), ``log_defaults`` (those of queue managers to be created) and ``problems``.
+
+    Without an mqs.ini that can be read, dspmqinf is asked if it is installed. Its output can also be given as ``stanzas``.
+    """
+    answer = dict(queue_managers=[], log_defaults={}, problems=[])
+    try:
+        parsed = _ini_files.parse(stanzas, "the output of dspmqinf") if stanzas else _read_mqs_ini(mqs_ini, limit_s)
+        defaults = _ini_files.only(parsed, "LogDefaults")
+        log_home = _log_home(parsed, defaults)
+        answer["log_defaults"] = dict(_named(_ini_files.log_settings(defaults), {}, FROM_MQS_INI), log_path=log_home)
+    except _ini_files.IniError as error:
+        answer["problems"] = [str(error)]
+        return answer
+    found, answer["problems"] = _queue_managers.queue_manager_stanzas(parsed)
+    names = sorted(found)
+    calls = [lambda stanza=found[name]: _describe(stanza, log_home) for name in names]
+    seen, running = _queue_managers.sees_processes(), _queue_managers.running_queue_managers()
+    for name, described in zip(names, _time_limit.call_all(calls, limit_s)):
+        facts = dict(described) if isinstance(described, dict) else dict(problem=str(described))
+        facts.update(name=name, running=name in running or (False if seen else None))
+        answer["queue_managers"].append(facts)
+    _note_sharing(answer["queue_managers"])
+    return answer
+
+
+def _read_mqs_ini(path, limit_s):
+    text = _time_limit.call_all([lambda: _ini_files.read_text(path)], limit_s)[0]
+    if text is None or isinstance(text, _time_limit.TimeLimitError):
+        asked = _time_limit.call_all([_ask_dspmqinf], limit_s)[0]
+        if isinstance(asked, _time_limit.TimeLimitError):
+            raise _ini_files.IniError("dspmqinf, asked because %s cannot be read, failed: %s" % (path, asked))
+        if asked is not None:
+            return _ini_files.parse(asked, "the output of dspmqinf")
+    if isinstance(text, _time_limit.TimeLimitError):
+        raise _ini_files.IniError(str(text) if path in str(text) else "%s: %s" % (path, text))
+    return _ini_files.parse(text or "", path)
+
+
+def _ask_dspmqinf():
+    """Return the stanzas of all queue managers as MQ's commands print them; None if they are not installed."""
+    dspmq, dspmqinf = (shutil.which(name) or shutil.which(name, path=COMMAND_PATH) for name in ("dspmq", "dspmqinf"))
+    if not dspmq or not dspmqinf:
+        return None
+    names = re.findall(r"^QMNAME\(([^)]*)\)", _output([dspmq]), re.MULTILINE)
+    return "\n".join(_output([dspmqinf, "-o", "stanza", name]) for name in names)
+
+
+def _output(command):
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    text = done.stdout.decode("utf-8", "surrogateescape")
+    if done.returncode != 0:
+        raise _ini_files.IniError("%s: %s" % (" ".join(command), " ".join(text.split()) or "status %d" % done.returncode))
+    return text
+
+
+def _log_home(stanzas, defaults):
+    """Return the directory that holds the logs of queue managers whose qm.ini names none."""
+    everywhere = _ini_files.only(stanzas, "AllQueueManagers")
+    path = defaults.path_of("LogDefaultPath") if defaults else None
+    return path or os.path.join(everywhere and everywhere.path_of("DefaultPrefix") or os.path.dirname(_queue_managers.MQS_INI), "log")
+
+
+def _describe(stanza, log_home):
+    """Return what is known about a queue manager, from its stanza in mqs.ini. Raises IniError."""
+    log = _queue_managers.log_stanza(stanza)
+    path, source = log.path_of("LogPath") if log else None, FROM_QM_INI
+    if path is None:
+        path, source = os.path.join(log_home, stanza.text("Directory") or os.path.basename(stanza.path_of("DataPath"))), ASSUMED
+    place = "line %d of %s" % (log.line_of("LogPath"), log.path) if source == FROM_QM_INI else "the default, because qm.ini has none"
+    settings = _ini_files.log_settings(log)
+    try:
+        directory = os.path.realpath(path)
+        os.stat(directory)
+        facts = dict(
+            log_path=path,
+            log_directory=directory,
+            problem="",
+            qm_ini=_queue_managers.qm_ini_path(stanza),
+            installation=stanza.text("InstallationName") or "",
+            filesystem=_filesystem(directory),
+        )
+    except OSError as error:
+        raise _ini_files.IniError("LogPath %s (%s) cannot be inspected%s" % (path, place, _ini_files.why(error)))
+    facts.update(_named(settings, _of_extents(os.path.join(directory, "active"))))
+    facts["sources"]["log_path"] = source
+    return facts
+
+
+def _filesystem(directory):
+    mount = _mounts.mount_of(directory, _mounts.read_mounts()) or {}
+    facts = dict((key, mount.get(key)) for key in ("mount_point", "mount_source", "filesystem_type", "device_number"))
+    return dict(facts, **_mounts.space(directory))
+
+
+def _of_extents(directory):
+    """Return the settings that the files of a log show; nothing if this user may not read its directory."""
+    try:
+        sizes = [os.stat(os.path.join(directory, name)).st_size for name in os.listdir(directory) if _EXTENT.match(name)]
+    except OSError:
+        return {}
+    if not sizes:
+        return {}
+    limits = dict((key, (least, most)) for key, least, most, dummy in _ini_files.LOG_NUMBERS)
+    counted = dict(LogFilePages=max(sizes) // _ini_files.LOG_PAGE_BYTES, LogPrimaryFiles=len(sizes))
+    return dict((key, min(max(counted[key], limits[key][0]), limits[key][1])) for key in counted)
+
+
+def _named(said, seen, source=FROM_QM_INI):
+    """Return the settings by their names in an answer, with their sources: what a file says, else what the log's files show, else the default."""
+    defaults = dict([(key, default) for key, dummy, dummy, default in _ini_files.LOG_NUMBERS] + [(key, words[0]) for key, words in _ini_files.LOG_WORDS])
+    facts = dict((fact, said.get(key, seen.get(key, defaults[key]))) for key, fact in _FACTS.items())
+    sources = dict((fact, source if key in said else FROM_FILES if key in seen else ASSUMED) for key, fact in _FACTS.items())
+    return dict(facts, sources=sources)
+
+
+def _note_sharing(queue_managers):
+    """Add to each queue manager the names of the others whose logs are on the same file system."""
+    for each in queue_managers:
+        device = each.get("filesystem", {}).get("device_number")
+        each["shares_filesystem_with"] = [
+            other["name"] for other in queue_managers if other is not each and device and other.get("filesystem", {}).get("device_number") == device
+        ]

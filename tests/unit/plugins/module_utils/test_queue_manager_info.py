@@ -1,0 +1,236 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.module_utils import _mounts, _queue_manager_info, _queue_managers
+
+LOG = "Log:\n   LogPrimaryFiles=8\n   LogFilePages=1024\n   LogType=LINEAR\n   LogBufferPages=64\n   LogPath={path}\n"
+
+
+class Tree:
+    """The files of MQ below a directory."""
+
+    def __init__(self, root):
+        self.root = root
+        self.mqs_ini = root / "mqs.ini"
+        self.mqs_ini.write_text(f"AllQueueManagers:\n   DefaultPrefix={root}\n")
+
+    def add(self, name, qm_ini=None, *, log=True, extents=(), keys=""):
+        with self.mqs_ini.open("a") as file:
+            file.write(f"QueueManager:\n   Name={name}\n" + (keys or f"   Prefix={self.root}\n   Directory={name}\n"))
+        home, path = self.root / "qmgrs" / name, self.root / "log" / name
+        if qm_ini is not None:
+            home.mkdir(parents=True)
+            (home / "qm.ini").write_text(qm_ini.format(path=path))
+        if log:
+            (path / "active").mkdir(parents=True)
+        for number, size in enumerate(extents):
+            with (path / "active" / f"S{number:07}.LOG").open("wb") as file:
+                file.truncate(size)
+
+    def discover(self, **more):
+        answer = _queue_manager_info.discover(str(self.mqs_ini), limit_s=5, **more)
+        json.dumps(answer)
+        return answer
+
+    def only(self):
+        answer = self.discover()
+        assert answer["problems"] == []
+        (queue_manager,) = answer["queue_managers"]
+        return queue_manager
+
+
+@pytest.fixture
+def tree(tmp_path, monkeypatch):
+    monkeypatch.setattr(_queue_managers, "running_queue_managers", lambda: ["QM2"])
+    monkeypatch.setattr(_queue_managers, "sees_processes", lambda: True)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setattr(_queue_manager_info, "COMMAND_PATH", str(tmp_path / "bin"))
+    return Tree(tmp_path)
+
+
+def test_settings_come_from_qm_ini_else_from_the_logs_files_else_from_the_product(tree):
+    tree.add("QM1", LOG, extents=[1 << 20] * 4)
+    found = tree.only()
+    mount = _mounts.mount_of(os.path.realpath(tree.root), _mounts.read_mounts())
+    assert found.pop("filesystem") == {
+        **{key: mount[key] for key in ("mount_point", "mount_source", "filesystem_type", "device_number")},
+        **_mounts.space(str(tree.root)),
+    }
+    assert found == {
+        "name": "QM1",
+        "running": False,
+        "problem": "",
+        "shares_filesystem_with": [],
+        "qm_ini": f"{tree.root}/qmgrs/QM1/qm.ini",
+        "installation": "",
+        "log_path": f"{tree.root}/log/QM1",
+        "log_directory": os.path.realpath(tree.root / "log/QM1"),
+        "log_type": "LINEAR",
+        "log_file_pages": 1024,
+        "log_primary_files": 8,
+        "log_secondary_files": 2,
+        "log_buffer_pages": 64,
+        "log_write_integrity": "TripleWrite",
+        "sources": {
+            "log_path": "qm.ini",
+            "log_type": "qm.ini",
+            "log_file_pages": "qm.ini",
+            "log_primary_files": "qm.ini",
+            "log_secondary_files": "assumed",
+            "log_buffer_pages": "qm.ini",
+            "log_write_integrity": "assumed",
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("extents", "pages", "files", "source"),
+    [([], 4096, 3, "assumed"), ([300 * 4096] * 5, 300, 5, "files"), ([0], 64, 2, "files"), ([1 << 40], 65535, 2, "files")],
+)
+def test_what_qm_ini_does_not_say_is_seen_in_the_logs_files(tree, extents, pages, files, source):
+    tree.add("QM1", "Log:\n   LogPath={path}/\n", extents=extents)
+    found = tree.only()
+    assert (found["log_file_pages"], found["log_primary_files"]) == (pages, files)
+    assert found["sources"]["log_file_pages"] == found["sources"]["log_primary_files"] == source
+
+
+@pytest.mark.parametrize("qm_ini", ["", "Service:\n   Name=x\n", "Log:\n"])
+def test_without_a_log_path_the_default_one_is_assumed(tree, qm_ini):
+    tree.add("QM1", qm_ini)
+    found = tree.only()
+    assert found["log_path"] == f"{tree.root}/log/QM1" and set(found["sources"].values()) == {"assumed"}
+
+
+def test_a_queue_manager_with_a_data_path_has_its_file_there(tree):
+    (tree.root / "shared" / "QM1").mkdir(parents=True)
+    (tree.root / "shared" / "QM1" / "qm.ini").write_text(LOG.format(path=tree.root / "log/QM1"))
+    tree.add("QM1", keys=f"   DataPath={tree.root}/shared/QM1\n   InstallationName=Installation1\n")
+    found = tree.only()
+    assert found["qm_ini"] == f"{tree.root}/shared/QM1/qm.ini" and found["installation"] == "Installation1"
+
+
+def test_a_log_path_is_followed_to_its_file_system(tree):
+    tree.add("QM1", "Log:\n   LogPath={path}/link\n")
+    (tree.root / "log/QM1/link").symlink_to("/proc")
+    found = tree.only()
+    assert (found["log_directory"], found["filesystem"]["mount_point"], found["filesystem"]["filesystem_type"]) == ("/proc", "/proc", "proc")
+
+
+def test_one_broken_queue_manager_does_not_hide_the_others(tree):
+    tree.add("QM2", LOG)
+    tree.add("QM1", LOG)
+    tree.add("QM3", LOG.replace("1024", "many"))
+    tree.add("QM4")
+    tree.add("QM5", LOG, log=False)
+    tree.add("QM1", log=False, keys="   Prefix=/x\n")
+    with tree.mqs_ini.open("a") as file:
+        file.write("QueueManager:\n   Prefix=/x\n")
+    answer = tree.discover()
+    ini, found = tree.mqs_ini, {each["name"]: each for each in answer["queue_managers"]}
+    assert answer["problems"] == [f"{ini}, line 24: Name is 'QM1' again, as in the stanza in line 7", f"{ini}, line 26: this stanza QueueManager has no Name"]
+    assert {name: each["problem"] for name, each in found.items()} == {
+        "QM1": "",
+        "QM2": "",
+        "QM3": f"{tree.root}/qmgrs/QM3/qm.ini, line 3: LogFilePages is 'many', but must be a whole number from 64 to 65535",
+        "QM4": f"{tree.root}/qmgrs/QM4/qm.ini, the configuration file of QM4, does not exist",
+        "QM5": f"LogPath {tree.root}/log/QM5 (line 6 of {tree.root}/qmgrs/QM5/qm.ini) cannot be inspected: No such file or directory",
+    }
+    assert {name: each["running"] for name, each in found.items()} == {"QM1": False, "QM2": True, "QM3": False, "QM4": False, "QM5": False}
+    assert {name: each["shares_filesystem_with"] for name, each in found.items()} == {"QM1": ["QM2"], "QM2": ["QM1"], "QM3": [], "QM4": [], "QM5": []}
+
+
+def test_whether_a_queue_manager_runs_is_unknown_if_processes_are_hidden(tree, monkeypatch):
+    monkeypatch.setattr(_queue_managers, "sees_processes", lambda: False)
+    monkeypatch.setattr(_queue_managers, "running_queue_managers", list)
+    tree.add("QM1", LOG)
+    assert tree.only()["running"] is None
+
+
+def test_storage_that_does_not_answer_costs_only_its_own_queue_managers(tree, monkeypatch):
+    tree.add("QM1", LOG)
+    tree.add("QM2", LOG)
+    stat = os.stat
+    monkeypatch.setattr(os, "stat", lambda path, **more: os.read(os.pipe()[0], 1) if str(path).endswith("log/QM1") else stat(path, **more))
+    answer = _queue_manager_info.discover(str(tree.mqs_ini), limit_s=1)
+    assert [each["problem"] for each in answer["queue_managers"]] == ["no answer within 1 s", ""]
+
+
+def test_what_this_user_may_not_read_is_said_with_the_way_out(tree, monkeypatch):
+    tree.add("QM1", LOG)
+    opened = os.open
+
+    def closed(path, flags, *more, **named):
+        if str(path).endswith("qm.ini"):
+            raise PermissionError(13, "Permission denied")
+        return opened(path, flags, *more, **named)
+
+    monkeypatch.setattr(os, "open", closed)
+    problem = tree.only()["problem"]
+    assert problem.startswith(f"{tree.root}/qmgrs/QM1/qm.ini cannot be read by ") and problem.endswith("the group mqm (for example workspace_owner: mqm)")
+
+
+def test_queue_managers_to_be_created_get_the_log_defaults(tree):
+    assert tree.discover()["log_defaults"]["log_path"] == f"{tree.root}/log"
+    with tree.mqs_ini.open("a") as file:
+        file.write("LogDefaults:\n   LogDefaultPath=/mqlog\n   LogPrimaryFiles=20\n")
+    defaults = tree.discover()["log_defaults"]
+    assert (defaults["log_path"], defaults["log_primary_files"], defaults["log_file_pages"]) == ("/mqlog", 20, 4096)
+    assert (defaults["sources"]["log_primary_files"], defaults["sources"]["log_file_pages"]) == ("mqs.ini", "assumed")
+
+
+def test_a_host_without_mq_has_no_queue_managers_and_no_problem(tree):
+    tree.mqs_ini.unlink()
+    answer = tree.discover()
+    assert (answer["queue_managers"], answer["problems"]) == ([], [])
+
+
+@pytest.mark.parametrize("text", ["LogDefaults:\n   LogFilePages=1\n", "AllQueueManagers:\n   DefaultPrefix=x\n", "LogDefaults:\nLogDefaults:\n", None])
+def test_an_mqs_ini_that_cannot_be_used_is_a_problem(tree, text):
+    if text is None:
+        tree.mqs_ini.unlink()
+        tree.mqs_ini.mkdir()
+    else:
+        tree.mqs_ini.write_text(text)
+    answer = tree.discover()
+    assert answer["queue_managers"] == [] and [problem.startswith(str(tree.mqs_ini)) for problem in answer["problems"]] == [True]
+
+
+def commands(tree, dspmqinf):
+    """MQ's commands, and an mqs.ini that they alone may read."""
+    tree.mqs_ini.rename(tree.root / "real.ini")
+    (tree.root / "bin").mkdir()
+    for name, script in (("dspmq", "printf 'QMNAME(%s)   STATUS(Running)\\n' QM1 QM2"), ("dspmqinf", dspmqinf)):
+        (tree.root / "bin" / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tree.root / "bin" / name).chmod(0o755)
+
+
+STANZA = """printf 'QueueManager:\\n   Name=%s\\n   Prefix={root}\\n   Directory=%s\\n   InstallationName=I1\\n' "$3" "$3" """
+
+
+def test_without_mqs_ini_the_commands_are_asked(tree):
+    tree.add("QM1", LOG)
+    tree.add("QM2", LOG)
+    commands(tree, STANZA.format(root=tree.root))
+    assert [(each["name"], each["problem"], each["installation"]) for each in tree.discover()["queue_managers"]] == [("QM1", "", "I1"), ("QM2", "", "I1")]
+
+
+def test_a_command_that_fails_is_a_problem(tree):
+    commands(tree, "echo AMQ7048E: The queue manager name is not valid.; exit 16")
+    (problem,) = tree.discover()["problems"]
+    assert problem.startswith(f"dspmqinf, asked because {tree.mqs_ini} cannot be read, failed: ") and "AMQ7048E" in problem
+
+
+def test_the_commands_output_can_be_given(tree):
+    tree.add("QM1", LOG)
+    text = tree.mqs_ini.read_text()
+    tree.mqs_ini.unlink()
+    assert [each["problem"] for each in tree.discover(stanzas=text)["queue_managers"]] == [""]
+    (problem,) = tree.discover(stanzas="QueueManager:\n   nothing\n")["problems"]
+    assert problem.startswith("the output of dspmqinf, line 2: 'nothing' in the stanza QueueManager")
