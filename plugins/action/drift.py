@@ -12,17 +12,15 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import ExpectationError, expectation
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import read_margin
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import figure_named
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.fleet_drift import DRIFTING, fleet_drift
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import day_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action import CHANGE, HISTORY, HOSTS, HistoryAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_html import render_drift
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_txt import drift_text, label_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute, write_file, write_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_file, write_text
 
 JSON_FILE = "drift.json"
 PAGE = "drift.html"
@@ -31,31 +29,22 @@ SINCE = "drift_since"
 SHOWN_VOLUMES = 20
 
 
-class ActionModule(ControllerAction):
+class ActionModule(HistoryAction):
     """Runs on the controller alone, once for all hosts, and fails if the newest two certificates of a volume are beyond the control limit."""
 
-    argument_spec = {
-        "figure": {"type": "str", "default": "latency_mean"},
-        "margin": {"type": "raw", "required": True},
-        "hosts": {"type": "raw", "required": True},
-        "history": {"type": "str", "default": ""},
-        "report_dir": {"type": "str", "required": True},
-    }
+    argument_spec = {**CHANGE, **HOSTS, **HISTORY}
 
-    def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        report_dir = absolute(options["report_dir"])
-        try:
-            hosts = expectation(task_vars["groups"], self._loader, options["hosts"], task_vars.get("ansible_limit")).hosts
-            figure, margin = figure_named(options["figure"]), read_margin(options["margin"])
-            since = since_days(hosts, task_vars["hostvars"])
-            with open_history(place_of(options["history"], report_dir)) as history:
-                drift = fleet_drift(history, hosts, figure=figure, margin=margin, since=since)
-            if not self._task.check_mode:
-                write_file(os.path.join(report_dir, JSON_FILE), (json.dumps(drift, separators=(",", ":")) + "\n").encode("ascii"))
-                write_text(os.path.join(report_dir, PAGE), render_drift(drift))
-        except (OSError, ValueError, ExpectationError) as error:
-            return {"failed": True, "msg": str(error)}
-        say(self._display, drift_text(drift, "not written in check mode" if self._task.check_mode else os.path.join(report_dir, PAGE)))
+    def consult(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        hosts = self.expectation(options, task_vars).hosts
+        figure, margin = figure_named(options["figure"]), read_margin(options["margin"])
+        since = since_days(hosts, task_vars["hostvars"])
+        with self.history(options) as history:
+            drift = fleet_drift(history, hosts, figure=figure, margin=margin, since=since)
+        page = os.path.join(options["report_dir"], PAGE)
+        if not self._task.check_mode:
+            write_file(os.path.join(options["report_dir"], JSON_FILE), (json.dumps(drift, separators=(",", ":")) + "\n").encode("ascii"))
+            write_text(page, render_drift(drift))
+        say(self._display, drift_text(drift, self.page(page)))
         drifting = [label_of(volume) for volume in drift["volumes"] if volume["state"] == DRIFTING]
         more = f" and {len(drifting) - SHOWN_VOLUMES} more" if len(drifting) > SHOWN_VOLUMES else ""
         message = f"beyond the control limit, two certificates in a row: {', '.join(drifting[:SHOWN_VOLUMES])}{more}"

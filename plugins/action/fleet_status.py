@@ -9,46 +9,39 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import ExpectationError, expectation
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import one_message
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import changed_since
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import encode, problems_of, status_json, status_prom, status_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, day_of, fleet_status
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute, write_file
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action import HISTORY, HOSTS, HistoryAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_file
 
 JSON_FILE = "status.json"
 METRICS_FILE = "status.prom"
 
 
-class ActionModule(ControllerAction):
+class ActionModule(HistoryAction):
     """Runs on the controller alone, once for all hosts, and fails if the fleet is not certified."""
 
     argument_spec = {
-        "hosts": {"type": "raw", "required": True},
-        "history": {"type": "str", "default": ""},
-        "report_dir": {"type": "str", "required": True},
+        **HOSTS,
+        **HISTORY,
         "expiring_days": {"type": "int", "required": True},
         "today": {"type": "str"},
     }
 
-    def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        report_dir = absolute(options["report_dir"])
-        try:
-            today = Today(day_of(options["today"]), options["expiring_days"])
-            expected = expectation(task_vars["groups"], self._loader, options["hosts"], task_vars.get("ansible_limit")).hosts
-            with open_history(place_of(options["history"], report_dir)) as history:
-                revocations = history.revocations()
-                lines = fleet_status(history.newest(), revocations, today)
-                changed = changed_since(history, lines)
-            problems = problems_of(lines, expected)
-            if not self._task.check_mode:
-                write_file(os.path.join(report_dir, JSON_FILE), encode(status_json(lines, expected, problems, today, revocations, changed)))
-                write_file(os.path.join(report_dir, METRICS_FILE), status_prom(lines, expected, problems))
-        except (OSError, ValueError, ExpectationError) as error:
-            return {"failed": True, "msg": str(error)}
+    def consult(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        today = Today(day_of(options["today"]), options["expiring_days"])
+        expected = self.expectation(options, task_vars).hosts
+        with self.history(options) as history:
+            revocations = history.revocations()
+            lines = fleet_status(history.newest(), revocations, today)
+            changed = changed_since(history, lines)
+        problems = problems_of(lines, expected)
+        if not self._task.check_mode:
+            write_file(os.path.join(options["report_dir"], JSON_FILE), encode(status_json(lines, expected, problems, today, revocations, changed)))
+            write_file(os.path.join(options["report_dir"], METRICS_FILE), status_prom(lines, expected, problems))
         say(self._display, status_text(lines, expected, problems, today, changed))
         failure = {"failed": True, "msg": one_message(problems, JSON_FILE)} if problems else {}
         return {"problems": problems, **failure}

@@ -11,18 +11,17 @@ import os
 from collections.abc import Collection
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.mqldt_import import Origin, import_mqldt
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import day_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.upkeep import import_runs, prune
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action import HISTORY, HistoryAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME
 
 
-class ActionModule(ControllerAction):
+class ActionModule(HistoryAction):
     """Runs on the controller alone."""
 
     argument_spec = {
@@ -34,29 +33,24 @@ class ActionModule(ControllerAction):
         "revoke": {"type": "str"},
         "reason": {"type": "str", "default": ""},
         "prune_before": {"type": "str"},
-        "history": {"type": "str", "default": ""},
-        "report_dir": {"type": "str", "required": True},
+        **HISTORY,
     }
     required_one_of = [["import_runs", "import_mqldt", "revoke", "prune_before"]]
 
-    def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+    def consult(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         if self._task.check_mode:
             return {"skipped": True, "msg": "the history is not changed in check mode"}
-        report_dir = absolute(options["report_dir"])
-        try:
-            create = bool(options["import_runs"] or options["import_mqldt"])
-            if create:
-                os.makedirs(report_dir, exist_ok=True)
-            with open_history(place_of(options["history"], report_dir), create) as history:
-                done, problems = keep(history, options, report_dir, task_vars["groups"]["all"])
-        except (OSError, ValueError) as error:
-            return {"failed": True, "msg": str(error)}
+        create = bool(options["import_runs"] or options["import_mqldt"])
+        if create:
+            os.makedirs(options["report_dir"], exist_ok=True)
+        with self.history(options, create) as history:
+            done, problems = keep(history, options, task_vars["groups"]["all"])
         say(self._display, "\n".join(done))
         failure = {"failed": True, "msg": " | ".join(problems)} if problems else {}
         return {"changed": True, "done": done, "problems": problems, **failure}
 
 
-def keep(history: History, options: dict[str, Any], report_dir: str, hosts: Collection[str]) -> tuple[list[str], list[str]]:
+def keep(history: History, options: dict[str, Any], hosts: Collection[str]) -> tuple[list[str], list[str]]:
     """Do what is asked; return a sentence for each thing done, and the problems. hosts are those of the inventory. Raises OSError and ValueError."""
     done: list[str] = []
     problems: list[str] = []
@@ -73,6 +67,6 @@ def keep(history: History, options: dict[str, Any], report_dir: str, hosts: Coll
         history.revoke(certificate.sha256, options["reason"], getpass.getuser())
         done.append(f"The certificate {certificate.sha256} of {certificate.entry.label} ({certificate.entry.profile}) is revoked.")
     if options["prune_before"]:
-        removed, runs = prune(history, report_dir, day_of(options["prune_before"]))
+        removed, runs = prune(history, options["report_dir"], day_of(options["prune_before"]))
         done.append(f"{removed} entries and {len(runs)} run directories were removed; entries that decide the present state of a volume were kept.")
     return done, problems

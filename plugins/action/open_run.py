@@ -18,7 +18,7 @@ from typing import Any
 from ansible.release import __version__ as ansible_version
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, ExpectationError, check_count, expectation
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, ExpectationError, check_count
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import INTERNAL, USAGE, make_outcome, write_outcome
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.role_options import option_problem, option_specs, role_defaults
@@ -63,7 +63,7 @@ class ActionModule(ControllerAction):
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         try:
-            expected = expectation(task_vars["groups"], self._loader, options["hosts"], task_vars.get("ansible_limit"))
+            expected = self.expectation(options, task_vars)
             hostvars = {host: task_vars["hostvars"][host] for host in expected.hosts}
             _check_options(hostvars, option_specs())
             settings = {name: agreed(name, _asked(name, hostvars)) for name in RUN_WIDE}

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, expectation
 
 SCHEMA = 1
 """Schema number of the ``logdisk`` key in the results of this collection's actions."""
@@ -52,6 +53,10 @@ class ControllerAction(ActionBase):
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         """Return the keys of the task's result. Without ``changed``, nothing was changed."""
         raise NotImplementedError
+
+    def expectation(self, options: dict[str, Any], task_vars: dict[str, Any]) -> Expectation:
+        """Return the hosts that the option ``hosts`` and the limit leave. Raises ExpectationError."""
+        return expectation(task_vars["groups"], self._loader, options["hosts"], task_vars.get("ansible_limit"))
 
 
 class RemoteAction(ActionBase):

@@ -118,7 +118,7 @@ def test_each_request_is_told(runs, base, place):
     mqldt = {"import_mqldt": [str(base / "db07-2019-05-04.csv")], "mqldt_host": "", "mqldt_dates": None, "mqldt_volume": "data"}
     asked = {"import_runs": [str(base)], **mqldt, "revoke": newest(place)[0].sha256[:10], "reason": "recalled", "prune_before": "2026-03-01"}
     with open_history(place) as opened:
-        done, problems = history.keep(opened, asked, str(base), ["db07"])
+        done, problems = history.keep(opened, {**asked, "report_dir": str(base)}, ["db07"])
         assert [revocation.reason for revocation in opened.revocations().values()] == ["recalled"]
     assert problems == [] and len(done) == 4
     assert "had 4 of 4 certificates, and 0 were added" in done[0] and "1 run of db07/data, 1 added: 2019-05-04 " in done[1]

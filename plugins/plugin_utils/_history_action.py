@@ -1,0 +1,41 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The base of the action plugins that answer from the history alone, and the options that they share, as in the documentation's fragments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import ExpectationError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
+
+HOSTS = {"hosts": {"type": "raw", "required": True}}
+HISTORY = {"history": {"type": "str", "default": ""}, "report_dir": {"type": "str", "required": True}}
+CHANGE = {"figure": {"type": "str", "default": "latency_mean"}, "margin": {"type": "raw", "required": True}}
+
+
+class HistoryAction(ControllerAction):
+    """Runs on the controller alone. What is wrong with the history, a file or an option fails the task with its message."""
+
+    def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return self.consult({**options, "report_dir": absolute(options["report_dir"])}, task_vars)
+        except (OSError, ValueError, ExpectationError) as error:
+            return {"failed": True, "msg": str(error)}
+
+    def consult(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        """Return the keys of the task's result. The report directory is absolute."""
+        raise NotImplementedError
+
+    def history(self, options: dict[str, Any], create: bool = False) -> History:
+        """Open the history that the options name."""
+        return open_history(place_of(options["history"], options["report_dir"]), create)
+
+    def page(self, path: str) -> str:
+        """Return what a screen shows as the path of a page."""
+        return "not written in check mode" if self._task.check_mode else path
