@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
@@ -20,7 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.comparison_html import render_comparison
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.comparison_txt import comparison_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import new_run_id
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_file, write_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_json, write_text
 
 JSON_FILE = "comparison.json"
 PAGE = "comparison.html"
@@ -47,7 +46,7 @@ class ActionModule(HistoryAction):
         folder = os.path.join(options["report_dir"], f"compare-{new_run_id()}")
         if not self._task.check_mode:
             os.mkdir(folder)
-            write_file(os.path.join(folder, JSON_FILE), (json.dumps(comparison, indent=1) + "\n").encode("ascii"))
+            write_json(os.path.join(folder, JSON_FILE), comparison)
             write_text(os.path.join(folder, PAGE), render_comparison(comparison, statement))
         page = self.page(os.path.join(folder, PAGE))
         say(self._display, comparison_text(comparison, statement, page))

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 import os
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -20,7 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action import CHANGE, HISTORY, HOSTS, HistoryAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_html import render_drift
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_txt import drift_text, label_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_file, write_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_json, write_text
 
 JSON_FILE = "drift.json"
 PAGE = "drift.html"
@@ -42,7 +41,7 @@ class ActionModule(HistoryAction):
             drift = fleet_drift(history, hosts, figure=figure, margin=margin, since=since)
         page = os.path.join(options["report_dir"], PAGE)
         if not self._task.check_mode:
-            write_file(os.path.join(options["report_dir"], JSON_FILE), (json.dumps(drift, separators=(",", ":")) + "\n").encode("ascii"))
+            write_json(os.path.join(options["report_dir"], JSON_FILE), drift, compact=True)
             write_text(page, render_drift(drift))
         say(self._display, drift_text(drift, self.page(page)))
         drifting = [label_of(volume) for volume in drift["volumes"] if volume["state"] == DRIFTING]

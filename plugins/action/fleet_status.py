@@ -12,10 +12,10 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import one_message
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import changed_since
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import encode, problems_of, status_json, status_prom, status_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import problems_of, status_json, status_prom, status_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, day_of, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action import HISTORY, HOSTS, HistoryAction
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_file
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_file, write_json
 
 JSON_FILE = "status.json"
 METRICS_FILE = "status.prom"
@@ -40,7 +40,7 @@ class ActionModule(HistoryAction):
             changed = changed_since(history, lines)
         problems = problems_of(lines, expected)
         if not self._task.check_mode:
-            write_file(os.path.join(options["report_dir"], JSON_FILE), encode(status_json(lines, expected, problems, today, revocations, changed)))
+            write_json(os.path.join(options["report_dir"], JSON_FILE), status_json(lines, expected, problems, today, revocations, changed))
             write_file(os.path.join(options["report_dir"], METRICS_FILE), status_prom(lines, expected, problems))
         say(self._display, status_text(lines, expected, problems, today, changed))
         failure = {"failed": True, "msg": one_message(problems, JSON_FILE)} if problems else {}

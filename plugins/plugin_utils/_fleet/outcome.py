@@ -6,11 +6,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_file
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_json
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 
 SCHEMA = 1
@@ -45,4 +44,4 @@ def make_outcome(kind: str, message: str, **more: Any) -> dict[str, Any]:
 def write_outcome(report_dir: str, content: dict[str, Any]) -> None:
     """Write ``outcome.json`` to the directory that contains the run directories. Raises OSError."""
     os.makedirs(report_dir, exist_ok=True)
-    write_file(os.path.join(report_dir, FILE_NAME), (json.dumps(content, indent=1) + "\n").encode("ascii"))
+    write_json(os.path.join(report_dir, FILE_NAME), content)

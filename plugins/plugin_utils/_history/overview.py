@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -71,11 +70,6 @@ def status_json(
         "problems": list(problems),
         "volumes": [_entry(line, revocations, changed.get(key_of(line))) for line in lines],
     }
-
-
-def encode(content: Mapping[str, Any]) -> bytes:
-    """Return status.json as bytes."""
-    return (json.dumps(content, indent=1) + "\n").encode("ascii")
 
 
 def status_prom(lines: Sequence[Status], expected: Sequence[str], problems: Sequence[str]) -> bytes:

@@ -7,10 +7,11 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import secrets
 from collections.abc import Iterable, Iterator
-from typing import IO
+from typing import IO, Any
 
 
 def absolute(path: str) -> str:
@@ -38,6 +39,12 @@ def write_file(path: str, content: bytes) -> None:
     """Write a whole file aside and rename it to path."""
     with written_aside(path) as file:
         file.write(content)
+
+
+def write_json(path: str, content: Any, compact: bool = False) -> None:
+    """Write plain data as JSON in ASCII, indented by one blank, or on one line without any, and a line end."""
+    layout: dict[str, Any] = {"separators": (",", ":")} if compact else {"indent": 1}
+    write_file(path, (json.dumps(content, **layout) + "\n").encode("ascii"))
 
 
 def write_text(path: str, pieces: Iterable[str]) -> None:

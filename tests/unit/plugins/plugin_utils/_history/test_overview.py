@@ -13,7 +13,7 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, FAILS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import Since
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import Change
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import encode, problems_of, status_json, status_prom, status_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import problems_of, status_json, status_prom, status_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import MOST_URGENT_FIRST, Today, day_of, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import Revocation
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import entry
@@ -97,7 +97,7 @@ def test_the_screen_says_what_changed():
 
 def test_programs_get_every_volume():
     revocation = Revocation(VALID.sha256, "2026-05-02T00:00:00Z", "ops", "recalled")
-    content = json.loads(encode(status_json(lines(VALID, EXPIRED, revoked={VALID.sha256}), ["valid"], ["x"], TODAY, {VALID.sha256: revocation}, CHANGED)))
+    content = json.loads(json.dumps(status_json(lines(VALID, EXPIRED, revoked={VALID.sha256}), ["valid"], ["x"], TODAY, {VALID.sha256: revocation}, CHANGED)))
     assert (content["schema"], content["date"], content["expected_hosts"], content["problems"]) == (1, "2026-06-01", ["valid"], ["x"])
     states = {volume["host"]: volume for volume in content["volumes"]}
     assert states["valid"]["state"] == "revoked" and states["valid"]["revoked"]["reason"] == "recalled" and states["valid"]["certificate"] == VALID.sha256
