@@ -36,6 +36,26 @@ options:
     default: ""
 """
 
+    CHANGE = r"""
+options:
+  figure:
+    description: The figure that is looked at, a latency such as V(latency_p99) or a rate, V(bytes_per_s) or V(operations_per_s).
+    type: str
+    default: latency_mean
+  margin:
+    description: The change that matters, as a ratio such as V(10 %) or V(0.1).
+    type: raw
+    required: true
+"""
+
+    REPORT_DIR = r"""
+options:
+  report_dir:
+    description: Directory on the controller for the files that are written.
+    type: str
+    required: true
+"""
+
     PROFILE_DIR = r"""
 options:
   profile_dir:

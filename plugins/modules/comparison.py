@@ -22,7 +22,10 @@ version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
   - mqops.logdisk.controller
+  - mqops.logdisk.controller.change
+  - mqops.logdisk.controller.hosts
   - mqops.logdisk.controller.history
+  - mqops.logdisk.controller.report_dir
 options:
   before:
     description:
@@ -36,23 +39,6 @@ options:
     description: The certificates after the change, as in O(before).
     type: list
     elements: str
-    required: true
-  figure:
-    description: The figure that is compared, a latency such as V(latency_p99) or a rate, V(bytes_per_s) or V(operations_per_s).
-    type: str
-    default: latency_mean
-  margin:
-    description: The change that matters, as a ratio such as V(10 %) or V(0.1).
-    type: raw
-    required: true
-  hosts:
-    description:
-      - The hosts to compare, as a host pattern or a list of host patterns. Each term of the pattern and of the limit must match a host of the inventory.
-    type: raw
-    required: true
-  report_dir:
-    description: Directory on the controller for the files that are written.
-    type: str
     required: true
 attributes:
   check_mode:

@@ -22,11 +22,8 @@ extends_documentation_fragment:
   - mqops.logdisk.controller
   - mqops.logdisk.controller.hosts
   - mqops.logdisk.controller.history
+  - mqops.logdisk.controller.report_dir
 options:
-  report_dir:
-    description: Directory on the controller for the files that are written.
-    type: str
-    required: true
   expiring_days:
     description: For how many days before its end a certificate is expiring, its last day included.
     type: int
