@@ -104,9 +104,9 @@ class Stanza(object):
         if text is None:
             return None
         number = int(text) if re.match(r"[0-9]{1,9}\Z", text) else -1
-        if not (least <= number <= most or number == default == 0):
-            allowed = "%sa whole number from %d to %d" % ("0 or " if default == 0 else "", least, most)
-            raise self.error(self.line_of(key), "%s is %s, but must be %s" % (key, _quoted(text), allowed))
+        wrong = why_not_allowed(number, least, most, default)
+        if wrong:
+            raise self.error(self.line_of(key), "%s is %s, but %s" % (key, _quoted(text), wrong))
         return number
 
     def word(self, key, words):
@@ -179,6 +179,13 @@ def only(stanzas, name):
     for stanza in found:
         stanza.check()
     return found[0] if found else None
+
+
+def why_not_allowed(number, least, most, default):
+    """Return what a number of LOG_NUMBERS must be; empty if it is that."""
+    if least <= number <= most or number == default == 0:
+        return ""
+    return "must be %sa whole number from %d to %d" % ("0 or " if default == 0 else "", least, most)
 
 
 def log_settings(stanza):

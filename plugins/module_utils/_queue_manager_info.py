@@ -17,14 +17,23 @@ import re
 import shutil
 import subprocess
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _ini_files, _mounts, _queue_managers, _time_limit
+from ansible_collections.mqops.logdisk.plugins.module_utils import _ini_files, _mounts, _places, _queue_managers, _time_limit, _workspace
 
 DEFAULT_LIMIT_S = 10
 COMMAND_PATH = os.pathsep.join(("/opt/mqm/bin", "/usr/bin"))
 """Where MQ's commands are if the user's path does not lead to them."""
 
-FROM_QM_INI, FROM_MQS_INI, FROM_FILES, ASSUMED = "qm.ini", "mqs.ini", "files", "assumed"
-"""Where a setting comes from: a file, the files of the log itself, or the product's default."""
+FROM_QM_INI, FROM_MQS_INI, FROM_FILES, GIVEN, ASSUMED = "qm.ini", "mqs.ini", "files", "given", "assumed"
+"""Where a setting comes from: a configuration file, the files of the log itself, who plans the queue manager, or the product's default."""
+
+PLANNED = dict(
+    name=dict(type="str", required=True),
+    log_path=dict(type="path"),
+    log_file_pages=dict(type="int"),
+    log_primary_files=dict(type="int"),
+    log_buffer_pages=dict(type="int"),
+)
+"""The options of a queue manager that is to be created."""
 
 _EXTENT = re.compile(r"S[0-9]{7}\.LOG\Z")
 _FACTS = dict(
@@ -38,30 +47,30 @@ _FACTS = dict(
 """What the settings are called in an answer."""
 
 
-def discover(mqs_ini, stanzas="", limit_s=DEFAULT_LIMIT_S):
+def discover(mqs_ini, stanzas="", planned=(), limit_s=DEFAULT_LIMIT_S):
     """Return ``queue_managers`` (one dict each, sorted by name), ``log_defaults`` (those of queue managers to be created) and ``problems``.
 
-    Without an mqs.ini that can be read, dspmqinf is asked if it is installed. Its output can also be given as ``stanzas``.
+    Without an mqs.ini that can be read, dspmqinf is asked if it is installed. Its output can also be given as ``stanzas``. ``planned`` holds queue
+    managers that are to be created, as dicts with ``name`` and what an answer would say of their logs. Of one that exists by now, its files decide.
     """
     answer = dict(queue_managers=[], log_defaults={}, problems=[])
     try:
         parsed = _ini_files.parse(stanzas, "the output of dspmqinf") if stanzas else _read_mqs_ini(mqs_ini, limit_s)
-        defaults = _ini_files.only(parsed, "LogDefaults")
-        log_home = _log_home(parsed, defaults)
-        answer["log_defaults"] = dict(_named(_ini_files.log_settings(defaults), {}, FROM_MQS_INI), log_path=log_home)
+        log_defaults = _log_defaults(parsed)
     except _ini_files.IniError as error:
         answer["problems"] = [str(error)]
         return answer
     found, answer["problems"] = _queue_managers.queue_manager_stanzas(parsed)
-    names = sorted(found)
-    calls = [lambda stanza=found[name]: _describe(stanza, log_home) for name in names]
+    calls = dict((name, lambda stanza=stanza: _describe(stanza, log_defaults["log_path"])) for name, stanza in found.items())
+    calls.update((each["name"], lambda each=each: _describe_planned(each, log_defaults)) for each in planned if each["name"] not in found)
+    names = sorted(calls)
     seen, running = _queue_managers.sees_processes(), _queue_managers.running_queue_managers()
-    for name, described in zip(names, _time_limit.call_all(calls, limit_s)):
-        facts = dict(described) if isinstance(described, dict) else dict(problem=str(described))
-        facts.update(name=name, running=name in running or (False if seen else None))
+    for name, described in zip(names, _time_limit.call_all([calls[name] for name in names], limit_s)):
+        facts = described if isinstance(described, dict) else dict(problem=str(described))
+        facts.update(name=name, exists=name in found, running=name in running or (False if seen else None))
         answer["queue_managers"].append(facts)
     _note_sharing(answer["queue_managers"])
-    return answer
+    return dict(answer, log_defaults=log_defaults)
 
 
 def _read_mqs_ini(path, limit_s):
@@ -94,11 +103,13 @@ def _output(command):
     return text
 
 
-def _log_home(stanzas, defaults):
-    """Return the directory that holds the logs of queue managers whose qm.ini names none."""
-    everywhere = _ini_files.only(stanzas, "AllQueueManagers")
+def _log_defaults(stanzas):
+    """Return the settings that a queue manager gets that is created now, and the directory of the logs. Raises IniError."""
+    defaults, everywhere = _ini_files.only(stanzas, "LogDefaults"), _ini_files.only(stanzas, "AllQueueManagers")
+    prefix = everywhere.path_of("DefaultPrefix") if everywhere else None
     path = defaults.path_of("LogDefaultPath") if defaults else None
-    return path or os.path.join(everywhere and everywhere.path_of("DefaultPrefix") or os.path.dirname(_queue_managers.MQS_INI), "log")
+    facts = _named(_ini_files.log_settings(defaults), {}, FROM_MQS_INI)
+    return dict(facts, log_path=path or os.path.join(prefix or os.path.dirname(_queue_managers.MQS_INI), "log"))
 
 
 def _describe(stanza, log_home):
@@ -110,21 +121,37 @@ def _describe(stanza, log_home):
     place = "line %d of %s" % (log.line_of("LogPath"), log.path) if source == FROM_QM_INI else "the default, because qm.ini has none"
     settings = _ini_files.log_settings(log)
     try:
-        directory = os.path.realpath(path)
-        os.stat(directory)
-        facts = dict(
-            log_path=path,
-            log_directory=directory,
-            problem="",
-            qm_ini=_queue_managers.qm_ini_path(stanza),
-            installation=stanza.text("InstallationName") or "",
-            filesystem=_filesystem(directory),
-        )
+        os.stat(path)
+        facts = _located(path)
     except OSError as error:
         raise _ini_files.IniError("LogPath %s (%s) cannot be inspected%s" % (path, place, _ini_files.why(error)))
-    facts.update(_named(settings, _of_extents(os.path.join(directory, "active"))))
+    facts.update(_named(settings, _of_extents(os.path.join(facts["log_directory"], "active"))))
     facts["sources"]["log_path"] = source
+    return dict(facts, qm_ini=_queue_managers.qm_ini_path(stanza), installation=stanza.text("InstallationName") or "")
+
+
+def _describe_planned(planned, log_defaults):
+    """Return the same about a queue manager that is to be created. Raises IniError."""
+    given = dict((key, planned[key]) for key in planned if key != "name" and planned[key] is not None)
+    facts = dict(log_defaults, **given)
+    if "log_path" not in given:
+        facts["log_path"] = os.path.join(log_defaults["log_path"], _workspace.directory_name(planned["name"]))
+    if not facts["log_path"].startswith("/"):
+        raise _ini_files.IniError("the planned queue manager %s: log_path is %r, but must be an absolute path" % (planned["name"], facts["log_path"]))
+    for key, least, most, default in _ini_files.LOG_NUMBERS:
+        wrong = _ini_files.why_not_allowed(facts[_FACTS[key]], least, most, default)
+        if wrong:
+            raise _ini_files.IniError("the planned queue manager %s: %s is %d, but %s" % (planned["name"], _FACTS[key], facts[_FACTS[key]], wrong))
+    facts.update(_located(facts["log_path"]), sources=dict(log_defaults["sources"], **dict.fromkeys(given, GIVEN)))
     return facts
+
+
+def _located(path):
+    """Return where a log is, or will be created: its directory, the one that contains it, and the file system. Raises OSError."""
+    directory = os.path.realpath(path)
+    parent = _places.nearest_existing(os.path.dirname(directory))
+    existing = _places.nearest_existing(directory)
+    return dict(log_path=path, log_directory=directory, log_parent=parent, problem="", filesystem=_filesystem(existing))
 
 
 def _filesystem(directory):

@@ -32,6 +32,30 @@ options:
     description: The output of C(dspmqinf -o stanza) for all queue managers, to be used instead of O(mqs_ini). If empty, O(mqs_ini) is used.
     type: str
     default: ""
+  planned_queue_managers:
+    description:
+      - Queue managers that are to be created. They are returned with the others, and the files of one that exists by now decide.
+      - A setting that is left out is the one in RV(log_defaults).
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      name:
+        description: Name of the queue manager.
+        type: str
+        required: true
+      log_path:
+        description: Directory of the recovery log. It need not exist. If left out, it is a new directory in the default one.
+        type: path
+      log_file_pages:
+        description: Size of a log file in pages of 4096 bytes.
+        type: int
+      log_primary_files:
+        description: Number of primary log files.
+        type: int
+      log_buffer_pages:
+        description: Size of the log buffer in pages of 4096 bytes. V(0) means 512 pages.
+        type: int
   timeout:
     description: How many seconds to wait for file systems that do not answer.
     type: int
@@ -69,6 +93,10 @@ queue_managers:
       returned: always
       type: str
       sample: QM1
+    exists:
+      description: Whether the queue manager exists. V(false) for one of O(planned_queue_managers).
+      returned: always
+      type: bool
     running:
       description: Whether the queue manager is running. C(null) if this user cannot see the processes of other users.
       returned: always
@@ -85,12 +113,12 @@ queue_managers:
       elements: str
     qm_ini:
       description: Path of the configuration file.
-      returned: if there is no problem
+      returned: if there is no problem and the queue manager exists
       type: str
       sample: /var/mqm/qmgrs/QM1/qm.ini
     installation:
       description: Name of the installation that the queue manager belongs to. Empty if C(mqs.ini) does not contain it.
-      returned: if there is no problem
+      returned: if there is no problem and the queue manager exists
       type: str
       sample: Installation1
     log_path:
@@ -103,6 +131,11 @@ queue_managers:
       returned: if there is no problem
       type: str
       sample: /var/mqm/log/QM1
+    log_parent:
+      description: The directory that contains RV(queue_managers[].log_directory), or the next one above it that exists.
+      returned: if there is no problem
+      type: str
+      sample: /var/mqm/log
     log_type:
       description: C(CIRCULAR), C(LINEAR) or C(REPLICATED).
       returned: if there is no problem
@@ -136,7 +169,8 @@ queue_managers:
     sources:
       description:
         - Where each setting comes from, by its name in this dictionary.
-        - C(qm.ini) is the configuration file, C(files) are the files of the log, and C(assumed) is the product's default.
+        - C(qm.ini) and C(mqs.ini) are configuration files, C(files) are the files of the log, C(given) is O(planned_queue_managers), and C(assumed) is the
+          product's default.
       returned: if there is no problem
       type: dict
       sample: {log_path: qm.ini, log_file_pages: qm.ini, log_primary_files: files, log_write_integrity: assumed}
@@ -176,12 +210,13 @@ def main():
         argument_spec=dict(
             mqs_ini=dict(type="path", default=_queue_managers.MQS_INI),
             stanzas=dict(type="str", default=""),
+            planned_queue_managers=dict(type="list", elements="dict", default=[], options=_queue_manager_info.PLANNED),
             timeout=dict(type="int", default=_queue_manager_info.DEFAULT_LIMIT_S),
         ),
         supports_check_mode=True,
     )
     p = module.params
-    module.exit_json(changed=False, **_queue_manager_info.discover(p["mqs_ini"], p["stanzas"], p["timeout"]))
+    module.exit_json(changed=False, **_queue_manager_info.discover(p["mqs_ini"], p["stanzas"], p["planned_queue_managers"], p["timeout"]))
 
 
 if __name__ == "__main__":

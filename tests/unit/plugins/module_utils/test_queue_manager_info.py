@@ -65,6 +65,7 @@ def test_settings_come_from_qm_ini_else_from_the_logs_files_else_from_the_produc
     }
     assert found == {
         "name": "QM1",
+        "exists": True,
         "running": False,
         "problem": "",
         "shares_filesystem_with": [],
@@ -72,6 +73,7 @@ def test_settings_come_from_qm_ini_else_from_the_logs_files_else_from_the_produc
         "installation": "",
         "log_path": f"{tree.root}/log/QM1",
         "log_directory": os.path.realpath(tree.root / "log/QM1"),
+        "log_parent": os.path.realpath(tree.root / "log"),
         "log_type": "LINEAR",
         "log_file_pages": 1024,
         "log_primary_files": 8,
@@ -183,6 +185,29 @@ def test_queue_managers_to_be_created_get_the_log_defaults(tree):
     defaults = tree.discover()["log_defaults"]
     assert (defaults["log_path"], defaults["log_primary_files"], defaults["log_file_pages"]) == ("/mqlog", 20, 4096)
     assert (defaults["sources"]["log_primary_files"], defaults["sources"]["log_file_pages"]) == ("mqs.ini", "assumed")
+
+
+def test_a_planned_queue_manager_is_described_like_one_that_exists(tree):
+    tree.add("QM1", LOG)
+    planned = [
+        {"name": "NEW.QM", "log_path": None, "log_file_pages": 100, "log_primary_files": None},
+        {"name": "QM1", "log_file_pages": 100},
+        {"name": "QM0", "log_path": f"{tree.root}/none/QM0"},
+        {"name": "QM9", "log_file_pages": 5},
+        {"name": "Q M", "log_file_pages": 64},
+        {"name": "QM8", "log_path": "log/QM8"},
+    ]
+    found = {each["name"]: each for each in tree.discover(planned=planned)["queue_managers"]}
+    new, other = found["NEW.QM"], found["QM0"]
+    assert (new["exists"], new["running"], new["log_file_pages"], new["log_primary_files"]) == (False, False, 100, 3)
+    assert (new["log_path"], new["log_parent"]) == (f"{tree.root}/log/NEW!QM", f"{tree.root}/log")
+    assert (new["sources"]["log_file_pages"], new["sources"]["log_primary_files"]) == ("given", "assumed")
+    assert (other["log_path"], other["log_parent"], other["log_file_pages"]) == (f"{tree.root}/none/QM0", str(tree.root), 4096)
+    assert new["shares_filesystem_with"] == ["QM0", "QM1"]
+    assert (found["QM1"]["exists"], found["QM1"]["log_file_pages"]) == (True, 1024)
+    assert found["QM9"]["problem"] == "the planned queue manager QM9: log_file_pages is 5, but must be a whole number from 64 to 65535"
+    assert found["QM8"]["problem"] == "the planned queue manager QM8: log_path is 'log/QM8', but must be an absolute path"
+    assert "'Q M' is not a valid queue manager name" in found["Q M"]["problem"]
 
 
 def test_a_host_without_mq_has_no_queue_managers_and_no_problem(tree):
