@@ -1,0 +1,270 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a certification of a host's queue managers looks like: the volumes under test, from what ``queue_manager_info`` found.
+
+There is one volume for each file system that holds recovery logs. The result is what ``workspace_volumes`` may hold, so that people can change it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+
+PAGE_BYTES = 4096
+DEFAULT_BUFFER_PAGES = 512
+"""What a LogBufferPages of 0 means."""
+DIRECTORY_NAMES = ("logdisk", "logdisk-test")
+"""What a directory under test is called. The second name serves a host with a queue manager whose log has the first."""
+BY_HAND = "give the volumes of this host as workspace_volumes instead"
+_LONGEST_NAME = 60
+
+
+class DiscoveryError(ValueError):
+    """An answer of a host from which nothing can be planned; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Log:
+    """The recovery log of a queue manager, as far as a test must be like it. ``assumed`` names the settings that are the product's defaults."""
+
+    queue_manager: str
+    directory: str
+    parent: str
+    file_pages: int
+    primary_files: int
+    buffer_pages: int
+    assumed: tuple[str, ...]
+    mount_point: str
+    mount_source: str
+    filesystem_type: str
+    device_number: str
+    size_bytes: int
+    free_bytes: int
+
+    @property
+    def buffer_bytes(self) -> int:
+        return (self.buffer_pages or DEFAULT_BUFFER_PAGES) * PAGE_BYTES
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A volume that cannot be planned: how it is called in the report, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Discovered:
+    """The plan of a host: ``volumes`` as ``workspace_volumes`` holds them, ``about`` with sentences on each of them by its name, and what is ``refused``."""
+
+    volumes: list[dict[str, Any]]
+    about: dict[str, list[str]]
+    refused: list[Refused]
+
+
+def plan_volumes(answer: Mapping[str, Any], block_sizes_bytes: Sequence[int]) -> Discovered:
+    """Return the plan from the answer of ``queue_manager_info``, which nobody vouches for. Raises DiscoveryError if there is nothing to plan."""
+    items = [_mapping(item) for item in _list(answer.get("queue_managers"))]
+    problems = [_text(problem) for problem in _list(answer.get("problems"))]
+    if problems:
+        raise DiscoveryError(f"queue managers may be missing from what was discovered: {'; '.join(problems)}. Correct that, or {BY_HAND}")
+    if not items:
+        raise DiscoveryError(f"no queue manager was discovered on this host: there is none in its mqs.ini. Add workspace_planned_queue_managers, or {BY_HAND}")
+    unknown = [item for item in items if item.get("problem")]
+    logs = [_log(item) for item in items if not item.get("problem")]
+    names = _Names()
+    refused = [Refused(names.new(_text(item.get("name"))), f"{_text(item['problem'])}. Correct that, or {BY_HAND}") for item in unknown]
+    volumes, about = [], {}
+    for group in _by_file_system(logs):
+        name = names.new(group[0].mount_point.strip("/") or "root")
+        path = _path_beside(group, logs)
+        if path is None:
+            refused.append(Refused(name, _no_place(group)))
+            continue
+        volumes.append(_volume(name, path, group, block_sizes_bytes))
+        about[name] = list(_about(volumes[-1], group, block_sizes_bytes))
+    if not volumes:
+        raise DiscoveryError("; ".join(each.reason for each in refused))
+    return Discovered(volumes, about, refused)
+
+
+def footprint_bytes(volume: Mapping[str, Any]) -> int:
+    """Return the size of the test files of a planned volume."""
+    return _units.parse_size(volume["file_size"]) * volume["files"] * len(volume["queue_managers"])
+
+
+def _by_file_system(logs: Iterable[Log]) -> list[list[Log]]:
+    groups: dict[str, list[Log]] = {}
+    for log in logs:
+        groups.setdefault(log.device_number, []).append(log)
+    return sorted(groups.values(), key=lambda group: group[0].mount_point)
+
+
+def _path_beside(group: Sequence[Log], logs: Sequence[Log]) -> str | None:
+    """Return a new directory on the file system of a group, beside one of its logs and inside none; None if there is no place for one."""
+    inside = tuple(log.directory.rstrip("/") + "/" for log in logs)
+    for log in group:
+        for name in DIRECTORY_NAMES:
+            path = f"{log.parent.rstrip('/')}/{name}"
+            if log.directory != log.mount_point and not f"{path}/".startswith(inside):
+                return path
+    return None
+
+
+def _no_place(group: Sequence[Log]) -> str:
+    log = group[0]
+    return (
+        f"the LogPath of {log.queue_manager}, {log.directory}, is a mount point, so this file system has no place beside the log. To test it, end the queue "
+        f"manager, give the volumes of this host as workspace_volumes, this one with the path {log.directory.rstrip('/')}/{DIRECTORY_NAMES[0]}, and set "
+        "workspace_allow: [queue_manager_files]"
+        if log.directory == log.mount_point
+        else f"there is no directory on {log.mount_point} that is not inside the log of a queue manager: {BY_HAND}"
+    )
+
+
+def _volume(name: str, path: str, group: Sequence[Log], block_sizes_bytes: Sequence[int]) -> dict[str, Any]:
+    file_bytes = max(log.file_pages for log in group) * PAGE_BYTES
+    return {
+        "name": name,
+        "path": path,
+        "queue_managers": [log.queue_manager for log in group],
+        "file_size": _short_size(file_bytes),
+        "files": max(log.primary_files for log in group),
+        "block_sizes": [_short_size(size) for size in _block_sizes(block_sizes_bytes, _largest_write_bytes(group))],
+        "load_points": list(range(1, len(group) + 1)),
+    }
+
+
+def _largest_write_bytes(group: Sequence[Log]) -> int:
+    """Return the largest write of the loggers of a group: the whole buffer, which goes to one file."""
+    return max(min(log.buffer_bytes, log.file_pages * PAGE_BYTES) for log in group)
+
+
+def _block_sizes(wanted_bytes: Sequence[int], largest_bytes: int) -> list[int]:
+    """Return the block sizes that MQ's logger can write, and the largest of them in any case."""
+    sizes = [size for size in wanted_bytes if size <= largest_bytes]
+    return sizes if largest_bytes in sizes else [*sizes, largest_bytes]
+
+
+def _about(volume: Mapping[str, Any], group: Sequence[Log], block_sizes_bytes: Sequence[int]) -> Iterator[str]:
+    """Yield what people must know of a volume to check it."""
+    log, needed_bytes = group[0], footprint_bytes(volume)
+    fit = "fit" if needed_bytes < log.free_bytes else "DO NOT FIT"
+    yield (
+        f"{log.mount_point} ({log.filesystem_type} on {log.mount_source}, {_units.format_size(log.size_bytes)}): {_units.format_size(needed_bytes)} of test "
+        f"files {fit} into {_units.format_size(log.free_bytes)} of free space"
+    )
+    for log in group:
+        assumed = f" (assumed, as the product's default: {', '.join(log.assumed)})" if log.assumed else ""
+        yield (
+            f"{log.queue_manager} logs to {log.directory}: {log.primary_files} primary files of {_units.format_size(log.file_pages * PAGE_BYTES)}, "
+            f"writes of up to {_units.format_size(log.buffer_bytes)}{assumed}"
+        )
+    if len({(log.file_pages, log.primary_files, log.buffer_bytes) for log in group}) > 1:
+        yield "these logs differ: the test has the largest of each figure"
+    left_out = [size for size in block_sizes_bytes if size > _largest_write_bytes(group)]
+    if left_out:
+        yield f"no log write here is as large as {_units.format_size(min(left_out))}: block sizes from there on are left out"
+
+
+def as_yaml(host: str, plan: Discovered) -> str:
+    """Return the plan as a file of variables for the host, with what people must know of each volume as comments."""
+    lines = [f"# The plan that was discovered for {host}. To change it, edit this list and use it as a file of host_vars, without workspace_discover.", "---"]
+    lines += [f"# Not in this plan: {each.name}: {each.reason}" for each in plan.refused]
+    lines.append("workspace_volumes:")
+    for volume in plan.volumes:
+        lines += [f"  # {sentence}" for sentence in plan.about[volume["name"]]]
+        block = yaml.safe_dump(volume, sort_keys=False, default_flow_style=None, width=1000, allow_unicode=True)
+        lines += [("  - " if number == 0 else "    ") + line for number, line in enumerate(block.splitlines())]
+    return "\n".join(lines) + "\n"
+
+
+class _Names:
+    """Names for volumes, each different from all others, and the same in each run."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def new(self, text: str) -> str:
+        base = re.sub(r"[^A-Za-z0-9_.]+", "-", text).strip("-._")[:_LONGEST_NAME] or "volume"
+        name, number = base, 1
+        while name in self._taken:
+            number += 1
+            name = f"{base}-{number}"
+        self._taken.add(name)
+        return name
+
+
+def _short_size(size_bytes: int) -> str:
+    """Return a size as people write it in variables, exactly."""
+    for unit, scale in (("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10)):
+        if size_bytes % scale == 0:
+            return f"{size_bytes // scale}{unit}"
+    return str(size_bytes)
+
+
+# The answer of a host
+
+
+def _log(item: Mapping[str, Any]) -> Log:
+    mount, sources = _mapping(item.get("filesystem")), _mapping(item.get("sources"))
+    if mount.get("device_number") is None or mount.get("mount_point") is None:
+        raise DiscoveryError(f"the mount of {_text(item.get('log_directory'))} is unknown: is /proc mounted on this host? Otherwise {BY_HAND}")
+    settings = (("log_file_pages", "LogFilePages"), ("log_primary_files", "LogPrimaryFiles"), ("log_buffer_pages", "LogBufferPages"))
+    return Log(
+        queue_manager=_text(item.get("name")),
+        directory=_path(item.get("log_directory")),
+        parent=_path(item.get("log_parent")),
+        file_pages=_number(item.get("log_file_pages"), 64, 65535),
+        primary_files=_number(item.get("log_primary_files"), 2, 510),
+        buffer_pages=_number(item.get("log_buffer_pages"), 0, 4096),
+        assumed=tuple(title for key, title in settings if sources.get(key) == "assumed"),
+        mount_point=_path(mount["mount_point"]),
+        mount_source=_text(mount.get("mount_source") or "?"),
+        filesystem_type=_text(mount.get("filesystem_type")),
+        device_number=_text(mount["device_number"]),
+        size_bytes=_number(mount.get("filesystem_size_bytes"), 0, _units.LARGEST),
+        free_bytes=_number(mount.get("filesystem_free_bytes"), 0, _units.LARGEST),
+    )
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise _unusable(value)
+    return value
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise _unusable(value)
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value or not value.isprintable():
+        raise _unusable(value)
+    return value
+
+
+def _path(value: Any) -> str:
+    if not _text(value).startswith("/"):
+        raise _unusable(value)
+    return _text(value)
+
+
+def _number(value: Any, least: int, most: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise _unusable(value)
+    return value
+
+
+def _unusable(value: Any) -> DiscoveryError:
+    return DiscoveryError(f"what was discovered on this host cannot be used: {repr(value)[:60]} is not what it should be")

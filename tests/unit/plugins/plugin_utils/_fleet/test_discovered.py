@@ -1,0 +1,188 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+
+import pytest
+import yaml
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.discovered import DiscoveryError, as_yaml, footprint_bytes, plan_volumes
+
+SIZES = [4 << 10, 64 << 10, 256 << 10, 1 << 20]
+GIB = 1 << 30
+
+
+def queue_manager(name, mount_point="/var/mqm/log", device="8:1", directory="", **more):
+    directory = directory or f"{mount_point.rstrip('/')}/{name}"
+    filesystem = {
+        "mount_point": mount_point,
+        "mount_source": "/dev/sdb1",
+        "filesystem_type": "xfs",
+        "device_number": device,
+        "filesystem_size_bytes": 10 * GIB,
+        "filesystem_free_bytes": 9 * GIB,
+    }
+    found = {
+        "name": name,
+        "problem": "",
+        "log_path": directory,
+        "log_directory": directory,
+        "log_parent": directory.rsplit("/", 1)[0] or "/",
+        "log_file_pages": 4096,
+        "log_primary_files": 3,
+        "log_buffer_pages": 0,
+        "sources": {},
+        "filesystem": filesystem,
+    }
+    return {**found, **more}
+
+
+def plan(*queue_managers, problems=(), sizes=SIZES):
+    return plan_volumes({"queue_managers": list(queue_managers), "problems": list(problems)}, sizes)
+
+
+def test_each_file_system_with_logs_is_a_volume():
+    found = plan(queue_manager("QM1"), queue_manager("QM2", "/mqlog", "8:2"), queue_manager("QM3", log_file_pages=1024, log_primary_files=20))
+    assert found.volumes == [
+        {
+            "name": "mqlog",
+            "path": "/mqlog/logdisk",
+            "queue_managers": ["QM2"],
+            "file_size": "16M",
+            "files": 3,
+            "block_sizes": ["4K", "64K", "256K", "1M", "2M"],
+            "load_points": [1],
+        },
+        {
+            "name": "var-mqm-log",
+            "path": "/var/mqm/log/logdisk",
+            "queue_managers": ["QM1", "QM3"],
+            "file_size": "16M",
+            "files": 20,
+            "block_sizes": ["4K", "64K", "256K", "1M", "2M"],
+            "load_points": [1, 2],
+        },
+    ]
+    assert footprint_bytes(found.volumes[1]) == 2 * 20 * (16 << 20)
+    assert found.about["var-mqm-log"] == [
+        "/var/mqm/log (xfs on /dev/sdb1, 10 GiB): 640 MiB of test files fit into 9 GiB of free space",
+        "QM1 logs to /var/mqm/log/QM1: 3 primary files of 16 MiB, writes of up to 2 MiB",
+        "QM3 logs to /var/mqm/log/QM3: 20 primary files of 4 MiB, writes of up to 2 MiB",
+        "these logs differ: the test has the largest of each figure",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("buffer_pages", "file_pages", "sizes"),
+    [
+        (0, 4096, ["4K", "64K", "256K", "1M", "2M"]),
+        (256, 4096, ["4K", "64K", "256K", "1M"]),
+        (18, 4096, ["4K", "64K", "72K"]),
+        (4096, 65535, ["4K", "64K", "256K", "1M", "16M"]),
+        (0, 64, ["4K", "64K", "256K"]),
+    ],
+)
+def test_block_sizes_go_up_to_the_largest_write_of_the_logger(buffer_pages, file_pages, sizes):
+    found = plan(queue_manager("QM1", log_buffer_pages=buffer_pages, log_file_pages=file_pages))
+    assert found.volumes[0]["block_sizes"] == sizes
+    assert any("left out" in sentence for sentence in found.about["var-mqm-log"]) is ("1M" not in sizes)
+
+
+def test_a_file_size_is_exact():
+    assert plan(queue_manager("QM1", log_file_pages=65535)).volumes[0]["file_size"] == "262140K"
+
+
+def test_what_is_assumed_and_what_does_not_fit_is_said():
+    item = queue_manager("QM1", sources={"log_file_pages": "assumed", "log_primary_files": "qm.ini", "log_buffer_pages": "assumed"})
+    item["filesystem"]["filesystem_free_bytes"] = 1 << 20
+    first, second = plan(item).about["var-mqm-log"]
+    assert first.endswith("48 MiB of test files DO NOT FIT into 1 MiB of free space")
+    assert second.endswith("(assumed, as the product's default: LogFilePages, LogBufferPages)")
+
+
+@pytest.mark.parametrize(
+    ("queue_managers", "path"),
+    [
+        ([("QM1", "/", "/QM1")], "/logdisk"),
+        ([("QM1", "/", "/var/mqm/log/QM1")], "/var/mqm/log/logdisk"),
+        ([("logdisk", "/var/mqm/log", "/var/mqm/log/logdisk")], "/var/mqm/log/logdisk-test"),
+        ([("A", "/mq", "/mq/log"), ("B", "/mq", "/mq/log/B")], "/mq/logdisk"),
+        ([("A", "/mq", "/mq/log/A"), ("B", "/mq", "/mq/log")], "/mq/logdisk"),
+        ([("A", "/mq", "/mq"), ("B", "/other", "/other/b/B")], "/other/b/logdisk"),
+    ],
+)
+def test_the_directory_under_test_is_beside_a_log_and_inside_none(queue_managers, path):
+    items = [queue_manager(name, mount_point, "8:1", directory) for name, mount_point, directory in queue_managers]
+    assert plan(*items).volumes[0]["path"] == path
+
+
+def test_a_log_that_is_a_mount_point_is_refused_with_the_way_out_and_costs_no_other_volume():
+    found = plan(queue_manager("QM1", "/var/mqm/log/QM1", "8:2", "/var/mqm/log/QM1"), queue_manager("QM2"))
+    assert [volume["queue_managers"] for volume in found.volumes] == [["QM2"]]
+    (refused,) = found.refused
+    assert refused.name == "var-mqm-log-QM1"
+    assert "is a mount point" in refused.reason and "/var/mqm/log/QM1/logdisk" in refused.reason and "workspace_allow: [queue_manager_files]" in refused.reason
+
+
+def test_a_queue_manager_with_a_problem_is_refused_by_name_and_costs_no_other_volume():
+    found = plan({"name": "QM/2", "problem": "/x/qm.ini, line 3: LogFilePages is 'x'"}, queue_manager("QM1"))
+    assert [volume["queue_managers"] for volume in found.volumes] == [["QM1"]]
+    assert [(each.name, each.reason) for each in found.refused] == [
+        ("QM-2", "/x/qm.ini, line 3: LogFilePages is 'x'. Correct that, or give the volumes of this host as workspace_volumes instead")
+    ]
+
+
+def test_without_any_volume_there_is_no_plan():
+    with pytest.raises(DiscoveryError, match="no answer"):
+        plan({"name": "QM1", "problem": "no answer within 10 s"})
+    with pytest.raises(DiscoveryError, match="no queue manager was discovered"):
+        plan()
+    with pytest.raises(DiscoveryError, match=r"may be missing from what was discovered: mqs\.ini, line 1: bad"):
+        plan(queue_manager("QM1"), problems=["mqs.ini, line 1: bad"])
+
+
+def test_names_are_different_from_each_other_and_short():
+    mounts = ["/", "/a/b", "/a-b", "/\u00e9", "/" + "x" * 100]
+    found = plan(*(queue_manager(f"QM{number}", mount, f"8:{number}", f"{mount.rstrip('/')}/log/QM") for number, mount in enumerate(mounts)))
+    assert [volume["name"] for volume in found.volumes] == ["root", "a-b", "a-b-2", "x" * 60, "volume"]
+
+
+def test_the_plan_can_be_edited_and_given_back():
+    found = plan({"name": "QM2", "problem": "no answer within 10 s"}, queue_manager("QM1"), queue_manager("QM3", "/mq log", "8:2"))
+    text = as_yaml("db01", found)
+    assert yaml.safe_load(text) == {"workspace_volumes": found.volumes}
+    assert "# Not in this plan: QM2: no answer within 10 s" in text
+    assert "  - name: mq-log\n    path: /mq log/logdisk\n    queue_managers: [QM3]\n    file_size: 16M\n" in text
+
+
+def test_any_answer_gives_a_plan_or_one_sentence():
+    """Nobody vouches for what comes from a host."""
+    chance = random.Random(5)
+    good = {"queue_managers": [queue_manager("QM1"), queue_manager("QM2", "/b", "8:2"), {"name": "QM3", "problem": "x"}], "problems": []}
+    strange = [None, "", [], {}, -1, 10**30, True, 1.5, "x\n- y", "\ud800", ["x"], {"a": 1}, "{{ 1 }}"]
+
+    def places(value):
+        if isinstance(value, (dict, list)):
+            for key in list(value) if isinstance(value, dict) else range(len(value)):
+                yield value, key
+                yield from places(value[key])
+
+    plans = 0
+    for _try in range(2000):
+        answer = copy.deepcopy(good)
+        for _change in range(chance.randrange(1, 3)):
+            container, key = chance.choice(list(places(answer)))
+            container[key] = chance.choice(strange)
+        try:
+            found = plan_volumes(answer, SIZES)
+        except DiscoveryError as error:
+            assert "\n" not in str(error)
+            continue
+        plans += 1
+        json.dumps(found.volumes)
+        assert yaml.safe_load(as_yaml("h", found)) == {"workspace_volumes": found.volumes}
+    assert plans > 100
