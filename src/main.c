@@ -38,7 +38,8 @@ static void plan_run(struct run *run) {
     run->start_epoch_ns = epoch_ns();
     options->seed = options->seed_given ? options->seed : random_seed();
     run->clock_read_ns = measure_clock_read_ns();
-    run->steps = (uint32_t)(options->block_sizes.count * options->load_points.count);
+    const struct number_list *sizes = run->workload.sizes, *load_points = run->workload.load_points;
+    run->steps = (uint32_t)(sizes->count * load_points->count);
     // Whoever starts several hosts at one instant with the same options gets the same plan on each.
     uint64_t footprint = workload_footprint(&run->workload);
     uint64_t verify_s = options->verify ? footprint / PASS_BYTES_PER_S : 0;
@@ -52,6 +53,7 @@ static void plan_run(struct run *run) {
     run->monitor.every_s = options->monitor_s;
     // Rows of --monitor take the place of the live line.
     run->screen.terminal = isatty(STDOUT_FILENO) == 1 && options->monitor_s == 0;
+    run->screen.workload = &run->workload;
 }
 
 static void *keep_busy(void *unused) {
@@ -123,10 +125,10 @@ static void run_steps(struct run *run) {
     if (at_ns > 0) {                    // the monotonic clock has no instant before it began
         run->first_begin_ns = at_ns > boot_ns + NS_PER_S ? at_ns - boot_ns : now_ns();
     }
-    for (size_t point = 0; point < options->load_points.count; point++) {
-        for (size_t size = 0; size < options->block_sizes.count; size++) {
-            if (!step_run(run, ++number, options->block_sizes.values[size],
-                          (uint32_t)options->load_points.values[point])) {
+    const struct number_list *sizes = run->workload.sizes, *load_points = run->workload.load_points;
+    for (size_t point = 0; point < load_points->count; point++) {
+        for (size_t size = 0; size < sizes->count; size++) {
+            if (!step_run(run, ++number, sizes->values[size], (uint32_t)load_points->values[point])) {
                 return;
             }
         }
@@ -272,7 +274,8 @@ int main(int unused, char **argv) {
     if (outcome != OPTIONS_RUN) {
         return (int)print(outcome, &run);
     }
-    if (!mq_log_open(&run.workload, &options)) {
+    bool commits = options.workload == WORKLOAD_COMMIT;
+    if (!(commits ? commit_open : mq_log_open)(&run.workload, &options)) {
         console_complain("no memory");
         return EXIT_REFUSED;
     }

@@ -93,7 +93,7 @@ bool preflight_disks(void *context, struct failure *failure) {
 }
 
 void preflight_warn(struct run *run) {
-    const struct number_list *sizes = &run->options->block_sizes;
+    const struct number_list *sizes = &run->workload.writes;
     for (size_t i = 0; i < sizes->count; i++) {
         if (sizes->values[i] % 4096 != 0) {
             run_warn(run, "--bsize: %" PRIu64 " is not a multiple of 4096, and MQ writes its log in pages of 4096 bytes",

@@ -62,9 +62,10 @@ static bool wait_for_plan(struct run *run) {
     return !stopped;
 }
 
-// The screen and mqldt's table know only the workload's first stream, and what it writes.
-static bool is_on_screen(const struct run *run, const struct stream_step *stream, int operation) {
-    return stream == run->workers.streams && operation == OPERATION_WRITE;
+// --monitor shows the workload's first stream: its commits, or what it writes.
+static bool is_monitored(const struct run *run, const struct stream_step *stream, int operation) {
+    int monitored = stream_has(stream->stream, OPERATION_COMMIT) ? OPERATION_COMMIT : OPERATION_WRITE;
+    return stream == run->workers.streams && operation == monitored;
 }
 
 static void second_done(const struct recorder_sink *sink, uint32_t second, bool partial,
@@ -81,7 +82,7 @@ static void second_done(const struct recorder_sink *sink, uint32_t second, bool 
             tables_add(&run->tables, TABLE_OVER, &row);
         }
     }
-    if (is_on_screen(run, sink->stream, sink->operation)) {
+    if (is_monitored(run, sink->stream, sink->operation)) {
         monitor_second(&run->monitor, second, partial, latency);
     }
 }
@@ -287,14 +288,28 @@ static void report_stalls(struct run *run, const struct stream_step *stream, enu
     }
 }
 
+// The screen and mqldt's table know only the workload's first stream, and what it writes and commits.
+static void show_result(struct run *run, const struct stream_step *stream, const struct result *all,
+                        enum operation operation) {
+    if (operation == OPERATION_COMMIT) {
+        screen_commits(all);
+    } else if (all->sizes != NULL) {
+        screen_log_of_commits(all);
+    } else if (operation == OPERATION_WRITE && stream == run->workers.streams) {
+        struct mqldt_row row = mqldt_row_of(all);
+        csvfile_add(&run->csvfile, &row);
+        screen_result(&row, all);
+    }
+}
+
 static void report_operation(struct run *run, struct stream_step *stream, enum operation operation) {
-    bool on_screen = is_on_screen(run, stream, operation);
+    bool one_by_one = stream == run->workers.streams && operation == OPERATION_WRITE && stream->workers > 1;
     struct recorder *recorder = stream->recorders[operation];
     struct result all = result_of_all(stream, operation);
     for (uint32_t i = 0; i < stream->workers; i++) {
         struct result one = result_of_worker(&stream->first_worker[i], operation);
         tables_add(&run->tables, TABLE_RESULTS, &(struct table_row){.key = one.key, .result = &one});
-        if (on_screen && stream->workers > 1) {
+        if (one_by_one) {
             screen_queue_manager(&one);
         }
     }
@@ -309,11 +324,7 @@ static void report_operation(struct run *run, struct stream_step *stream, enum o
                  "ended; the response figures include how long they had waited by then", all.key.step,
                  all.operations_not_started);
     }
-    if (on_screen) {
-        struct mqldt_row row = mqldt_row_of(&all);
-        csvfile_add(&run->csvfile, &row);
-        screen_result(&row, &all);
-    }
+    show_result(run, stream, &all, operation);
 }
 
 static void finish_recorder(struct run *run, struct stream_step *stream, enum operation operation) {
@@ -323,7 +334,7 @@ static void finish_recorder(struct run *run, struct stream_step *stream, enum op
         end_ns = worker->finish_ns > end_ns ? worker->finish_ns : end_ns;
     }
     recorder_finish(stream->recorders[operation], end_ns);
-    if (is_on_screen(run, stream, operation)) {
+    if (is_monitored(run, stream, operation)) {
         monitor_end_step(&run->monitor, &stream->recorders[operation]->step);
     }
 }
@@ -336,7 +347,8 @@ static uint64_t add_workers(struct run *run) {
     uint64_t end_ns = plan->timeline.start_ns, waits = 0;
     for (uint32_t i = 0; i < run->workers.active_count; i++) {
         const struct worker *worker = run->workers.active[i];
-        uint64_t bytes = worker->operations * worker->pattern.block_bytes;
+        uint64_t bytes = worker->commits != NULL ? worker->written_bytes
+                                                 : worker->operations * worker->pattern.block_bytes;
         disturbance->own_bytes += bytes;
         disturbance->own_device_bytes += places[worker->place - 1].device == places[0].device ? bytes : 0;
         disturbance->threads_known = disturbance->threads_known && worker->thread_figures.known;
@@ -397,7 +409,7 @@ bool step_run(struct run *run, uint32_t number, uint64_t block_bytes, uint32_t l
     }
     start_workers(run);
     plan->start_epoch_ns = plan->timeline.start_ns + boot_epoch_ns();
-    screen_start_step(&run->screen, block_bytes, load_point, plan->timeline.duration_ns / NS_PER_S);
+    screen_start_step(&run->screen, &key, plan->timeline.duration_ns / NS_PER_S);
     monitor_start_step(&run->monitor, plan->start_epoch_ns);
     monitor_workers(run);
     disturbance_end_step(&run->disturbance);

@@ -6,6 +6,8 @@
 
 enum kind { KIND_TEXT, KIND_FLAG, KIND_INTEGER, KIND_RANGES, KIND_SIZE, KIND_DURATION, KIND_DECIMAL, KIND_CHOICE };
 
+enum only { ONLY_NONE, ONLY_MQ_LOG, ONLY_COMMIT };
+
 // An option in full. What is not named is 0 or NULL: no letter, no default, no row in run.csv.
 struct rule {
     const char *name;
@@ -24,6 +26,7 @@ struct rule {
     const char *argument, *help;
     const char *alone;          // the value if the name stands alone; another one then needs its "="
     const char *key, *unit;     // in run.csv
+    enum only only;             // one workload has it
     enum options_outcome asks;  // for something other than a run
 };
 
@@ -51,6 +54,12 @@ static bool is_alignment(const char *value) {
 
 const char *const sync_names[] = {"dsync", "sync", "fdatasync", "fsync", "none", NULL};
 static const char *const no_yes[] = {"no", "yes", NULL};
+static const char *const workload_names[] = {"mq-log", "commit", NULL};
+
+static bool is_pages(const char *value) {
+    uint64_t bytes = 0;
+    return parse_size(value, &bytes) && bytes % 4096 == 0;
+}
 
 static const struct rule rules[] = {
     {"dir", 'd', KIND_TEXT, FIELD(dir), .good = is_directories, .initial = ".", .example = "/mnt/log/test",
@@ -59,9 +68,11 @@ static const struct rule rules[] = {
     {"filePrefix", 'f', KIND_TEXT, FIELD(file_prefix), .good = is_file_prefix, .initial = "mqldt_testfile",
      .allowed = "a file name without a slash, up to 200 bytes", .example = "mqldt_testfile", .argument = "NAME",
      .help = "test files are NAME.0000, NAME.0001 ...", .key = "option_file_prefix", .unit = "text"},
+    {"workload", 0, KIND_CHOICE, FIELD(workload), .initial = "mq-log", .choices = workload_names, .example = "commit",
+     .argument = "NAME", .help = "mq-log: writes of fixed sizes; commit: applications that commit"},
     {"bsize", 'b', KIND_SIZE, FIELD(block_sizes), .min = 512, .max = 67108864, .elements = OPTIONS_LIST_MAX,
      .example = "4K,16K,64K", .argument = "SIZE[,SIZE...]", .help = "block sizes to write, one step each (required)",
-     .key = "option_block_sizes_bytes", .unit = "bytes"},
+     .key = "option_block_sizes_bytes", .unit = "bytes", .only = ONLY_MQ_LOG},
     {"fileSize", 's', KIND_SIZE, FIELD(file_bytes), .initial = "1638400", .min = 4096, .max = UINT64_C(1) << 44,
      .range_unit = " bytes", .example = "64M", .argument = "SIZE", .help = "size of each test file",
      .key = "option_file_size_bytes", .unit = "bytes"},
@@ -74,9 +85,29 @@ static const struct rule rules[] = {
      .help = "load points: queue managers that write at once, for every block size"},
     {"delay", 'z', KIND_INTEGER, FIELD(delay_us), .initial = "0", .max = 60000000, .range_unit = " microseconds",
      .example = "100", .argument = "US", .help = "think time after each write, outside the timed interval",
-     .key = "option_delay_us", .unit = "us"},
+     .key = "option_delay_us", .unit = "us", .only = ONLY_MQ_LOG},
+    {"apps", 0, KIND_INTEGER, FIELD(applications), .min = 1, .max = 100000, .elements = OPTIONS_LIST_MAX,
+     .example = "1,10,100", .argument = "N[,N...]", .key = "option_applications", .unit = "number", .only = ONLY_COMMIT,
+     .help = "commit: load points, applications of each queue manager (required)"},
+    {"msgSize", 0, KIND_SIZE, FIELD(message_sizes), .min = 1, .max = 104857600, .elements = OPTIONS_LIST_MAX,
+     .example = "2K,20K", .argument = "SIZE[,SIZE...]", .key = "option_message_sizes_bytes", .unit = "bytes",
+     .only = ONLY_COMMIT, .help = "commit: message sizes, one step each (required)"},
+    {"putsPerCommit", 0, KIND_INTEGER, FIELD(puts_per_commit), .initial = "1", .min = 1, .max = 10000, .example = "1",
+     .argument = "N", .key = "option_puts_per_commit", .unit = "count", .only = ONLY_COMMIT,
+     .help = "commit: messages in each"},
+    {"thinkTime", 0, KIND_INTEGER, FIELD(think_us), .initial = "0", .max = 60000000, .range_unit = " microseconds",
+     .example = "1000", .argument = "US", .key = "option_think_time_us", .unit = "us", .only = ONLY_COMMIT,
+     .help = "commit: of each application, after its commit"},
+    {"logBuffer", 0, KIND_SIZE, FIELD(log_buffer_bytes), .good = is_pages, .initial = "2M", .min = 4096, .max = 16777216,
+     .allowed = "4K to 16M, a multiple of 4096", .example = "2M", .argument = "SIZE", .key = "option_log_buffer_bytes",
+     .unit = "bytes", .only = ONLY_COMMIT, .help = "commit: the largest write, MQ's LogBufferPages x 4096"},
+    {"tripleWrite", 0, KIND_FLAG, FIELD(triple_write), .key = "option_triple_write", .unit = "0/1", .only = ONLY_COMMIT,
+     .help = "commit: a write begins at the page that the one before left partial"},
+    {"remoteDelay", 0, KIND_INTEGER, FIELD(remote_delay_us), .initial = "0", .max = 1000000, .range_unit = " microseconds",
+     .example = "500", .argument = "US", .key = "option_remote_delay_us", .unit = "us", .only = ONLY_COMMIT,
+     .help = "commit: from the end of a write to its remote acknowledgement"},
     {"csvFile", 'c', KIND_TEXT, FIELD(csv_file), .allowed = "a file name", .example = "result.csv", .argument = "FILE",
-     .help = "mqldt's table, written in place: replaced for one queue manager, appended to for several"},
+     .help = "mqldt's table, written in place: replaced for one queue manager, appended to for several", .only = ONLY_MQ_LOG},
     {"alignment", 'a', KIND_INTEGER, FIELD(alignment_bytes), .good = is_alignment, .initial = "4096", .max = 1048576,
      .allowed = "0, or a power of two from 512 to 1048576", .example = "4096", .argument = "BYTES",
      .help = "of the memory written from; 0 is the file system's preferred block", .key = "option_alignment_bytes",
@@ -107,7 +138,7 @@ static const struct rule rules[] = {
     {"rate", 0, KIND_DECIMAL, FIELD(rate_micro_per_s), .min = 1000, .max = UINT64_C(1000000000000), .divisor = 1000,
      .allowed = "0.001 to 1000000 writes per second", .example = "500", .argument = "WRITES_PER_S",
      .help = "open loop for each queue manager: response_* counts from the intended start", .key = "option_rate_per_s",
-     .unit = "1/s"},
+     .unit = "1/s", .only = ONLY_MQ_LOG},
     {"startAt", 0, KIND_DECIMAL, FIELD(start_at_ns), .min = 1, .max = YEAR_2100_NS, .divisor = 1,
      .allowed = "seconds since the epoch, up to nine decimals", .example = "1790000000.5", .argument = "EPOCH",
      .help = "start the first step at that instant; later steps keep to their plan", .key = "option_start_at_epoch_s",
@@ -120,7 +151,7 @@ static const struct rule rules[] = {
     {"seed", 0, KIND_INTEGER, FIELD(seed), .max = UINT64_MAX, .example = "1", .argument = "N",
      .help = "of the data written (random)", .key = "option_seed", .unit = "number"},
     {"verify", 0, KIND_FLAG, FIELD(verify), .help = "read everything back after each step and compare", .key = "option_verify",
-     .unit = "0/1"},
+     .unit = "0/1", .only = ONLY_MQ_LOG},
     {"cpu", 0, KIND_RANGES, FIELD(cpus), .max = OPTIONS_CPUS_MAX - 1, .elements = OPTIONS_LIST_MAX,
      .allowed = "processors, as 0-3,8", .example = "0-3", .argument = "LIST",
      .help = "pin the writers to these processors, in turn", .key = "option_cpus", .unit = "text"},
@@ -265,12 +296,40 @@ static uint64_t list_max(const struct number_list *list) {
     return max;
 }
 
+// What the workload wants, and what it does not have.
+static bool check_workload(struct options *options) {
+    if (options->workload == WORKLOAD_MQ_LOG) {
+        if (options->only_commit != NULL) {
+            return complain(options, "--%s is only for applications that commit; add --workload=commit, or leave it out",
+                            options->only_commit);
+        }
+        return options->block_sizes.count > 0 ||
+               complain(options, "missing required option --bsize, for example --bsize=4K,16K,64K");
+    }
+    if (options->only_mq_log != NULL) {
+        return complain(options, "--%s is not for --workload=commit, whose writes arise from --apps and --msgSize; leave it out",
+                        options->only_mq_log);
+    }
+    if (options->applications.count == 0 || options->message_sizes.count == 0) {
+        return complain(options, "missing option %s, which --workload=commit requires, for example --apps=1,10,100 "
+                        "--msgSize=2K,20K", options->applications.count == 0 ? "--apps" : "--msgSize");
+    }
+    if (options->load_points.count > 1) {
+        return complain(options, "--qm: a list is not allowed with --workload=commit, whose load points are those of --apps; "
+                        "try --qm=%" PRIu64, options->queue_managers);
+    }
+    return options->log_buffer_bytes <= options->file_bytes ||
+           complain(options, "--logBuffer: a write of %" PRIu64 " bytes does not fit into a file of --fileSize=%" PRIu64
+                    " bytes; allowed: at most the file size; try --fileSize=64M", options->log_buffer_bytes,
+                    options->file_bytes);
+}
+
 // What the options must agree on.
 static bool check_together(struct options *options) {
     options->queue_managers = list_max(&options->load_points);
     size_t directories = elements(options->dir);
-    if (options->block_sizes.count == 0) {
-        return complain(options, "missing required option --bsize, for example --bsize=4K,16K,64K");
+    if (!check_workload(options)) {
+        return false;
     }
     if (options->file_bytes % 4096 != 0) {
         return complain(options, "--fileSize: %" PRIu64 " is not allowed; allowed: a multiple of 4096, MQ's log page; "
@@ -367,6 +426,11 @@ static enum options_outcome take_option(struct options *options, char ***words) 
         (void)complain(options, "'%.200s' %s; try logdisk --help", word, value == NULL ? "wants a value" : "takes no value");
         return OPTIONS_WRONG;
     }
+    if (rule->only == ONLY_MQ_LOG && options->only_mq_log == NULL) {
+        options->only_mq_log = rule->name;
+    } else if (rule->only == ONLY_COMMIT && options->only_commit == NULL) {
+        options->only_commit = rule->name;
+    }
     return rule->asks != OPTIONS_RUN ? rule->asks : apply_rule(options, rule, value) ? OPTIONS_RUN : OPTIONS_WRONG;
 }
 
@@ -387,7 +451,8 @@ enum options_outcome options_parse(struct options *options, char **words) {
 }
 
 void options_help(FILE *out) {
-    (void)fprintf(out, "Usage: logdisk --bsize=SIZE[,SIZE...] [--dir=DIR] [option...]\n\n"
+    (void)fprintf(out, "Usage: logdisk --bsize=SIZE[,SIZE...] [--dir=DIR] [option...]\n"
+                  "       logdisk --workload=commit --apps=N[,N...] --msgSize=SIZE[,SIZE...] [--dir=DIR] [option...]\n\n"
                   "Measures what a disk takes to write IBM MQ's recovery log: O_DIRECT|O_DSYNC, one write at a time,\n"
                   "sequential over a ring of preformatted files. Defaults are in parentheses.\n\n");
     for (const struct rule *rule = rules; rule < rules + RULES; rule++) {
@@ -431,8 +496,11 @@ static void add_value(struct text *text, const struct rule *rule, const void *fi
 void options_each(const struct options *options, option_put *put, void *context) {
     for (const struct rule *rule = rules; rule < rules + RULES; rule++) {
         struct text value = {0};
+        bool applies = rule->only == ONLY_NONE || (rule->only == ONLY_COMMIT) == (options->workload == WORKLOAD_COMMIT);
         if (rule->key != NULL) {
-            add_value(&value, rule, (const char *)options + rule->field);
+            if (applies) {
+                add_value(&value, rule, (const char *)options + rule->field);
+            }
             put(context, rule->key, rule->unit, value.bytes);
         }
         text_free(&value);

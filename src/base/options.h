@@ -15,6 +15,8 @@
 #define OPTIONS_RUN_ID_MAX 64
 #define OPTIONS_RUN_ID_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
+enum workload_kind { WORKLOAD_MQ_LOG, WORKLOAD_COMMIT };
+
 enum sync_mode { SYNC_DSYNC, SYNC_SYNC, SYNC_FDATASYNC, SYNC_FSYNC, SYNC_NONE };
 extern const char *const sync_names[];      // by mode
 
@@ -27,10 +29,15 @@ struct options {
     const char *dir;                    // as given: one directory, or a comma list of one for each queue manager
     const char *file_prefix;
     const char *csv_file, *tables_dir, *progress_file;      // NULL if not asked for
+    uint64_t workload;                  // enum workload_kind
     struct number_list block_sizes;     // bytes
     struct number_list load_points;     // queue managers
+    struct number_list message_sizes;   // bytes
+    struct number_list applications;    // of each queue manager
+    uint64_t think_us, puts_per_commit, log_buffer_bytes, remote_delay_us;
+    bool triple_write;
     struct number_list over;            // ns; those that are always in it as well, in rising order, each once
-    uint64_t queue_managers;            // the greatest load point
+    uint64_t queue_managers;            // the most that write at once
     uint64_t file_bytes, files;
     uint64_t duration_s, warmup_s;
     uint64_t delay_us;
@@ -44,6 +51,7 @@ struct options {
     bool reserve_given;
     uint64_t seed;
     bool seed_given;
+    const char *only_mq_log, *only_commit;      // the first option given that only that workload has; NULL: none
     uint64_t sync, direct;              // enum sync_mode; 1 is yes
     bool create_dirs, keep_files, verify, mlock, share_device;
     const char *run_id;                 // empty: a run of its own
@@ -58,7 +66,8 @@ enum options_outcome options_parse(struct options *options, char **words);
 
 void options_help(FILE *out);
 
-// Gives the options of run.csv to put, in the order of --help: their values as used, NULL if empty.
+// Gives the options of run.csv to put, in the order of --help: their values as used, NULL if empty or if the workload
+// does not have them.
 typedef void option_put(void *context, const char *key, const char *unit, const char *value);
 void options_each(const struct options *options, option_put *put, void *context);
 

@@ -56,6 +56,7 @@ void distribution_merge(struct distribution *into, const struct distribution *fr
         into->max_ordinal = from->max_ordinal;
     }
     into->count += from->count;
+    into->bytes += from->bytes;
     distribution_add_sum(into, from->sum_ns);
     into->sum_squares += from->sum_squares;
 }

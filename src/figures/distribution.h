@@ -5,6 +5,7 @@
 // exact; each extreme has the ordinal (from 1) of the operation that had it, the earliest of equals. Percentiles come
 // from a log-linear histogram: exact below 256 ns, then 128 buckets per octave, so that the bounds of a bucket are
 // within 1/128 (0.79 %) of each other, up to 2^42 ns (73 minutes). Anything longer counts in the last bucket.
+// The sizes of writes are kept in one as well, with a byte in the place of a nanosecond.
 #pragma once
 
 #include "base/standard.h"
@@ -21,6 +22,7 @@ struct distribution {
     uint128 sum_squares;
     uint64_t min_ns, min_ordinal;   // undefined if count is 0; min_ns is then UINT64_MAX
     uint64_t max_ns, max_ordinal;
+    uint64_t bytes;                 // that the operations moved; whoever adds operations adds these
     uint64_t buckets[DISTRIBUTION_BUCKETS];
 };
 
@@ -54,6 +56,16 @@ static inline void distribution_add(struct distribution *distribution, uint64_t 
         distribution->max_ordinal = ordinal;
     }
     distribution->buckets[distribution_bucket(ns)]++;
+}
+
+// Adds that many operations of one duration, of which the first has that ordinal.
+static inline void distribution_add_equal(struct distribution *distribution, uint64_t ns, uint64_t ordinal,
+                                          uint64_t count) {
+    distribution_add(distribution, ns, ordinal);
+    distribution->count += count - 1;
+    distribution->sum_ns += ns * (count - 1);
+    distribution->sum_squares += (uint128)ns * ns * (count - 1);
+    distribution->buckets[distribution_bucket(ns)] += count - 1;
 }
 
 // Both touch only the occupied buckets, and do nothing for NULL. A distribution of zeros (calloc) has to be cleared before

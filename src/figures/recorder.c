@@ -29,6 +29,7 @@ void recorder_add(struct recorder *recorder, uint32_t cut, const struct distribu
     struct pending_slot *pending = &recorder->pending[cut % RECORDER_PENDING];
     struct bucket_range range = distribution_range(slot);
     pending->count += slot->count;
+    pending->bytes += slot->bytes;
     pending->sum_ns += slot->sum_ns;
     raise_to(&pending->max_ns, slot->max_ns);
     raise_to(&pending->min_ns_below_max, UINT64_MAX - slot->min_ns);
@@ -47,6 +48,7 @@ static void end_round(struct recorder *recorder, uint64_t end_ns) {
     uint64_t begin_ns = round_begin_ns(recorder, recorder->rounds_done);
     struct round_figures *figures = &recorder->rounds[recorder->rounds_done++];
     figures->operations = recorder->round.count;
+    figures->bytes = recorder->round.bytes;
     figures->latency_sum_ns = recorder->round.sum_ns;
     figures->elapsed_ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
     figures->partial = end_ns < round_begin_ns(recorder, recorder->rounds_done);
@@ -66,7 +68,7 @@ static void end_batch(struct recorder *recorder, uint32_t batch, uint64_t end_ns
 static void end_second(struct recorder *recorder, uint32_t second, bool partial) {
     recorder->sink.second(&recorder->sink, second, partial, &recorder->second);
     if (!partial) {
-        seconds_add(&recorder->seconds, recorder->second.count);
+        seconds_add(&recorder->seconds, recorder->second.bytes);
     }
     distribution_clear(&recorder->second);
 }
@@ -80,6 +82,7 @@ static void take_over(struct recorder *recorder) {
     }
     distribution_clear(slot);
     slot->count = atomic_exchange(&pending->count, 0);
+    slot->bytes = atomic_exchange(&pending->bytes, 0);
     slot->sum_ns = atomic_exchange(&pending->sum_ns, 0);
     slot->max_ns = atomic_exchange(&pending->max_ns, 0);
     slot->min_ns = UINT64_MAX - atomic_exchange(&pending->min_ns_below_max, 0);

@@ -60,22 +60,22 @@ static inline struct cut timeline_next(const struct timeline *timeline, const st
 // A slot lasts a second at most: 32-bit counts are enough for all workers together. An empty one holds zeros, so it has
 // the minimum as its distance from UINT64_MAX.
 struct pending_slot {
-    _Atomic uint64_t count, sum_ns, max_ns, min_ns_below_max;
+    _Atomic uint64_t count, bytes, sum_ns, max_ns, min_ns_below_max;
     _Atomic uint32_t buckets[DISTRIBUTION_BUCKETS];
 };
 
 // The whole seconds of a step.
 struct seconds {
     uint64_t count;
-    uint64_t operations_min, operations_max;    // in one of them
+    uint64_t bytes_min, bytes_max;      // in one of them
 };
 
-static inline void seconds_add(struct seconds *seconds, uint64_t operations) {
-    if (seconds->count++ == 0 || operations < seconds->operations_min) {
-        seconds->operations_min = operations;
+static inline void seconds_add(struct seconds *seconds, uint64_t bytes) {
+    if (seconds->count++ == 0 || bytes < seconds->bytes_min) {
+        seconds->bytes_min = bytes;
     }
-    if (operations > seconds->operations_max) {
-        seconds->operations_max = operations;
+    if (bytes > seconds->bytes_max) {
+        seconds->bytes_max = bytes;
     }
 }
 
@@ -111,7 +111,7 @@ static inline void stalls_insert(struct stalls *stalls, const struct stall *stal
 struct stream_step;
 
 struct round_figures {
-    uint64_t operations, elapsed_ns, latency_sum_ns, latency_p99_ns;
+    uint64_t operations, bytes, elapsed_ns, latency_sum_ns, latency_p99_ns;
     bool has_p99;
     bool partial;                       // cut short: the last one of a step that did not go on to its end
 };

@@ -14,7 +14,8 @@ static uint64_t since(uint64_t later_ns, uint64_t earlier_ns) {
 
 struct result_key result_key_of(const struct stream_step *stream, enum operation operation) {
     return (struct result_key){.step = stream->plan->key.step, .load_point = stream->plan->key.load_point,
-                               .block_bytes = stream->block_bytes, .stream = stream->stream->name,
+                               .block_bytes = stream->block_bytes,
+                               .stream = operation == OPERATION_COMMIT ? "commit" : stream->stream->name,
                                .operation = operation_name(operation)};
 }
 
@@ -24,17 +25,42 @@ static struct result start_result(const struct stream_step *stream, enum operati
         .key = result_key_of(stream, operation),
         .start_epoch_ns = stream->plan->start_epoch_ns,
         .has_intervals = seconds->count > 0,
-        .interval_bytes_max = seconds->operations_max * stream->block_bytes,
-        .interval_bytes_min = seconds->operations_min * stream->block_bytes,
+        .interval_bytes_max = seconds->bytes_max,
+        .interval_bytes_min = seconds->bytes_min,
         .latency = &figures->latency,
         .flush = figures->flush,
         .response = figures->response,
+        .sizes = figures->sizes,
+        .messages_per_s = NAN,
+        .logger_ns = NAN,
     };
 }
 
-static void set_rates(struct result *result) {
-    result->bytes_per_s = result->elapsed_ns > 0 ? (double)result->bytes * 1e9 / (double)result->elapsed_ns : 0;
-    result->operations_per_s = result->bytes_per_s / (double)result->key.block_bytes;
+static void set_rates(struct result *result, const struct stream_step *stream, enum operation operation,
+                      uint64_t operations) {
+    double elapsed_s = (double)result->elapsed_ns / 1e9;
+    result->bytes_per_s = result->elapsed_ns > 0 ? (double)result->bytes / elapsed_s : 0;
+    result->operations_per_s = result->elapsed_ns > 0 ? (double)operations / elapsed_s : 0;
+    if (operation == OPERATION_COMMIT) {
+        result->messages_per_s = result->operations_per_s * (double)stream->stream->commits.puts;
+    }
+    uint32_t loggers = result->key.worker > 0 ? 1 : stream->workers;
+    double share = result->elapsed_ns > 0 ? result->logger_ns / (double)result->elapsed_ns / loggers : NAN;
+    result->utilisation_share = share > 1 ? 1 : share;
+}
+
+static double ring_passes(const struct worker *worker, uint64_t operations, uint64_t bytes) {
+    const struct pattern *pattern = &worker->pattern;
+    if (worker->pass_operations > 0) {
+        return (double)operations / (double)worker->pass_operations;
+    }
+    return pattern->kind == PATTERN_VARYING ? (double)bytes / (double)(pattern->file_bytes * pattern->files) : NAN;
+}
+
+// Of the one that hangs at the end, its age.
+static double logger_ns(const struct worker *worker, const struct figures *figures) {
+    uint64_t hung_ns = figures->in_flight.in_flight ? figures->in_flight.latency_ns : 0;
+    return (double)(figures->latency.sum_ns + worker->remote_ns + hung_ns);
 }
 
 struct result result_of_worker(const struct worker *worker, enum operation operation) {
@@ -44,14 +70,18 @@ struct result result_of_worker(const struct worker *worker, enum operation opera
     uint64_t operations = figures->latency.count;
     result.key.worker = result.min_worker = result.max_worker = worker->number;
     result.elapsed_ns = since(worker->finish_ns, worker->stream->plan->timeline.start_ns);
-    result.bytes = operations * worker->stream->block_bytes;
-    set_rates(&result);
+    result.bytes = figures->latency.bytes;
+    if (figures->sizes != NULL) {
+        result.record_bytes = worker->record_bytes;
+        result.logger_ns = logger_ns(worker, figures);
+    }
+    set_rates(&result, worker->stream, operation, operations);
     result.worker_second_max = result.has_intervals ? result.interval_bytes_max : (uint64_t)result.bytes_per_s;
     result.worker_second_min = result.has_intervals ? result.interval_bytes_min : (uint64_t)result.bytes_per_s;
     result.max_in_flight = in_flight->in_flight && in_flight->latency_ns > figures->latency.max_ns;
     result.max_ns = result.max_in_flight ? in_flight->latency_ns : figures->latency.max_ns;
     result.max_ordinal = result.max_in_flight ? in_flight->ordinal : figures->latency.max_ordinal;
-    result.ring_passes = worker->pass_operations > 0 ? (double)operations / (double)worker->pass_operations : NAN;
+    result.ring_passes = operation == OPERATION_COMMIT ? NAN : ring_passes(worker, operations, result.bytes);
     result.operations_not_started = figures->not_started;
     result.start_skew_ns = since(worker->first_start_ns, worker_schedule(worker).origin_ns);
     if (figures->first_pass_operations > 0) {
@@ -105,6 +135,7 @@ static void add_worker(struct result *all, struct figures *figures, const struct
     distribution_merge(&figures->latency, one->latency);
     distribution_merge(figures->flush, one->flush);
     distribution_merge(figures->response, one->response);
+    distribution_merge(figures->sizes, one->sizes);
     if (one->worker_second_max > all->worker_second_max) {
         all->worker_second_max = one->worker_second_max;
     }
@@ -113,6 +144,8 @@ static void add_worker(struct result *all, struct figures *figures, const struct
     }
     all->elapsed_ns = one->elapsed_ns > all->elapsed_ns ? one->elapsed_ns : all->elapsed_ns;
     all->bytes += one->bytes;
+    all->record_bytes += one->record_bytes;
+    all->logger_ns += one->logger_ns;
     all->ring_passes += one->ring_passes / workers;
     all->first_pass_operations += one->first_pass_operations;
     all->first_pass_sum_ns += one->first_pass_sum_ns;
@@ -127,6 +160,7 @@ struct result result_of_all(const struct stream_step *stream, enum operation ope
     struct figures *figures = stream->all[operation];
     struct result all = start_result(stream, operation, figures, &recorder->seconds);
     all.worker_second_min = UINT64_MAX;
+    all.logger_ns = figures->sizes != NULL ? 0 : NAN;
     figures_clear(figures);
     for (uint32_t i = 0; i < stream->workers; i++) {
         struct result one = result_of_worker(&stream->first_worker[i], operation);
@@ -136,7 +170,7 @@ struct result result_of_all(const struct stream_step *stream, enum operation ope
             stalls_insert(&figures->stalls, &stalls->longest[j]);
         }
     }
-    set_rates(&all);
+    set_rates(&all, stream, operation, figures->latency.count);
     judge_rounds(&all, recorder);
     return all;
 }

@@ -16,7 +16,11 @@ struct result {
     bool has_intervals;                 // false if no whole second was measured
     uint64_t interval_bytes_max, interval_bytes_min;
     uint64_t worker_second_max, worker_second_min;      // bytes per second of a single worker in a second, as mqldt says it
-    const struct distribution *latency, *flush, *response;      // flush and response may be NULL
+    const struct distribution *latency, *flush, *response, *sizes;      // all but latency may be NULL
+    uint64_t record_bytes;              // that the writes of those sizes carried
+    double messages_per_s;              // of commits; NAN: these are none
+    double logger_ns;                   // in writes and in waiting for their acknowledgement; NAN: there are no commits
+    double utilisation_share;           // that time of the logger's: of the mean logger in the row of all
     uint64_t max_ns, max_ordinal;       // ordinal 0: none
     bool max_in_flight;                 // the maximum is the age of an operation that had not ended
     uint32_t min_worker, max_worker;

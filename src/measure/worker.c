@@ -11,18 +11,21 @@
 #define STOP_CHECK_NS UINT64_C(50000000)        // the longest sleep without a look at plan->stop
 #define RECORDER_WAIT_NS 200000
 #define RETURN_WAIT_NS 20000
+#define SPIN_NS UINT64_C(60000)
 
 void figures_clear(struct figures *figures) {
     distribution_clear(&figures->slot);
     distribution_clear(&figures->latency);
     distribution_clear(figures->flush);
     distribution_clear(figures->response);
+    distribution_clear(figures->sizes);
     memset((char *)figures + offsetof(struct figures, stalls), 0, sizeof *figures - offsetof(struct figures, stalls));
 }
 
 void worker_prepare_step(struct worker *worker, uint64_t alignment_bytes) {
     memset((char *)worker + offsetof(struct worker, operation), 0, sizeof *worker - offsetof(struct worker, operation));
-    payload_start_step(&worker->payload, worker->stream->block_bytes, alignment_bytes);
+    uint64_t largest_bytes = worker->commits != NULL ? worker->commits->terms.buffer_bytes : worker->stream->block_bytes;
+    payload_start_step(&worker->payload, largest_bytes, alignment_bytes);
     pattern_start_step(&worker->pattern, worker->stream->block_bytes);
     worker->pass_operations = pattern_pass_operations(&worker->pattern);
     for (int i = 0; i < OPERATIONS; i++) {
@@ -66,21 +69,25 @@ static void empty_slot(struct worker *worker, bool ends_second) {
         if (figures == NULL) {
             continue;
         }
+        if (worker->commits == NULL) {
+            figures->slot.bytes = figures->slot.count * worker->stream->block_bytes;
+        }
         if (measured) {
             recorder_add(worker->stream->recorders[i], worker->cut.index, &figures->slot);
             distribution_merge(&figures->latency, &figures->slot);
-            figures->second_operations += figures->slot.count;
+            figures->second_bytes += figures->slot.bytes;
         } else {
             figures->stalls = (struct stalls){0};
         }
         distribution_clear(&figures->slot);
         if (ends_second) {
-            seconds_add(&figures->seconds, figures->second_operations);
-            figures->second_operations = 0;
+            seconds_add(&figures->seconds, figures->second_bytes);
+            figures->second_bytes = 0;
         }
     }
     if (!measured) {
         worker->warmup_operations = worker->operations;
+        worker->warmup_commits = worker->commits_done;
     }
 }
 
@@ -133,13 +140,29 @@ static void count_not_started(struct worker *worker, uint64_t end_ns) {
     schedule_add_waits(&schedule, first, figures->not_started, end_ns, figures->response);
 }
 
+// Applications whose commits no write has ended wait on. Without the longest of them a write that hangs to the end
+// would cost no commit anything.
+static void note_waiting_commit(struct worker *worker, uint64_t end_ns) {
+    if (worker->commits == NULL || group_commit_oldest_ns(worker->commits) >= end_ns) {
+        return;
+    }
+    uint64_t since_ns = group_commit_oldest_ns(worker->commits);
+    worker->figures[OPERATION_COMMIT]->in_flight = (struct stall){
+        .latency_ns = end_ns - since_ns, .start_ns = since_ns, .in_flight = true,
+        .ordinal = worker->commits_done - worker->warmup_commits + 1, .file = worker->pattern.file,
+        .offset_bytes = worker->pattern.offset_bytes, .worker = worker->number};
+}
+
 void worker_finish(struct worker *worker, uint64_t end_ns) {
-    struct figures *figures = worker->figures[worker->operation];
     empty_slot(worker, false);
     count_not_started(worker, end_ns);
-    if (figures->in_flight.in_flight) {
-        figures->in_flight.ordinal = worker->operations - worker->warmup_operations + 1;
-        stalls_insert(&figures->stalls, &figures->in_flight);
+    worker->figures[worker->operation]->in_flight.ordinal = worker->operations - worker->warmup_operations + 1;
+    note_waiting_commit(worker, end_ns);
+    for (int i = 0; i < OPERATIONS; i++) {
+        struct figures *figures = worker->figures[i];
+        if (figures != NULL && figures->in_flight.in_flight) {
+            stalls_insert(&figures->stalls, &figures->in_flight);
+        }
     }
     worker->finish_ns = end_ns;
     atomic_store_explicit(&worker->passed, UINT32_MAX, memory_order_release);
@@ -179,6 +202,11 @@ static inline ssize_t transfer(const struct worker *worker, int fd, void *block)
     while ((done = syscall(call, fd, &vector, 1L, (long)offset_bytes, (long)(offset_bytes >> 32))) < 0 && errno == EINTR) {
     }
     return done;
+}
+
+static inline void enter_call(struct worker *worker) {
+    atomic_store_explicit(&worker->call_start_ns, 0, memory_order_relaxed);
+    atomic_store_explicit(&worker->state, WORKER_IN_CALL, memory_order_release);
 }
 
 static int flush(int fd, enum sync_mode sync) {
@@ -252,8 +280,7 @@ static bool work_until_end(struct worker *worker) {
         void *block = next_block(worker);
         int fd = worker->fds[worker->pattern.file];
         uint64_t due_ns = open_loop ? schedule_due_ns(&schedule, worker->operations) : end_ns + stream->arrival.pause_ns;
-        atomic_store_explicit(&worker->call_start_ns, 0, memory_order_relaxed);
-        atomic_store_explicit(&worker->state, WORKER_IN_CALL, memory_order_release);
+        enter_call(worker);
         if (due_ns > end_ns) {
             sleep_until_due(plan, due_ns < plan->end_ns ? due_ns : plan->end_ns);
         }
@@ -297,6 +324,121 @@ static bool work_until_end(struct worker *worker) {
     }
 }
 
+// The loop of a logger that gathers commits. It is a loop of its own so that mq-log's pays nothing for it.
+
+// A sleeping thread wakes tens of microseconds late, so the last of the time is not slept.
+static void wait_until(const struct step_plan *plan, uint64_t instant_ns) {
+    sleep_until_due(plan, instant_ns > SPIN_NS ? instant_ns - SPIN_NS : 0);
+    while (now_ns() < instant_ns && !atomic_load_explicit(&plan->stop, memory_order_relaxed)) {
+    }
+}
+
+static void *place_write(struct worker *worker) {
+    struct pattern *pattern = &worker->pattern;
+    if (pattern->offset_bytes + group_commit_write_bytes(worker->commits) > pattern->file_bytes) {
+        pattern_next_file(pattern);
+        group_commit_next_file(worker->commits);
+    }
+    pattern->block_bytes = group_commit_write_bytes(worker->commits);
+    return payload_next_of(&worker->payload, pattern->block_bytes);
+}
+
+static void record_write(struct worker *worker, uint64_t start_ns, uint64_t end_ns, uint64_t flush_ns) {
+    struct figures *figures = worker->figures[OPERATION_WRITE];
+    uint64_t bytes = worker->pattern.block_bytes;
+    record(worker, figures, start_ns, end_ns);
+    record_flush_and_response(worker, figures, flush_ns, 0);
+    figures->slot.bytes += bytes;
+    worker->written_bytes += bytes;
+    if (worker->cut.index > 0) {
+        distribution_add(figures->sizes, bytes, worker->operations - worker->warmup_operations);
+        worker->record_bytes += worker->commits->taken_bytes;
+    }
+}
+
+// Every commit of the write has waited since its application made it.
+static void release(struct worker *worker, uint64_t released_ns) {
+    struct group_commit *commits = worker->commits;
+    struct figures *figures = worker->figures[OPERATION_COMMIT];
+    uint64_t done = group_commit_done(commits);
+    for (uint64_t left = done; left > 0;) {
+        struct commit_group group = group_commit_take(commits, left);
+        struct stall stall = {.latency_ns = released_ns - group.since_ns, .start_ns = group.since_ns,
+                              .ordinal = worker->commits_done - worker->warmup_commits + 1, .file = worker->pattern.file,
+                              .offset_bytes = worker->pattern.offset_bytes, .worker = worker->number};
+        distribution_add_equal(&figures->slot, stall.latency_ns, stall.ordinal, group.count);
+        stalls_insert(&figures->stalls, &stall);
+        figures->slot.bytes += group.count * commits->message_bytes;
+        worker->commits_done += group.count;
+        left -= group.count;
+    }
+    group_commit_return(commits, done, released_ns);
+}
+
+// False if main has abandoned the worker.
+static bool commit_until_end(struct worker *worker) {
+    const struct step_plan *plan = worker->stream->plan;
+    const struct stream *stream = worker->stream->stream;
+    const uint64_t remote_delay_ns = stream->commits.remote_delay_ns;
+    uint64_t free_ns = plan->begin_ns;
+    group_commit_start(worker->commits, plan->key.load_point, worker->stream->block_bytes, plan->begin_ns);
+    for (;;) {
+        uint64_t begin_ns = group_commit_gather(worker->commits, free_ns);
+        void *block = place_write(worker);
+        int fd = worker->fds[worker->pattern.file];
+        enter_call(worker);
+        wait_until(plan, begin_ns < plan->end_ns ? begin_ns : plan->end_ns);
+        uint64_t start_ns = now_ns();
+        if (start_ns >= plan->end_ns || atomic_load_explicit(&plan->stop, memory_order_relaxed)) {
+            if (!leave_call(worker)) {
+                return false;
+            }
+            uint64_t planned_ns = start_ns < plan->end_ns ? start_ns : plan->end_ns;
+            finish_at(worker, free_ns > planned_ns ? free_ns : planned_ns);
+            return true;
+        }
+        atomic_store_explicit(&worker->call_start_ns, start_ns, memory_order_relaxed);
+        ssize_t done = transfer(worker, fd, block);
+        int error = done < 0 ? errno : FAILURE_SHORT_WRITE;
+        bool complete = done == (ssize_t)worker->pattern.block_bytes, flush_failed = false;
+        uint64_t written_ns = now_ns();
+        if (complete && stream_flushes(stream)) {
+            flush_failed = flush(fd, stream->sync) != 0;
+            error = errno;
+        }
+        uint64_t end_ns = stream_flushes(stream) ? now_ns() : written_ns;
+        if (!leave_call(worker)) {
+            return false;
+        }
+        if (!complete || flush_failed) {
+            fail(worker, flush_failed, error, end_ns);
+            return true;
+        }
+        if (worker->first_start_ns == 0) {
+            worker->first_start_ns = start_ns;
+        }
+        pass_cuts_until(worker, end_ns);
+        record_write(worker, start_ns, end_ns, end_ns - written_ns);
+        free_ns = end_ns;
+        if (remote_delay_ns > 0) {
+            enter_call(worker);
+            wait_until(plan, end_ns + remote_delay_ns);
+            free_ns = now_ns();
+            if (!leave_call(worker)) {
+                return false;
+            }
+            if (free_ns < end_ns + remote_delay_ns) {   // the run is to end, and nothing was acknowledged
+                finish_at(worker, free_ns);
+                return true;
+            }
+            pass_cuts_until(worker, free_ns);
+            worker->remote_ns += worker->cut.index > 0 ? free_ns - end_ns : 0;
+        }
+        release(worker, free_ns);
+        worker->pattern.offset_bytes += group_commit_advance(worker->commits);
+    }
+}
+
 // False if main has abandoned the worker.
 static bool work_step(struct worker *worker) {
     struct step_plan *plan = worker->stream->plan;
@@ -307,7 +449,7 @@ static bool work_step(struct worker *worker) {
     struct thread_figures before = thread_figures_now();
     sleep_until_due(plan, plan->begin_ns);
     worker->cut = timeline_first(&plan->timeline);
-    if (!work_until_end(worker)) {
+    if (!(worker->commits != NULL ? commit_until_end(worker) : work_until_end(worker))) {
         return false;
     }
     struct thread_figures after = thread_figures_now();

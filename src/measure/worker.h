@@ -13,6 +13,7 @@
 
 #include "figures/recorder.h"
 #include "host/disturbance.h"
+#include "workload/group_commit.h"
 #include "workload/test_files.h"
 
 #include <pthread.h>
@@ -44,14 +45,14 @@ struct step_plan {
 struct figures {
     struct distribution slot;           // what completed since the last cut
     struct distribution latency;        // of the measured time
-    struct distribution *flush, *response;      // NULL if there is none
+    struct distribution *flush, *response, *sizes;      // sizes: of writes that vary; NULL if there is none
     // figures_clear sets all from here on to zero:
     struct stalls stalls;
-    uint64_t second_operations;         // of the running second
+    uint64_t second_bytes;              // of the running second
     struct seconds seconds;
     uint64_t first_pass_operations, first_pass_sum_ns;      // operations 0: no first pass ended in the measured time
     uint64_t not_started;               // that were due in the measured time (open loop)
-    struct stall in_flight;             // when main abandoned the worker; if in_flight.in_flight
+    struct stall in_flight;             // when the worker ended, if in_flight.in_flight
 };
 
 void figures_clear(struct figures *figures);
@@ -99,12 +100,17 @@ struct worker {
     struct pattern pattern;
     struct payload payload;
     void *read_block;                   // NULL: the stream does not read
+    struct group_commit *commits;       // NULL: the stream has none
     struct figures *figures[OPERATIONS];        // NULL: the stream has no such operation
     // worker_prepare_step sets all from here on to zero:
     enum operation operation;           // the one in flight, or the next
     struct cut cut;                     // the slot that is running
     uint64_t operations;                // of the step, warm-up included
     uint64_t warmup_operations;
+    uint64_t commits_done, warmup_commits;      // the same of its applications' commits
+    uint64_t written_bytes;             // if sizes vary: warm-up included
+    uint64_t record_bytes;              // if sizes vary: that the measured writes carried
+    uint64_t remote_ns;                 // in the measured time: waiting for remote acknowledgements
     uint64_t pass_operations;           // in one pass over the files; 0: there are no passes
     uint64_t first_start_ns;            // of the step's first operation, warm-up included; 0: none
     uint64_t finish_ns;                 // when this worker's measured time ended

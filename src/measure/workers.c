@@ -10,24 +10,36 @@
 #define OWN_TABLE_MAX_DESCRIPTORS 1024          // above that, copies of the descriptor table would cost too much
 #define MEMINFO_BYTES 8192
 
+static uint64_t largest(const struct number_list *list) {
+    uint64_t max = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        max = list->values[i] > max ? list->values[i] : max;
+    }
+    return max;
+}
+
 // Memory that the payload of a worker takes: for the largest block of all steps.
 static size_t pool_bytes_of(const struct stream *stream, const struct workspace *workspace) {
-    const struct number_list *sizes = &workspace->options->block_sizes;
-    uint64_t largest = stream->block_bytes;
-    for (size_t i = 0; stream->block_bytes == 0 && i < sizes->count; i++) {
-        largest = sizes->values[i] > largest ? sizes->values[i] : largest;
-    }
-    return payload_pool_bytes(largest, workspace->alignment_bytes);
+    uint64_t block_bytes = stream->block_bytes > 0 ? stream->block_bytes : largest(&workspace->workload->writes);
+    return payload_pool_bytes(block_bytes, workspace->alignment_bytes);
+}
+
+// NULL if there is no memory.
+static struct group_commit *create_commits(const struct stream *stream, uint64_t applications) {
+    struct group_commit *commits = malloc(sizeof *commits);
+    return commits != NULL && group_commit_open(commits, &stream->commits, applications) ? commits : NULL;
 }
 
 // With the distributions that the operation needs right behind; NULL if there is no memory.
 static struct figures *create_figures(const struct stream *stream, enum operation operation) {
     bool flush = operation == OPERATION_WRITE && stream_flushes(stream), response = stream->arrival.rate_micro_per_s > 0;
-    struct figures *figures = calloc(1, sizeof *figures + (size_t)(flush + response) * sizeof(struct distribution));
+    bool sizes = operation == OPERATION_WRITE && stream_has(stream, OPERATION_COMMIT);
+    struct figures *figures = calloc(1, sizeof *figures + (size_t)(flush + response + sizes) * sizeof(struct distribution));
     if (figures != NULL) {
         struct distribution *behind = (struct distribution *)(figures + 1);
         figures->flush = flush ? behind : NULL;
         figures->response = response ? behind + flush : NULL;
+        figures->sizes = sizes ? behind + flush + response : NULL;
     }
     return figures;
 }
@@ -49,6 +61,12 @@ static bool create_worker(struct worker *worker, const struct workspace *workspa
     for (enum operation i = 0; i < OPERATIONS; i++) {
         worker->figures[i] = stream_has(stream, i) ? create_figures(stream, i) : NULL;
         if (stream_has(stream, i) && worker->figures[i] == NULL) {
+            return false;
+        }
+    }
+    if (stream_has(stream, OPERATION_COMMIT)) {
+        worker->commits = create_commits(stream, largest(workspace->workload->load_points));
+        if (worker->commits == NULL) {
             return false;
         }
     }
@@ -83,16 +101,16 @@ static bool create_stream(struct workers *workers, struct stream_step *step) {
 }
 
 // Without this the kernel would grant more than it has, and end the run, or another process, while it measures.
-static bool memory_is_available(uint64_t needed, struct failure *failure) {
+static bool memory_is_available(uint64_t needed, const char *write_option, struct failure *failure) {
     char text[MEMINFO_BYTES], parts[2][THOUSANDS_BYTES];
     uint64_t available_kib;
     if (!read_text("/proc/meminfo", text, sizeof text) || !parse_figures(text, "MemAvailable:", 1, &available_kib) ||
         needed / 1024 < available_kib) {
         return true;
     }
-    return failure_set(failure, EXIT_REFUSED, "--qm x --bsize: the writers take %s bytes of memory, and %s are "
-                       "available; take fewer queue managers or smaller blocks", format_thousands(parts[0], needed),
-                       format_thousands(parts[1], available_kib * 1024));
+    return failure_set(failure, EXIT_REFUSED, "--qm x %s: the writers take %s bytes of memory, and %s are "
+                       "available; take fewer queue managers or smaller blocks", write_option,
+                       format_thousands(parts[0], needed), format_thousands(parts[1], available_kib * 1024));
 }
 
 // Threads.
@@ -133,8 +151,9 @@ static uint64_t needed_bytes(const struct workspace *workspace, uint32_t *count)
     for (uint32_t i = 0; i < workload->streams_count; i++) {
         const struct stream *stream = &workload->streams[i];
         uint32_t of_stream = stream_workers(stream, workspace->options->queue_managers);
+        uint64_t groups = stream_has(stream, OPERATION_COMMIT) ? largest(workload->load_points) : 0;
         needed += of_stream * (pool_bytes_of(stream, workspace) + sizeof(struct worker) + sizeof(struct figures) +
-                               2 * sizeof(struct distribution));
+                               2 * sizeof(struct distribution) + groups * sizeof(struct commit_group));
         *count += of_stream;
     }
     return needed;
@@ -145,7 +164,7 @@ bool workers_create(struct workers *workers, const struct workspace *workspace, 
     char text[THOUSANDS_BYTES];
     uint32_t count;
     uint64_t needed = needed_bytes(workspace, &count);
-    if (!memory_is_available(needed, failure)) {
+    if (!memory_is_available(needed, workload->write_option, failure)) {
         return false;
     }
     workers->workspace = workspace;

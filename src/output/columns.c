@@ -42,6 +42,28 @@ static void put_figures(struct csv *csv, const char *prefix, const struct distri
     csv->prefix = NULL;
 }
 
+// Of writes, which are whole pages: the bound of a bucket is not.
+static void put_size(struct csv *csv, const char *name, const struct distribution *sizes, uint64_t quantile_ppm) {
+    uint64_t bytes = 0;
+    bool known = distribution_percentile_ns(sizes, BY_COUNT, quantile_ppm, &bytes);
+    csv_integer_if(csv, name, "bytes", known, bytes / LOG_PAGE_BYTES * LOG_PAGE_BYTES);
+}
+
+// Of a logger that gathers commits.
+static void put_group_commit(struct csv *csv, const struct result *result) {
+    static const struct distribution none;
+    const struct distribution *sizes = result->sizes != NULL ? result->sizes : &none;
+    bool some = sizes->count > 0;
+    csv_real(csv, "messages_per_s", "1/s", result->messages_per_s, 3);
+    csv_integer_if(csv, "log_record_bytes", "bytes", result->sizes != NULL, result->record_bytes);
+    csv_real(csv, "write_size_mean_bytes", "bytes", some ? distribution_mean_ns(sizes) : NAN, 0);
+    csv_integer_if(csv, "write_size_min_bytes", "bytes", some, sizes->min_ns);
+    csv_integer_if(csv, "write_size_max_bytes", "bytes", some, sizes->max_ns);
+    put_size(csv, "write_size_p50_bytes", sizes, 500000);
+    put_size(csv, "write_size_p99_bytes", sizes, 990000);
+    csv_real(csv, "logger_utilisation_share", "ratio", result->utilisation_share, 6);
+}
+
 static void put_result(struct csv *csv, const struct table_row *row) {
     const struct result *result = row->result;
     const struct distribution *latency = result->latency;
@@ -91,6 +113,7 @@ static void put_result(struct csv *csv, const struct table_row *row) {
     csv_real(csv, "late_to_early_latency_ratio", "ratio", rounds ? result->late_to_early_ratio : NAN, 6);
     csv_integer_if(csv, "steady_state", "0/1", rounds, result->steady);
     csv_integer_if(csv, "operations_not_started", "count", result->response != NULL, result->operations_not_started);
+    put_group_commit(csv, result);
 }
 
 static void put_interval(struct csv *csv, const struct table_row *row) {
@@ -98,7 +121,7 @@ static void put_interval(struct csv *csv, const struct table_row *row) {
     csv_integer(csv, "second", "number", row->number);
     csv_integer(csv, "partial", "0/1", row->partial);
     csv_integer(csv, "operations", "count", latency->count);
-    csv_integer(csv, "bytes", "bytes", latency->count * row->key.block_bytes);
+    csv_integer(csv, "bytes", "bytes", latency->bytes);
     csv_integer(csv, "latency_sum_ns", "ns", latency->sum_ns);
     csv_integer_if(csv, "latency_min_ns", "ns", latency->count > 0, latency->min_ns);
     put_percentile(csv, "latency_p50_ns", latency, BY_COUNT, 500000);
@@ -129,7 +152,7 @@ static void put_round(struct csv *csv, const struct table_row *row) {
     const struct round_figures *round = row->round;
     csv_integer(csv, "round", "number", row->number);
     csv_integer(csv, "operations", "count", round->operations);
-    csv_integer(csv, "bytes", "bytes", round->operations * row->key.block_bytes);
+    csv_integer(csv, "bytes", "bytes", round->bytes);
     csv_integer(csv, "elapsed_ns", "ns", round->elapsed_ns);
     csv_real(csv, "latency_mean_ns", "ns", (double)round->latency_sum_ns / (double)round->operations, 3);
     csv_integer_if(csv, "latency_p99_ns", "ns", round->has_p99, round->latency_p99_ns);
@@ -148,7 +171,7 @@ void columns_put(struct csv *csv, enum table table, const struct table_row *row)
         [TABLE_RESULTS] = put_result, [TABLE_INTERVALS] = put_interval, [TABLE_HISTOGRAM] = put_bucket,
         [TABLE_STALLS] = put_stall, [TABLE_ROUNDS] = put_round, [TABLE_OVER] = put_over};
     static const struct distribution distribution;
-    static const struct result result = {.latency = &distribution};
+    static const struct result result = {.latency = &distribution, .messages_per_s = NAN, .utilisation_share = NAN};
     static const struct stall stall;
     static const struct round_figures round;
     static const struct table_row nothing = {.result = &result, .latency = &distribution, .stall = &stall, .round = &round};

@@ -82,6 +82,7 @@ static void put_program(struct csv *csv, const struct run *run) {
     put_command_line(csv, run);
     csv_text(csv, "workload", "text", run->workload.name);
     csv_text(csv, "load_unit", "text", run->workload.load_unit);
+    csv_text(csv, "step_size", "text", run->workload.step_size);
     put_outcome(csv, run);
     put_time(csv, "start_", run->start_epoch_ns);
     put_time(csv, "end_", run->end_epoch_ns);

@@ -35,10 +35,24 @@ static void print_list(const char *label, const char *names, const struct number
     text_free(&text);
 }
 
+static void print_commit_options(const struct options *options) {
+    print_list("Message size", "(--msgSize)", &options->message_sizes);
+    print_list("Applications of each", "(--apps)", &options->applications);
+    print_option("Messages in a commit", "(--putsPerCommit)", "%" PRIu64, options->puts_per_commit);
+    print_option("Think time", "(--thinkTime)", "%" PRIu64 " us", options->think_us);
+    print_option("Log buffer", "(--logBuffer)", "%" PRIu64 " bytes", options->log_buffer_bytes);
+    print_option("Partial page", "(--tripleWrite)", "%s", options->triple_write ? "rewritten" : "left");
+    print_option("Remote delay", "(--remoteDelay)", "%" PRIu64 " us", options->remote_delay_us);
+}
+
 void screen_options(const struct options *options) {
     console_print("\nOptions (specified or defaulted to)\n"
                   "=====================================================================================\n");
-    print_list("Write blocksize", "(--bsize)", &options->block_sizes);
+    if (options->workload == WORKLOAD_COMMIT) {
+        print_commit_options(options);
+    } else {
+        print_list("Write blocksize", "(--bsize)", &options->block_sizes);
+    }
     print_option("Directory to write to", "(--dir)", "%s", options->dir);
     print_option("Test file prefix", "(--filePrefix)", "%s", options->file_prefix);
     print_option("Number of files to write to", "(--numFiles)", "%" PRIu64, options->files);
@@ -73,17 +87,19 @@ void screen_initial_write(const struct initial_write *initial_write) {
 
 static void print_elapsed(struct screen *screen, uint64_t elapsed_s) {
     char size[SIZE_NAME_BYTES];
-    console_print("%sExecuting test for write blocksize %" PRIu64 " (%s), %" PRIu32 " queue manager%s. "
-                  "Seconds elapsed -> %" PRIu64 "/%" PRIu64 "%s", screen->terminal ? "\r" : "", screen->block_bytes,
-                  format_size(size, screen->block_bytes), screen->queue_managers, screen->queue_managers == 1 ? "" : "s",
-                  elapsed_s, screen->duration_s, screen->terminal ? "" : "\n");
+    const char *unit = screen->workload->load_unit;
+    int unit_length = (int)strlen(unit) - (screen->load_point == 1);        // without its plural
+    console_print("%sExecuting test for %s %" PRIu64 " (%s), %" PRIu32 " %.*s. Seconds elapsed -> %" PRIu64 "/%" PRIu64 "%s",
+                  screen->terminal ? "\r" : "", screen->workload->step_title, screen->size_bytes,
+                  format_size(size, screen->size_bytes), screen->load_point, unit_length, unit, elapsed_s,
+                  screen->duration_s, screen->terminal ? "" : "\n");
     console_flush();
     screen->shown_s = elapsed_s;
 }
 
-void screen_start_step(struct screen *screen, uint64_t block_bytes, uint32_t queue_managers, uint64_t duration_s) {
-    screen->block_bytes = block_bytes;
-    screen->queue_managers = queue_managers;
+void screen_start_step(struct screen *screen, const struct result_key *step, uint64_t duration_s) {
+    screen->size_bytes = step->block_bytes;
+    screen->load_point = step->load_point;
     screen->duration_s = duration_s;
     print_elapsed(screen, 0);
 }
@@ -116,10 +132,19 @@ static void print_mqldt(const struct mqldt_row *row, enum mqldt_column column, c
     print_figure(title, column < MQLDT_MAX ? WIDE : NARROW, sign, row->values[column], ordinal);
 }
 
-void screen_result(const struct mqldt_row *row, const struct result *all) {
+static void print_percentiles(const struct result *all) {
     static const struct { const char *title; uint64_t ppm; } percentiles[] = {
         {"p50     latency (ns)", 500000}, {"p90     latency (ns)", 900000}, {"p99     latency (ns)", 990000},
         {"p99.9   latency (ns)", 999000}, {"p99.99  latency (ns)", 999900}, {"p99.999 latency (ns)", 999990}};
+    for (size_t i = 0; i < sizeof percentiles / sizeof percentiles[0]; i++) {
+        uint64_t ns;
+        if (distribution_percentile_ns(all->latency, BY_COUNT, percentiles[i].ppm, &ns)) {
+            print_figure(percentiles[i].title, NARROW, "", ns, 0);
+        }
+    }
+}
+
+void screen_result(const struct mqldt_row *row, const struct result *all) {
     print_mqldt(row, MQLDT_WRITES, "", 0);
     print_figure("IOPS", WIDE, "", (uint64_t)(all->operations_per_s + 0.5), 0);
     for (int column = MQLDT_BYTES; column <= MQLDT_BYTES_PER_S; column++) {
@@ -134,12 +159,41 @@ void screen_result(const struct mqldt_row *row, const struct result *all) {
     if (all->latency->count > 0) {
         print_figure("Deviation of latency (ns)", NARROW, "", (uint64_t)(distribution_deviation_ns(all->latency) + 0.5), 0);
     }
-    for (size_t i = 0; i < sizeof percentiles / sizeof percentiles[0]; i++) {
-        uint64_t ns;
-        if (distribution_percentile_ns(all->latency, BY_COUNT, percentiles[i].ppm, &ns)) {
-            print_figure(percentiles[i].title, NARROW, "", ns, 0);
-        }
-    }
+    print_percentiles(all);
+    console_print("%-*s : %15.3f\n\n", NARROW, "Passes over the test files", all->ring_passes);
+    console_flush();
+}
+
+// Mean, extremes and percentiles of writes or commits.
+static void print_latency(const struct result *all) {
+    uint64_t count = all->latency->count;
+    print_figure("Max latency (ns)", NARROW, all->max_in_flight ? ">= " : "", all->max_ns, all->max_ordinal);
+    print_figure("Min latency (ns)", NARROW, "", count > 0 ? all->latency->min_ns : 0, count > 0 ? all->latency->min_ordinal : 0);
+    print_figure("Avg latency (ns)", NARROW, "", count > 0 ? (uint64_t)(distribution_mean_ns(all->latency) + 0.5) : 0, 0);
+    print_percentiles(all);
+}
+
+void screen_commits(const struct result *all) {
+    print_figure("Total commits of all applications", WIDE, "", all->latency->count, 0);
+    print_figure("Commits/sec", WIDE, "", (uint64_t)(all->operations_per_s + 0.5), 0);
+    print_figure("Messages/sec", WIDE, "", (uint64_t)(all->messages_per_s + 0.5), 0);
+    print_figure("Bytes of messages/sec", WIDE, "", (uint64_t)(all->bytes_per_s + 0.5), 0);
+    console_print("Commits, as the applications see them:\n");
+    print_latency(all);
+    console_print("\n");
+}
+
+void screen_log_of_commits(const struct result *all) {
+    bool some = all->latency->count > 0;
+    console_print("Writes of the log:\n");
+    print_figure("Writes", NARROW, "", all->latency->count, 0);
+    print_figure("IOPS", NARROW, "", (uint64_t)(all->operations_per_s + 0.5), 0);
+    print_figure("Bytes/sec", NARROW, "", (uint64_t)(all->bytes_per_s + 0.5), 0);
+    print_figure("Max size (bytes)", NARROW, "", all->sizes->max_ns, 0);
+    print_figure("Min size (bytes)", NARROW, "", some ? all->sizes->min_ns : 0, 0);
+    print_figure("Avg size (bytes)", NARROW, "", some ? (uint64_t)(distribution_mean_ns(all->sizes) + 0.5) : 0, 0);
+    print_latency(all);
+    console_print("%-*s : %15.3f\n", NARROW, "Share of time the logger works", all->utilisation_share);
     console_print("%-*s : %15.3f\n\n", NARROW, "Passes over the test files", all->ring_passes);
     console_flush();
 }

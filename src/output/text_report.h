@@ -6,20 +6,24 @@
 #pragma once
 
 #include "output/mqldt_csv.h"
+#include "workload/workload.h"
 
 struct screen {
+    const struct workload *workload;
     bool terminal;
     uint64_t duration_s;
-    uint64_t block_bytes;
-    uint32_t queue_managers;
+    uint64_t size_bytes;
+    uint32_t load_point;
     uint64_t shown_s;
 };
 
 void screen_options(const struct options *options);
 void screen_initial_write(const struct initial_write *initial_write);
-void screen_start_step(struct screen *screen, uint64_t block_bytes, uint32_t queue_managers, uint64_t duration_s);
+void screen_start_step(struct screen *screen, const struct result_key *step, uint64_t duration_s);
 // At most once per second; if the output is not a terminal, about ten lines per step.
 void screen_elapsed(struct screen *screen, uint64_t elapsed_s);
 void screen_end_step(struct screen *screen, uint64_t elapsed_s);
 void screen_result(const struct mqldt_row *row, const struct result *all);
 void screen_queue_manager(const struct result *one);
+void screen_commits(const struct result *all);
+void screen_log_of_commits(const struct result *all);

@@ -36,7 +36,11 @@ static void fuzz_options(char *text) {
     if (outcome != OPTIONS_RUN) {
         return;
     }
-    require(options.block_sizes.count >= 1 && options.block_sizes.count <= OPTIONS_LIST_MAX);
+    bool commits = options.workload == WORKLOAD_COMMIT;
+    require(options.workload <= WORKLOAD_COMMIT && commits == (options.block_sizes.count == 0));
+    require(commits == (options.applications.count > 0) && commits == (options.message_sizes.count > 0));
+    require(!commits || (options.log_buffer_bytes % 4096 == 0 && options.log_buffer_bytes <= options.file_bytes));
+    require(options.block_sizes.count <= OPTIONS_LIST_MAX);
     require(options.load_points.count >= 1 && options.load_points.count <= OPTIONS_LIST_MAX);
     require(options.queue_managers >= 1 && options.queue_managers <= OPTIONS_QUEUE_MANAGERS_MAX);
     for (size_t i = 0; i < options.block_sizes.count; i++) {

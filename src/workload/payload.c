@@ -36,6 +36,8 @@ void payload_open(struct payload *payload, void *pool, size_t pool_bytes, uint64
 
 void payload_start_step(struct payload *payload, uint64_t block_bytes, uint64_t alignment_bytes) {
     payload->block_bytes = block_bytes;
+    payload->alignment_bytes = alignment_bytes;
+    payload->next_at = 0;
     payload->stride_bytes = round_up(block_bytes, alignment_bytes);
     size_t usable = payload_pool_bytes(block_bytes, alignment_bytes);
     usable = usable < payload->pool_bytes ? usable : payload->pool_bytes;

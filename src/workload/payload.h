@@ -20,6 +20,8 @@ struct payload {
     size_t stride_bytes;        // from one window to the next
     size_t windows;             // how many there are
     size_t window;              // the next one
+    size_t alignment_bytes;
+    size_t next_at;             // of payload_next_of
     uint64_t stamp;             // the next one
     uint64_t step_stamp;        // the first one of the step
     size_t stamps_a_block;
@@ -45,6 +47,18 @@ static inline unsigned char *payload_next(struct payload *payload) {
     }
     payload->stamp = stamp;
     payload->window = payload->window + 1 < payload->windows ? payload->window + 1 : 0;
+    return block;
+}
+
+// The same for writes of any size up to the step's block, in sectors.
+static inline unsigned char *payload_next_of(struct payload *payload, size_t bytes) {
+    size_t at = payload->next_at + bytes <= payload->pool_bytes ? payload->next_at : 0;
+    unsigned char *block = payload->pool + at;
+    for (size_t in_block = 0; in_block < bytes; in_block += PAYLOAD_SECTOR_BYTES) {
+        __builtin_memcpy(block + in_block, &payload->stamp, sizeof payload->stamp);
+        payload->stamp += PAYLOAD_STAMP_STEP;
+    }
+    payload->next_at = (at + bytes + payload->alignment_bytes - 1) / payload->alignment_bytes * payload->alignment_bytes;
     return block;
 }
 

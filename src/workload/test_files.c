@@ -353,12 +353,13 @@ static bool try_block(struct workspace *workspace, int fd, const char *path, uin
     }
     free(memory);
     if (works > 0) {
-        return refuse(workspace, "--bsize: a write of %" PRIu64 " bytes is refused by the disk of %s; the next size that works "
-                      "is %" PRIu64, block_bytes, path, works);
+        return refuse(workspace, "%s: a write of %" PRIu64 " bytes is refused by the disk of %s; the next size that works "
+                      "is %" PRIu64, workspace->workload->write_option, block_bytes, path, works);
     }
     if (error == EINVAL) {
-        return refuse(workspace, "--bsize: a write of %" PRIu64 " bytes from memory aligned to %" PRIu64 " is refused by the "
-                      "disk of %s; try --alignment=4096, or --direct=no", block_bytes, workspace->alignment_bytes, path);
+        return refuse(workspace, "%s: a write of %" PRIu64 " bytes from memory aligned to %" PRIu64 " is refused by the "
+                      "disk of %s; try --alignment=4096, or --direct=no", workspace->workload->write_option, block_bytes,
+                      workspace->alignment_bytes, path);
     }
     return error == 0 || failure_set(&workspace->failure, error == ENOSPC || error == EDQUOT || error == EFBIG ? EXIT_REFUSED
                                      : EXIT_IO_ERROR, "cannot write to %s: %s", path, failure_error_text(error));
@@ -366,7 +367,7 @@ static bool try_block(struct workspace *workspace, int fd, const char *path, uin
 
 // Directories on one file system take the same sizes.
 static bool try_block_sizes(struct workspace *workspace, uint32_t number) {
-    const struct number_list *sizes = &workspace->options->block_sizes;
+    const struct number_list *sizes = &workspace->workload->writes;
     for (size_t i = 0; i < sizes->count && first_on_its_file_system(workspace, number); i++) {
         const char *path = begin_activity(workspace, "pwritev", number, 0, 0);
         if (!try_block(workspace, workspace->workload->places[number - 1].fds[0], path, sizes->values[i])) {

@@ -11,10 +11,14 @@
 
 #include <sys/types.h>
 
-// Where the next operation goes. Ring, as MQ's log: sequential inside a file; a write that would cross the file's end
-// goes to the next file instead and leaves the tail unwritten; after the last file, the first again.
+#define LOG_PAGE_BYTES UINT64_C(4096)
+#define MESSAGE_OVERHEAD_BYTES UINT64_C(1464)   // in the log, of a message's put and get together
 
-enum pattern_kind { PATTERN_RING };
+// Where the next operation goes. Ring, as MQ's log: sequential inside a file; a write that would cross the file's end
+// goes to the next file instead and leaves the tail unwritten; after the last file, the first again. Varying: the same
+// for writes of any size, whose maker places them.
+
+enum pattern_kind { PATTERN_RING, PATTERN_VARYING };
 
 struct pattern {
     enum pattern_kind kind;
@@ -40,6 +44,8 @@ static inline void pattern_advance(struct pattern *pattern, uint64_t *random) {
         if (__builtin_expect(pattern->offset_bytes + pattern->block_bytes > pattern->file_bytes, 0)) {
             pattern_next_file(pattern);
         }
+        break;
+    case PATTERN_VARYING:
         break;
     }
 }
@@ -98,10 +104,11 @@ void schedule_add_waits(const struct schedule *schedule, uint64_t first, uint64_
 #define WORKLOAD_STREAMS_MAX 4
 #define OPERATION_PPM UINT32_C(1000000)
 
-enum operation { OPERATION_WRITE, OPERATION_READ, OPERATIONS };
+// A commit is no system call: it ends with the write that holds its last byte.
+enum operation { OPERATION_WRITE, OPERATION_READ, OPERATION_COMMIT, OPERATIONS };
 
 static inline const char *operation_name(enum operation operation) {
-    return operation == OPERATION_READ ? "read" : "write";
+    return operation == OPERATION_COMMIT ? "commit" : operation == OPERATION_READ ? "read" : "write";
 }
 
 // A directory, and the files in it.
@@ -118,13 +125,23 @@ struct place {
     bool made;                          // the directory, by --createDirs
 };
 
+// Of a stream that writes what the commits of simulated applications leave in the log (group_commit.h).
+struct commit_terms {
+    uint64_t buffer_bytes;              // the largest write; 0: the stream has no commits
+    uint64_t puts;                      // messages in a commit
+    bool rewrites_page;                 // a write begins at the page that the one before left partial
+    uint64_t think_ns;                  // from an application's release to its next commit
+    uint64_t remote_delay_ns;           // from the end of a write to its acknowledgement
+};
+
 struct stream {
-    const char *name;
+    const char *name;                   // of its reads and writes; its commits are the stream `commit`
     enum pattern_kind pattern;
     uint64_t block_bytes;               // of each operation; 0: the step's block size
     uint32_t read_ppm;                  // share of reads in millionths; 0: writes only
     enum sync_mode sync;
     struct arrival arrival;
+    struct commit_terms commits;
     uint32_t workers;                   // times the load point if scales
     bool scales;
     uint32_t first_place;
@@ -134,6 +151,11 @@ struct stream {
 struct workload {
     const char *name;
     const char *load_unit;              // such as "queue managers"
+    const char *step_size, *step_title; // of what a step has a size: "block" or "message"; and in a sentence
+    const struct number_list *sizes;    // the steps: every size at every load point
+    const struct number_list *load_points;
+    const char *write_option;           // the option that names the sizes of writes
+    struct number_list writes;          // sizes that the disk must accept
     uint32_t streams_count;
     struct stream streams[WORKLOAD_STREAMS_MAX];
     uint32_t places_count;
@@ -145,7 +167,11 @@ static inline uint32_t stream_workers(const struct stream *stream, uint64_t load
 }
 
 static inline bool stream_has(const struct stream *stream, enum operation operation) {
-    return operation == OPERATION_READ ? stream->read_ppm > 0 : stream->read_ppm < OPERATION_PPM;
+    switch (operation) {
+    case OPERATION_READ: return stream->read_ppm > 0;
+    case OPERATION_COMMIT: return stream->commits.buffer_bytes > 0;
+    default: return stream->read_ppm < OPERATION_PPM;
+    }
 }
 
 // Whether a write is followed by a flush.
@@ -163,6 +189,13 @@ static inline enum operation stream_next(const struct stream *stream, uint64_t *
 // What all files take; UINT64_MAX if that is more than 64 bits can count.
 uint64_t workload_footprint(const struct workload *workload);
 
+// Fills in a place for each queue manager; false if there is no memory.
+bool places_open(struct workload *workload, const struct options *options);
+
 // mq-log: one stream `log`, which writes as MQ's logger does, with a worker and a directory for each queue manager.
 // False if there is no memory.
 bool mq_log_open(struct workload *workload, const struct options *options);
+
+// commit: the same stream, whose writes carry the commits of simulated applications; the load point is the number of
+// applications of each queue manager.
+bool commit_open(struct workload *workload, const struct options *options);

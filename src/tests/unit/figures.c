@@ -27,6 +27,20 @@ void test_distribution_buckets(void) {
     }
 }
 
+void test_equal_operations(void) {
+    static struct distribution one_by_one, at_once;
+    distribution_clear(&one_by_one);
+    distribution_clear(&at_once);
+    for (uint64_t group = 0, ordinal = 1; group < 5; group++) {
+        uint64_t ns = (group * 7919 + 13) % 5000;
+        distribution_add_equal(&at_once, ns, ordinal, group + 1);
+        for (uint64_t i = 0; i <= group; i++) {
+            distribution_add(&one_by_one, ns, ordinal++);
+        }
+    }
+    CHECK(memcmp(&one_by_one, &at_once, sizeof at_once) == 0);
+}
+
 enum shape { CONSTANT, BIMODAL, HEAVY_TAILED, UNIFORM, TINY, SHAPES };
 
 static uint64_t sample(enum shape shape, uint64_t *state) {

@@ -92,6 +92,7 @@ static struct result one_result(struct distribution *distribution) {
     distribution_clear(distribution);
     distribution_add(distribution, 724878, 1);
     distribution_add(distribution, 56458, 2);
+    distribution->bytes = 8192;
     return (struct result){.key = {1, 4096, 1, "log", "write", 1}, .bytes = 8192, .bytes_per_s = 4096, .operations_per_s = 1,
                            .start_epoch_ns = UINT64_C(1790000000123456789), .elapsed_ns = 2000000000,
                            .has_intervals = true, .interval_bytes_max = 4096, .interval_bytes_min = 4096,

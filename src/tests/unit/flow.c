@@ -142,7 +142,7 @@ void test_recorder(void) {
     for (cut = timeline_first(&timeline); cut.end_ns < 3 * NS_PER_S; cut = timeline_next(&timeline, &cut)) {
     }
     recorder_finish(&recorder, 3 * NS_PER_S);
-    CHECK(seen.seconds == 2 && seen.partials == 0 && seen.batches == 30 && recorder.seconds.operations_min == 0);
+    CHECK(seen.seconds == 2 && seen.partials == 0 && seen.batches == 30 && recorder.seconds.bytes_min == 0);
 }
 
 #define ADDERS 4

@@ -95,6 +95,15 @@ void test_options_accepted(void) {
     CHECK(o.monitor_s == 0);
     CHECK(parse(&o, "--monitor --bsize=4K") == OPTIONS_RUN && o.monitor_s == 10);
     CHECK(parse(&o, "--bsize=4K --monitor=60") == OPTIONS_RUN && o.monitor_s == 60);
+    CHECK(o.workload == WORKLOAD_MQ_LOG);
+    CHECK(parse(&o, "--workload=commit --apps=1,1000 --msgSize=100,2k,1M --fileSize=64M --qm=3") == OPTIONS_RUN);
+    CHECK(o.workload == WORKLOAD_COMMIT && o.applications.count == 2 && o.message_sizes.values[2] == 1048576);
+    CHECK(o.queue_managers == 3 && o.puts_per_commit == 1 && o.log_buffer_bytes == 2097152 && !o.triple_write);
+    CHECK(o.think_us == 0 && o.remote_delay_us == 0);
+    CHECK(parse(&o, "--apps=1 --msgSize=1 --workload=commit --logBuffer=64K --tripleWrite --thinkTime=10 --remoteDelay=500 "
+                    "--putsPerCommit=7") == OPTIONS_RUN);
+    CHECK(o.puts_per_commit == 7 && o.log_buffer_bytes == 65536 && o.triple_write && o.think_us == 10);
+    CHECK(o.remote_delay_us == 500);
     CHECK(parse(&o, "--help") == OPTIONS_HELP);
     CHECK(parse(&o, "--version") == OPTIONS_VERSION);
 }
@@ -173,6 +182,21 @@ void test_options_refused(void) {
         {"--bsize=4K --verify=1", "--verify=1", "takes no value", "--help"},
         {"--bsize=4K --qm", "--qm", "wants a value", "--help"},
         {"--bsize=4K extra", "'extra'", "not an option", "--help"},
+        {"--bsize=4K --apps=1", "--apps", "applications that commit", "--workload=commit"},
+        {"--bsize=4K --tripleWrite", "--tripleWrite", "applications that commit", "leave it out"},
+        {"--workload=pblio", "--workload", "'pblio'", "mq-log commit"},
+        {"--workload=commit --bsize=4K", "--bsize", "--msgSize", "leave it out"},
+        {"--workload=commit --apps=1 --msgSize=2K --rate=5", "--rate", "not for --workload=commit", "leave it out"},
+        {"--csvFile=x --workload=commit --apps=1 --msgSize=2K", "--csvFile", "not for --workload=commit", "leave it out"},
+        {"--workload=commit --msgSize=2K", "--apps", "missing", "for example --apps="},
+        {"--workload=commit --apps=1", "--msgSize", "missing", "--msgSize=2K"},
+        {"--workload=commit --apps=0 --msgSize=2K", "--apps", "'0'", "1 to 100000"},
+        {"--workload=commit --apps=1 --msgSize=0", "--msgSize", "'0'", "1 to 100M"},
+        {"--workload=commit --apps=1 --msgSize=2K --qm=1,2", "--qm", "a list", "--apps"},
+        {"--workload=commit --apps=1 --msgSize=2K", "--logBuffer", "2097152", "--fileSize"},
+        {"--workload=commit --apps=1 --msgSize=2K --logBuffer=5000", "--logBuffer", "'5000'", "multiple of 4096"},
+        {"--workload=commit --apps=1 --msgSize=2K --logBuffer=17M", "--logBuffer", "'17M'", "4K to 16M"},
+        {"--workload=commit --apps=1 --msgSize=2K --remoteDelay=1000001", "--remoteDelay", "'1000001'", "microseconds"},
         {"--bsize=4K --seed=18446744073709551616", "--seed", "'18446744073709551616'", "try --seed="},
     };
     static struct options o;

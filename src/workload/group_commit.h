@@ -1,0 +1,63 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The commits of many applications of one queue manager, and what its logger gathers of them: pure arithmetic, with the
+// instants of the writes given. docs/commit.md has the model for people.
+//
+// Every application does the same for ever: it commits, waits until the write that holds the last byte of its commit has
+// ended, and thinks. All think for the same time, so they commit in the order in which they were released, and those
+// that were released together are one group: a count. The groups are a ring, from the commit that has waited longest to
+// those that are still thinking. A write creates one group, however many thousand applications it releases.
+//
+// The logger has one write outstanding. When it is free it takes what waits, up to its buffer, from a stream of bytes: a
+// commit may take several writes, and an application that was released by one write returns just after the next has begun,
+// unless none waits. If none waits, the next commit is written as soon as it comes.
+#pragma once
+
+#include "workload/workload.h"
+
+struct commit_group {
+    uint64_t since_ns;                  // when they commit
+    uint64_t count;                     // of applications
+};
+
+struct group_commit {
+    // Constant while a step runs:
+    struct commit_terms terms;
+    uint64_t message_bytes, record_bytes;       // of a commit; and what that is in the log
+    struct commit_group *groups;        // a ring; an application is in exactly one of them
+    uint32_t room;                      // of the ring
+    // What changes:
+    uint32_t first, used;
+    uint64_t front_bytes;               // of the first commit, in writes that have ended
+    uint64_t tail_bytes;                // in the page that the last write left partial, if the next rewrites it
+    uint64_t taken_bytes;               // by the write that is under way
+};
+
+// False if there is no memory for that many applications.
+bool group_commit_open(struct group_commit *commits, const struct commit_terms *terms, uint64_t applications);
+
+// Half of the applications commit at the start, and the other half just after the first write has begun.
+void group_commit_start(struct group_commit *commits, uint64_t applications, uint64_t message_bytes, uint64_t begin_ns);
+
+// Takes what the next write carries, for a logger that is free from that instant on. Returns when the write begins:
+// then, or when the next application commits.
+uint64_t group_commit_gather(struct group_commit *commits, uint64_t free_ns);
+
+// Bytes of the write that was gathered: whole pages.
+uint64_t group_commit_write_bytes(const struct group_commit *commits);
+
+// The write begins in the next file, so no page before it is rewritten. For a write that was gathered.
+void group_commit_next_file(struct group_commit *commits);
+
+// The write has ended. Returns how far it moved the place of the next one.
+uint64_t group_commit_advance(struct group_commit *commits);
+
+// Commits whose last byte the write held. To be released by as many calls as it takes; then they return.
+uint64_t group_commit_done(struct group_commit *commits);
+// Takes commits of one instant, at most that many, from the front. There are at least as many.
+struct commit_group group_commit_take(struct group_commit *commits, uint64_t most);
+void group_commit_return(struct group_commit *commits, uint64_t count, uint64_t released_ns);
+
+// Since when the commit that has waited longest waits.
+uint64_t group_commit_oldest_ns(const struct group_commit *commits);
