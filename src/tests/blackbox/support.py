@@ -49,8 +49,8 @@ class Result:
         with open(os.path.join(self.tables, "run.csv"), newline="") as file:
             return {row["key"]: row["value"] for row in csv.DictReader(file)}
 
-    def all(self, step=1):
-        return [row for row in self.rows("results.csv") if row["worker"] == "all" and row["step"] == str(step)][0]
+    def all(self, step=1, stream="log"):
+        return [r for r in self.rows("results.csv") if (r["worker"], r["step"], r["stream"]) == ("all", str(step), stream)][0]
 
 
 class Place:
@@ -64,7 +64,7 @@ class Place:
 
     def command(self, *options, **keywords):
         where = keywords.get("dir", self.dir)
-        found = any(option.startswith("--bsize") for option in options)
+        found = any(option.startswith(("--bsize", "--workload=commit")) for option in options)
         return (
             [keywords.get("logdisk", LOGDISK), "--dir=" + where, "--tables=" + self.tables]
             + ([] if found else ["--bsize=4K"])
@@ -248,31 +248,39 @@ def consistent(result):
             equal([low, mean, high], sorted([low, mean, high]), "min, mean and max rise")
             known = [int(row[k]) for k in ("latency_p50_ns", "latency_p90_ns", "latency_p99_ns", "latency_p99_9_ns") if row[k]]
             equal(known, sorted(known), "percentiles rise")
-        equal(int(row["bytes"]), int(row["operations"]) * int(row["block_size_bytes"]), "bytes")
+        each = int(row["block_size_bytes"]) * (int(run["option_puts_per_commit"]) if row["stream"] == "commit" else 1)
+        if run["step_size"] == "block" or row["stream"] == "commit":
+            equal(int(row["bytes"]), int(row["operations"]) * each, "bytes")
         if int(row["elapsed_ns"]):
             near(int(row["bytes_per_s"]), int(row["bytes"]) * 1e9 / int(row["elapsed_ns"]), 1, "bytes a second")
     for row in [r for r in result.rows("results.csv") if r["worker"] == "all"]:
-        mine = [r for r in result.rows("results.csv") if r["step"] == row["step"] and r["worker"] != "all"]
-        equal(len(mine), int(row["load_point"]), "rows of queue managers")
+        key = (row["step"], row["stream"], row["operation"])
+
+        def rows_of(name, key=key):
+            return [r for r in result.rows(name) if (r["step"], r["stream"], r["operation"]) == key]
+
+        mine = [r for r in rows_of("results.csv") if r["worker"] != "all"]
+        equal(len(mine), int(run["option_load_points"] if run["workload"] == "commit" else row["load_point"]), "rows of queue managers")
         for key in ("operations", "bytes", "latency_sum_ns"):
             equal(sum(int(r[key]) for r in mine), int(row[key]), key)
-        seconds = [r for r in result.rows("intervals.csv") if r["step"] == row["step"]]
+        seconds = rows_of("intervals.csv")
         equal([int(r["second"]) for r in seconds], list(range(1, len(seconds) + 1)), "seconds")
         for key in ("operations", "bytes", "latency_sum_ns"):
             equal(sum(int(r[key]) for r in seconds), int(row[key]), "seconds' " + key)
         whole = [int(r["bytes"]) for r in seconds if r["partial"] == "0"]
         equal(row["interval_bytes_per_s_max"], str(max(whole)) if whole else "", "interval max")
         equal(row["interval_bytes_per_s_min"], str(min(whole)) if whole else "", "interval min")
-        rounds = [r for r in result.rows("rounds.csv") if r["step"] == row["step"]]
+        rounds = rows_of("rounds.csv")
+        equal(sum(int(r["bytes"]) for r in rounds), int(row["bytes"]), "rounds' bytes")
         equal([int(r["round"]) for r in rounds], list(range(1, len(rounds) + 1)), "rounds")
         equal(sum(int(r["operations"]) for r in rounds), int(row["operations"]), "rounds' writes")
         assert "1" not in [r["partial"] for r in rounds[:-1]] and (
             not rounds or rounds[-1]["partial"] == str(int(len(rounds) < 5)) or run["exit_status"] != "0"
         ), rounds
-        buckets = [r for r in result.rows("histogram.csv") if r["step"] == row["step"]]
+        buckets = rows_of("histogram.csv")
         equal(sum(int(r["operations"]) for r in buckets), int(row["operations"]), "histogram")
         equal([r["batch"] for r in buckets if not 1 <= int(r["batch"]) <= 30], [], "batches beyond 1 to 30")
-        over = [r for r in result.rows("over.csv") if r["step"] == row["step"]]
+        over = rows_of("over.csv")
         for over_ns in map(int, run["option_over_ns"].split()):
             consistent_over(over_ns, [r for r in over if int(r["over_ns"]) == over_ns], seconds, buckets)
     return run
