@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the charts of a host share: the frame with its text alternative, logarithmic axes, lines, and labels that do not overlap."""
+"""What charts share: the frame with its text alternative, logarithmic axes, ticks and lines, and labels that do not overlap."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
@@ -52,14 +52,27 @@ class LogAxis:
     def holds(self, value: float) -> bool:
         return self.low - _HOLD <= math.log10(value) <= self.high + _HOLD
 
+    def round_values(self, digits: Sequence[int]) -> list[float]:
+        """Return the values on the axis that are one of some digits followed by zeros."""
+        decades = range(math.floor(self.low), math.ceil(self.high) + 1)
+        return [tick for tick in (digit * 10.0**decade for decade in decades for digit in digits) if self.holds(tick)]
+
     def ticks(self, most: int = 6) -> list[float]:
         """Return round values on the axis, not many more than asked for."""
-        decades = range(math.floor(self.low), math.ceil(self.high) + 1)
         for digits in ((1, 2, 5), (1, 3), (1,)):
-            found = [tick for tick in (digit * 10.0**decade for decade in decades for digit in digits) if self.holds(tick)]
+            found = self.round_values(digits)
             if len(found) <= most:
                 return found
         return found[:: math.ceil(len(found) / most)]
+
+
+def apart(ticks: Iterable[float], place: Callable[[float], float], distance: float) -> list[float]:
+    """Return those of the ticks that lie at least so far from each other on the page, from zero outward."""
+    shown: list[float] = []
+    for tick in sorted(ticks, key=abs):
+        if all(abs(place(tick) - place(other)) >= distance for other in shown):
+            shown.append(tick)
+    return shown
 
 
 def chart(kind: str, title: str, description: str, body: Markup, height: float = HEIGHT) -> Markup:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import apart
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import figure_text, percent, row_text
 from markupsafe import Markup
 
@@ -90,11 +91,8 @@ class _Canvas:
         return _TOP + 6 + (1 - share) * (HEIGHT - _TOP - _BOTTOM - 12)
 
     def grid(self) -> Markup:
-        shown: list[float] = []
-        for tick in sorted(_TICKS, key=abs):
-            height = self.y(math.log1p(tick))
-            if self._low <= math.log1p(tick) <= self._high and all(abs(height - self.y(math.log1p(other))) >= _TICK_DISTANCE for other in shown):
-                shown.append(tick)
+        held = [tick for tick in _TICKS if self._low <= math.log1p(tick) <= self._high]
+        shown = apart(held, lambda tick: self.y(math.log1p(tick)), _TICK_DISTANCE)
         return Markup("").join(
             Markup('<line class="{}" x1="{}" y1="{y:.1f}" x2="{}" y2="{y:.1f}"/><text x="{}" y="{:.1f}" text-anchor="end">{}</text>').format(
                 "grid" if tick else "zero",

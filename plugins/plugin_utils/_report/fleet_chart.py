@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import LogAxis
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.badge import brief
 from markupsafe import Markup
 
@@ -36,6 +37,8 @@ _MARKS = ((12, 6), (math.inf, 4))
 """Size of a mark, and of the stretch of the axis whose marks are piled up, for up to so many hosts."""
 _NAME = 22
 """Characters of a name that are shown."""
+_ROOM = 0.06
+"""Decades of the axis that are left free on either side."""
 _FAR = 3
 """A host whose p99 is so many times the median is named even if it keeps its limits."""
 
@@ -87,7 +90,7 @@ def fleet_chart(strips: Sequence[Strip]) -> Markup:
     if not values:
         return Markup("")
     values += [value for strip in strips for value in (strip.p99_limit_ns, strip.mean_limit_ns) if value]
-    axis = _Axis(min(values), max(values))
+    axis = LogAxis(math.log10(min(values)) - _ROOM, math.log10(max(values)) + _ROOM, _LEFT, _RIGHT)
     size = next(size for most, size in _MARKS if max(len(strip.marks) for strip in strips) <= most)
     y, bodies, previous = float(_TOP), [], None
     for strip in strips:
@@ -98,39 +101,30 @@ def fleet_chart(strips: Sequence[Strip]) -> Markup:
     return Markup(
         '<svg class="fleet" viewBox="0 0 {w} {h:.0f}" role="img" aria-labelledby="fleet-title fleet-desc">'
         '<title id="fleet-title">Latency of every host at each block size</title><desc id="fleet-desc">{desc}</desc>{grid}{body}</svg>'
-    ).format(w=_WIDTH, h=y + 4, desc=" ".join(strip.sentence() for strip in strips), grid=axis.grid(_TOP - 6, y - _GAP / 2), body=Markup("").join(bodies))
+    ).format(w=_WIDTH, h=y + 4, desc=" ".join(strip.sentence() for strip in strips), grid=_grid(axis, _TOP - 6, y - _GAP / 2), body=Markup("").join(bodies))
 
 
-class _Axis:
-    """A logarithmic axis of latency that holds all values."""
-
-    def __init__(self, low: float, high: float) -> None:
-        self._low, self._high = math.log10(low) - 0.06, math.log10(high) + 0.06
-
-    def x(self, value: float) -> float:
-        return _LEFT + (math.log10(value) - self._low) / (self._high - self._low) * (_RIGHT - _LEFT)
-
-    def grid(self, top: float, bottom: float) -> Markup:
-        """Return a line and a text for each tick, and what the axis shows."""
-        parts = [Markup('<text class="axis" x="0" y="12">Latency, logarithmic</text>')]
-        for tick in self._ticks():
-            parts.append(
-                Markup(
-                    '<path class="grid" d="M{x:.1f} {top:.1f}V{bottom:.1f}"/><text class="axis" x="{x:.1f}" y="12" text-anchor="middle">{text}</text>'
-                ).format(x=self.x(tick), top=top - 4, bottom=bottom, text=_units.format_duration(tick))
+def _grid(axis: LogAxis, top: float, bottom: float) -> Markup:
+    """Return a line and a text for each tick, and what the axis shows."""
+    parts = [Markup('<text class="axis" x="0" y="12">Latency, logarithmic</text>')]
+    for tick in _ticks(axis):
+        parts.append(
+            Markup('<path class="grid" d="M{x:.1f} {top:.1f}V{bottom:.1f}"/><text class="axis" x="{x:.1f}" y="12" text-anchor="middle">{text}</text>').format(
+                x=axis.place(tick), top=top - 4, bottom=bottom, text=_units.format_duration(tick)
             )
-        return Markup("").join(parts)
-
-    def _ticks(self) -> list[float]:
-        decades = range(math.floor(self._low), math.ceil(self._high) + 1)
-        span = self._high - self._low
-        digits = (1, 2, 5) if span < 1.6 else (1, 3) if span < 3 else (1,)
-        ticks = [digit * 10.0**decade for decade in decades for digit in digits]
-        shown = [tick for tick in ticks if self._low <= math.log10(tick) <= self._high and self.x(tick) >= _LEFT + 45]
-        return shown[:: 1 + len(shown) // 10]
+        )
+    return Markup("").join(parts)
 
 
-def _strip(strip: Strip, axis: _Axis, top: float, size: int, labels: bool) -> tuple[Markup, float]:
+def _ticks(axis: LogAxis) -> list[float]:
+    """Return round values beside the title of the axis, fewer in each decade the more decades there are."""
+    span = axis.high - axis.low
+    digits = (1, 2, 5) if span < 1.6 else (1, 3) if span < 3 else (1,)
+    shown = [tick for tick in axis.round_values(digits) if axis.place(tick) >= _LEFT + 45]
+    return shown[:: 1 + len(shown) // 10]
+
+
+def _strip(strip: Strip, axis: LogAxis, top: float, size: int, labels: bool) -> tuple[Markup, float]:
     """Return a strip whose upper edge is at top, and its height."""
     above = _LABEL if labels and strip.p99_limit_ns else 0
     below = _LABEL if labels and strip.mean_limit_ns else 0
@@ -146,12 +140,12 @@ def _strip(strip: Strip, axis: _Axis, top: float, size: int, labels: bool) -> tu
     return Markup("").join(parts), above + 2 * _LANE + below + _GAP
 
 
-def _pile(name: str, values: Iterable[tuple[float | None, bool]], axis: _Axis, line: float, direction: int, size: int) -> Markup:
+def _pile(name: str, values: Iterable[tuple[float | None, bool]], axis: LogAxis, line: float, direction: int, size: int) -> Markup:
     """Return the marks of one figure, piled up away from the line: first those that do not fail, on top of them those that do."""
     piles: dict[int, list[int]] = {}
     for value, fails in values:
         if value:
-            piles.setdefault(int(axis.x(value) // size), [0, 0])[fails] += 1
+            piles.setdefault(int(axis.place(value) // size), [0, 0])[fails] += 1
     if not piles:
         return Markup("")
     pitch = min(size + 1.0, (_LANE - size) / max(1, max(map(sum, piles.values())) - 1))
@@ -177,11 +171,11 @@ def _marks(x: float, heights: Sequence[float], overlap: bool) -> Iterable[str]:
         yield from (f"M{x:.0f} {y:.1f}h0" for y in heights)
 
 
-def _limit(name: str, value: float | None, axis: _Axis, line: float, direction: int, label: bool) -> Markup:
+def _limit(name: str, value: float | None, axis: LogAxis, line: float, direction: int, label: bool) -> Markup:
     """Return a limit as a line across its half of the strip, with its label beyond it."""
     if not value:
         return Markup("")
-    x = axis.x(value)
+    x = axis.place(value)
     mark = Markup('<path class="limit" d="M{:.1f} {:.1f}v{}"/>').format(x, line, direction * (_LANE + 2))
     if not label:
         return mark

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import apart
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import interval, percent
 from markupsafe import Markup
 
@@ -48,10 +49,7 @@ class Axis:
 
 def scale(axis: Axis) -> Markup:
     """Return the axis itself, with its ticks, for the head of the table."""
-    shown = [0.0]
-    for tick in sorted(_TICKS, key=abs):
-        if not axis.is_beyond(tick) and all(abs(axis.place(tick) - axis.place(other)) >= _TICK_DISTANCE for other in shown):
-            shown.append(tick)
+    shown = apart([tick for tick in _TICKS if not axis.is_beyond(tick)], axis.place, _TICK_DISTANCE)
     ticks = Markup("").join(
         Markup('<text x="{:.1f}" y="15" text-anchor="middle">{}</text>').format(axis.place(tick), f"{100 * tick:+.0f}%" if tick else "0") for tick in shown
     )
