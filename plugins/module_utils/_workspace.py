@@ -18,10 +18,11 @@ import pwd
 import re
 import stat
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _mounts, _places, _queue_managers, _runs, _units, _volume_identity
+from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _mounts, _places, _queue_managers, _runs, _time_limit, _units, _volume_identity
 
 QUEUE_MANAGER_NAME = re.compile(r"\A[A-Za-z0-9._/%]{1,48}\Z")
 TEST_FILE_PREFIX = "logdisk"
+DEVICE_LIMIT_S = 3
 LEFTOVER_FILE = re.compile(r"\A(\.nfs[0-9A-Fa-f]+|%s\.[0-9]{4,6})\Z" % TEST_FILE_PREFIX)
 """What a crash may leave in a queue manager's directory: NFS's silly-renamed files, and a test file
 between its creation and its unlinking."""
@@ -125,18 +126,20 @@ class Preflight(object):
         device = os.stat(self.existing).st_dev
         running = _queue_managers.running_queue_managers()
         paths, unknown = _queue_managers.configured_log_paths()
-        devices = dict((name, _device(path)) for name, path in paths.items())
+        devices = _devices(dict((name, path) for name, path in paths.items() if name in running))
         if running:
             self.unknown.extend(unknown)
-        for name, path in sorted(paths.items()):
-            if name in running and devices[name] == device:
-                self._refuse("the running queue manager %s logs to this file system (%s)" % (name, path), "active_log")
-        if device in _queue_managers.open_log_devices():
+        here = sorted(name for name in devices if devices[name] == device)
+        for name in here:
+            self._refuse("the running queue manager %s logs to this file system (%s)" % (name, paths[name]), "active_log")
+        if not here and device in _queue_managers.open_log_devices():
             self._refuse("a process has recovery log extents open on this file system", "active_log")
         # A log path below a directory that this user may not search counts as unknown, like one that could not be read.
         unplaced = sorted(name for name in set(running) if devices.get(name) is None)
         if unplaced:
-            self._refuse("the log path of running queue managers cannot be determined (%s)" % ", ".join(unplaced), "unknown_log")
+            theirs = [sentence for sentence in unknown if any("queue manager %s (" % name in sentence for name in unplaced)] or unknown
+            why = "".join("; unknown: " + sentence for sentence in theirs[:1])
+            self._refuse("the log path of running queue managers cannot be determined (%s)%s" % (", ".join(unplaced), why), "unknown_log")
 
     def _hidden_processes(self):
         if _queue_managers.sees_processes():
@@ -362,6 +365,20 @@ def _empty_queue_manager_directory(name, parent):
             if LEFTOVER_FILE.match(entry) and stat.S_ISREG(os.stat(entry, dir_fd=descriptor, follow_symlinks=False).st_mode):
                 os.unlink(entry, dir_fd=descriptor)
     return True
+
+
+def _devices(paths):
+    """Return the device that each of the ``paths``, which are a dict, is on; None if it cannot be determined.
+
+    Of storage that does not answer, the mounts alone tell the device: it must not make everything else untestable.
+    """
+    names, mounts = sorted(paths), _mounts.read_mounts()
+    found = dict(zip(names, _time_limit.call_all([lambda path=paths[name]: _device(path) for name in names], DEVICE_LIMIT_S)))
+    for name in names:
+        if isinstance(found[name], _time_limit.TimeLimitError):
+            number = (_mounts.mount_of(paths[name], mounts) or {}).get("device_number")
+            found[name] = os.makedev(*map(int, number.split(":"))) if number else None
+    return found
 
 
 def _device(path):

@@ -367,6 +367,37 @@ def test_a_log_path_that_this_user_may_not_look_up_is_unknown(tmp_path, monkeypa
     assert ["(QM1)" in text and "unknown_log" in text for text in preflight(tmp_path / "ws").refusals] == [True]
 
 
+def test_why_a_log_path_is_unknown_is_said_with_the_refusal(tmp_path, monkeypatch):
+    unknown = ["the log path of queue manager QM (other)", "the log path of queue manager QM1 (qm.ini cannot be read)"]
+    monkeypatch.setattr(_queue_managers, "running_queue_managers", lambda: ["QM1"])
+    monkeypatch.setattr(_queue_managers, "configured_log_paths", lambda: ({}, unknown))
+    (refusal,) = preflight(tmp_path / "ws").refusals
+    assert "(QM1); unknown: the log path of queue manager QM1 (qm.ini cannot be read); to override" in refusal
+
+
+@pytest.mark.parametrize("log_path, refused", [("/dev/shm/log/QM1", False), ("here/log/QM1", True)])
+def test_storage_that_does_not_answer_does_not_make_other_storage_untestable(tmp_path, monkeypatch, log_path, refused):
+    def stat(path, *arguments, **more):
+        return os.read(os.pipe()[0], 1) if path.endswith("/log/QM1") else real(path, *arguments, **more)
+
+    real, place = os.stat, str(tmp_path / log_path)
+    if real("/dev/shm").st_dev == real(tmp_path).st_dev:
+        pytest.skip("one file system")
+    monkeypatch.setattr(_workspace, "DEVICE_LIMIT_S", 0.5)
+    monkeypatch.setattr(_queue_managers, "running_queue_managers", lambda: ["QM1"])
+    monkeypatch.setattr(_queue_managers, "configured_log_paths", lambda: ({"QM1": place}, []))
+    monkeypatch.setattr(os, "stat", stat)
+    assert ["QM1" in text and "active_log" in text for text in preflight(tmp_path / "ws").refusals] == [True] * refused
+
+
+def test_open_extents_are_only_mentioned_without_a_name(tmp_path, monkeypatch):
+    monkeypatch.setattr(_queue_managers, "open_log_devices", lambda: {os.stat(tmp_path).st_dev})
+    assert ["extents open" in text for text in preflight(tmp_path / "ws").refusals] == [True]
+    monkeypatch.setattr(_queue_managers, "running_queue_managers", lambda: ["QM1"])
+    monkeypatch.setattr(_queue_managers, "configured_log_paths", lambda: ({"QM1": str(tmp_path)}, []))
+    assert ["the running queue manager QM1 logs" in text for text in preflight(tmp_path / "ws").refusals] == [True]
+
+
 @pytest.mark.parametrize("names, refused, unknown", [(["QM1", "QM2"], True, False), ([], False, True)])
 def test_hidden_processes_may_be_queue_managers(tmp_path, monkeypatch, names, refused, unknown):
     monkeypatch.setattr(_queue_managers, "sees_processes", lambda: False)
