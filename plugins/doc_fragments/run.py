@@ -37,3 +37,35 @@ options:
     type: str
     default: ""
 """
+
+    QUEUE_MANAGERS = r"""
+options:
+  mqs_ini:
+    description: Path of the file that lists the queue managers.
+    type: path
+    default: /var/mqm/mqs.ini
+  planned_queue_managers:
+    description:
+      - Queue managers that are to be created. They are returned with the others. If one exists by now, its files decide.
+      - A setting that is left out is the one that C(LogDefaults) of C(mqs.ini) contains, or else the product's default.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      name:
+        description: Name of the queue manager.
+        type: str
+        required: true
+      log_path:
+        description: Directory of the recovery log. It need not exist. If left out, it is a new directory in the default one.
+        type: path
+      log_file_pages:
+        description: Size of a log file in pages of 4096 bytes.
+        type: int
+      log_primary_files:
+        description: Number of primary log files.
+        type: int
+      log_buffer_pages:
+        description: Size of the log buffer in pages of 4096 bytes. V(0) means 512 pages.
+        type: int
+"""

@@ -26,14 +26,22 @@ COMMAND_PATH = os.pathsep.join(("/opt/mqm/bin", "/usr/bin"))
 FROM_QM_INI, FROM_MQS_INI, FROM_FILES, GIVEN, ASSUMED = "qm.ini", "mqs.ini", "files", "given", "assumed"
 """Where a setting comes from: a configuration file, the files of the log itself, who plans the queue manager, or the product's default."""
 
-PLANNED = dict(
-    name=dict(type="str", required=True),
-    log_path=dict(type="path"),
-    log_file_pages=dict(type="int"),
-    log_primary_files=dict(type="int"),
-    log_buffer_pages=dict(type="int"),
+OPTIONS = dict(
+    mqs_ini=dict(type="path", default=_queue_managers.MQS_INI),
+    planned_queue_managers=dict(
+        type="list",
+        elements="dict",
+        default=[],
+        options=dict(
+            name=dict(type="str", required=True),
+            log_path=dict(type="path"),
+            log_file_pages=dict(type="int"),
+            log_primary_files=dict(type="int"),
+            log_buffer_pages=dict(type="int"),
+        ),
+    ),
 )
-"""The options of a queue manager that is to be created."""
+"""The options of the modules that discover queue managers."""
 
 _EXTENT = re.compile(r"S[0-9]{7}\.LOG\Z")
 _FACTS = dict(

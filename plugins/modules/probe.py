@@ -22,7 +22,12 @@ version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
   - mqops.logdisk.run.user
+  - mqops.logdisk.run.queue_managers
 options:
+  discover:
+    description: Whether to return RV(discovered).
+    type: bool
+    default: false
   directory:
     description: Directory for the binaries of the tester. C(~) is the home directory of the connecting user.
     type: path
@@ -98,6 +103,10 @@ tester:
   returned: success
   type: dict
   sample: {path: /home/ansible/.mqops-logdisk/bin/0f3c/logdisk, installed: true, source_hash: 56a799f573cf1e70}
+discovered:
+  description: The queue managers of the host and their logs, as M(mqops.logdisk.queue_manager_info) returns them.
+  returned: if O(discover=true)
+  type: dict
 called_s:
   description: The times at which the call began and ended, by the controller's clock. The action plugin adds them.
   returned: success
@@ -116,7 +125,7 @@ import stat
 import time
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _places, _tester, _user
+from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _places, _queue_manager_info, _tester, _user
 
 FAMILIES = (
     ("Debian", ("debian", "ubuntu")),
@@ -233,6 +242,10 @@ def refuse_places(module, installed):
             module.fail_json(msg=problem)
 
 
+def discovered(p):
+    return dict(discovered=_queue_manager_info.discover(p["mqs_ini"], planned=p["planned_queue_managers"])) if p["discover"] else {}
+
+
 def main():
     module = AnsibleModule(
         argument_spec=dict(
@@ -246,6 +259,8 @@ def main():
             compiler=dict(type="str", default=""),
             user=dict(type="str", default=""),
             state_dir=dict(type="path", default=""),
+            discover=dict(type="bool", default=False),
+            **_queue_manager_info.OPTIONS,
         ),
         supports_check_mode=True,
     )
@@ -274,6 +289,7 @@ def main():
         compiler=compiler,
         headers=has_headers(module, compiler),
         tester=dict(path=path, installed=bool(source_hash), source_hash=source_hash),
+        **discovered(module.params),
         time_epoch_s=time.time(),
     )
 

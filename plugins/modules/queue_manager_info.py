@@ -23,39 +23,13 @@ description:
   - A file system whose storage does not answer costs only the answers of the queue managers that use it.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
+extends_documentation_fragment:
+  - mqops.logdisk.run.queue_managers
 options:
-  mqs_ini:
-    description: Path of the file that lists the queue managers.
-    type: path
-    default: /var/mqm/mqs.ini
   stanzas:
     description: The output of C(dspmqinf -o stanza) for all queue managers, to be used instead of O(mqs_ini). If empty, O(mqs_ini) is used.
     type: str
     default: ""
-  planned_queue_managers:
-    description:
-      - Queue managers that are to be created. They are returned with the others, and the files of one that exists by now decide.
-      - A setting that is left out is the one in RV(log_defaults).
-    type: list
-    elements: dict
-    default: []
-    suboptions:
-      name:
-        description: Name of the queue manager.
-        type: str
-        required: true
-      log_path:
-        description: Directory of the recovery log. It need not exist. If left out, it is a new directory in the default one.
-        type: path
-      log_file_pages:
-        description: Size of a log file in pages of 4096 bytes.
-        type: int
-      log_primary_files:
-        description: Number of primary log files.
-        type: int
-      log_buffer_pages:
-        description: Size of the log buffer in pages of 4096 bytes. V(0) means 512 pages.
-        type: int
   timeout:
     description: How many seconds to wait for file systems that do not answer.
     type: int
@@ -202,16 +176,13 @@ problems:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _queue_manager_info, _queue_managers
+from ansible_collections.mqops.logdisk.plugins.module_utils import _queue_manager_info
 
 
 def main():
     module = AnsibleModule(
         argument_spec=dict(
-            mqs_ini=dict(type="path", default=_queue_managers.MQS_INI),
-            stanzas=dict(type="str", default=""),
-            planned_queue_managers=dict(type="list", elements="dict", default=[], options=_queue_manager_info.PLANNED),
-            timeout=dict(type="int", default=_queue_manager_info.DEFAULT_LIMIT_S),
+            stanzas=dict(type="str", default=""), timeout=dict(type="int", default=_queue_manager_info.DEFAULT_LIMIT_S), **_queue_manager_info.OPTIONS
         ),
         supports_check_mode=True,
     )
