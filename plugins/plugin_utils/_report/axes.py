@@ -87,15 +87,18 @@ def text(name: str, x: float, y: float, words: str, anchor: str = "start") -> Ma
     return Markup('<text class="{}" x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>').format(name, x, y, anchor, words)
 
 
-def duration_grid(axis: LogAxis, title: str) -> Markup:
-    """Return the grid of an upright axis of durations."""
+def upright_grid(axis: LogAxis, title: str, write: Callable[[float], str]) -> Markup:
+    """Return the grid of an upright axis, whose values are written by a formatter."""
     parts = [text("axis", 4, 12, title)]
     for tick in axis.ticks():
         y = axis.place(tick)
-        parts.append(
-            Markup('<path class="grid" d="M{} {:.1f}H{}"/>').format(LEFT, y, RIGHT) + text("axis", LEFT - 5, y + 4, _units.format_duration(tick), "end")
-        )
+        parts.append(Markup('<path class="grid" d="M{} {:.1f}H{}"/>').format(LEFT, y, RIGHT) + text("axis", LEFT - 5, y + 4, write(tick), "end"))
     return Markup("").join(parts)
+
+
+def duration_grid(axis: LogAxis, title: str) -> Markup:
+    """Return the grid of an upright axis of durations."""
+    return upright_grid(axis, title, _units.format_duration)
 
 
 def level_grid(ticks: Iterable[tuple[float, str]], title: str, top: float = TOP, bottom: float = BOTTOM) -> Markup:
@@ -120,8 +123,8 @@ def line(name: str, points: Sequence[tuple[float, float]], dots: bool = False) -
     return drawn + (Markup('<path class="dots {}" d="{}"/>').format(name, marks) if dots else Markup(""))
 
 
-def end_labels(labels: Iterable[tuple[float, str, str]], lowest: float = BOTTOM) -> Markup:
-    """Return the names of lines right of the plot, from (height, class, words): moved apart if they would overlap."""
+def end_labels(labels: Iterable[tuple[float, str, str]], lowest: float = BOTTOM, x: float = RIGHT + 6) -> Markup:
+    """Return the names of lines, right of the plot if no other place is given, from (height, class, words): moved apart if they would overlap."""
     placed: list[tuple[float, str, str]] = []
     for y, name, words in sorted(labels, key=lambda label: label[0]):
         placed.append((max(y, placed[-1][0] + _LABEL_DISTANCE) if placed else max(y, TOP), name, words))
@@ -130,7 +133,7 @@ def end_labels(labels: Iterable[tuple[float, str, str]], lowest: float = BOTTOM)
         y, name, words = placed[number]
         placed[number] = (min(y, limit), name, words)
         limit = placed[number][0] - _LABEL_DISTANCE
-    return Markup("").join(text(f"name {name}", RIGHT + 6, y + 4, words) for y, name, words in placed)
+    return Markup("").join(text(f"name {name}", x, y + 4, words) for y, name, words in placed)
 
 
 def thinned(items: Sequence[int], most: int = MOST_LINES) -> list[int]:

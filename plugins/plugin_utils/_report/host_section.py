@@ -13,6 +13,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.bound_chart import bound_bar
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.distribution_chart import distribution_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.dots_chart import first_pass_charts, worker_charts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.estimate_section import EstimateSection
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.facts import ShownFact, grouped_facts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import figures_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.interval_chart import Axis, picture, scale
@@ -116,6 +117,11 @@ class HostSection:
     def charts(self) -> list[Any]:
         """Charts of the seconds, as safe markup."""
         return seconds_charts(self.of.intervals, self.of.words, self.of.stalls)
+
+    @property
+    def estimates(self) -> EstimateSection | None:
+        """What queue managers can expect of the volume, None if nothing wrote to a log."""
+        return EstimateSection(self.of) if self.of.basis else None
 
     @property
     def facts(self) -> list[tuple[str, list[ShownFact]]]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_count
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis import Basis, basis_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, host_entry, missing_hosts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import worker_name
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit
@@ -121,7 +122,8 @@ class Host:
     what holding it against its baseline said, empty if no comparison was asked for. stall_period says at which interval stalls came, empty if at none or if
     nobody looked. options are those that the tester repeated in run.csv, and method says which version of it measured, empty if none did. spans holds for
     each of limits the smallest and the largest block size that it judges. distributions, the counts of writes by upper bound for each load point and block
-    size, and stalls, the slowest writes, are for charts and empty in a large fleet.
+    size, and stalls, the slowest writes, are for charts and empty in a large fleet. basis is what estimates of the
+    volume rest on, None if nothing wrote to a log.
     """
 
     host: str
@@ -156,6 +158,7 @@ class Host:
     distributions: dict[tuple[int, int], list[tuple[int, int]]] = field(default_factory=dict)
     stalls: list[dict[str, Any]] = field(default_factory=list)
     initial_write: tuple[float, float] | None = None
+    basis: Basis | None = None
     columns: tuple[str, ...] = ()
     rows: list[ResultRow] = field(default_factory=list)
     intervals: list[dict[str, Any]] = field(default_factory=list)
@@ -408,6 +411,7 @@ class _Reader:
         options = run_options(tables.run)
         host.options = self._options.setdefault(tuple(options.items()), options)
         host.method = _method(tables)
+        host.basis = basis_of(tables)
         host.notes.extend(f"The tester warns: {with_variables(value)}" for key, value in tables.run.items() if key.startswith("warning_") and value)
         try:
             host.intervals = tables.intervals

@@ -11,7 +11,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis import Estimate
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import Line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import causes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.estimates import ShownEstimates, shown_estimates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model, ResultRow
 
 SCHEMA_VERSION = 1
@@ -60,6 +63,7 @@ def _host(host: Host) -> dict[str, Any]:
         "workspace": host.workspace,
         "tester": host.tester,
         "limits": host.limits,
+        "estimates": _estimates(host),
         "results": [_result(row, figures) for row, figures in host.results()],
     }
 
@@ -67,3 +71,56 @@ def _host(host: Host) -> dict[str, Any]:
 def _result(row: ResultRow, figures: dict[str, Any]) -> dict[str, Any]:
     known = {column: value for column, value in figures.items() if value is not None}
     return {"verdict": row.verdict, "reasons": row.reasons, "worker_name": row.worker_name, **known}
+
+
+def _estimates(host: Host) -> dict[str, Any] | None:
+    """Return the estimates of a volume: in a large fleet only the line, from which all others can be computed."""
+    if host.basis is None:
+        return None
+    shown = shown_estimates(host) if host.intervals else None
+    return {
+        "line": _line(host.basis.line) if host.basis.line else None,
+        "no_line": host.basis.no_line,
+        "writers": host.basis.writers,
+        "log_buffer_bytes": host.basis.load.buffer_bytes,
+        **(_shown(shown) if shown else {}),
+    }
+
+
+def _line(line: Line) -> dict[str, Any]:
+    return {
+        "base_ns": line.base_ns,
+        "base_error_ns": line.base_error_ns,
+        "bytes_per_s": 1e9 * line.bytes_per_ns,
+        "bytes_per_s_error": 1e9 * line.bytes_per_ns_error,
+        "worst_share": line.worst,
+        "smallest_bytes": line.smallest_bytes,
+        "largest_bytes": line.largest_bytes,
+    }
+
+
+def _shown(shown: ShownEstimates) -> dict[str, Any]:
+    round_trips = {
+        "clients": shown.round_trip_clients,
+        "message_bytes": shown.message_bytes,
+        **dataclasses.asdict(shown.round_trips),
+        "reservations": shown.reservations,
+    }
+    return {
+        "log_bytes_per_s": shown.log_bytes_per_s,
+        "commits": [_estimate(estimate) for estimate in shown.commits.values()],
+        "distances": [{"distance_km": km, **_estimate(estimate)} for km, estimates in shown.distances.items() for estimate in estimates],
+        "round_trips": round_trips,
+    }
+
+
+def _estimate(estimate: Estimate) -> dict[str, Any]:
+    measured = dataclasses.asdict(estimate.measured) if estimate.measured else None
+    return {
+        **dataclasses.asdict(estimate.load),
+        **dataclasses.asdict(estimate.commits),
+        "reservations": estimate.reservations,
+        "measured": measured,
+        "difference_share": estimate.difference,
+        "contradicted": estimate.contradicted,
+    }

@@ -358,3 +358,32 @@ def replace_in(files, name, old, new):
     """Return tables with a text replaced once in one of them."""
     assert old.encode() in files[name]
     return {**files, name: files[name].replace(old.encode(), new.encode(), 1)}
+
+
+def commit_rows(commits, queue_managers=1, seconds=60, **figures):
+    """Return the rows of the commit workload. commits holds, by message size and number of applications, the commits per second of a queue manager, the size
+    of the log's writes, and the mean latencies of a write and of a commit in ns."""
+    rows = []
+    for step, ((message_bytes, applications), (rate, write_bytes, write_ns, commit_ns)) in enumerate(commits.items(), start=1):
+        for operation, mean_ns, per_s in (("write", write_ns, 1e9 / write_ns), ("commit", commit_ns, rate)):
+            for worker in (*range(1, queue_managers + 1), "all"):
+                together = queue_managers if worker == "all" else 1
+                row = result_row(step, message_bytes, 1, worker, seconds, int(mean_ns), stream="log" if operation == "write" else "commit", **figures)
+                row.update(
+                    operation=operation, load_point=applications, operations=int(per_s * seconds * together), operations_per_s=round(per_s * together, 3)
+                )
+                row.update({"write_size_mean_bytes": write_bytes} if operation == "write" else {"messages_per_s": round(per_s * together, 3)})
+                rows.append(row)
+    return rows
+
+
+COMMIT_COLUMNS = ("messages_per_s", "write_size_mean_bytes")
+COMMIT_RUN = {
+    "workload": "commit",
+    "load_unit": "applications",
+    "option_log_buffer_bytes": 2 << 20,
+    "option_puts_per_commit": 1,
+    "option_remote_delay_us": 0,
+    "option_think_time_us": 0,
+}
+"""Keys of run.csv of the commit workload."""

@@ -1,0 +1,129 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the estimates of a volume rest on: the tables of its run, which hold a latency sweep, the commit workload, or neither."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import DEFAULT_BUFFER_BYTES, Commits, Load, estimate_commits
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import Line, NoLine, fit_line
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.reservations import reservations
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, Row, Tables
+
+AGREEMENT = 0.25
+"""A measurement that differs from its estimate by more than this share of the estimate contradicts the model."""
+
+_LOG, _COMMIT = "log", "commit"
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What the commit workload measured of one queue manager, the slowest one if there were several."""
+
+    commits_per_s: float
+    messages_per_s: float
+    commit_latency_ns: float
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a load comes to, what is to be said against that (keys of reservations.TEXTS), and what was measured of the same load, None if nothing."""
+
+    load: Load
+    commits: Commits
+    reservations: tuple[str, ...]
+    measured: Measured | None = None
+
+    @property
+    def difference(self) -> float | None:
+        """How much more than the estimate was measured, as a share of the estimate; None if nothing was measured."""
+        return self.measured.commits_per_s / self.commits.commits_per_s - 1 if self.measured else None
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether the measurement contradicts the estimate although nothing is to be said against it."""
+        return self.difference is not None and abs(self.difference) > AGREEMENT and not self.reservations
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """The line that the log's writes follow, or why they follow none, and the measured commit workload by message size and number of applications.
+
+    writers is how many queue managers wrote at the same time when the line was measured. load is the commit workload's, or the default one: its buffer,
+    messages in a commit and remote delay hold for all estimates. variations are the coefficients of variation of the latency by size of write.
+    """
+
+    line: Line | None
+    no_line: str
+    writers: int
+    load: Load
+    measured: Mapping[tuple[int, int], Measured]
+    variations: tuple[tuple[float, float], ...]
+
+    def estimate(self, message_bytes: int, applications: int, more_delay_ns: float = 0.0) -> Estimate:
+        """Return the estimate for applications that commit messages of a size; more_delay_ns is added to the remote delay. There must be a line."""
+        load = replace(self.load, applications=applications, message_bytes=message_bytes, remote_delay_ns=self.load.remote_delay_ns + more_delay_ns)
+        commits = estimate_commits(self.line.latency_ns, load)
+        measured = None if more_delay_ns else self.measured.get((message_bytes, applications))
+        return Estimate(load, commits, reservations(self.line, commits.write_bytes, commits.cycle_ns), measured)
+
+    def variation(self, write_bytes: float) -> float:
+        """Return the coefficient of variation of the latency at the measured size that is nearest to a size of write."""
+        return min(self.variations, key=lambda known: abs(math.log(known[0] / write_bytes)), default=(0, 0.0))[1]
+
+
+def basis_of(tables: Tables) -> Basis | None:
+    """Return what the tables of a run say for estimates, None if nothing wrote to a log."""
+    writes = [row for row in tables.results if row["stream"] == _LOG and row["operation"] == "write" and row["worker"] == ALL_WORKERS]
+    if not writes:
+        return None
+    chosen = _of_fewest_writers(writes, tables)
+    points = [(size, row["latency_mean_ns"], row.get("latency_cv")) for row in chosen if (size := _write_size(row)) and row["latency_mean_ns"]]
+    try:
+        line, no_line = fit_line([(size, mean) for size, mean, variation in points]), ""
+    except NoLine as why:
+        line, no_line = None, str(why)
+    return Basis(
+        line=line,
+        no_line=no_line,
+        writers=tables.workers_of(chosen[0]),
+        load=Load(
+            applications=1,
+            message_bytes=0,
+            puts_per_commit=int(tables.number("option_puts_per_commit") or 1),
+            buffer_bytes=int(tables.number("option_log_buffer_bytes") or DEFAULT_BUFFER_BYTES),
+            remote_delay_ns=1000 * (tables.number("option_remote_delay_us") or 0.0),
+        ),
+        measured={} if tables.number("option_think_time_us") else _measured(tables),
+        variations=tuple((size, variation) for size, mean, variation in points if variation is not None),
+    )
+
+
+def _of_fewest_writers(rows: list[Row], tables: Tables) -> list[Row]:
+    """Return the rows with the smallest number of queue managers that write at the same time: each of them is alone with its log."""
+    fewest = min(map(tables.workers_of, rows))
+    return [row for row in rows if tables.workers_of(row) == fewest]
+
+
+def _write_size(row: Row) -> float | None:
+    """Return the size of the writes of a row; those of the commit workload vary, and the step's size is that of its messages."""
+    return row.get("write_size_mean_bytes") or row["block_size_bytes"]
+
+
+def _measured(tables: Tables) -> dict[tuple[int, int], Measured]:
+    found: dict[tuple[int, int], Measured] = {}
+    for row in _rows_of_queue_managers(tables.results):
+        key = row["block_size_bytes"], row["load_point"]
+        one = Measured(row["operations_per_s"], row["messages_per_s"], row["latency_mean_ns"])
+        found[key] = min(one, found.get(key, one), key=lambda measured: measured.commits_per_s)
+    return found
+
+
+def _rows_of_queue_managers(rows: Iterable[Row]) -> list[Row]:
+    known = ("operations_per_s", "messages_per_s", "latency_mean_ns")
+    return [row for row in rows if row["operation"] == _COMMIT and row["worker"] != ALL_WORKERS and row["block_size_bytes"] and all(map(row.get, known))]

@@ -1,0 +1,67 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How much more a volume carries than it is asked to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.arrivals import mean_commit_wait_ns
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis import Basis, Measured
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import log_bytes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.reservations import TEXTS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import Target
+
+
+class NoHeadroom(Exception):
+    """A headroom that cannot be told; the message is a clause that says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Headroom:
+    """What a volume carries beside what it is asked to carry.
+
+    margin is how much more than asked it carries, as a share of what is asked, negative if it carries less. measured says that the commit workload measured
+    it; otherwise it is an estimate, against which the reservations are to be said. wait_ns is the estimated mean wait of a commit at the asked rate, None if
+    the log cannot keep up with it or there is no estimate.
+    """
+
+    target: Target
+    carried_per_s: float
+    measured: bool
+    reservations: tuple[str, ...]
+    wait_ns: float | None
+
+    @property
+    def margin(self) -> float:
+        return self.carried_per_s / self.target.messages_per_s - 1
+
+    @property
+    def origin(self) -> str:
+        """Where what the volume carries comes from, as a clause."""
+        if self.measured:
+            return "measured by the commit workload"
+        return "; ".join(("an estimate from the mean latencies", *(TEXTS[key] for key in self.reservations)))
+
+
+def headroom(basis: Basis | None, target: Target | None) -> Headroom:
+    """Return the headroom of a volume. Raises NoHeadroom."""
+    if target is None:
+        raise NoHeadroom("sweep_target does not say what the volume is asked to carry")
+    measured: Measured | None = basis.measured.get((target.message_bytes, target.clients)) if basis else None
+    if basis is None or (basis.line is None and measured is None):
+        raise NoHeadroom(f"there is no estimate: {basis.no_line if basis else 'nothing wrote to a log'}")
+    if basis.line is None:
+        return Headroom(target, measured.messages_per_s, True, (), None)
+    estimate = basis.estimate(target.message_bytes, target.clients)
+    carried = measured.messages_per_s if measured else estimate.commits.messages_per_s
+    return Headroom(target, carried, measured is not None, () if measured else estimate.reservations, _wait_ns(basis, target))
+
+
+def _wait_ns(basis: Basis, target: Target) -> float | None:
+    puts = basis.load.puts_per_commit
+    variation = basis.variation(log_bytes(target.message_bytes, puts))
+    commits_per_s = target.messages_per_s / puts
+    return mean_commit_wait_ns(basis.line, commits_per_s, log_bytes(target.message_bytes, puts), variation, basis.load.remote_delay_ns)

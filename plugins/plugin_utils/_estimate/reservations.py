@@ -1,0 +1,41 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is to be said against an estimate: where the model does not hold."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import Line
+
+PROCESSOR_BOUND_NS = 100_000
+"""Below this time for a write the processor decides how many messages a queue manager carries."""
+LOOSE = 0.15
+"""A line that the means leave by more than this share is too loose for the agreement that the model claims."""
+
+_SLACK = 0.05
+"""By so much a write may be outside the sizes that were measured."""
+
+SMALLER, LARGER, FAST, LOOSE_LINE = "smaller", "larger", "fast", "loose"
+TEXTS = MappingProxyType(
+    {
+        SMALLER: "the log's writes are smaller than the smallest that were measured",
+        LARGER: "the log's writes are larger than the largest that were measured",
+        FAST: "a write takes less than 100 us, so the processor decides, and a queue manager carries less than estimated",
+        LOOSE_LINE: f"the measured means leave the line by more than {LOOSE:.0%}",
+    }
+)
+"""Reservations by key, as clauses."""
+
+
+def reservations(line: Line, write_bytes: float, write_ns: float) -> tuple[str, ...]:
+    """Return the keys of what is to be said against an estimate that rests on writes of a size, each of which takes so long with its remote delay."""
+    found = {
+        SMALLER: write_bytes < (1 - _SLACK) * line.smallest_bytes,
+        LARGER: write_bytes > (1 + _SLACK) * line.largest_bytes,
+        FAST: write_ns < PROCESSOR_BOUND_NS,
+        LOOSE_LINE: line.worst > LOOSE,
+    }
+    return tuple(key for key, holds in found.items() if holds)

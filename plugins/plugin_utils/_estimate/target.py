@@ -1,0 +1,72 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a volume is asked to carry: messages of a size at a rate, from so many clients of one queue manager."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+
+MOST_CLIENTS = 100_000
+LARGEST_MESSAGE_BYTES = 100 << 20
+"""MQ's largest message."""
+
+_FACTS = ("target_message_bytes", "target_messages_per_s", "target_clients")
+_KEYS = ("message_size", "messages_per_s", "clients")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a volume is asked to carry."""
+
+    message_bytes: int
+    messages_per_s: float
+    clients: int
+
+    def as_facts(self) -> dict[str, Any]:
+        """Return the target as facts of a host."""
+        return dict(zip(_FACTS, (self.message_bytes, self.messages_per_s, self.clients), strict=True))
+
+
+NO_TARGET = dict.fromkeys(_FACTS)
+"""The facts of a host without a target."""
+
+
+def target_of(facts: Mapping[str, Any]) -> Target | None:
+    """Return the target in a host's facts, None if there is none."""
+    values = [facts.get(key) for key in _FACTS]
+    usable = all(isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0 for value in values)
+    return Target(int(values[0]), float(values[1]), int(values[2])) if usable else None
+
+
+def read_target(value: Any) -> Target | None:
+    """Return the target that a variable states, None if it is empty. Raises ValueError with a clause that says what is wrong with the variable."""
+    if value in (None, "") or value == {}:
+        return None
+    if not isinstance(value, Mapping):
+        raise ValueError(f"must be a dictionary with the keys {', '.join(_KEYS)}")
+    unknown = sorted(str(key) for key in value if key not in _KEYS)
+    missing = [key for key in _KEYS if value.get(key) in (None, "")]
+    if unknown or missing:
+        problem = f"has the unknown key {unknown[0]}" if unknown else f"lacks the key {missing[0]}"
+        raise ValueError(f"{problem}: it must have {', '.join(_KEYS)}, for example {{message_size: 2K, messages_per_s: 5000, clients: 60}}")
+    return Target(
+        _read(value, "message_size", _units.parse_size, LARGEST_MESSAGE_BYTES),
+        _read(value, "messages_per_s", _units.parse_number, _units.LARGEST),
+        _read(value, "clients", _units.parse_count, MOST_CLIENTS),
+    )
+
+
+def _read(value: Mapping[str, Any], key: str, parse: Any, most: int) -> Any:
+    try:
+        number = parse(value[key])
+    except _units.UnitError as error:
+        raise ValueError(f"has in {key} what cannot be used: {error}") from None
+    if not 0 < number <= most:
+        raise ValueError(f"has {value[key]!r} in {key}, which must be above 0 and at most {_units.format_count(most)}")
+    return number
