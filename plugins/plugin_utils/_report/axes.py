@@ -25,6 +25,10 @@ MOST_LOADS = 4
 """The largest number of load points for which a kind of chart is drawn."""
 
 _LABEL_DISTANCE = 13
+_CHARACTER = 6.6
+"""Width of a character of a label, on average."""
+_ABOVE, _BELOW = -3, 12
+"""The base of a label from the line that it belongs to."""
 _HOLD = 1e-9
 
 
@@ -134,6 +138,48 @@ def end_labels(labels: Iterable[tuple[float, str, str]], lowest: float = BOTTOM,
         placed[number] = (min(y, limit), name, words)
         limit = placed[number][0] - _LABEL_DISTANCE
     return Markup("").join(text(f"name {name}", x, y + 4, words) for y, name, words in placed)
+
+
+@dataclass(frozen=True, slots=True)
+class LevelLine:
+    """A level line on the page, and the class and the words of its label."""
+
+    left: float
+    right: float
+    y: float
+    name: str
+    words: str
+
+
+def level_labels(levels: Sequence[LevelLine], lines: Iterable[Sequence[tuple[float, float]]]) -> Markup:
+    """Return the labels of level lines, each above or below its own line at the place at which it covers least of the other labels and of all lines."""
+    drawn = [point for course in (*lines, *(((each.left, each.y), (each.right, each.y)) for each in levels)) for point in _along(course)]
+    placed: list[tuple[float, float, float]] = []
+    parts = []
+    for each in levels:
+        width = _CHARACTER * len(each.words)
+        starts = [min(max(start, LEFT), RIGHT - width) for start in (each.left, each.right - width, (each.left + each.right - width) / 2)]
+        places = [(start, each.y + away, width) for away in (_ABOVE, _BELOW) for start in starts if TOP <= each.y + away <= BOTTOM]
+        best = min(places, key=lambda place: (sum(_overlap(place, other) for other in placed), sum(_covers(place, *point) for point in drawn)))
+        placed.append(best)
+        parts.append(text(each.name, best[0], best[1], each.words))
+    return Markup("").join(parts)
+
+
+def _along(course: Sequence[tuple[float, float]]) -> Iterable[tuple[float, float]]:
+    """Yield places along a line, about as far apart as the strokes of a letter."""
+    for (x, y), (next_x, next_y) in zip(course, course[1:]):
+        count = 1 + int(max(abs(next_x - x), abs(next_y - y)) / 3)
+        yield from ((x + (next_x - x) * number / count, y + (next_y - y) * number / count) for number in range(count + 1))
+
+
+def _overlap(one: tuple[float, float, float], other: tuple[float, float, float]) -> bool:
+    """Whether two labels overlap, each by its start, its base and its width."""
+    return one[0] < other[0] + other[2] and other[0] < one[0] + one[2] and abs(one[1] - other[1]) < _LABEL_DISTANCE
+
+
+def _covers(label: tuple[float, float, float], x: float, y: float) -> bool:
+    return label[0] <= x <= label[0] + label[2] and label[1] - 10 <= y <= label[1] + 2
 
 
 def thinned(items: Sequence[int], most: int = MOST_LINES) -> list[int]:

@@ -18,13 +18,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import 
     MOST_LOADS,
     RIGHT,
     TOP,
+    LevelLine,
     LogAxis,
     chart,
     duration_grid,
     end_labels,
     level_grid,
+    level_labels,
     line,
-    text,
     thinned,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
@@ -63,12 +64,14 @@ def _chart(host: Host, load: str, rows: Sequence[Mapping[str, Any]]) -> Markup:
     y = LogAxis.around([value for points in lines.values() for size, value in points] + [value for name, value, first, last in limits], BOTTOM, TOP)
     fitted = _fitted(lines["mean"])
     parts = [duration_grid(y, "Latency"), level_grid(((x.place(size), size_text(size)) for size in sizes), "Block size")]
-    parts += [_limit(name, value, x.place(first), x.place(last), y.place(value)) for name, value, first, last in limits]
+    levels = [_level(name, value, x.place(first), x.place(last), y.place(value)) for name, value, first, last in limits]
+    parts += [Markup('<path class="{}" d="M{:.1f} {:.1f}H{:.1f}"/>').format(level.name, level.left, level.y, level.right) for level in levels]
     if fitted:
         steps = [sizes[0] * (sizes[-1] / sizes[0]) ** (number / 24) for number in range(25)]
         parts.append(line("fit", [(x.place(size), y.place(fitted.latency_ns(size))) for size in steps if y.holds(fitted.latency_ns(size))]))
     places = {name: [(x.place(size), y.place(value)) for size, value in points] for name, points in lines.items()}
     parts += [line(name, points, dots=True) for name, points in places.items()]
+    parts.append(level_labels(levels, places.values()))
     parts.append(end_labels((points[-1][1], name, name) for name, points in places.items() if points))
     return chart("latency", f"Latency over block size{load}", _description(lines, limits, fitted), Markup("").join(parts))
 
@@ -107,10 +110,9 @@ def _covers(tighter: tuple[str, float, int, int], limit: tuple[str, float, int, 
     return tighter[0] == limit[0] and tighter[1] <= limit[1] and tighter[2] <= limit[2] and limit[3] <= tighter[3]
 
 
-def _limit(name: str, value: float, left: float, right: float, y: float) -> Markup:
-    """Return a limit as a line across the block sizes that it judges; its label is in their middle."""
-    mark = Markup('<path class="limit {}" d="M{:.1f} {:.1f}H{:.1f}"/>').format(name, left - 6, y, right + 6)
-    return mark + text(f"limit {name}", left - 4, y - 3, f"limit of {name} {_units.format_duration(value)}")
+def _level(name: str, value: float, left: float, right: float, y: float) -> LevelLine:
+    """Return a limit as a line across the block sizes that it judges."""
+    return LevelLine(left - 6, right + 6, y, f"limit {name}", f"limit of {name} {_units.format_duration(value)}")
 
 
 def _description(lines: Mapping[str, Sequence[tuple[int, float]]], limits: Sequence[tuple[str, float, int, int]], fitted: Line | None) -> str:

@@ -12,7 +12,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import fit_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import LogAxis, end_labels, thinned
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import LevelLine, LogAxis, end_labels, level_labels, thinned
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.bound_chart import bound_bar
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.distribution_chart import distribution_charts, percentile_points, quantile_ns
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.dots_chart import first_pass_charts, worker_charts
@@ -72,6 +72,27 @@ def test_a_limit_is_drawn_over_the_block_sizes_that_it_judges(tmp_path):
 
 def test_a_single_block_size_has_no_chart_over_block_sizes(tmp_path):
     assert latency_charts(host_of(tmp_path, fabricate.sweep_rows(block_sizes=(4096,)))) == []
+
+
+@pytest.mark.parametrize(
+    ("heights", "course", "places"),
+    [
+        ([100, 130], [], [(60, 97), (60, 127)]),
+        ([100, 105], [], [(60, 97), (60, 117)]),
+        ([100], [(60, 95), (390, 95)], [(60, 112)]),
+        ([100], [(60, 95), (110, 95), (120, 30), (390, 30)], [(128, 97)]),
+        ([24], [], [(60, 36)]),
+    ],
+    ids=["each above its line", "close together", "under another line", "beside another line", "at the edge"],
+)
+def test_the_label_of_a_limit_covers_neither_another_one_nor_a_line(heights, course, places):
+    labels = level_labels([LevelLine(60, 240, y, "limit", "limit of p99 2 ms") for y in heights], [course])
+    assert [(round(float(x)), round(float(y))) for x, y in re.findall(r'x="([\d.]+)" y="([\d.]+)"', labels)] == places
+
+
+def test_a_label_of_a_limit_ends_within_the_chart():
+    (start,) = re.findall(r'x="([\d.]+)"', level_labels([LevelLine(390, 402, 100, "limit", "limit of p99 2 ms")], []))
+    assert float(start) < 300
 
 
 @pytest.mark.parametrize(("share", "expected"), [(0.0, 1), (0.5, 1), (0.51, 2), (0.9, 2), (0.91, 3), (1.0, 3)])
