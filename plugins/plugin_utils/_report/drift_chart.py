@@ -24,7 +24,7 @@ COLOURS = 7
 MARKS = {"method_version": "M", "kernel": "K", "device_firmware": "F", "mount_options": "O", "array_settings": "A"}
 """Changes with a letter of their own; the others share one."""
 OTHER_MARK = "\u2022"
-IMPORTED_MARK = "I"
+IMPORTED_MARK = "\u25c7"
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 48, 10, 20, 36
 _MOST_DATES = 6
@@ -126,7 +126,7 @@ class _Canvas:
         )
 
     def marks(self, certificates: Sequence[Mapping[str, Any]]) -> Markup:
-        """Return letters below each certificate that was imported, or before which something changed."""
+        """Return a mark below each certificate that was imported, and letters below each before which something changed."""
         parts = []
         for place, certificate in enumerate(certificates):
             letters = dict.fromkeys(MARKS.get(change["name"], OTHER_MARK) for change in certificate["changes"])

@@ -49,6 +49,13 @@ def drift_statement(drift: Mapping[str, Any]) -> str:
     return "; ".join(parts)
 
 
+def figures_text(drift: Mapping[str, Any]) -> str:
+    """Return which figures are followed: the one that was asked for, and of volumes with imported results what can be compared with these."""
+    others = {series["figure"] for volume in drift["volumes"] for series in volume["series"]} - {drift["figure"]}
+    also = f" (with imported results also {', '.join(map(figure_text, sorted(others)))})" if others else ""
+    return f"{figure_text(drift['figure'])}{also}"
+
+
 def drift_text(drift: Mapping[str, Any], page: str) -> str:
     """Return the lines that the playbook prints."""
     by_state: dict[str, list[Mapping[str, Any]]] = {state: [] for state in STATES}
@@ -56,7 +63,7 @@ def drift_text(drift: Mapping[str, Any], page: str) -> str:
         by_state[volume["state"]].append(volume)
     lines = [f"{drift_outcome(drift).upper()}: {drift_statement(drift)}."]
     counts = ", ".join(f"{len(found)} {state}" for state, found in by_state.items() if found)
-    lines += wrapped("volumes", f"{counts}; {figure_text(drift['figure'])}, margin {_units.format_ratio(drift['margin'])}")
+    lines += wrapped("volumes", f"{counts}; {figures_text(drift)}, margin {_units.format_ratio(drift['margin'])}")
     lines += _bounded(by_state["drifting"], SHOWN_DRIFTING, lambda each: wrapped("drifting", f"{label_of(each)}: {limit_sentence(each)}", 3))
     lines += _bounded(by_state["conspicuous"], SHOWN_OTHERS, lambda each: wrapped("conspicuous", f"{label_of(each)}: {limit_sentence(each)}", 2))
     events = [(volume, event) for volume in drift["volumes"] for event in volume["events"]]

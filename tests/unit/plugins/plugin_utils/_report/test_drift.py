@@ -97,6 +97,13 @@ def test_a_rate_is_told_as_its_reciprocal():
     assert "1 of 1 rows beyond the limit, most 1 / bytes_per_s at 64 KiB: +100 % (limit +11 %)" in text
 
 
+def test_the_throughput_of_imported_results_is_named_as_well():
+    imported = volume("db08", "steady", series=[series([row([100.0] * 6)], "bytes_per_s")], certificates=certificates(6, imported=range(6)))
+    known = "latency_mean (with imported results also 1 / bytes_per_s)"
+    assert f"; {known}, margin 10 %" in drift_text(drift(volume(), imported), "p")
+    assert any(known in text for text in page_of(drift(volume(), imported)).texts)
+
+
 def test_the_screen_is_bounded():
     name = "a-rather-long-name-of-a-host-{}.department.location.example.com"
     volumes = [volume(name.format(number), state, [event(changes=[KERNEL] * 20)]) for state in ("drifting", "conspicuous") for number in range(300)]
@@ -133,7 +140,7 @@ def test_a_chart_marks_what_counts_what_does_not_and_what_is_beyond():
     assert svg.count('class="ring"') == 1
     assert svg.count('class="dots pale') == 2
     assert svg.count('class="limit"') == 1
-    assert re.findall(r'class="mark"[^>]*>([^<]+)<', svg) == ["I", "K•", "F"]
+    assert re.findall(r'class="mark"[^>]*>([^<]+)<', svg) == ["◇", "K•", "F"]
     assert re.findall(r'class="point"[^>]*>([^<]+)<', svg) == ["+25 %", "+25 %?"]
     assert svg.count('line class="point preliminary"') == 1
 
