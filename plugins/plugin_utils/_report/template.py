@@ -16,8 +16,8 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-_MARKDOWN_SPECIAL = re.compile(r"([\\`*\[\]<|~&$@#]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=/)|^[>+-])")
-_MARKDOWN_DOTS = re.compile(r"(?i)(\bwww|^[0-9]+)(?=\.)")
+_MARKDOWN_SPECIAL = re.compile(r"([\\`*\[\]<|~&$@#]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=/)|^>|^[+-](?=[ -]|$))")
+_MARKDOWN_DOTS = re.compile(r"(?i)(\bwww(?=\.)|^[0-9]+(?=[.)](?: |$)))")
 
 
 def render_template(name: str, **variables: Any) -> Iterator[str]:

@@ -279,6 +279,24 @@ def test_markdown_shows_any_text_on_one_line_without_markup(text):
 
 
 @pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("5.99 ms", "5.99 ms"),
+        ("1. x", "1\\. x"),
+        ("12)", "12\\)"),
+        ("www.x", "www\\.x"),
+        ("-3 %", "-3 %"),
+        ("- x", "\\- x"),
+        ("---", "\\---"),
+        ("+", "\\+"),
+        ("> x", "\\> x"),
+    ],
+)
+def test_markdown_escapes_what_would_be_a_list_a_line_or_a_link(text, shown):
+    assert template.markdown(text) == shown
+
+
+@pytest.mark.parametrize(
     ("cell", "harmless"),
     [
         ("=1", "'=1"),
