@@ -19,7 +19,7 @@ import pytest
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 needs_a_browser = pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed")
 
-CONTRASTS = """
+_CONTRASTS = """
 (() => {
   const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
   const rgb = colour => {
@@ -155,3 +155,18 @@ class Browser:
         if message.get("method") in ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"):
             self.messages.append(message["params"])
         return message
+
+
+def width_of(browser, path, width, dark=False):
+    """Open a page in a window of this width, and return the width that the page takes."""
+    browser.open(path, width=width, dark=dark)
+    return browser.run("document.documentElement.scrollWidth")
+
+
+def pale_texts(browser, path, dark):
+    """Open a page, and return the contrasts of texts that are below 4.5, which WCAG 2 AA asks for."""
+    browser.open(path, dark=dark)
+    browser.run("document.querySelectorAll('details').forEach((part, number) => { part.open = number < 20; })")
+    contrasts = browser.run(_CONTRASTS)
+    assert len(contrasts) > 15
+    return {name: ratio for name, ratio in contrasts.items() if ratio < 4.5}

@@ -2,13 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs of every kind."""
+"""Runs of every kind, and a browser."""
 
 from __future__ import annotations
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import runs
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.browser import Browser
 
 
 @pytest.fixture
@@ -41,3 +42,9 @@ def of_each_kind(request, rendered):
 def hostile(rendered):
     """A run in which everything that a host or an inventory can name is hostile."""
     return rendered("hostile")
+
+
+@pytest.fixture(scope="session")
+def browser():
+    with Browser() as running:
+        yield running

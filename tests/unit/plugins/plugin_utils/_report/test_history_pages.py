@@ -11,7 +11,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.comparison_h
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_html import render_drift
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import test_comparison, test_drift
-from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.browser import CONTRASTS, Browser, needs_a_browser
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.browser import needs_a_browser, pale_texts, width_of
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE, parsed
 
 NAMES = [*map(printable, HOSTILE), "x" * 300, "db07.example.com"]
@@ -43,29 +43,18 @@ def page(request, tmp_path_factory):
     return path
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with Browser() as running:
-        yield running
-
-
 @needs_a_browser
 @pytest.mark.parametrize("width", [360, 1280, 2560])
 @pytest.mark.parametrize("dark", [False, True])
 def test_nothing_is_wider_than_the_window(browser, page, width, dark):
     browser.messages.clear()
-    browser.open(page, width=width, dark=dark)
-    assert (browser.run("document.documentElement.scrollWidth") <= width, browser.messages) == (True, [])
+    assert (width_of(browser, page, width, dark) <= width, browser.messages) == (True, [])
 
 
 @needs_a_browser
 @pytest.mark.parametrize("dark", [False, True])
 def test_text_can_be_read_in_either_scheme(browser, page, dark):
-    browser.open(page, dark=dark)
-    browser.run("document.querySelectorAll('details').forEach(part => { part.open = true; })")
-    contrasts = browser.run(CONTRASTS)
-    assert len(contrasts) > 15
-    assert {name: ratio for name, ratio in contrasts.items() if ratio < 4.5} == {}
+    assert pale_texts(browser, page, dark) == {}
 
 
 @needs_a_browser

@@ -15,7 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import rende
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import read_resource
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
-from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.browser import CONTRASTS, Browser, needs_a_browser
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.browser import needs_a_browser, pale_texts, width_of
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE, LONG, parsed
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -35,12 +35,6 @@ def fleet(tmp_path_factory):
     directory.write_record(fabricate.failed("gone"))
     judge_run(directory, GATE)
     return render(directory)["index.html"]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with Browser() as running:
-        yield running
 
 
 @pytest.fixture
@@ -145,8 +139,7 @@ def test_an_anchor_opens_the_host_and_every_anchor_has_its_target(page):
 @pytest.mark.parametrize("width", [360, 1280, 2560, 3840])
 @pytest.mark.parametrize("dark", [False, True])
 def test_nothing_is_wider_than_the_window(browser, fleet, width, dark):
-    browser.open(fleet, width=width, dark=dark)
-    assert browser.run("document.documentElement.scrollWidth") <= width
+    assert width_of(browser, fleet, width, dark) <= width
 
 
 @needs_a_browser
@@ -160,12 +153,7 @@ def test_the_verdict_and_its_first_cause_are_on_the_first_screen(browser, fleet)
 @needs_a_browser
 @pytest.mark.parametrize("dark", [False, True])
 def test_text_can_be_read_in_either_scheme(browser, fleet, dark):
-    """WCAG 2 AA asks for a contrast of 4.5."""
-    browser.open(fleet, dark=dark)
-    browser.run("document.querySelectorAll('details').forEach((part, number) => { part.open = number < 20; })")
-    contrasts = browser.run(CONTRASTS)
-    assert len(contrasts) > 15
-    assert {name: ratio for name, ratio in contrasts.items() if ratio < 4.5} == {}
+    assert pale_texts(browser, fleet, dark) == {}
 
 
 @needs_a_browser
