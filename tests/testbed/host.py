@@ -21,15 +21,16 @@ COMPILERS = ("usr/bin/*gcc*", "usr/bin/cc", "usr/bin/c89*", "usr/bin/c99*", "usr
 
 @dataclass
 class HostSpec:
-    """What a host is like. ``disk``: see host-init; ``image``: a container image instead of a Debian release; ``python``: ""
-    for the release's own, "none", "broken", or "3.6" and such for an interpreter of that version which this machine has
-    (:func:`interpreter`); ``alone``: a host with a slow disk is as a machine of its own, so that a run can certify it,
-    however busy this machine is."""
+    """What a host is like. ``disk``: see host-init; ``more``: mount points of further file systems, in memory; ``image``: a
+    container image instead of a Debian release; ``python``: "" for the release's own, "none", "broken", or "3.6" and such for
+    an interpreter of that version which this machine has (:func:`interpreter`); ``alone``: a host with a slow disk is as a
+    machine of its own, so that a run can certify it, however busy this machine is."""
 
     name: str
     disk: str = "ram"
     file_system: str = "ext4"
     size: str = ""
+    more: tuple[str, ...] = ()
     release: str = "bookworm"
     image: str = ""
     compiler: bool = True
@@ -114,6 +115,7 @@ class Host:
             "DISK": spec.disk,
             "FILESYSTEM": spec.file_system,
             "SIZE": spec.size,
+            "MORE": " ".join(spec.more),
             "ALONE": str(int(spec.alone)),
             "REMOVE": " ".join(remove),
             "BINDS": str(borrowed.parents[1]) if borrowed else "",
@@ -194,13 +196,13 @@ class Host:
     def link_up(self) -> None:
         run("ip", "link", "set", self.net, "up")
 
-    def freeze(self) -> None:
+    def freeze(self, mount_point: str = "/fut") -> None:
         if self.spec.disk == "directory":
             raise TestbedError(f"host {self.name} shares a file system with this machine, which would freeze too")
-        disk.freeze(self.root / "fut")
+        disk.freeze(self.root / mount_point.lstrip("/"))
 
-    def thaw(self) -> None:
-        disk.thaw(self.root / "fut")
+    def thaw(self, mount_point: str = "/fut") -> None:
+        disk.thaw(self.root / mount_point.lstrip("/"))
 
     def set_delay_ms(self, delay_ms: float) -> None:
         """Every write request of the slow disk takes this much longer."""
@@ -229,7 +231,8 @@ class Host:
         """Undo what would keep the host's processes and file system from ending."""
         self.disk.heal()
         with suppress(TestbedError, OSError):  # not running any more, or never was
-            self.thaw()
+            for mount_point in ("/fut", *self.spec.more):
+                self.thaw(mount_point)
 
     def remove_network(self) -> None:
         # The interface goes first and by name: a namespace is torn down later, and its name would clash on a quick restart.
