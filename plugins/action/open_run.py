@@ -31,6 +31,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings impo
     check_days,
     same_problem_once,
     shown,
+    targets,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.baseline import named_certificates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of, try_history
@@ -107,6 +108,7 @@ class ActionModule(ControllerAction):
                 "valid_days": check_days("gate_valid_days", settings["gate_valid_days"]),
             },
             "host_array_settings": array_settings(_asked("gate_array_settings", hostvars)),
+            "host_targets": targets(_asked("sweep_target", hostvars)),
             "sign_key": try_key(settings["gate_sign_key"]) if settings["gate_sign_key"] else "",
             "history": {"place": place, "required": settings["gate_history_required"]},
             "baseline": _baseline(settings, place, migrate=not self._task.check_mode),

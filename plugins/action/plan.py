@@ -10,8 +10,9 @@ from typing import Any
 
 from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import Target, read_target
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import make_plan
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.foresight import foresee
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.foresight import foresee, foresee_without_target
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_values import ProfileError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
@@ -22,6 +23,7 @@ class ActionModule(ControllerAction):
 
     argument_spec = {
         "variables": {"type": "dict", "required": True},
+        "target": {"type": "raw"},
         "queue_managers": {"type": "int", "required": True},
         "options": {"type": "dict", "default": {}},
         "run_wide": {"type": "dict", "default": {}},
@@ -33,6 +35,15 @@ class ActionModule(ControllerAction):
         try:
             profile = load_profile(options["profile"], options["profile_dir"])
             plan = make_plan(options["variables"], options["queue_managers"], options["options"], profile.min_duration_s)
+            target = self._target(options["target"])
         except (OptionError, ProfileError) as error:
             raise AnsibleActionFail(str(error)) from error
-        return {**plan, **options["run_wide"], "notes": foresee(profile, plan)}
+        notes = [*foresee(profile, plan), *([] if target else foresee_without_target(profile))]
+        return {**plan, **options["run_wide"], "sweep_target": options["target"], "notes": notes}
+
+    @staticmethod
+    def _target(value: Any) -> Target | None:
+        try:
+            return read_target(value)
+        except ValueError as error:
+            raise OptionError(f"sweep_target {error}") from None

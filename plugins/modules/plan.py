@@ -24,6 +24,10 @@ options:
     description: The C(sweep_*) variables of the role by name, as far as they set options of the tester.
     type: dict
     required: true
+  target:
+    description:
+      - What each volume is asked to carry, C(sweep_target) of the role. It is checked and returned as it is.
+    type: raw
   queue_managers:
     description: Number of queue managers in the workspace.
     type: int

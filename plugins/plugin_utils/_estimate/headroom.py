@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.arrivals import mean_commit_wait_ns
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis import Basis, Measured
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import log_bytes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.reservations import TEXTS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.reservations import FAST, TEXTS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import Target
 
 
@@ -39,11 +40,15 @@ class Headroom:
         return self.carried_per_s / self.target.messages_per_s - 1
 
     @property
-    def origin(self) -> str:
-        """Where what the volume carries comes from, as a clause."""
-        if self.measured:
-            return "measured by the commit workload"
-        return "; ".join(("an estimate from the mean latencies", *(TEXTS[key] for key in self.reservations)))
+    def doubtful(self) -> bool:
+        """Whether the margin proves nothing. That the processor decides says nothing against the volume."""
+        return any(key != FAST for key in self.reservations)
+
+    @property
+    def text(self) -> str:
+        """What is carried and asked, and where that comes from, as a clause."""
+        origin = "measured by the commit workload" if self.measured else "; ".join(("an estimate", *(TEXTS[key] for key in self.reservations)))
+        return f"{_units.format_number(self.carried_per_s)} messages/s carried, {self.target.text} asked ({origin})"
 
 
 def headroom(basis: Basis | None, target: Target | None) -> Headroom:

@@ -16,7 +16,9 @@ MOST_CLIENTS = 100_000
 LARGEST_MESSAGE_BYTES = 100 << 20
 """MQ's largest message."""
 
-_FACTS = ("target_message_bytes", "target_messages_per_s", "target_clients")
+TARGET_FACTS = ("target_message_bytes", "target_messages_per_s", "target_clients")
+"""The facts of a host that hold its target."""
+
 _KEYS = ("message_size", "messages_per_s", "clients")
 
 
@@ -28,18 +30,20 @@ class Target:
     messages_per_s: float
     clients: int
 
+    @property
+    def text(self) -> str:
+        """The target for people."""
+        clients = f"{_units.format_count(self.clients)} client{'' if self.clients == 1 else 's'}"
+        return f"{_units.format_number(self.messages_per_s)} messages/s of {_units.format_size(self.message_bytes)} from {clients}"
+
     def as_facts(self) -> dict[str, Any]:
         """Return the target as facts of a host."""
-        return dict(zip(_FACTS, (self.message_bytes, self.messages_per_s, self.clients), strict=True))
-
-
-NO_TARGET = dict.fromkeys(_FACTS)
-"""The facts of a host without a target."""
+        return dict(zip(TARGET_FACTS, (self.message_bytes, self.messages_per_s, self.clients), strict=True))
 
 
 def target_of(facts: Mapping[str, Any]) -> Target | None:
     """Return the target in a host's facts, None if there is none."""
-    values = [facts.get(key) for key in _FACTS]
+    values = [facts.get(key) for key in TARGET_FACTS]
     usable = all(isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0 for value in values)
     return Target(int(values[0]), float(values[1]), int(values[2])) if usable else None
 

@@ -7,10 +7,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import read_target
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import LAST
 
 SHOWN_HOSTS = 5
@@ -20,6 +21,7 @@ MOST_CHARACTERS = 500
 LEAST_MARGIN = 0.01
 MOST_MARGIN = 1.0
 NO_BASELINE = "none"
+_Read = TypeVar("_Read")
 _ANSIBLES_PREFIX = "Validation of arguments failed: "
 
 
@@ -97,16 +99,26 @@ def check_days(name: str, days: int) -> int:
 
 def array_settings(values: Mapping[str, Any]) -> dict[str, str]:
     """Return the settings of the storage array behind each host that names any, in one line. Raises SettingsError."""
-    found: dict[str, str] = {}
+    return {host: text for host, text in _of_each_host("gate_array_settings", values, _one_line).items() if text}
+
+
+def targets(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return what the volumes of each host with a target are asked to carry, as facts. Raises SettingsError."""
+    return {host: target.as_facts() for host, target in _of_each_host("sweep_target", values, read_target).items() if target}
+
+
+def _of_each_host(name: str, values: Mapping[str, Any], read: Callable[[Any], _Read]) -> dict[str, _Read]:
+    """Return what a variable says of each host. read raises ValueError with what is wrong with it. Raises SettingsError with all that is wrong."""
+    found: dict[str, _Read] = {}
     problems: dict[str, str] = {}
     for host, value in values.items():
         try:
-            found[host] = _one_line(value)
+            found[host] = read(value)
         except ValueError as error:
-            problems[host] = f"gate_array_settings {error}"
+            problems[host] = f"{name} {error}"
     if problems:
         raise SettingsError("; ".join(same_problem_once(problems)))
-    return {host: text for host, text in found.items() if text}
+    return found
 
 
 def _one_line(value: Any) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import statistics
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import BATCH_MEANS, SHARE_OF_OPERATIONS, SHARE_OF_TIME
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import BATCH_MEANS, SHARE_OF_OPERATIONS, SHARE_OF_TIME, TARGET
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit, Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS
 
@@ -26,6 +26,12 @@ def foresee(profile: Profile, plan: Mapping[str, Any]) -> list[str]:
         {"worker": ALL_WORKERS, "block_size_bytes": size, "load_point": load_point} for size in plan["block_sizes_bytes"] for load_point in plan["load_points"]
     ]
     return [note for limit in profile.limits if (note := _too_short_for(limit, profile, rows, planned_s))] + _cannot_certify(profile, plan)
+
+
+def foresee_without_target(profile: Profile) -> list[str]:
+    """Return sentences on the limits that cannot be judged on a host without a target."""
+    limits = [limit.text for limit in profile.limits if limit.metric.scope == TARGET]
+    return [f"{text} cannot be judged, because sweep_target does not say what the volume is asked to carry" for text in limits]
 
 
 def _cannot_certify(profile: Profile, plan: Mapping[str, Any]) -> list[str]:

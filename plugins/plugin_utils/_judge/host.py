@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import TARGET_FACTS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import disturbances, freeze_behind
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.evidence import confidence_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import Case, judge_limit, reasons_of
@@ -334,8 +335,9 @@ def collection_version() -> str:
 
 
 def _blank(run: Mapping[str, Any], host: str, volume: str, kind: str, facts: dict[str, Any]) -> HostRecord:
-    # A host does not see the settings of its storage array, so only the inventory may say them.
-    facts = {**facts, ARRAY_SETTINGS: (run.get("host_array_settings") or {}).get(host, "")}
+    # A host sees neither the settings of its storage array nor what it is meant for, so only the inventory may say that.
+    own = {key: value for key, value in facts.items() if key not in TARGET_FACTS}
+    facts = {**own, ARRAY_SETTINGS: (run.get("host_array_settings") or {}).get(host, ""), **(run.get("host_targets") or {}).get(host, {})}
     return HostRecord(host, volume, kind, run_id=run["run_id"], created_at=utc_now(), facts=facts)
 
 

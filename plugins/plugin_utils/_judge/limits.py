@@ -15,9 +15,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis import basis_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.headroom import NoHeadroom, headroom
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import target_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import disturbances, freeze_behind
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.evidence import Confidence, evidence_of, seconds_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import AS_IT_STANDS, BATCH_MEANS, RUN
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import AS_IT_STANDS, BATCH_MEANS, ONCE, RUN, TARGET
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.percentile import figure_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import WARN as SEVERITY_WARN
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit, Profile
@@ -88,6 +91,8 @@ class Case:
 
 def judge_limit(limit: Limit, case: Case) -> list[dict[str, Any]]:
     """Return the judgements of a limit: one for each row that it judges, or an inconclusive one if there is none. Raises TablesError."""
+    if limit.metric.scope == TARGET:
+        return [_judge_target(limit, case)]
     rows = _rows_of(limit, case.tables)
     if not rows:
         only = f" ({limit.rows_text})" if limit.rows_text else ""
@@ -112,8 +117,22 @@ def _rows_of(limit: Limit, tables: Tables) -> list[Row]:
     return [{**row, metric.column: figure_of(metric, row, tables)} for row in rows]
 
 
+def _judge_target(limit: Limit, case: Case) -> dict[str, Any]:
+    """Return the judgement of what the volume carries: an estimate decides only as far as its model claims to hold."""
+    row = {**_NO_ROW, "operations": None}
+    try:
+        found = headroom(basis_of(case.tables), target_of(case.record.facts))
+    except NoHeadroom as why:
+        return _judged_row(limit, row, case, Comparison(INCONCLUSIVE, None, why=str(why)))
+    standing = compare(limit, {**row, limit.metric.column: found.margin})
+    return _judged_row(limit, row, case, replace(standing, outcome=INCONCLUSIVE if found.doubtful else standing.outcome, why=found.text))
+
+
 def _judge_row(limit: Limit, row: Row, case: Case) -> dict[str, Any]:
-    comparison = compare(limit, row, evidence_of(limit, row, case.tables, case.confidence))
+    return _judged_row(limit, row, case, compare(limit, row, evidence_of(limit, row, case.tables, case.confidence)))
+
+
+def _judged_row(limit: Limit, row: Row, case: Case, comparison: Comparison) -> dict[str, Any]:
     name = worker_name(row["worker"], case.record.worker_names, case.tables.workers_of(row))
     judgement = _judgement(limit, row, comparison, name=name, samples=row["operations"] or 0, reason=_reason(limit, row, name, case, comparison))
     broken = comparison.value is not None and limit.broken_by(comparison.value)
@@ -184,7 +203,7 @@ def _waive(judgement: dict[str, Any], case: Case) -> dict[str, Any]:
 
 def _excusable(limit: Limit) -> bool:
     """Whether a disturbance can have broken the limit: slow operations, but not a figure of the disturbance itself."""
-    return limit.metric.bound == "max" and limit.metric.scope != RUN and not limit.hard
+    return limit.metric.bound == "max" and limit.metric.scope not in ONCE and not limit.hard
 
 
 def _excuse(judgement: dict[str, Any], disturbed_by: list[str]) -> dict[str, Any]:

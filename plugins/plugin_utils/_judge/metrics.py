@@ -21,6 +21,10 @@ ALL = "all"
 """Scope of a metric that is judged for the `all` row only."""
 RUN = "run"
 """Scope of a metric that is judged once: its figure is a key of run.csv."""
+TARGET = "target"
+"""Scope of a metric that is judged once: its figure is what the volume carries beside what it is asked to carry, mostly an estimate."""
+ONCE = (RUN, TARGET)
+"""Scopes of metrics that have no row."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +40,13 @@ DURATION = Kind("ns", _units.parse_duration, _units.format_duration)
 RATE = Kind("bytes/s", _units.parse_rate, _units.format_rate)
 FREQUENCY = Kind("writes/s", _units.parse_frequency, _units.format_frequency)
 RATIO = Kind("ratio", _units.parse_ratio, _units.format_ratio)
+MARGIN = Kind("margin", _units.parse_ratio, _units.format_ratio)
 NUMBER = Kind("number", _units.parse_number, _units.format_number)
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A figure of results.csv, or of run.csv if its scope is the run, that a limit can name.
+    """A figure that a limit can name: of results.csv, of run.csv if its scope is the run, or of both if its scope is the target.
 
     bound is the one direction that makes sense for it: `max` if less is better, `min` if more is. at_least_column names the column that
     says, if it is 1, that the true figure is at least the one given (a write still in flight). method says what decides a limit on it;
@@ -102,6 +107,7 @@ _TABLE = (
     Metric("interval_bytes_per_s_min", "interval_bytes_per_s_min", RATE, "min", ALL, "bytes written in the slowest whole second"),
     Metric("operations_per_s", "operations_per_s", FREQUENCY, "min", ALL, "writes over elapsed time, all queue managers together", method=BATCH_MEANS),
     Metric("cpu_steal_share", "cpu_steal_share", RATIO, "max", RUN, "share of the processor time that the hypervisor took"),
+    Metric("headroom_margin", "headroom_margin", MARGIN, "min", TARGET, "how much more than sweep_target asks the volume carries"),
     Metric("ring_passes", "ring_passes", NUMBER, "min", EACH, "how often the whole set of files was written"),
 )
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import METRICS, RUN, Metric, find_metric
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import METRICS, ONCE, Metric, find_metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import (
     FAIL,
     MAX_THRESHOLDS,
@@ -227,7 +227,7 @@ def _read_limit(data: Any, where: str) -> Limit:
     if hard and severity != FAIL:
         raise ProfileError(f"{where}.severity must be {FAIL} if hard is true.")
     ranges = [key for key in ("block_size", "load_point") if key in data]
-    if metric.scope == RUN and ranges:
+    if metric.scope in ONCE and ranges:
         raise ProfileError(f"{where}.{ranges[0]} has no place here: {metric.name} is judged once for the whole run.")
     return Limit(
         metric=metric,

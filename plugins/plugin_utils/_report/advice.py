@@ -98,6 +98,16 @@ OTHERS = {
     ),
     "too_few": Advice("too few writes", "Measure longer: leave sweep_duration at 0, so that the profile decides.", ()),
     "nothing": Advice("nothing was measured that the limit judges", "Add what the limit judges to sweep_block_sizes and sweep_queue_managers.", ()),
+    "headroom": Advice(
+        "the volume carries too little",
+        "Ask for storage with a lower latency, or with more bandwidth if the messages are large. More clients that commit at the same time share writes.",
+        (STORAGE, MQ),
+    ),
+    "no_headroom": Advice(
+        "what the volume carries cannot be told",
+        "Set sweep_target, and sweep block sizes from 4 KiB up to the log buffer. docs/estimates.md says where estimates hold.",
+        (),
+    ),
     "waived": Advice("a waiver excuses the limit", "Solve the cause before the waiver expires.", (STORAGE, MQ)),
     "io_error": Advice(
         "a write failed",

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import used_share
 from markupsafe import Markup
 
 _WIDTH, _HEIGHT = 120, 20
@@ -40,12 +41,10 @@ def _ratios(limit: Mapping[str, Any]) -> tuple[float, float | None, str] | None:
     share, share_bound = worst.get("share"), worst.get("share_bound")
     if allowed and share is not None and share_bound is not None:
         return share / allowed, share_bound / allowed, "share of longer writes {} what is allowed"
-    value, asked, bound = worst.get("value"), limit["limit_value"], worst.get("value_bound")
-    if not value or not asked:
+    used = used_share(limit, worst.get("value"))
+    if not used:
         return None
-    if limit["bound"] == "min":
-        return asked / value, asked / bound if bound else None, "what is asked for is {} the figure"
-    return value / asked, bound / asked if bound else None, "figure {} the limit"
+    return used, used_share(limit, worst.get("value_bound")), "what is asked for is {} the figure" if limit["bound"] == "min" else "figure {} the limit"
 
 
 def _place(ratio: float) -> float:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import find_metric
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import MARGIN, find_metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import advice
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.consequences import Excess, consequence_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import and_list, fold_names, fold_sizes, natural, shorten
@@ -193,6 +193,7 @@ class _Broken:
 
 # Why a limit does not pass.
 _BROKEN, _WAIVED, _DISTURBED, _NOTHING, _NO_FIGURE, _OPEN = "broken", "waived", "disturbed", "nothing", "no figure", "open"
+_NO_HEADROOM = "no headroom"
 
 
 def _of_limits(model: Model) -> Iterator[Cause]:
@@ -232,6 +233,8 @@ def _why(limit: dict[str, Any]) -> str:
     worst, verdict = limit["worst"], limit["verdict"]
     if worst["waiver"]:
         return _WAIVED
+    if limit["unit"] == MARGIN.unit and verdict == INCONCLUSIVE:
+        return _NO_HEADROOM
     if worst["value"] is None:
         return _NOTHING if worst["worker"] is None else _NO_FIGURE
     if verdict != INCONCLUSIVE:
@@ -278,7 +281,7 @@ def _strictness(limit: dict[str, Any]) -> float:
 
 
 def _of_limit(model: Model, group: _Broken, medians: Medians) -> Cause:
-    hosts = sorted(group.hosts, key=lambda host: natural(host.label)) if group.why in (_NOTHING, _NO_FIGURE) else group.hosts
+    hosts = sorted(group.hosts, key=lambda host: natural(host.label)) if group.why in (_NOTHING, _NO_FIGURE, _NO_HEADROOM) else group.hosts
     known = group.why in (_BROKEN, _WAIVED)
     seen, next_step = _look(model, group, medians)
     return _cause(
@@ -293,7 +296,7 @@ def _of_limit(model: Model, group: _Broken, medians: Medians) -> Cause:
     )
 
 
-_ADVICE = {_WAIVED: "waived", _OPEN: "open", _NO_FIGURE: "too_few", _NOTHING: "nothing"}
+_ADVICE = {_WAIVED: "waived", _OPEN: "open", _NO_HEADROOM: "no_headroom", _NO_FIGURE: "too_few", _NOTHING: "nothing"}
 """Why a limit does not pass, and the advice if the figures do not matter for it."""
 
 
@@ -301,6 +304,8 @@ def _look(model: Model, group: _Broken, medians: Medians) -> tuple[str, str]:
     """Return what the figures of the hosts look like, and what to do next because of that."""
     if group.why in _ADVICE:
         return "", advice.OTHERS[_ADVICE[group.why]].text
+    if group.limit["unit"] == MARGIN.unit:
+        return "", advice.OTHERS["headroom"].text
     found: dict[str, list[tuple[Host, str]]] = {}
     for host, limit, rows in group.on:
         for key, text in symptoms_of(host, limit, rows, medians):
@@ -344,6 +349,11 @@ def _state_no_figure(model: Model, group: _Broken) -> str:
     return f"{group.text} cannot be judged{_by(model, group, 'on')}{_at(model, group)}{_names(model, group)}{f'; {because[1]}' if because else ''}"
 
 
+def _state_no_headroom(model: Model, group: _Broken) -> str:
+    because = group.on[0][1]["worst"]["reason"].partition(" in this run: ")[2]
+    return f"{group.text} cannot be judged{_by(model, group, 'on')}{_names(model, group)}; {because}"
+
+
 def _state_nothing(model: Model, group: _Broken) -> str:
     limits = list(dict.fromkeys(f"{limit['limit']}{_rows_of(limit)}" for host, limit, rows in group.on))
     unique = _Broken(group.limit, group.verdict, group.why, list({host.label: (host, limit, rows) for host, limit, rows in group.on}.values()))
@@ -356,6 +366,7 @@ _STATEMENTS: dict[str, Callable[[Model, _Broken], str]] = {
     _DISTURBED: _state_disturbed,
     _OPEN: _state_open,
     _NO_FIGURE: _state_no_figure,
+    _NO_HEADROOM: _state_no_headroom,
     _NOTHING: _state_nothing,
 }
 

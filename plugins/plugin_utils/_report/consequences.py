@@ -11,12 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import log_bytes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import JudgedRow
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import size_text
 
 MESSAGE_BYTES = 2048
-LOG_BYTES_BESIDE_MESSAGE = 1464
-"""What MQ logs for a persistent message beside its content, for put and get together (about 1.43 KiB)."""
 
 _PERCENTILE = re.compile(r"latency_(time_weighted_)?p([0-9]+(?:_[0-9]+)?)\Z")
 
@@ -88,7 +87,7 @@ def _of_maximum(excess: Excess) -> str:
 
 def _of_rate(excess: Excess) -> str:
     who, least, size = _least(excess)
-    messages = least / (MESSAGE_BYTES + LOG_BYTES_BESIDE_MESSAGE)
+    messages = least / log_bytes(MESSAGE_BYTES)
     return (
         f"{who} cannot log more than {_units.format_rate(least)} in writes of {size}: at most about {_units.format_number(messages, 2)} persistent "
         f"messages of {_units.format_size(MESSAGE_BYTES)} per second, each put and got once."
@@ -103,6 +102,14 @@ def _of_slowest_second(excess: Excess) -> str:
 def _of_frequency(excess: Excess) -> str:
     who, least, size = _least(excess)
     return f"{who} cannot exceed about {_units.format_number(least)} log writes of {size} per second."
+
+
+def _of_headroom(excess: Excess) -> str:
+    least = min(excess.values)
+    on = "The volume" if len(excess.rows) == 1 else "On the worst of these hosts, the volume"
+    if least < 0:
+        return f"{on} carries {_units.format_ratio(-least)} less than it is asked to: at that rate, messages arrive faster than they can be committed."
+    return f"{on} carries only {_units.format_ratio(least)} more than it is asked to: in a peak beyond that, messages arrive faster than they can be committed."
 
 
 def _least(excess: Excess) -> tuple[str, float, str]:
@@ -120,4 +127,5 @@ _CONSEQUENCES: dict[str, Callable[[Excess], str]] = {
     "bytes_per_s": _of_rate,
     "interval_bytes_per_s_min": _of_slowest_second,
     "operations_per_s": _of_frequency,
+    "headroom_margin": _of_headroom,
 }

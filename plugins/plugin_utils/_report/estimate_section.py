@@ -46,6 +46,26 @@ class EstimateSection:
         )
 
     @property
+    def headroom(self) -> list[tuple[str, str]]:
+        """What the volume carries beside what it is asked to, as pairs; empty if it is not asked for anything or that is not known."""
+        found = self._host.headroom
+        if found is None:
+            return []
+        wait = _units.format_duration(found.wait_ns) if found.wait_ns is not None else "the log cannot keep up"
+        return [
+            ("Asked", found.target.text),
+            (f"Carried ({'measured' if found.measured else 'estimate'})", f"{_units.format_number(found.carried_per_s)} messages/s"),
+            ("Margin", _units.format_ratio(found.margin)),
+            ("Mean wait of a commit at the asked rate (estimate)", wait if self._basis.line else "not known"),
+            *(("Against the estimate", TEXTS[key]) for key in found.reservations),
+        ]
+
+    @property
+    def no_headroom(self) -> str:
+        """Why it is not known what the volume carries beside its target, empty if it is known or there is no target."""
+        return self._host.no_headroom
+
+    @property
     def model(self) -> str:
         """What is estimated, in a sentence."""
         load = self._basis.load

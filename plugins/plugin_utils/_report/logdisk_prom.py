@@ -63,7 +63,7 @@ def _margins(hosts: list[tuple[Host, str]]) -> Iterator[str]:
     yield om.family(name, "Share of a limit that its worst row leaves unused: 0.25 is a quarter, 0 is the limit itself, below 0 it is broken.")
     for host, own in hosts:
         for limit in host.limits:
-            used = used_share(limit["bound"], limit["worst"]["value"], limit["limit_value"])
+            used = used_share(limit, limit["worst"]["value"])
             if used is not None:
                 yield om.sample(name, f"{own},{_limit_labels(limit)}", 1 - used)
 

@@ -16,8 +16,11 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_count
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis import Basis, basis_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.headroom import Headroom, NoHeadroom, headroom
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import target_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, host_entry, missing_hosts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import worker_name
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import MARGIN
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_values import ProfileError
@@ -123,7 +126,8 @@ class Host:
     nobody looked. options are those that the tester repeated in run.csv, and method says which version of it measured, empty if none did. spans holds for
     each of limits the smallest and the largest block size that it judges. distributions, the counts of writes by upper bound for each load point and block
     size, and stalls, the slowest writes, are for charts and empty in a large fleet. basis is what estimates of the
-    volume rest on, None if nothing wrote to a log.
+    volume rest on, None if nothing wrote to a log. headroom is what the volume carries beside its target; if it has a target but no headroom, no_headroom
+    says why.
     """
 
     host: str
@@ -159,6 +163,8 @@ class Host:
     stalls: list[dict[str, Any]] = field(default_factory=list)
     initial_write: tuple[float, float] | None = None
     basis: Basis | None = None
+    headroom: Headroom | None = None
+    no_headroom: str = ""
     columns: tuple[str, ...] = ()
     rows: list[ResultRow] = field(default_factory=list)
     intervals: list[dict[str, Any]] = field(default_factory=list)
@@ -311,8 +317,12 @@ def counts_worst_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     return [(verdict, counts[verdict]) for verdict in WORST_FIRST if counts.get(verdict)]
 
 
-def used_share(bound: str, value: float | None, limit_value: float | None) -> float | None:
-    """Return the share of a limit that a figure uses, above 1 if it breaks the limit; None if there is no figure, or nothing to be a share of."""
+def used_share(limit: Mapping[str, Any], value: float | None) -> float | None:
+    """Return the share of a limit (or of that of a judgement) that a figure uses, above 1 if it breaks it; None if there is no figure, or nothing to share."""
+    bound, limit_value = limit["bound"], limit["limit_value"]
+    if limit["unit"] == MARGIN.unit and value is not None and limit_value is not None:
+        # What is carried is compared with what would have to be, in shares of what is asked.
+        value, limit_value = 1 + value, 1 + limit_value
     over, under = (limit_value, value) if bound == "min" else (value, limit_value)
     return over / under if over is not None and under else None
 
@@ -412,6 +422,7 @@ class _Reader:
         host.options = self._options.setdefault(tuple(options.items()), options)
         host.method = _method(tables)
         host.basis = basis_of(tables)
+        _add_headroom(host)
         host.notes.extend(f"The tester warns: {with_variables(value)}" for key, value in tables.run.items() if key.startswith("warning_") and value)
         try:
             host.intervals = tables.intervals
@@ -426,6 +437,15 @@ class _Reader:
         wanted = self._stalls_left > 0 and host.verdict in (FAIL, INCONCLUSIVE, WARN)
         self._stalls_left -= wanted
         return wanted
+
+
+def _add_headroom(host: Host) -> None:
+    target = target_of(host.facts)
+    if target:
+        try:
+            host.headroom = headroom(host.basis, target)
+        except NoHeadroom as why:
+            host.no_headroom = printable(str(why))
 
 
 def _add_charted(host: Host, tables: Tables) -> None:
@@ -461,7 +481,7 @@ def _rows(record: HostRecord, tables: Tables) -> list[ResultRow]:
 
 def _used(judgements: list[dict[str, Any]]) -> float | None:
     """Return the largest share that some judgements use of their limits."""
-    shares = (used_share(judgement["bound"], judgement["value"], judgement["limit_value"]) for judgement in judgements)
+    shares = (used_share(judgement, judgement["value"]) for judgement in judgements)
     return max((share for share in shares if share is not None), default=None)
 
 

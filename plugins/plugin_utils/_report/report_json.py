@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis import Estimate
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.headroom import Headroom
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import Line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.estimates import ShownEstimates, shown_estimates
@@ -83,6 +84,8 @@ def _estimates(host: Host) -> dict[str, Any] | None:
         "no_line": host.basis.no_line,
         "writers": host.basis.writers,
         "log_buffer_bytes": host.basis.load.buffer_bytes,
+        "headroom": _headroom(host.headroom) if host.headroom else None,
+        "no_headroom": host.no_headroom,
         **(_shown(shown) if shown else {}),
     }
 
@@ -96,6 +99,17 @@ def _line(line: Line) -> dict[str, Any]:
         "worst_share": line.worst,
         "smallest_bytes": line.smallest_bytes,
         "largest_bytes": line.largest_bytes,
+    }
+
+
+def _headroom(found: Headroom) -> dict[str, Any]:
+    return {
+        **dataclasses.asdict(found.target),
+        "carried_per_s": found.carried_per_s,
+        "margin": found.margin,
+        "measured": found.measured,
+        "reservations": found.reservations,
+        "commit_wait_ns": found.wait_ns,
     }
 
 

@@ -13,6 +13,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import Cause, causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import Cell, cells, count_words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.headrooms import headroom_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import counts_of, parameters_of, steps_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import markdown
@@ -28,7 +29,7 @@ _ELSEWHERE = "index.html and report.json"
 
 def render(model: Model) -> Iterator[str]:
     """Yield the document."""
-    lines = list(_head(model))
+    lines = [*_head(model), *_list_of_headrooms(model)]
     hosts = _table_of_hosts(model)
     left_out = []
     if len(model.hosts) > SHOWN_HOSTS:
@@ -54,6 +55,11 @@ def _head(model: Model) -> Iterator[str]:
         if statement:
             yield ""
             yield statement
+
+
+def _list_of_headrooms(model: Model) -> list[str]:
+    found = headroom_lines(model)
+    return ["", "## Headroom", "", *(f"- {markdown(line)}" for line in found)] if found else []
 
 
 def _list_of_causes(found: Sequence[Cause], most: int) -> list[str]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import QUALIFICATION, causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import FIGURES, count_words, figures_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.headrooms import headroom_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, Model, counts_worst_first
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.terminal import DETAIL, MOST_LINES, TABLE, fit, head
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import size_text
@@ -38,6 +39,7 @@ def _lines(model: Model) -> Iterator[str]:
     if len(model.hosts) == 1:
         yield from _table(model.hosts[0])
         yield from (f"  note     {note}" for note in model.hosts[0].recorded_notes[:SHOWN_NOTES])
+    yield from (f"  headroom {line}" for line in headroom_lines(model))
     yield from _causes(model)
     if len(model.hosts) == 1:
         yield from _passes(model.hosts[0])

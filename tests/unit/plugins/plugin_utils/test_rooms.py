@@ -17,7 +17,7 @@ MAY_IMPORT = {
     "_run": {"_run"},
     "_estimate": {"_run", "_estimate"},
     "_judge": {"_run", "_numerics", "_estimate", "_judge"},
-    "_fleet": {"_run", "_fleet"},
+    "_fleet": {"_run", "_estimate", "_fleet"},
     "_tester": {"_tester"},
     "_history": {"_run", "_numerics", "_history"},
     "_numerics": {"_numerics"},

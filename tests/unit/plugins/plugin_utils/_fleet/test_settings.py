@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import SettingsError, agreed, array_settings, same_problem_once
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import SettingsError, agreed, array_settings, same_problem_once, targets
 
 
 @pytest.mark.parametrize(
@@ -67,3 +67,25 @@ def test_the_settings_of_an_array_are_a_line_whatever_the_order_of_their_keys():
 def test_settings_of_an_array_that_cannot_be_shown_are_refused(value, reason):
     with pytest.raises(SettingsError, match=f"^a, b: gate_array_settings .*{reason}"):
         array_settings({"b": value, "a": value, "c": "fine"})
+
+
+def test_targets_are_facts_of_the_hosts_that_have_one():
+    values = {"a": {"message_size": "2K", "messages_per_s": 5000, "clients": "60"}, "b": {}, "c": "", "d": None}
+    assert targets(values) == {"a": {"target_message_bytes": 2048, "target_messages_per_s": 5000.0, "target_clients": 60}}
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("2K", "must be a dictionary with the keys message_size, messages_per_s, clients"),
+        ({"message_size": "2K", "rate": 5000, "clients": 60}, "unknown key rate"),
+        ({"message_size": "2K", "messages_per_s": 5000}, "lacks the key clients"),
+        ({"message_size": "2K", "messages_per_s": "5000 MB/s", "clients": 60}, "messages_per_s .* '5000 MB/s'"),
+        ({"message_size": "2K", "messages_per_s": 0, "clients": 60}, "messages_per_s, which must be above 0"),
+        ({"message_size": "200M", "messages_per_s": 1, "clients": 60}, "message_size, which must be above 0 and at most 104,857,600"),
+        ({"message_size": "2K", "messages_per_s": 1, "clients": 1.5}, "clients .* 1.5"),
+    ],
+)
+def test_targets_are_read_strictly(value, reason):
+    with pytest.raises(SettingsError, match=f"^b, c: sweep_target .*{reason}"):
+        targets({"b": value, "c": value, "d": {}})

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.foresight import foresee
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.foresight import foresee, foresee_without_target
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
@@ -72,3 +72,9 @@ def test_a_run_without_the_files_and_block_sizes_of_the_profile_is_said_not_to_c
 def test_the_duration_of_a_shipped_profile_decides_its_limits(name):
     profile = load_profile(name, fabricate.PROFILES)
     assert foresee(profile, plan(max(60, profile.min_duration_s))) == []
+
+
+def test_a_limit_that_needs_a_target_is_named():
+    profile = load_profile({"name": "mine", "limits": [P99, {"metric": "headroom_margin", "min": "20 %"}]})
+    assert foresee_without_target(profile) == ["headroom_margin >= 20 % cannot be judged, because sweep_target does not say what the volume is asked to carry"]
+    assert foresee_without_target(load_profile({"name": "mine", "limits": [P99]})) == []

@@ -57,6 +57,14 @@ def test_only_the_inventory_says_what_a_host_cannot_see_of_its_array():
     assert error(run, "db07", "log", "start", "error", "it broke", {}).facts == {"array_settings": "pool=gold1"}
 
 
+def test_only_the_inventory_says_what_a_volume_is_asked_to_carry():
+    target = {"target_message_bytes": 2048, "target_messages_per_s": 5000.0, "target_clients": 60}
+    run, said = {**RUN, "host_targets": {"db07": target}}, {"target_clients": 1}
+    for host, expected in (("db07", target), ("db08", {})):
+        facts = measured(fabricate.tables(), run, host, said).facts
+        assert {key: facts[key] for key in target if key in facts} == expected
+
+
 @pytest.mark.parametrize("files", [{}, {"run.csv": b""}, {"run.csv": b"key,value\n", "results.csv": b"\xff\0"}])
 def test_tables_that_cannot_be_read_are_an_error(files):
     record = measured(files)

@@ -17,7 +17,7 @@ from fractions import Fraction
 import pytest
 import yaml
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import METRICS, RUN, find_metric
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import METRICS, ONCE, find_metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Range, Waiver
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_values import ProfileError
@@ -328,11 +328,11 @@ def test_rows_that_a_limit_judges(keys, row, applies):
 
 
 def test_every_metric_can_be_limited():
-    written = {"ns": "1 ms", "bytes/s": "1 MB/s", "writes/s": 10, "ratio": "10 %", "number": 2}
+    written = {"ns": "1 ms", "bytes/s": "1 MB/s", "writes/s": 10, "ratio": "10 %", "margin": "10 %", "number": 2}
     for name, metric in METRICS.items():
         profile = load_profile({"name": "x", "limits": [{"metric": name, metric.bound: written[metric.kind.unit]}]})
         assert profile.limits[0].text.startswith(f"{name} ")
-        assert metric.scope == RUN or metric.column in fabricate.RESULT_COLUMNS
+        assert metric.scope in ONCE or metric.column in fabricate.RESULT_COLUMNS
 
 
 @pytest.mark.parametrize(

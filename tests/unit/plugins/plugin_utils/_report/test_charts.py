@@ -231,6 +231,7 @@ def test_the_first_pass_is_compared_with_later_ones(tmp_path):
         ({"value": 1e6}, "figure 0.5 times the limit", 43),
         ({"value": 2e6, "value_bound": 4e6}, "figure 1 times the limit, with confidence at most 2 times", 60),
         ({"value": 1e12}, "figure 500,000 times the limit", 116),
+        ({"unit": "margin", "bound": "min", "limit_value": 0.2, "value": -0.4}, "what is asked for is 2 times the figure", 77),
         (
             {"metric": "bytes_per_s", "bound": "min", "value": 1e6, "value_bound": 5e5},
             "what is asked for is 2 times the figure, with confidence at most 4 times",
@@ -249,7 +250,8 @@ def test_the_first_pass_is_compared_with_later_ones(tmp_path):
     ],
 )
 def test_a_limit_has_a_bar_with_its_figure_and_bound(limit, words, dot):
-    asked = {"metric": limit.pop("metric", "latency_mean"), "bound": limit.pop("bound", "max"), "limit_value": 2e6, "worst": limit}
+    usual = {"metric": "latency_mean", "bound": "max", "limit_value": 2e6, "unit": "ns"}
+    asked = {**{key: limit.pop(key, value) for key, value in usual.items()}, "worst": limit}
     bar = bound_bar(asked)
     assert parsed(bar).find("title").text == words
     assert float(re.match(r"M([\d.]+)", paths(bar, "dots p99")[0].get("d"))[1]) == pytest.approx(dot, abs=0.6)
@@ -282,7 +284,7 @@ def test_formatting_the_files_is_told_apart(tmp_path):
 
 
 def test_what_was_not_measured_has_no_bar():
-    assert bound_bar({"metric": "latency_mean", "bound": "max", "limit_value": 1e6, "worst": {"value": None}}) == ""
+    assert bound_bar({"metric": "latency_mean", "bound": "max", "limit_value": 1e6, "unit": "ns", "worst": {"value": None}}) == ""
 
 
 def test_the_page_of_forty_hosts_with_long_runs_stays_below_its_limit(tmp_path):

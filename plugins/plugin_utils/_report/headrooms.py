@@ -1,0 +1,34 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the volumes of a run carry beside what they are asked to, a line for each."""
+
+from __future__ import annotations
+
+import math
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
+
+SHOWN = 5
+"""The largest number of volumes that have a line of their own, those with the smallest margin."""
+
+
+def headroom_lines(model: Model) -> list[str]:
+    """Return a line for each volume that has a target, the smallest margin first, and how many more there are."""
+    hosts = sorted((host for host in model.hosts if host.headroom or host.no_headroom), key=_margin)
+    lines = [f"{shorten(host.label)}: {headroom_text(host)}" for host in hosts[:SHOWN]]
+    return [*lines, f"and {_units.format_count(len(hosts) - SHOWN)} more with a larger margin"] if len(hosts) > SHOWN else lines
+
+
+def headroom_text(host: Host) -> str:
+    """Return the margin of a volume and where it comes from, or why it is not known."""
+    if not host.headroom:
+        return f"margin not known, because {host.no_headroom}"
+    return f"margin {_units.format_ratio(host.headroom.margin)}, {host.headroom.text}"
+
+
+def _margin(host: Host) -> float:
+    return host.headroom.margin if host.headroom else -math.inf
