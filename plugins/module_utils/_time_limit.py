@@ -21,23 +21,24 @@ class TimeLimitError(Exception):
     """A call that did not answer in time, or that failed; the message says which."""
 
 
-def call_all(functions, limit_s):
+def call_all(functions, limit_s, undo=None):
     """Call all functions at the same time, without arguments. Return for each what it returned, or a TimeLimitError.
 
-    What a function returns must be what JSON can hold. A process that cannot be killed is left behind. It ends when its call returns.
+    What a function returns must be what JSON can hold. A process that cannot be killed is left behind. It ends when its call returns. With ``undo`` none is
+    killed: a function that answers too late is followed by ``undo(what it returned)``, so that nothing of it remains.
     """
-    children = [_start(function) for function in functions]
+    children = [_start(function, undo) for function in functions]
     deadline_s = time.monotonic() + limit_s
     try:
         texts = _read_all([descriptor for dummy, descriptor in children], deadline_s)
     finally:
         for pid, descriptor in children:
             os.close(descriptor)
-            _end(pid)
+            _end(pid, kill=not undo)
     return [_answer(text, limit_s) for text in texts]
 
 
-def _start(function):
+def _start(function, undo):
     """Return the process and the descriptor that its answer comes from."""
     reader, writer = os.pipe()
     pid = os.fork()
@@ -50,18 +51,38 @@ def _start(function):
         null = os.open(os.devnull, os.O_RDWR)
         for descriptor in (0, 1, 2):
             os.dup2(null, descriptor)
-        text = _called(function).encode("utf-8", "surrogateescape")
-        while text:
-            text = text[os.write(writer, text) :]
+        # Only the parent may read the answers: a process that hangs would keep the others from noticing that nobody does any more.
+        for name in os.listdir("/proc/self/fd"):
+            if int(name) > 2 and int(name) != writer:
+                _close(int(name))
+        _tell(writer, _called(function), undo)
     finally:
         os._exit(0)
 
 
+def _close(descriptor):
+    try:
+        os.close(descriptor)
+    except OSError:
+        pass  # it was the listing's own
+
+
+def _tell(writer, content, undo):
+    """Write the answer. If nobody reads it any more, undo what was done."""
+    text = json.dumps(content).encode("utf-8", "surrogateescape")
+    try:
+        while text:
+            text = text[os.write(writer, text) :]
+    except OSError:
+        if undo and "value" in content:
+            undo(content["value"])
+
+
 def _called(function):
     try:
-        return json.dumps(dict(value=function()))
+        return dict(value=function())
     except Exception as error:  # whatever it is, the parent reports it
-        return json.dumps(dict(error=str(error) or type(error).__name__))
+        return dict(error=str(error) or type(error).__name__)
 
 
 def _read_all(descriptors, deadline_s):
@@ -79,9 +100,10 @@ def _read_all(descriptors, deadline_s):
     return [None if descriptor in open_ones else texts[descriptor] for descriptor in descriptors]
 
 
-def _end(pid):
-    """Kill the process and wait for its end, unless it hangs in the kernel."""
-    os.kill(pid, signal.SIGKILL)
+def _end(pid, kill):
+    """Wait for the end of the process, which is killed if asked for, unless it hangs."""
+    if kill:
+        os.kill(pid, signal.SIGKILL)
     end_s = time.monotonic() + 0.2
     while os.waitpid(pid, os.WNOHANG)[0] == 0 and time.monotonic() < end_s:
         time.sleep(0.005)

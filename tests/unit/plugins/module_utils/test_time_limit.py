@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _time_limit
@@ -48,3 +49,21 @@ def test_nobody_who_waits_for_the_output_waits_for_a_call_that_hangs(tmp_path):
     waited_s = time.monotonic() - begin_s
     os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
     assert done.stdout == "no answer within 1 s\n" and waited_s < 10
+
+
+def test_what_is_done_too_late_is_undone_unless_it_is_still_awaited(tmp_path):
+    def make(name, delay_s):
+        time.sleep(delay_s)
+        (tmp_path / name).mkdir()
+        return name
+
+    def undo(name):
+        (tmp_path / name).rmdir()
+        (tmp_path / f"{name}-undone").mkdir()
+
+    answers = _time_limit.call_all([partial(make, "late", 1.5), partial(make, "later", 1.7), partial(make, "prompt", 0)], 0.5, undo)
+    assert [str(answer) for answer in answers] == ["no answer within 0 s", "no answer within 0 s", "prompt"]
+    end_s = time.monotonic() + 20
+    while {path.name for path in tmp_path.iterdir()} != {"late-undone", "later-undone", "prompt"} and time.monotonic() < end_s:
+        time.sleep(0.05)
+    assert {path.name for path in tmp_path.iterdir()} == {"late-undone", "later-undone", "prompt"}
