@@ -2,15 +2,18 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Cleans up a run on the host, and notes in the host's record what could not be removed, and how long the volume was limited."""
+"""Cleans up a run on the host, and notes in the records of its volumes what could not be removed, and how long each was limited."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, one_line
+from ansible.errors import AnsibleActionFail
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, as_dict, one_line
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import read_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.throttling import limit_notes, volume_limits
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
 
 class ActionModule(RemoteAction):
@@ -20,22 +23,47 @@ class ActionModule(RemoteAction):
     stage = "cleanup"
 
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        arguments.pop("run_path", None)
-        return {**arguments, "volume_counters": bool(arguments.get("volume_counters"))}
+        """Take the volumes that the task holds, or with ``defaults`` those that the run directory notes, or else those that the variables name."""
+        defaults, run_path, only, keep = (arguments.pop(name, None) for name in ("defaults", "run_path", "only", "keep_state_of"))
+        volumes = self._planned(defaults, run_path, task_vars["inventory_hostname"]) if defaults else arguments["volumes"]
+        self._volumes = [volume for volume in volumes if not only or volume["name"] in only]
+        sent = [
+            {
+                "name": volume["name"],
+                "path": volume["path"],
+                "keep_state": volume["name"] in (keep or []),
+                "volume_counters": bool(volume.get("volume_counters")),
+            }
+            for volume in self._volumes
+        ]
+        return {**arguments, "volumes": sent, "all_volumes": bool(defaults) and not run_path}
+
+    def _planned(self, defaults: dict[str, Any], run_path: str | None, host: str) -> list[dict[str, Any]]:
+        try:
+            noted = RunDirectory.open(run_path).noted_volumes(host) if run_path else None
+            return [{**defaults, **volume} for volume in noted] if noted else read_volumes(self._task.args.get("volumes"), defaults)
+        except (OptionError, RunDirectoryError) as error:
+            raise AnsibleActionFail(str(error)) from error
 
     def call(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         answer = super().call(arguments, task_vars)
         if answer.get("failed"):
-            answer = {"changed": False, "removed": [], "left": [f"could not clean up: {answer['logdisk']['reason']}"]}
+            left = [f"could not clean up: {answer['logdisk']['reason']}"]
+            answer = {"changed": False, "removed": [], "left": left, "volumes": {volume["name"]: {"left": left} for volume in self._volumes}}
         left = [one_line(str(item)) for item in answer.get("left") or []]
         if left:
             self._display.warning(f"{task_vars['inventory_hostname']}: left behind: {'; '.join(left)}")
-        self._note(task_vars["inventory_hostname"], left, volume_limits(self._task.args.get("volume_counters"), answer.get("volume_counters")))
+        if self._task.args.get("run_path"):
+            self._note(RunDirectory.open(self._task.args["run_path"]), task_vars["inventory_hostname"], as_dict(answer.get("volumes")))
         return answer
 
-    def _note(self, host: str, left: list[str], limits: dict[str, Any]) -> None:
-        run_path, volume = self._task.args.get("run_path"), self._task.args["volume"]
-        if run_path and left:
-            RunDirectory.open(run_path).note_leftovers(host, volume, left)
-        if run_path and limits:
-            RunDirectory.open(run_path).note_facts(host, volume, limits, limit_notes(limits))
+    def _note(self, directory: RunDirectory, host: str, answers: dict[str, Any]) -> None:
+        """Add to the record of each volume what is left of it, and how long it was limited."""
+        for volume in self._volumes:
+            answer = as_dict(answers.get(volume["name"]))
+            left = [one_line(str(item)) for item in answer.get("left") or []]
+            limits = volume_limits(volume.get("volume_counters"), answer.get("volume_counters"))
+            if left:
+                directory.note_leftovers(host, volume["name"], left)
+            if limits:
+                directory.note_facts(host, volume["name"], limits, limit_notes(limits))

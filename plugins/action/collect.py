@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Collects the tables of a host, compares them with the order, stores them, and judges the host."""
+"""Collects the tables of a host, compares them with the orders, stores them, and judges each volume."""
 
 from __future__ import annotations
 
@@ -13,13 +13,20 @@ import datetime
 import zlib
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, RemoteAction, failure
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, RemoteAction, as_dict, failure, of_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import machine_differences, table_differences
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import measurement
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured import file_error
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import TABLE_NAMES, TablesError, parse_tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, worst
 
 TABLE_MAX_BYTES = 64 << 20
+
+
+class NotAccepted(Exception):
+    """What a host sent of a volume and why it is not accepted."""
 
 
 class ActionModule(RemoteAction):
@@ -28,36 +35,72 @@ class ActionModule(RemoteAction):
     module_name = "mqops.logdisk.collect"
     stage = "collect"
 
+    def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        return {**arguments, "volumes": self._volumes(task_vars)}
+
+    def call(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        answer = super().call(arguments, task_vars)
+        return {**answer, "kept": arguments["volumes"]} if answer.get("failed") else answer
+
+    def _volumes(self, task_vars: dict[str, Any]) -> list[str]:
+        """Return the volumes that are asked for, or else all that the host is expected to report."""
+        return self._task.args.get("volumes") or RunDirectory.open(self._task.args["run_path"]).expected_volumes(task_vars["inventory_hostname"])
+
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        arguments = self._task.args
-        host, volume = task_vars["inventory_hostname"], arguments["volume"]
-        directory = RunDirectory.open(arguments["run_path"])
+        host, directory = task_vars["inventory_hostname"], RunDirectory.open(self._task.args["run_path"])
+        answers = of_volumes(answer, self._volumes(task_vars))
+        records, errors = {}, {}
+        for volume, sent in answers.items():
+            try:
+                records[volume] = self._accepted(directory, host, volume, sent, as_dict(answer.get("machine")))
+            except NotAccepted as problem:
+                errors[volume] = str(problem)
+        kept = [volume for volume in errors if answers[volume].get("state") not in ("dead", "absent", "running")]
+        if not records:
+            return {**failure(self.stage, "error", "; ".join(dict.fromkeys(errors.values()))), "kept": kept}
+        for volume, reason in errors.items():
+            file_error(directory, host, volume, self.stage, reason, facts_of_order(directory, host, volume))
+        verdicts = {volume: record.verdict for volume, record in records.items()}
+        key = {"schema": SCHEMA, "kind": "measurement", "host": host, "verdict": worst([*verdicts.values(), *(ERROR for dummy in errors)])}
+        key = {**key, "volumes": {**verdicts, **dict.fromkeys(errors, ERROR)}, "run_id": directory.run["run_id"]}
+        return {"changed": False, "collected": list(records), "kept": kept, "logdisk": key}
+
+    def _accepted(self, directory: RunDirectory, host: str, volume: str, sent: dict[str, Any], machine: dict[str, Any]) -> HostRecord:
+        """Store the tables of a volume with its record, which is returned. Raises NotAccepted."""
+        if sent["error"]:
+            raise NotAccepted(sent["error"])
         try:
-            tables = unpack_tables(answer.get("tables"))
+            tables = unpack_tables(sent.get("tables"))
         except ValueError as error:
-            return failure(self.stage, "error", f"the tables that the host sent cannot be read: {error}")
+            raise NotAccepted(f"the tables that the host sent cannot be read: {error}") from error
         try:
             order = directory.read_order(host, volume)
         except RunDirectoryError as error:
-            return failure(self.stage, "error", f"the order of this host is not known, so its tables are not accepted: {error} Measure this host again")
-        reason = why_not_ordered(order, answer, tables)
+            raise NotAccepted(f"the order of this host is not known, so its tables are not accepted: {error} Measure this host again") from error
+        reason = why_not_ordered(order, as_dict(sent.get("start")), machine, tables)
         if reason:
-            return failure(self.stage, "error", reason)
+            raise NotAccepted(reason)
         record = measurement(directory.run, host, volume, as_dict(order.get("facts")), as_dict(order.get("workspace")), tables, datetime.date.today())
         try:
             directory.write_record(record, tables)
         except RunDirectoryError as error:
-            reason = (
+            raise NotAccepted(
                 f"{error} The tables are kept on the host. When the problem is solved, collect them with playbooks/collect.yml -e collect_run={directory.path}"
-            )
-            return failure(self.stage, "error", reason)
-        key = {"schema": SCHEMA, "kind": record.kind, "host": host, "volume": volume, "verdict": record.verdict, "run_id": record.run_id}
-        return {"changed": False, "logdisk": key}
+            ) from error
+        return record
 
 
-def why_not_ordered(order: dict[str, Any], answer: dict[str, Any], tables: dict[str, bytes]) -> str:
+def facts_of_order(directory: RunDirectory, host: str, volume: str) -> dict[str, Any]:
+    """Return what was known of a volume when it was started; empty if its order cannot be read."""
+    try:
+        return as_dict(directory.read_order(host, volume).get("facts"))
+    except RunDirectoryError:
+        return {}
+
+
+def why_not_ordered(order: dict[str, Any], start: dict[str, Any], machine: dict[str, Any], tables: dict[str, bytes]) -> str:
     """Return how the answer of a host differs from its order, empty if it does not. The record reports tables that cannot be read."""
-    differences = machine_differences(order, as_dict(answer.get("start")), as_dict(answer.get("machine")))
+    differences = machine_differences(order, start, machine)
     if differences:
         return f"the machine that answered is not the one that was started: {'; '.join(differences)}. Correct the inventory and run playbooks/collect.yml"
     with contextlib.suppress(TablesError):
@@ -65,11 +108,6 @@ def why_not_ordered(order: dict[str, Any], answer: dict[str, Any], tables: dict[
     if not differences:
         return ""
     return f"the tables do not match the order: {'; '.join(differences)}. Find out which tester wrote them, and measure this host again"
-
-
-def as_dict(value: Any) -> dict[str, Any]:
-    """Return ``value`` if it is a dict, else an empty one: a host can send anything."""
-    return value if isinstance(value, dict) else {}
 
 
 def unpack_tables(packed: Any) -> dict[str, bytes]:

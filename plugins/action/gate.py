@@ -71,7 +71,8 @@ class ActionModule(ControllerAction):
             "reasons": verdict["reasons"][:100],
             "failures": failures,
             "fleet_problems": fleet_problems,
-            "hosts": {host["host"]: host["verdict"] for host in verdict["hosts"]},
+            # The worst comes first, and stands for a host with several volumes.
+            "hosts": {host["host"]: host["verdict"] for host in reversed(verdict["hosts"])},
         }
 
 

@@ -12,7 +12,7 @@ import os
 import platform
 import socket
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ansible.release import __version__ as ansible_version
@@ -75,6 +75,8 @@ class ActionModule(ControllerAction):
             history = {**run["history"], "required": run["history"]["required"] or bool(run["baseline"]["kind"])}
             warning = tried_history(history, report_dir, create=not self._task.check_mode)
             directory = RunDirectory.create(report_dir, run)
+            for host, own in hostvars.items():
+                directory.write_volumes(host, noted(own["sweep_plan"]["volumes"]))
             opened = {"run_id": run["run_id"], "path": directory.path, "expected_hosts": run["expected_hosts"]}
             write_outcome(os.path.dirname(directory.path), make_outcome(INTERNAL, "the run has not reached its verdict", **opened))
         except (OSError, *USAGE_ERRORS) as error:
@@ -126,6 +128,11 @@ class ActionModule(ControllerAction):
             "python_version": platform.python_version(),
             "check_mode": bool(self._task.check_mode),
         }
+
+
+def noted(volumes: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return what the run directory is to know of the planned volumes of a host."""
+    return [{key: volume[key] for key in ("name", "path", "queue_managers")} for volume in volumes]
 
 
 def _user() -> str:

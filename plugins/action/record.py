@@ -2,15 +2,17 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Writes the record of a host that was not measured: the reason, or in a preflight what would be done. Nothing is sent to the host."""
+"""Writes the records of a host that was not measured: the reason, or in a preflight what would be done. Nothing is sent to the host."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction, failure_reason
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import error, preflight
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import preflight
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured import file_error
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 
 STAGE_OF_OTHERS = "tester"
 """The stage of a failed task whose module is not ours: only the tester role has such tasks, which install a compiler."""
@@ -21,26 +23,39 @@ class ActionModule(ControllerAction):
 
     argument_spec = {
         "run_path": {"type": "str", "required": True},
-        "volume": {"type": "str", "required": True},
         "failed_result": {"type": "dict", "default": {}},
-        "keep_existing": {"type": "bool", "default": False},
         "plan": {"type": "dict", "default": {}},
         "workspace": {"type": "dict", "default": {}},
         "facts": {"type": "dict", "default": {}},
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        host, volume, facts = task_vars["inventory_hostname"], options["volume"], options["facts"]
-        directory = RunDirectory.open(options["run_path"])
-        if options["keep_existing"] and directory.is_known(host, volume):
-            return {}
+        host, directory = task_vars["inventory_hostname"], RunDirectory.open(options["run_path"])
         if options["failed_result"]:
-            record = error(directory.run, host, volume, *stage_verdict_and_reason(options["failed_result"]), facts)
+            stage, verdict, reason = stage_verdict_and_reason(options["failed_result"])
+            found = {volume["name"]: volume["facts"] for volume in options["workspace"].get("volumes") or []}
+            filed = (
+                file_error(directory, host, volume, stage, reason, {**options["facts"], **found.get(volume, {})}, verdict)
+                for volume in directory.expected_volumes(host)
+            )
+            records = [record for record in filed if record]
         else:
-            record = preflight(directory.run, host, volume, facts, options["plan"], options["workspace"])
-        directory.write_record(record)
-        key = {"schema": SCHEMA, "kind": record.kind, "host": host, "volume": volume, "verdict": record.verdict, "run_id": record.run_id}
-        return {"logdisk": {**key, "reason": record.reasons[0]}}
+            records = preflights(directory, host, options)
+            for record in records:
+                directory.write_record(record)
+        if not records:
+            return {}
+        key = {"schema": SCHEMA, "kind": records[0].kind, "host": host, "verdict": records[0].verdict, "run_id": records[0].run_id}
+        return {"logdisk": {**key, "volumes": {record.volume: record.reasons[0] for record in records}}}
+
+
+def preflights(directory: RunDirectory, host: str, options: dict[str, Any]) -> list[HostRecord]:
+    """Return the records of the volumes that are ready to be measured."""
+    plans = {volume["name"]: volume for volume in options["plan"]["volumes"]}
+    return [
+        preflight(directory.run, host, volume["name"], {**options["facts"], **volume["facts"]}, plans[volume["name"]], volume)
+        for volume in options["workspace"]["volumes"]
+    ]
 
 
 def stage_verdict_and_reason(failed: dict[str, Any]) -> tuple[str, str, str]:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Records what is ordered, and starts the tester on the host, at the common instant in the host's own clock."""
+"""Records what is ordered, and starts the testers on the host, at the common instant in the host's own clock."""
 
 from __future__ import annotations
 
@@ -10,64 +10,93 @@ import time
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, failure, of_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import make_order, names
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import TOGETHER
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import host_status
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import profile_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import sharing_facts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import WORKSPACE_KEYS, profile_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured import file_error
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 
 
 class ActionModule(RemoteAction):
-    """Calls ``start`` on the host."""
+    """Calls ``start`` on the host.
+
+    ``plan``, ``tester`` and ``workspace`` are what the roles found out before. The volumes that the workspace has are started.
+    """
 
     module_name = "mqops.logdisk.start"
     stage = "sweep"
 
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        start_at = float(arguments.pop("start_at_epoch_s", 0) or 0)
-        offset_s = float(arguments.pop("clock_offset_s", 0) or 0)
-        error_s = float(arguments.pop("clock_offset_error_s", 0) or 0)
-        deadline_s = float(arguments.pop("deadline_s"))
-        # An offset within the error of its measurement is not corrected: the host's own clock is probably synchronized.
-        correction_s = offset_s if abs(offset_s) > error_s else 0.0
-        now = time.time()
-        lead_s = max(0.0, start_at - now)
-        tester = [f"--deadline={int(deadline_s + lead_s)}"]
-        if start_at:
-            tester.append(f"--startAt={start_at + correction_s:.3f}")
-        started = {**arguments, "arguments": [*arguments.get("arguments", []), *tester], "deadline_epoch_s": now + correction_s + lead_s + deadline_s}
+        plan, tester, workspace = (arguments.pop(name) for name in ("plan", "tester", "workspace"))
+        start_at, run_path, host = float(arguments.pop("start_at_epoch_s", 0) or 0), arguments.pop("run_path"), task_vars["inventory_hostname"]
+        plans = {volume["name"]: volume for volume in plan["volumes"]}
+        shared = sharing_facts(workspace["volumes"]) if plan["sweep_volumes"] == TOGETHER else {}
         try:
-            return self._ordered(started, task_vars["inventory_hostname"], now + offset_s)
+            directory = RunDirectory.open(run_path)
+            self._orders = {
+                volume["name"]: _Order(directory, host, arguments["run_id"], tester, volume, shared.get(volume["name"], {})) for volume in workspace["volumes"]
+            }
+            more = [*counted_for(profile_of(directory.run, host)), *(["--shareDevice"] if workspace.get("share_device") else [])]
+            volumes = [order.made(plans[name], more, start_at, record=not self._task.check_mode) for name, order in self._orders.items()]
         except RunDirectoryError as error:
             raise AnsibleActionFail(f"the tester was not started, because its order cannot be recorded: {error}") from error
+        return {**arguments, "tester": tester["path"], "volumes": volumes}
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        started = {**answer, "state": "running", "progress": {}}
-        return {**host_status(task_vars["inventory_hostname"], self._task.args["run_id"], started), "changed": True}
+        host, arguments = task_vars["inventory_hostname"], self._task.args
+        answers = of_volumes(answer, self._orders)
+        errors = {name: each["error"] for name, each in answers.items() if each["error"]}
+        for name, reason in errors.items():
+            file_error(RunDirectory.open(arguments["run_path"]), host, name, self.stage, reason, self._orders[name].facts)
+        started = {name: {"state": "running"} for name in answers if name not in errors}
+        if not started:
+            return failure(self.stage, "error", "; ".join(dict.fromkeys(errors.values())))
+        return {**host_status(host, arguments["run_id"], {**answer, "volumes": started}), "changed": True}
 
-    def _ordered(self, arguments: dict[str, Any], host: str, ordered_epoch_s: float) -> dict[str, Any]:
-        """Record the order on the controller for the collection, and return the arguments with the host's copy of it.
+
+class _Order:
+    """What is ordered of one volume."""
+
+    def __init__(self, directory: RunDirectory, host: str, run_id: str, tester: dict[str, Any], layout: dict[str, Any], sharing: dict[str, Any]) -> None:
+        self.directory = directory
+        self.host = host
+        self.run_id = run_id
+        self.tester = tester
+        self.layout = layout
+        self.facts = {**tester["facts"], **layout["facts"], **sharing}
+
+    def made(self, plan: dict[str, Any], more: list[str], start_at_epoch_s: float, record: bool) -> dict[str, Any]:
+        """Record the order on the controller for the collection, and return what the module starts, with the host's copy of it. Raises RunDirectoryError.
 
         What the tester counts for the host's profile is ordered here, because profiles are in the run directory.
         """
-        directory = RunDirectory.open(arguments.pop("run_path"))
-        source_hash, notes = arguments.pop("source_hash"), arguments.pop("notes", None) or {}
-        arguments["arguments"] += counted_for(profile_of(directory.run, host))
+        offset_s, error_s = (float(self.tester["facts"][key]) for key in ("clock_offset_s", "clock_offset_error_s"))
+        # An offset within the error of its measurement is not corrected: the host's own clock is probably synchronized.
+        correction_s = offset_s if abs(offset_s) > error_s else 0.0
+        now = time.time()
+        start_at = start_at_epoch_s and start_at_epoch_s + plan["start_offset_s"]
+        left_s = max(0.0, start_at - now) + plan["deadline_s"]
+        arguments = [*plan["arguments"], f"--deadline={int(left_s)}", *([f"--startAt={start_at + correction_s:.3f}"] if start_at else []), *more]
         order = make_order(
-            arguments["run_id"],
-            host,
-            arguments["volume"],
-            notes.get("facts") or {},
-            source_hash,
-            arguments["arguments"],
-            arguments["directories"],
-            ordered_epoch_s,
-            arguments["deadline_epoch_s"],
+            self.run_id,
+            self.host,
+            self.layout["name"],
+            self.facts,
+            self.tester["source_hash"],
+            arguments,
+            self.layout["directories"],
+            now + offset_s,
+            now + correction_s + left_s,
         )
-        if not self._task.check_mode:
-            directory.write_order({**order, **notes})
-        return {**arguments, "order": names(order)}
+        if record:
+            workspace = {key: self.layout.get(key) for key in WORKSPACE_KEYS}
+            self.directory.write_order({**order, "facts": self.facts, "workspace": workspace})
+        started = {key: self.layout[key] for key in ("name", "directories", "run_directory", "path", "made_path")}
+        return {**started, "arguments": arguments, "deadline_epoch_s": now + correction_s + left_s, "order": names(order)}
 
 
 def counted_for(profile: Profile) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import host_status
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import host_status, unanswered
 
 
 class ActionModule(RemoteAction):
@@ -28,5 +28,5 @@ class ActionModule(RemoteAction):
             return {**self._known, "changed": False}
         answer = super().call(arguments, task_vars)
         if answer.get("failed"):
-            answer = {"state": "unknown", "reason": answer["logdisk"]["reason"]}
+            return {**unanswered(self._known, answer["logdisk"]["reason"]), "changed": False}
         return {**host_status(task_vars["inventory_hostname"], arguments["run_id"], answer), "changed": False}

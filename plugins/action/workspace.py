@@ -10,7 +10,9 @@ from typing import Any
 
 from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, as_dict, failure, of_volumes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured import file_error
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 
 
 class ActionModule(RemoteAction):
@@ -19,27 +21,69 @@ class ActionModule(RemoteAction):
     module_name = "mqops.logdisk.workspace"
     stage = "workspace"
 
+    def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        sent = {name: value for name, value in arguments.items() if name not in ("run_as", "run_path", "facts", "known", "reserve")}
+        return {**sent, "volumes": [for_module(volume) for volume in self._wanted()], **reserve_option(str(arguments.get("reserve", "0")).strip())}
+
+    def _wanted(self) -> list[dict[str, Any]]:
+        """Return the volumes to ask for: all of them, or those for which an earlier answer, which is known, asks for privilege."""
+        wanting = as_dict(self._task.args.get("known")).get("wanting")
+        return [volume for volume in self._task.args["volumes"] if wanting is None or volume["name"] in wanting]
+
+    def call(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        """Let a second call that fails as a whole cost only the volumes that it is for."""
+        answer = super().call(arguments, task_vars)
+        if answer.get("failed") and as_dict(self._task.args.get("known")).get("volumes"):
+            return {"volumes": {volume["name"]: {"error": answer["logdisk"]["reason"]} for volume in self._wanted()}}
+        return answer
+
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Return what later roles need, flat: the paths, facts about the file system, and how the directories were created."""
-        arguments = self._task.args
-        layout = {} if answer.get("needs_privilege") else answer.get("workspace") or {}
-        about = {
-            "queue_managers": arguments["queue_managers"],
-            "volume": arguments["volume"],
+        """Return what later roles need: the volumes that are ready, each with its paths and with facts about its file system."""
+        arguments, planned = self._task.args, {volume["name"]: volume for volume in self._wanted()}
+        answers = of_volumes(answer, planned)
+        errors = {name: answers[name]["error"] for name in planned if answers[name]["error"]}
+        directory = RunDirectory.open(arguments["run_path"])
+        for name, reason in errors.items():
+            facts = {**arguments["facts"], **as_dict(answers[name].get("facts"))}
+            file_error(directory, task_vars["inventory_hostname"], name, self.stage, reason, facts)
+        wanting = [name for name in planned if answers[name].get("needs_privilege") and name not in errors]
+        privileged = bool(arguments.get("privileged"))
+        ready = [volume_layout(planned[name], answers[name], privileged) for name in planned if name not in errors and name not in wanting]
+        ready = [*(as_dict(arguments.get("known")).get("volumes") or []), *ready]
+        if not ready and not wanting:
+            return failure(self.stage, "error", "; ".join(errors.values() if len(errors) == 1 else (f"{name}: {reason}" for name, reason in errors.items())))
+        return {
+            "changed": bool(answer.get("changed")),
+            "volumes": ready,
+            "wanting": wanting,
+            "needs_privilege": bool(wanting),
+            "privileged": any(volume["privileged"] for volume in ready),
             "owner": arguments.get("run_as", ""),
             "share_device": "device_in_use" in (arguments.get("allow") or []),
         }
-        return {**{key: value for key, value in answer.items() if key != "workspace"}, **layout, **about}
 
-    def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        arguments.pop("run_as", None)
-        reserve = str(arguments.pop("reserve", "0")).strip()
-        try:
-            if reserve.endswith("%"):
-                share = float(reserve[:-1]) / 100
-                if not 0 <= share < 1:
-                    raise ValueError("the share must be from 0 to below 100 %")
-                return {**arguments, "reserve_share": share}
-            return {**arguments, "reserve_bytes": _units.parse_size(reserve)}
-        except ValueError as error:
-            raise AnsibleActionFail(f"workspace_reserve: {reserve!r}: {error}") from error
+
+def for_module(volume: dict[str, Any]) -> dict[str, Any]:
+    """Return of a planned volume what the module needs."""
+    sent = {key: volume[key] for key in ("name", "path", "queue_managers", "footprint_bytes", "expect_mount")}
+    return {**sent, "direct_sizes": volume["direct_sizes_bytes"]}
+
+
+def volume_layout(planned: dict[str, Any], answer: dict[str, Any], privileged: bool) -> dict[str, Any]:
+    """Return what later roles need to know of a volume that is ready."""
+    found = {"facts": as_dict(answer.get("facts")), **{key: answer.get(key) or [] for key in ("unknown", "disks", "volume_counters")}}
+    known = {"name": planned["name"], "queue_managers": planned["queue_managers"], "privileged": privileged}
+    return {**found, **as_dict(answer.get("workspace")), **known}
+
+
+def reserve_option(reserve: str) -> dict[str, Any]:
+    """Return the module's option for a reserve, a size or a share. Raises AnsibleActionFail."""
+    try:
+        if reserve.endswith("%"):
+            share = float(reserve[:-1]) / 100
+            if not 0 <= share < 1:
+                raise ValueError("the share must be from 0 to below 100 %")
+            return {"reserve_share": share}
+        return {"reserve_bytes": _units.parse_size(reserve)}
+    except ValueError as error:
+        raise AnsibleActionFail(f"workspace_reserve: {reserve!r}: {error}") from error

@@ -16,10 +16,6 @@ options:
     description: ID of the run.
     type: str
     required: true
-  volume:
-    description: Name of the volume under test. It consists of letters, digits, C(.), C(_) and C(-).
-    type: str
-    required: true
 """
 
     STATE_DIR = r"""

@@ -34,7 +34,7 @@ SMALL_FILE_MAX_BYTES = 65536
 RUN_NAME = re.compile(r"\A[0-9A-Za-z][0-9A-Za-z._-]{0,120}\Z")
 
 MEASURES_ALREADY = (
-    "this run is already measuring on this host, under another name or volume: remove one of them from the inventory, and certify it in a separate run"
+    "this run is already measuring on this host, under another name: remove one of the names from the inventory, and certify it in a separate run"
 )
 
 
@@ -72,6 +72,7 @@ class Run(object):
             raise RunError("not a run id and volume: %r" % name)
         self.state_dir = os.path.abspath(os.path.expanduser(state_dir))
         self.run_id = run_id
+        self.volume = volume
         self.path = os.path.join(self.state_dir, "runs", name)
         self.tables_path = os.path.join(self.path, "tables")
         self.progress_path = os.path.join(self.path, "progress")
@@ -168,23 +169,6 @@ class Run(object):
             if pid not in supervisors:
                 _kill(pid, number)
 
-    def terminate(self, patience_s):
-        """End the tester: SIGTERM, then SIGKILL after ``patience_s`` seconds. Its supervisor follows by itself.
-
-        Returns the pids that remain: a thread inside a hung write keeps its process alive until the disk responds, and with it
-        the supervisor that will remove the directories.
-        """
-        pids = self.processes()
-        for number, wait_s in ((signal.SIGTERM, patience_s), (signal.SIGKILL, 2.0)):
-            self.ask_to_end(number)
-            end = time.time() + wait_s
-            while pids and time.time() < end:
-                time.sleep(0.05)
-                pids = self.processes()
-            if not pids:
-                return []
-        return pids
-
     def remove(self):
         """Remove this run's state directory; only if it carries our mark."""
         if not self.exists():
@@ -193,10 +177,29 @@ class Run(object):
         return True
 
 
+def terminate(runs, patience_s):
+    """End the testers of runs: SIGTERM, then SIGKILL after ``patience_s`` seconds. Their supervisors follow by themselves.
+
+    Returns for each run the pids that remain: a thread inside a hung write keeps its process alive until the disk responds, and with it
+    the supervisor that will remove the directories.
+    """
+    pids = [run.processes() for run in runs]
+    for number, wait_s in ((signal.SIGTERM, patience_s), (signal.SIGKILL, 2.0)):
+        if not any(pids):
+            break
+        for run in runs:
+            run.ask_to_end(number)
+        end = time.time() + wait_s
+        while any(pids) and time.time() < end:
+            time.sleep(0.05)
+            pids = [run.processes() for run in runs]
+    return pids
+
+
 def detach(arguments, lock):
     """Start a process in a session of its own, with no open file but the descriptor ``lock``, and return its pid.
 
-    The process and its children inherit the lock and hold it as long as any of them lives.
+    The process and its children inherit the lock and hold it as long as any of them lives. The caller closes it.
     """
     pid = os.fork()
     if pid == 0:
@@ -207,7 +210,6 @@ def detach(arguments, lock):
             os.execv(arguments[0], arguments)
         finally:
             os._exit(127)
-    os.close(lock)
     return pid
 
 

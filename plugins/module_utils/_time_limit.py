@@ -21,6 +21,10 @@ class TimeLimitError(Exception):
     """A call that did not answer in time, or that failed; the message says which."""
 
 
+class NoAnswerError(TimeLimitError):
+    """A call that did not answer in time."""
+
+
 def call_all(functions, limit_s, undo=None):
     """Call all functions at the same time, without arguments. Return for each what it returned, or a TimeLimitError.
 
@@ -111,7 +115,7 @@ def _end(pid, kill):
 
 def _answer(text, limit_s):
     if text is None:
-        return TimeLimitError("no answer within %d s" % limit_s)
+        return NoAnswerError("no answer within %d s" % limit_s)
     try:
         content = json.loads(text.decode("utf-8", "surrogateescape"))
     except ValueError:

@@ -61,7 +61,7 @@ class Preflight(object):
     ``unknown`` is a list of what could not be determined; ``facts`` describe the file system of the path.
     """
 
-    def __init__(self, path, footprint_bytes, reserve, allow, expect_mount="", owner_uid=None, direct_sizes=()):
+    def __init__(self, path, allow, expect_mount="", owner_uid=None, direct_sizes=()):
         self.path = path
         self.allow = frozenset(allow)
         self.owner_uid = os.geteuid() if owner_uid is None else owner_uid
@@ -73,7 +73,7 @@ class Preflight(object):
         self.facts.update(_volume_identity.facts(self.existing, self.facts["device_number"], self.facts["mount_source"]))
         for check in (self._symlinks, self._directory, self._mount, self._queue_manager_files, self._running_queue_managers, self._hidden_processes):
             check(expect_mount) if check == self._mount else check()
-        self._space(footprint_bytes, reserve)
+        self._space()
         self._block_sizes(direct_sizes)
 
     def _refuse(self, sentence, override=None):
@@ -154,17 +154,10 @@ class Preflight(object):
         else:
             self.unknown.append("whether queue managers are running: this user cannot see the processes of other users (hidepid)")
 
-    def _space(self, footprint_bytes, reserve):
+    def _space(self):
+        """Whether the test fits is for :func:`space_refusals`, because volumes may share a file system."""
         status = os.statvfs(self.existing)
-        size, free = status.f_blocks * status.f_frsize, status.f_bavail * status.f_frsize
-        self.facts.update(filesystem_size_bytes=size, filesystem_free_bytes=free)
-        reserve_bytes = reserve_in_bytes(reserve, size)
-        if footprint_bytes + reserve_bytes > free:
-            self._refuse(
-                "%s has %d MiB free, but the test needs %d MiB and a reserve of %d MiB: free some space, use "
-                "fewer or smaller files (sweep_files, sweep_file_size), or reduce workspace_reserve"
-                % (self.facts["mount_point"], free >> 20, footprint_bytes >> 20, reserve_bytes >> 20)
-            )
+        self.facts.update(filesystem_size_bytes=status.f_blocks * status.f_frsize, filesystem_free_bytes=status.f_bavail * status.f_frsize)
         if status.f_files and status.f_favail < 64:
             self._refuse("%s has no free inodes left" % self.facts["mount_point"])
 
@@ -181,6 +174,34 @@ class Preflight(object):
     def needs_privilege(self):
         """True if this user may not create directories there."""
         return not os.access(self.existing, os.W_OK | os.X_OK)
+
+
+def space_refusals(footprints, facts, reserve):
+    """Return for each volume that does not fit, by its name, a sentence that says so.
+
+    ``footprints`` holds the bytes of the test files by the name of the volume, ``facts`` those of the :class:`Preflight`. Volumes on the same file system
+    must fit there together.
+    """
+    groups = {}
+    for name in sorted(footprints):
+        groups.setdefault(facts[name]["device_number"] or facts[name]["mount_point"], []).append(name)
+    refusals = {}
+    for names in groups.values():
+        refusal = _space_refusal(names, sum(footprints[name] for name in names), facts[names[0]], reserve)
+        refusals.update((name, refusal) for name in names if refusal)
+    return refusals
+
+
+def _space_refusal(names, footprint_bytes, facts, reserve):
+    free, reserve_bytes = facts["filesystem_free_bytes"], reserve_in_bytes(reserve, facts["filesystem_size_bytes"])
+    if footprint_bytes + reserve_bytes <= free:
+        return ""
+    test = "the test needs" if len(names) == 1 else "the tests of the volumes %s together need" % ", ".join(names)
+    return (
+        "%s has %d MiB free, but %s %d MiB and a reserve of %d MiB: free some space, use "
+        "fewer or smaller files (sweep_files, sweep_file_size), or reduce workspace_reserve"
+        % (facts["mount_point"], free >> 20, test, footprint_bytes >> 20, reserve_bytes >> 20)
+    )
 
 
 def reserve_in_bytes(reserve, filesystem_size_bytes):

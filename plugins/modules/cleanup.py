@@ -13,10 +13,11 @@ DOCUMENTATION = r"""
 module: cleanup
 short_description: Remove what a run left on a host
 description:
-  - Ends the processes of a run and removes its state and its directories on the file system under test.
+  - Ends the processes of a run and removes its state and its directories on the file systems under test.
   - Removes only directories that contain the mark of this collection. Anything that cannot be removed is returned in RV(left).
   - If O(run_id) is empty, cleans up after every run that has ended. Runs whose tables are still to be collected, and directories of a run
     that may be about to start, are kept and returned in RV(kept).
+  - A file system that does not answer does not concern the others.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -27,18 +28,38 @@ options:
     description: ID of the run. If empty, all runs that have ended are removed.
     type: str
     default: ""
-  volume:
-    description: Name of the volume under test.
-    type: str
-    required: true
-  path:
-    description: Path of the workspace. Leave it empty if none was created.
-    type: str
-    default: ""
-  keep_state:
-    description: Keep the state and the tables of the run, for example because the tables have not been collected yet.
+  volumes:
+    description:
+      - The volumes under test. The directories that are noted in the state of a run are cleaned up as well.
+      - The action plugin also accepts what C(workspace_volumes) accepts, together with O(defaults).
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      name:
+        description: Name of the volume.
+        type: str
+        required: true
+      path:
+        description: Path of the workspace. Leave it empty if none was created.
+        type: str
+        default: ""
+      keep_state:
+        description: Keep the state and the tables of the volume, for example because the tables have not been collected yet.
+        type: bool
+        default: false
+      volume_counters:
+        description: Whether to read again how long the volumes below O(volumes[].path) were limited. The action plugin sets this option.
+        type: bool
+        default: false
+  all_volumes:
+    description: Whether to clean up after all volumes of the run O(run_id) that this host knows, and not only after O(volumes).
     type: bool
     default: false
+  defaults:
+    description: What the keys of a volume fall back to. The action plugin does not send it to the host.
+    type: dict
+    default: {}
   uncollected_days:
     description: Number of days for which tables that have not been collected are kept if O(run_id) is empty. V(0) removes them at once.
     type: int
@@ -47,10 +68,10 @@ options:
     description: Number of seconds that a process gets to end by itself before it is killed.
     type: float
     default: 10
-  volume_counters:
-    description: Whether to read again how long the volumes below O(path) were limited. The action plugin sets this option.
-    type: bool
-    default: false
+  answer_s:
+    description: Number of seconds after which a file system that does not answer is given up. The directories on it are removed when it answers.
+    type: float
+    default: 30
 attributes:
   check_mode:
     description: In check mode the module returns what it would remove.
@@ -62,8 +83,9 @@ EXAMPLES = r"""
   mqops.logdisk.cleanup:
     state_dir: ~/.mqops-logdisk
     run_id: 20261121T104935Z-1f0c2a
-    volume: log
-    path: /var/tmp/logdisk
+    volumes:
+      - name: log
+        path: /var/tmp/logdisk
 """
 
 RETURN = r"""
@@ -82,18 +104,21 @@ kept:
   returned: always
   type: list
   elements: str
-volume_counters:
-  description: The same as of M(mqops.logdisk.workspace), at the end.
-  returned: if O(volume_counters) is V(true)
-  type: list
-  elements: dict
+volumes:
+  description:
+    - What concerns each volume of the run, by its name. C(left) is its part of RV(left).
+    - C(volume_counters) is the same as of M(mqops.logdisk.workspace), at the end. Empty if C(volume_counters) of the volume is V(false).
+  returned: always
+  type: dict
+  sample: {log: {left: [], volume_counters: []}}
 """
 
 import os
 import time
+from functools import partial
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _runs, _user, _volume_counters, _workspace
+from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _runs, _time_limit, _user, _volume_counters, _workspace
 
 
 STARTING_S = 3600
@@ -110,16 +135,16 @@ def awaits_collection(run, days):
     return run.finished() and age_s(os.path.join(run.tables_path, "run.csv")) < days * 86400
 
 
-def run_directories(path, run_id, volume):
-    """Return the marked run directories below ``path``: this run's, or all if ``run_id`` is empty."""
+def run_directories(path, run_id, volumes):
+    """Return the marked run directories below ``path``: those of this run's ``volumes``, or all if ``run_id`` is empty."""
     if not path or not os.path.isdir(path):
         return []
+    names = frozenset("logdisk-%s-%s" % (run_id, volume) for volume in volumes)
     found = []
     for name in sorted(os.listdir(path)):
         directory = os.path.join(path, name)
         mark = None if os.path.islink(directory) else _marks.read_mark(directory)
-        wanted = not run_id or name == "logdisk-%s-%s" % (run_id, volume)
-        if wanted and mark and mark.get("role") == "run":
+        if (not run_id or name in names) and mark and mark.get("role") == "run":
             found.append(directory)
     return found
 
@@ -138,37 +163,64 @@ def in_use(directory):
     return False
 
 
-def ended_runs(p, kept):
-    """Return the runs that have no process and are no longer needed."""
+class Found(object):
+    """What was found on the host: what was removed, what is left, and what was kept."""
+
+    def __init__(self):
+        self.removed, self.left, self.kept = [], [], []
+
+    def add(self, answer):
+        for name in ("removed", "left", "kept"):
+            getattr(self, name).extend(answer[name])
+
+    def as_dict(self):
+        return dict(removed=self.removed, left=self.left, kept=self.kept)
+
+
+def runs_to_remove(p, found):
+    """Return the runs of this run's volumes, or else those that have no process and are no longer needed."""
+    if p["run_id"]:
+        named = [_runs.Run(p["state_dir"], p["run_id"], volume["name"]) for volume in p["volumes"]]
+        names = frozenset(run.volume for run in named)
+        return named + [run for run in _runs.runs_below(p["state_dir"]) if p["all_volumes"] and run.run_id == p["run_id"] and run.volume not in names]
     ended = []
     for run in _runs.runs_below(p["state_dir"]):
         if run.processes():
             continue
         if awaits_collection(run, p["uncollected_days"]):
-            kept.append("%s: its tables have not been collected yet (playbooks/collect.yml)" % run.path)
+            found.kept.append("%s: its tables have not been collected yet (playbooks/collect.yml)" % run.path)
         else:
             ended.append(run)
     return ended
 
 
-def clean_state(p, check, removed, left, kept):
-    """End the run's processes and remove its state. Returns False if a process remains."""
-    runs = [_runs.Run(p["state_dir"], p["run_id"], p["volume"])] if p["run_id"] else ended_runs(p, kept)
-    ended = True
-    for run in runs:
-        if not check:
-            stuck = run.terminate(p["patience_s"])
-            if stuck:
-                ended = False
-                left.append(
-                    "the tester still hangs in a write (pid %s); it will end and remove its directories when "
-                    "the disk responds" % ", ".join(str(pid) for pid in stuck)
-                )
-        if run.exists() and not p["keep_state"]:
-            removed.append(run.path)
-            if not check:
-                run.remove()
-    return ended
+def clean_state(p, check, runs):
+    """End the processes of runs and remove their state. Returns for each what was found, and whether no process remains."""
+    keep = frozenset(volume["name"] for volume in p["volumes"] if volume["keep_state"])
+    stuck = [[] for dummy in runs] if check else _runs.terminate(runs, p["patience_s"])
+    cleaned = []
+    for run, pids in zip(runs, stuck):
+        found = Found()
+        if pids:
+            found.left.append(
+                "the tester still hangs in a write (pid %s); it will end and remove its directories when "
+                "the disk responds" % ", ".join(str(pid) for pid in pids)
+            )
+        try:
+            if run.exists() and run.volume not in keep:
+                found.removed.append(run.path)
+                if not check:
+                    run.remove()
+        except OSError as error:
+            found.left.append(str(error))
+        cleaned.append((found, not pids))
+    return cleaned
+
+
+def workspace_of(run):
+    """Return the path of the workspace that was noted when a run was started; empty if none was."""
+    path = run.read_start().get("path")
+    return path if isinstance(path, str) and path.startswith("/") else ""
 
 
 def about_to_start(directory, known):
@@ -182,63 +234,121 @@ def run_id_of(directory):
     return run_id if _runs.RUN_NAME.match(run_id) else "<run id>"
 
 
-def clean_workspace(p, check, removed, left, kept, known):
-    for directory in run_directories(p["path"], p["run_id"], p["volume"]):
+def clean_workspace(p, check, known, path, volumes):
+    """Remove the directories of ``volumes`` below the workspace ``path``; returns what was found. The names of the runs in ``known`` are on this host."""
+    found = Found()
+    for directory in run_directories(path, p["run_id"], volumes):
         if in_use(directory):
             if p["run_id"]:
-                left.append("%s is in use" % directory)
+                found.left.append("%s is in use" % directory)
             continue
         if not p["run_id"] and about_to_start(directory, known):
-            kept.append(
+            found.kept.append(
                 "%s: created within the last hour by a run that may be about to start. If its controller is lost, remove it with "
                 "playbooks/cleanup.yml -e cleanup_run_id=%s" % (directory, run_id_of(directory))
             )
             continue
         if check:
-            removed.append(directory)
+            found.removed.append(directory)
         else:
-            gone, remaining = _workspace.remove(p["path"], directory)
-            removed.extend(gone)
-            left.extend(remaining)
-    if not check and p["path"]:
-        gone, remaining = _workspace.remove(p["path"], os.path.join(p["path"], "none"))
-        removed.extend(gone)
-        left.extend(remaining)
+            gone, remaining = _workspace.remove(path, directory)
+            found.removed.extend(gone)
+            found.left.extend(remaining)
+    if not check and path:
+        gone, remaining = _workspace.remove(path, os.path.join(path, "none"))
+        found.removed.extend(gone)
+        found.left.extend(remaining)
+    return found.as_dict()
+
+
+def clean_place(p, check, known, place):
+    """Return what was found on one file system, and how long its volumes were limited if that is asked for. It may never answer."""
+    counters = _volume_counters.read_below(place["path"]) if place["volume_counters"] else []
+    found = Found().as_dict() if place["stuck"] else clean_workspace(p, check, known, place["path"], place["volumes"])
+    return dict(found, volume_counters=counters)
+
+
+def places(p, runs, stuck):
+    """Return the workspaces to clean up, each once, with the names of their volumes. ``stuck`` are the names of those with a process that remains."""
+    found = {}
+    noted = [dict(name=run.volume, path=workspace_of(run), volume_counters=False) for run in runs]
+    for volume in p["volumes"] + noted:
+        if volume["path"]:
+            place = found.setdefault(volume["path"], dict(path=volume["path"], volumes=[], volume_counters=False, stuck=False))
+            place["volumes"] += [volume["name"]] if volume["name"] not in place["volumes"] else []
+            place["volume_counters"] = place["volume_counters"] or volume["volume_counters"]
+            place["stuck"] = place["stuck"] or volume["name"] in stuck
+    return list(found.values())
+
+
+def with_error(place, answer):
+    if not isinstance(answer, _time_limit.TimeLimitError):
+        return answer
+    left = "%s: %s" % (place["path"], answer)
+    if isinstance(answer, _time_limit.NoAnswerError):
+        left += ": its file system hangs; what this run created there will be removed when it answers"
+    return dict(Found().as_dict(), left=[left], volume_counters=[])
+
+
+def clean(p, check):
+    """Clean up. Returns what was found, and for each volume of the run what concerns it."""
+    found, volumes = Found(), dict((volume["name"], dict(left=[], volume_counters=[])) for volume in p["volumes"])
+    known = _runs.names_below(p["state_dir"])
+    runs = runs_to_remove(p, found)
+    all_places = places(p, runs, ())
+    cleaned = clean_state(p, check, runs)
+    for run, (own, dummy) in zip(runs, cleaned):
+        found.add(own.as_dict())
+        if p["run_id"] and run.volume in volumes:
+            volumes[run.volume]["left"] += own.left
+    stuck = frozenset(run.volume for run, (dummy, ended) in zip(runs, cleaned) if not ended)
+    for place in all_places:
+        place["stuck"] = not stuck.isdisjoint(place["volumes"])
+    # What has begun to remove something is left to end.
+    answers = _time_limit.call_all([partial(clean_place, p, check, known, place) for place in all_places], p["answer_s"], undo=lambda answer: None)
+    for place, answer in zip(all_places, answers):
+        answer = with_error(place, answer)
+        found.add(answer)
+        for name in place["volumes"]:
+            if name in volumes:
+                volumes[name]["left"] += answer["left"]
+                volumes[name]["volume_counters"] = answer["volume_counters"]
+    return dict(found.as_dict(), volumes=volumes)
 
 
 def main():
     module = AnsibleModule(
         argument_spec=dict(
             run_id=dict(type="str", default=""),
-            volume=dict(type="str", required=True),
+            volumes=dict(
+                type="list",
+                elements="dict",
+                default=[],
+                options=dict(
+                    name=dict(type="str", required=True),
+                    path=dict(type="str", default=""),
+                    keep_state=dict(type="bool", default=False),
+                    volume_counters=dict(type="bool", default=False),
+                ),
+            ),
+            all_volumes=dict(type="bool", default=False),
+            defaults=dict(type="dict", default={}),
             state_dir=dict(type="str", required=True),
-            path=dict(type="str", default=""),
-            keep_state=dict(type="bool", default=False),
             uncollected_days=dict(type="int", default=7),
             patience_s=dict(type="float", default=10),
+            answer_s=dict(type="float", default=30),
             user=dict(type="str", default=""),
-            volume_counters=dict(type="bool", default=False),
         ),
         supports_check_mode=True,
     )
     _user.refuse_other(module)
-    removed, left, kept = [], [], []
-    ended = True
-    more = dict(volume_counters=_volume_counters.read_below(module.params["path"])) if module.params["volume_counters"] else {}
     try:
-        known = _runs.names_below(module.params["state_dir"])
-        ended = clean_state(module.params, module.check_mode, removed, left, kept)
+        result = clean(module.params, module.check_mode)
     except (OSError, _runs.RunError) as error:
-        known = []
-        left.append(str(error))
-    try:
-        if ended:
-            clean_workspace(module.params, module.check_mode, removed, left, kept, known)
-    except OSError as error:
-        left.append(str(error))
-    for text in kept:
+        result = dict(removed=[], left=[str(error)], kept=[], volumes={})
+    for text in result["kept"]:
         module.warn("kept: %s" % text)
-    module.exit_json(changed=bool(removed), removed=removed, left=left, kept=kept, **more)
+    module.exit_json(changed=bool(result["removed"]), **result)
 
 
 if __name__ == "__main__":

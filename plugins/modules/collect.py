@@ -13,11 +13,12 @@ DOCUMENTATION = r"""
 module: collect
 short_description: Collect the tables of a run and judge the host
 description:
-  - Reads the finished tables of a run that M(mqops.logdisk.start) started.
+  - Reads the finished tables of a run that M(mqops.logdisk.start) started, of all its volumes.
   - The action plugin compares the tables, and the machine that answers, with the order that M(mqops.logdisk.start) recorded.
-    If the tables differ from the order, or if they come from another machine, the module fails and the tables are kept on the host.
-  - Otherwise the action plugin stores the tables in the run directory on the controller, judges the host and writes its record.
+    If the tables differ from the order, or if they come from another machine, the volume is an error and its tables are kept on the host.
+  - Otherwise the action plugin stores the tables in the run directory on the controller, judges the volume and writes its record.
     The tables themselves are not part of the task's result.
+  - A volume without tables does not concern the others. The module fails if no volume has tables that can be accepted.
   - The tables are kept on the host until M(mqops.logdisk.cleanup) removes them.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -26,6 +27,11 @@ extends_documentation_fragment:
   - mqops.logdisk.run.state_dir
   - mqops.logdisk.run.user
 options:
+  volumes:
+    description: Names of the volumes under test. If the option is left out, the action plugin collects the volumes that the run directory expects of the host.
+    type: list
+    elements: str
+    default: []
   run_path:
     description: The run directory on the controller.
     type: path
@@ -41,16 +47,26 @@ EXAMPLES = r"""
   mqops.logdisk.collect:
     state_dir: ~/.mqops-logdisk
     run_id: 20261121T104935Z-1f0c2a
-    volume: log
+    volumes: [log]
     run_path: reports/20261121T104935Z-1f0c2a
 """
 
 RETURN = r"""
 logdisk:
-  description: The host, the volume and the verdict, with the number of the schema.
+  description: The host, the verdict on each volume and the worst of them, with the number of the schema.
   returned: always
   type: dict
-  sample: {schema: 1, kind: measurement, host: db01, volume: log, verdict: pass}
+  sample: {schema: 1, kind: measurement, host: db01, verdict: pass, volumes: {log: pass}}
+collected:
+  description: Names of the volumes whose tables were stored.
+  returned: success
+  type: list
+  elements: str
+kept:
+  description: Names of the volumes that have finished tables which were not stored.
+  returned: always
+  type: list
+  elements: str
 """
 
 import base64
@@ -88,11 +104,32 @@ def why_dead(run):
     return message or "the tester ended with status %d and without tables" % status
 
 
+def collect(p, volume):
+    """Return the tables of a volume, and what was started, or else an ``error``."""
+    run = _runs.Run(p["state_dir"], p["run_id"], volume)
+    state = run.state()
+    if state == "finished":
+        tables = dict((name, read_table(os.path.join(run.tables_path, name))) for name in _runs.TABLE_NAMES)
+        return dict(state=state, start=run.read_start(), tables=dict((name, content) for name, content in tables.items() if content is not None))
+    if state == "dead":
+        return dict(state=state, error=why_dead(run))
+    if state == "running":
+        return dict(state=state, error="the tester is still running past its deadline and has no tables")
+    return dict(state=state, error="this host has no state of the run %s" % p["run_id"])
+
+
+def collected(p, volume):
+    try:
+        return collect(p, volume)
+    except (OSError, _runs.RunError) as error:
+        return dict(state="unknown", error=str(error))
+
+
 def main():
     module = AnsibleModule(
         argument_spec=dict(
             run_id=dict(type="str", required=True),
-            volume=dict(type="str", required=True),
+            volumes=dict(type="list", elements="str", default=[]),
             user=dict(type="str", default=""),
             state_dir=dict(type="str", required=True),
             run_path=dict(type="path", required=True),
@@ -100,25 +137,7 @@ def main():
     )
     p = module.params
     _user.refuse_other(module)
-    try:
-        run = _runs.Run(p["state_dir"], p["run_id"], p["volume"])
-        state = run.state()
-        if state == "absent":
-            module.fail_json(msg="this host has no state of the run %s" % p["run_id"], state=state)
-        if state == "running":
-            module.fail_json(msg="the tester is still running past its deadline and has no tables", state=state)
-        if state == "dead":
-            module.fail_json(msg=why_dead(run), state=state, exit_status=run.exit_status())
-        tables = dict((name, read_table(os.path.join(run.tables_path, name))) for name in _runs.TABLE_NAMES)
-    except (OSError, _runs.RunError) as error:
-        module.fail_json(msg=str(error))
-    module.exit_json(
-        changed=False,
-        state=state,
-        start=run.read_start(),
-        machine=_machine.identity(),
-        tables=dict((name, content) for name, content in tables.items() if content is not None),
-    )
+    module.exit_json(changed=False, machine=_machine.identity(), volumes=dict((volume, collected(p, volume)) for volume in p["volumes"]))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ __metaclass__ = type
 DOCUMENTATION = r"""
 ---
 module: plan
-short_description: Work out what a sweep will do on a host
+short_description: Work out what a sweep will do on the volumes of a host
 description:
   - Checks the options of a sweep and works out the arguments of the tester, the space and the time that the sweep needs. The host is not contacted.
 version_added: 1.0.0
@@ -28,10 +28,18 @@ options:
     description:
       - What each volume is asked to carry, C(sweep_target) of the role. It is checked and returned as it is.
     type: raw
-  queue_managers:
-    description: Number of queue managers in the workspace.
-    type: int
+  volumes:
+    description: The value of C(workspace_volumes), a list or its text. If it is empty, the host has one volume.
+    type: raw
+  defaults:
+    description: What C(name), C(path), C(queue_managers), C(owner) and C(expect_mount) of a volume fall back to.
+    type: dict
     required: true
+  order:
+    description: V(together) measures all volumes of the host at the same time, V(in_turn) one after the other.
+    type: str
+    choices: [together, in_turn]
+    default: together
   options:
     description: Other options of the tester by name, such as C(alignment). The options that the collection sets itself are refused.
     type: dict
@@ -54,7 +62,10 @@ EXAMPLES = r"""
       sweep_duration: 60
       sweep_file_size: 64M
       sweep_files: 16
-    queue_managers: 2
+    volumes:
+      - {name: log1, path: /var/mqm/log1/logdisk, queue_managers: [QM1, QM2]}
+      - {name: log2, path: /var/mqm/log2/logdisk, queue_managers: [QM3], file_size: 16M}
+    defaults: {name: log, path: /var/tmp/logdisk, queue_managers: [QM1], owner: "", expect_mount: ""}
     options: {alignment: 512}
     profile: mq-log-silver
     profile_dir: roles/gate/files/profiles
@@ -62,14 +73,16 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-arguments:
-  description: Arguments of the tester, without its directories.
+volumes:
+  description:
+    - The plan of each volume. C(arguments) are those of its tester, without its directories.
+    - It starts C(start_offset_s) seconds after the first volume. The other figures are as those of the host.
   returned: success
   type: list
-  elements: str
-  sample: ['--bsize=4096,65536']
+  elements: dict
+  sample: [{name: log1, path: /var/mqm/log1/logdisk, arguments: ['--bsize=4096,65536'], footprint_bytes: 2147483648, start_offset_s: 0}]
 footprint_bytes:
-  description: Size of all test files together.
+  description: Size of all test files of the host together.
   returned: success
   type: int
 sweep_duration:
@@ -77,7 +90,7 @@ sweep_duration:
   returned: success
   type: int
 planned_s:
-  description: Seconds that the steps take.
+  description: Seconds that the steps take, from the start of the first volume to the end of the last one.
   returned: success
   type: float
 certify_s:

@@ -11,9 +11,9 @@ __metaclass__ = type
 DOCUMENTATION = r"""
 ---
 module: record
-short_description: Write the record of a host that was not measured
+short_description: Write the records of a host that was not measured
 description:
-  - Writes a record for this host to the run directory on the controller.
+  - Writes a record for each volume that this host is expected to report to the run directory on the controller.
   - With O(failed_result) the record is of the kind C(error) and contains the verdict and its reason.
     Otherwise it is of the kind C(preflight) and describes what a measurement would do.
 version_added: 1.0.0
@@ -25,24 +25,16 @@ options:
     description: The run directory on the controller.
     type: str
     required: true
-  volume:
-    description: Name of the volume under test.
-    type: str
-    required: true
   failed_result:
-    description: The result of the task that failed.
+    description: The result of the task that failed. A record that already exists is kept.
     type: dict
     default: {}
-  keep_existing:
-    description: Do nothing if a record of this host already exists.
-    type: bool
-    default: false
   plan:
     description: The plan of the sweep, as returned by M(mqops.logdisk.plan).
     type: dict
     default: {}
   workspace:
-    description: The planned workspace.
+    description: The workspace, as returned by M(mqops.logdisk.workspace).
     type: dict
     default: {}
   facts:
@@ -59,14 +51,13 @@ EXAMPLES = r"""
 - name: Record why this host was not measured
   mqops.logdisk.record:
     run_path: "{{ gate_run.path }}"
-    volume: log
     failed_result: "{{ ansible_failed_result }}"
 """
 
 RETURN = r"""
 logdisk:
-  description: The host, the volume, the verdict and its reason, with the number of the schema.
-  returned: always
+  description: The host, the verdict, and the reason for each volume, with the number of the schema.
+  returned: if a record was written
   type: dict
-  sample: {schema: 1, kind: error, host: db07, volume: log, verdict: unreachable, reason: No route to host}
+  sample: {schema: 1, kind: error, host: db07, verdict: unreachable, volumes: {log: No route to host}}
 """

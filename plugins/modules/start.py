@@ -11,14 +11,15 @@ __metaclass__ = type
 DOCUMENTATION = r"""
 ---
 module: start
-short_description: Start the tester in the background
+short_description: Start the testers in the background
 description:
-  - Starts the tester in its own session, so that it keeps running if the connection is closed. A supervising shell stores the
+  - Starts a tester for each volume in its own session, so that it keeps running if the connection is closed. A supervising shell stores the
     exit status of the tester and removes the test directories when the tester has ended.
   - The action plugin first records in the run directory on the controller what is ordered from which machine.
   - Returns at once. Use M(mqops.logdisk.status) to follow the run and M(mqops.logdisk.collect) to collect its tables.
   - Fails if another run uses the same state directory, and names that run. If a run with another state directory measures the same
-    disk, the tester itself refuses to start.
+    disk, the tester itself refuses to start. The testers of one run may share a disk.
+  - A volume whose tester cannot be started does not concern the others. The action plugin writes its record.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -30,38 +31,48 @@ options:
     description: Path of the tester on the host.
     type: str
     required: true
-  arguments:
-    description: Arguments for the tester, without C(--runId), C(--dir), C(--tables) and C(--progress).
+  volumes:
+    description: The volumes under test, each with its own tester.
     type: list
-    elements: str
-    default: []
-  directories:
-    description: The directories under test, one per queue manager.
-    type: list
-    elements: str
+    elements: dict
     required: true
-  run_directory:
-    description: The directory of this run, which contains O(directories).
-    type: str
-    required: true
-  path:
-    description: Path of the workspace, which contains O(run_directory).
-    type: str
-    required: true
-  made_path:
-    description: Whether this run created O(path). If so, O(path) is removed when the run has ended.
-    type: bool
-    default: false
-  deadline_epoch_s:
-    description: Time at which the tester ends in any case, in seconds since the epoch by the host's clock.
-    type: float
-    required: true
-  order:
-    description:
-      - The host, volume and run that the tester is started for, which are stored beside the tables for M(mqops.logdisk.collect).
-      - The action plugin sets this option.
-    type: dict
-    default: {}
+    suboptions:
+      name:
+        description: Name of the volume.
+        type: str
+        required: true
+      arguments:
+        description: Arguments for the tester, without C(--runId), C(--dir), C(--tables) and C(--progress).
+        type: list
+        elements: str
+        default: []
+      directories:
+        description: The directories under test, one per queue manager.
+        type: list
+        elements: str
+        required: true
+      run_directory:
+        description: The directory of this run, which contains O(volumes[].directories).
+        type: str
+        required: true
+      path:
+        description: Path of the workspace, which contains O(volumes[].run_directory).
+        type: str
+        required: true
+      made_path:
+        description: Whether this run created O(volumes[].path). If so, O(volumes[].path) is removed when the run has ended.
+        type: bool
+        default: false
+      deadline_epoch_s:
+        description: Time at which the tester ends in any case, in seconds since the epoch by the host's clock.
+        type: float
+        required: true
+      order:
+        description:
+          - The host, volume and run that the tester is started for, which are stored beside the tables for M(mqops.logdisk.collect).
+          - The action plugin sets this option.
+        type: dict
+        default: {}
   nice:
     description: Niceness of the tester.
     type: int
@@ -85,13 +96,14 @@ EXAMPLES = r"""
   mqops.logdisk.start:
     state_dir: ~/.mqops-logdisk
     run_id: 20261121T104935Z-1f0c2a
-    volume: log
     tester: /home/ansible/.mqops-logdisk/bin/0f3c/logdisk
-    arguments: [--bsize=4K, --duration=60]
-    directories: [/var/tmp/logdisk/logdisk-R-log/QM1]
-    run_directory: /var/tmp/logdisk/logdisk-R-log
-    path: /var/tmp/logdisk
-    deadline_epoch_s: 1795258175.0
+    volumes:
+      - name: log
+        arguments: [--bsize=4K, --duration=60]
+        directories: [/var/tmp/logdisk/logdisk-R-log/QM1]
+        run_directory: /var/tmp/logdisk/logdisk-R-log
+        path: /var/tmp/logdisk
+        deadline_epoch_s: 1795258175.0
 """
 
 RETURN = r"""
@@ -107,10 +119,11 @@ state:
   description: V(running), as M(mqops.logdisk.status) would report it.
   returned: success
   type: str
-progress:
-  description: Empty, because the tester has not reported any progress yet.
+volumes:
+  description: The state of each volume whose tester was started, by its name, as M(mqops.logdisk.status) would report it.
   returned: success
   type: dict
+  sample: {log: {state: running, progress: {}}}
 """
 
 import os
@@ -154,7 +167,7 @@ def remove_old_runs(state_dir, keep_days):
             run.remove()
 
 
-def command(p, run):
+def command(p, volume, run):
     """Return the tester's command line."""
     prefix = ["nice", "-n", str(p["nice"])] if p["nice"] else []
     if p["ionice"]:
@@ -162,32 +175,63 @@ def command(p, run):
     return (
         prefix
         + [p["tester"]]
-        + p["arguments"]
-        + ["--runId=" + p["run_id"], "--dir=" + ",".join(p["directories"]), "--tables=" + run.tables_path, "--progress=" + run.progress_path]
+        + volume["arguments"]
+        + ["--runId=" + p["run_id"], "--dir=" + ",".join(volume["directories"]), "--tables=" + run.tables_path, "--progress=" + run.progress_path]
     )
 
 
-def launch(p, run):
+def launch(p, volume, run, lock):
     """Start the supervising shell in a session of its own. Returns its pid."""
-    return _runs.detach(
-        ["/bin/sh", "-c", SUPERVISOR, "mqops-logdisk", run.path, p["path"], "1" if p["made_path"] else "0", p["run_directory"]] + command(p, run), run.lock()
-    )
+    made = "1" if volume["made_path"] else "0"
+    supervisor = ["/bin/sh", "-c", SUPERVISOR, "mqops-logdisk", run.path, volume["path"], made, volume["run_directory"]]
+    return _runs.detach(supervisor + command(p, volume, run), lock)
+
+
+def start(p, volume, run, lock):
+    """Start the tester of a volume. Returns why it cannot be started, empty if it is."""
+    try:
+        run.create()
+        pid = launch(p, volume, run, lock)
+        kept = dict((key, volume[key]) for key in ("deadline_epoch_s", "path", "run_directory", "order"))
+        run.write_start(dict(kept, pid=pid, started_epoch_s=time.time(), machine=_machine.identity()))
+    except (OSError, _runs.RunError) as error:
+        return str(error)
+    return ""
+
+
+def start_all(p):
+    """Start the testers. Returns for each volume its ``error``, by its name."""
+    runs = [_runs.Run(p["state_dir"], p["run_id"], volume["name"]) for volume in p["volumes"]]
+    _runs.own_directory(runs[0].state_dir)
+    lock = runs[0].lock()
+    try:
+        remove_old_runs(p["state_dir"], p["keep_days"])
+        return dict((volume["name"], dict(error=start(p, volume, run, lock))) for volume, run in zip(p["volumes"], runs))
+    finally:
+        os.close(lock)
 
 
 def main():
     module = AnsibleModule(
         argument_spec=dict(
             run_id=dict(type="str", required=True),
-            volume=dict(type="str", required=True),
             state_dir=dict(type="str", required=True),
             tester=dict(type="str", required=True),
-            arguments=dict(type="list", elements="str", default=[]),
-            directories=dict(type="list", elements="str", required=True),
-            run_directory=dict(type="str", required=True),
-            path=dict(type="str", required=True),
-            made_path=dict(type="bool", default=False),
-            deadline_epoch_s=dict(type="float", required=True),
-            order=dict(type="dict", default={}),
+            volumes=dict(
+                type="list",
+                elements="dict",
+                required=True,
+                options=dict(
+                    name=dict(type="str", required=True),
+                    arguments=dict(type="list", elements="str", default=[]),
+                    directories=dict(type="list", elements="str", required=True),
+                    run_directory=dict(type="str", required=True),
+                    path=dict(type="str", required=True),
+                    made_path=dict(type="bool", default=False),
+                    deadline_epoch_s=dict(type="float", required=True),
+                    order=dict(type="dict", default={}),
+                ),
+            ),
             nice=dict(type="int", default=0),
             ionice=dict(type="str", default=""),
             keep_days=dict(type="int", default=7),
@@ -198,26 +242,12 @@ def main():
     p = module.params
     _user.refuse_other(module)
     if module.check_mode:
-        module.exit_json(changed=True)
+        module.exit_json(changed=True, volumes={})
     try:
-        run = _runs.Run(p["state_dir"], p["run_id"], p["volume"])
-        run.create()
-        remove_old_runs(p["state_dir"], p["keep_days"])
-        pid = launch(p, run)
-        run.write_start(
-            dict(
-                pid=pid,
-                started_epoch_s=time.time(),
-                deadline_epoch_s=p["deadline_epoch_s"],
-                path=p["path"],
-                run_directory=p["run_directory"],
-                order=p["order"],
-                machine=_machine.identity(),
-            )
-        )
+        started = start_all(p)
     except (OSError, _runs.RunError) as error:
         module.fail_json(msg=str(error))
-    module.exit_json(changed=True)
+    module.exit_json(changed=True, volumes=started)
 
 
 if __name__ == "__main__":

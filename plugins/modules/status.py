@@ -13,13 +13,18 @@ DOCUMENTATION = r"""
 module: status
 short_description: Get the state of a run
 description:
-  - Returns the state and the progress of a run that M(mqops.logdisk.start) started.
+  - Returns the state and the progress of a run that M(mqops.logdisk.start) started, for each volume.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
   - mqops.logdisk.run
   - mqops.logdisk.run.state_dir
 options:
+  volumes:
+    description: Names of the volumes under test.
+    type: list
+    elements: str
+    required: true
   wanted:
     description: Whether to contact the host. If V(false), the action plugin returns O(known).
     type: bool
@@ -39,23 +44,25 @@ EXAMPLES = r"""
   mqops.logdisk.status:
     state_dir: ~/.mqops-logdisk
     run_id: 20261121T104935Z-1f0c2a
-    volume: log
+    volumes: [log]
   register: sweep_status
 """
 
 RETURN = r"""
 state:
   description:
-    - C(running), C(finished), C(dead) or C(absent).
-    - C(finished) means that the tables are complete, even if the process has not ended. C(dead) means that the tester ended without tables.
-    - C(unknown) if the host did not answer.
+    - V(running) until all volumes have ended, V(finished) when they have and at least one has tables, or else what the first volume reports.
+    - V(unknown) if the host did not answer.
   returned: success
   type: str
-progress:
-  description: The progress that the tester reports. All values are strings.
+volumes:
+  description:
+    - State and progress of each volume by its name. The progress is what the tester reports. All its values are strings.
+    - The state is C(running), C(finished), C(dead) or C(absent). C(finished) means that the tables are complete, even if the process has not ended.
+      C(dead) means that the tester ended without tables.
   returned: success
   type: dict
-  sample: {state: measuring, percent: "42.9", latency_p99_ns: "1204000"}
+  sample: {log: {state: running, progress: {state: measuring, percent: "42.9", latency_p99_ns: "1204000"}}}
 host:
   description: Name of the host in the inventory.
   returned: success
@@ -74,11 +81,17 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.mqops.logdisk.plugins.module_utils import _runs
 
 
+def status(p, volume):
+    run = _runs.Run(p["state_dir"], p["run_id"], volume)
+    pairs = (item.partition("=") for item in run.read_text("progress", 4096).split() if "=" in item)
+    return dict(state=run.state(), progress=dict((key, value) for key, dummy, value in pairs))
+
+
 def main():
     module = AnsibleModule(
         argument_spec=dict(
             run_id=dict(type="str", required=True),
-            volume=dict(type="str", required=True),
+            volumes=dict(type="list", elements="str", required=True),
             state_dir=dict(type="str", required=True),
             wanted=dict(type="bool", default=True),
             known=dict(type="dict", default={}),
@@ -87,12 +100,10 @@ def main():
     )
     p = module.params
     try:
-        run = _runs.Run(p["state_dir"], p["run_id"], p["volume"])
-        pairs = (item.partition("=") for item in run.read_text("progress", 4096).split() if "=" in item)
-        result = dict(state=run.state(), progress=dict((key, value) for key, dummy, value in pairs))
+        volumes = dict((volume, status(p, volume)) for volume in p["volumes"])
     except (OSError, _runs.RunError) as error:
         module.fail_json(msg=str(error))
-    module.exit_json(changed=False, **result)
+    module.exit_json(changed=False, volumes=volumes)
 
 
 if __name__ == "__main__":

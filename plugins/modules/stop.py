@@ -13,7 +13,7 @@ DOCUMENTATION = r"""
 module: stop
 short_description: Stop a running certification on a host
 description:
-  - Asks the tester to end and waits until it has written the tables of what it measured. The tables are kept for M(mqops.logdisk.collect).
+  - Asks the testers of all volumes to end and waits until they have written the tables of what they measured. The tables are kept for M(mqops.logdisk.collect).
   - If the playbook that started the certification is still running, it collects the tables itself.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -48,7 +48,7 @@ stopped:
   type: list
   elements: str
 stuck:
-  description: IDs of the runs whose tester did not end in time, usually because a write hangs.
+  description: IDs of the runs of which a tester did not end in time, usually because a write hangs.
   returned: success
   type: list
   elements: str
@@ -58,6 +58,11 @@ import time
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.mqops.logdisk.plugins.module_utils import _runs, _user
+
+
+def ids(runs):
+    """Return the IDs of runs, which have a state for each volume, once."""
+    return sorted({run.run_id for run in runs})
 
 
 def wait_for_tables(runs, patience_s):
@@ -84,10 +89,10 @@ def main():
             for run in runs:
                 run.ask_to_end()
             wait_for_tables(runs, p["patience_s"])
-        stuck = [] if module.check_mode else [run.run_id for run in runs if run.state() == "running"]
+        stuck = [] if module.check_mode else ids(run for run in runs if run.state() == "running")
     except (OSError, _runs.RunError) as error:
         module.fail_json(msg=str(error))
-    module.exit_json(changed=bool(runs), stopped=[run.run_id for run in runs if run.run_id not in stuck], stuck=stuck)
+    module.exit_json(changed=bool(runs), stopped=[run_id for run_id in ids(runs) if run_id not in stuck], stuck=stuck)
 
 
 if __name__ == "__main__":

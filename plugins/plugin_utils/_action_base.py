@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure
@@ -112,6 +113,18 @@ class RemoteAction(ActionBase):
         if self._discovered_interpreter_key:
             kept["ansible_facts"] = {self._discovered_interpreter_key: self._discovered_interpreter}
         return kept
+
+
+def as_dict(value: Any) -> dict[str, Any]:
+    """Return ``value`` if it is a dict, else an empty one: a host can send anything."""
+    return value if isinstance(value, dict) else {}
+
+
+def of_volumes(answer: Mapping[str, Any], volumes: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Return what a host answered for each of the ``volumes``, with an ``error`` that is empty if nothing is wrong."""
+    answers = as_dict(answer.get("volumes"))
+    found = {name: as_dict(answers.get(name)) or {"error": "the host did not answer for this volume"} for name in volumes}
+    return {name: {**each, "error": one_line(str(each.get("error") or ""))[:1000]} for name, each in found.items()}
 
 
 def failure_reason(result: dict[str, Any]) -> str:

@@ -94,11 +94,13 @@ def test_a_hung_write(start: Start, disk: str, hang: str, release: str) -> None:
 
 
 def test_a_frozen_host_ends(start: Start) -> None:
-    bed = start(HostSpec("h1"), HostSpec("h2", disk="slow"))
+    bed = start(HostSpec("h1", more=("/log1", "/log2")), HostSpec("h2", disk="slow"))
     bed["h1"].freeze()
+    bed["h1"].freeze("/log2")
     bed["h2"].set_pause(True)
     for host in bed:
         bed.ssh(host, f"{WRITE} </dev/null >/dev/null 2>&1 &")
+    bed.ssh(bed["h1"], "touch /log1/file && (touch /log2/file </dev/null >/dev/null 2>&1 &)")
     bed.down()
     assert reaper.leftovers(bed.settings) == []
 

@@ -20,9 +20,11 @@ def reap(settings: Settings) -> None:
     pids = {pid for name in spaces for pid in namespace_pids(name)} | helpers(settings)
     for control in settings.state.glob("h*/disk"):
         disk.SlowDisk(control).heal()  # what waits for a paused disk ends only with the pause, thawing too
+    devices = loop_devices(settings)
     for pid in pids:
-        with suppress(OSError):
-            disk.thaw(Path(f"/proc/{pid}/root/fut"))  # a frozen file system would outlive its mount
+        for mount_point in mounts_of(pid, devices):
+            with suppress(OSError):
+                disk.thaw(mount_point)  # a frozen file system would outlive its mount
     for pid in pids:
         processes.kill(pid, signal.SIGKILL)
     for name in interfaces(settings):
@@ -67,6 +69,17 @@ def namespace_pids(name: str) -> list[int]:
 
 def interfaces(settings: Settings) -> list[str]:
     return [name for name in os.listdir("/sys/class/net") if _ours(settings, name)]
+
+
+def mounts_of(pid: int, devices: list[str]) -> list[Path]:
+    """Where a process sees the file systems on some devices, from outside."""
+    found = []
+    with suppress(OSError):
+        for line in Path(f"/proc/{pid}/mounts").read_text().splitlines():
+            device, mount_point = line.split()[:2]
+            if device in devices:
+                found.append(Path(f"/proc/{pid}/root{mount_point}"))
+    return found
 
 
 def helpers(settings: Settings) -> set[int]:

@@ -14,6 +14,7 @@ from typing import Any
 from ansible import constants
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import ENDED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
 
 LINE_INTERVAL_S = 30.0
 """If the output is not a terminal, a line is printed at most this often."""
@@ -48,17 +49,20 @@ def is_json(stdout_callback: str | None) -> bool:
 
 def fleet_line(statuses: Mapping[str, Mapping[str, Any]], left_s: float) -> str:
     """Return the fleet's progress as one line. ``statuses`` holds the last status of each host, which is untrusted;
-    ``left_s`` is the time to the expected end."""
-    done = sum(status.get("state") in ENDED for status in statuses.values())
-    percent = [100.0 if status.get("state") in ENDED else _number(status, "percent") or 0.0 for status in statuses.values()]
-    parts = [f"{done}/{len(statuses)} hosts done", f"{math.floor(sum(percent) / max(1, len(percent)))} %"]
+    ``left_s`` is the time to the expected end. If a host has several volumes, volumes are counted."""
+    volumes = {(host, name): volume for host, status in statuses.items() for name, volume in status["volumes"].items()}
+    several = len(volumes) > len(statuses)
+    done = sum(volume["state"] in ENDED for volume in volumes.values())
+    percent = [100.0 if volume["state"] in ENDED else _number(volume, "percent") or 0.0 for volume in volumes.values()]
+    parts = [f"{done}/{len(volumes)} {'volumes' if several else 'hosts'} done", f"{math.floor(sum(percent) / max(1, len(percent)))} %"]
     parts.append(f"{math.ceil(left_s)} s left" if left_s > 0 else "finishing")
     silent = sum(status.get("state") == "unknown" for status in statuses.values())
     if silent:
         parts.append(f"{silent} did not answer")
-    worst = max(((_number(status, "latency_p99_ns") or 0.0, name) for name, status in statuses.items()), default=(0.0, ""))
+    worst = max(((_number(volume, "latency_p99_ns") or 0.0, label) for label, volume in volumes.items()), default=(0.0, ("", "")))
     if worst[0] > 0:
-        parts.append(f"worst p99 so far {_units.format_duration(worst[0])} on {worst[1]}")
+        host, name = worst[1]
+        parts.append(f"worst p99 so far {_units.format_duration(worst[0])} on {host_label(host, name) if len(statuses[host]['volumes']) > 1 else host}")
     return "logdisk: " + ", ".join(parts)
 
 
@@ -80,8 +84,8 @@ def _rewrite(display: Any, line: str) -> None:
     display.display("\r\033[K" + line, newline=False, screen_only=True)
 
 
-def _number(status: Mapping[str, Any], key: str) -> float | None:
-    progress = status.get("progress")
+def _number(volume: Mapping[str, Any], key: str) -> float | None:
+    progress = volume.get("progress")
     try:
         number = float(progress[key]) if isinstance(progress, Mapping) else None
     except (KeyError, TypeError, ValueError):

@@ -9,20 +9,48 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import ENDED
+
+FINISHED, UNKNOWN, RUNNING = "finished", "unknown", "running"
+
 
 def host_status(host: str, run_id: str, answer: Mapping[str, Any]) -> dict[str, Any]:
     """Return the status of a host from its answer, which is untrusted.
 
     A template collects the statuses of all hosts. Nothing that a host sends may keep it from becoming a list, so only text is kept.
     """
-    progress = answer.get("progress")
+    volumes = _dict(answer.get("volumes"))
     status = {
         "host": host,
         "run_id": run_id,
-        "state": str(answer.get("state")),
-        "progress": {str(key): str(value) for key, value in progress.items()} if isinstance(progress, Mapping) else {},
+        "state": "",
+        "volumes": {str(name): _volume_status(_dict(volume)) for name, volume in volumes.items()},
         "reason": str(answer.get("reason") or ""),
     }
+    status["state"] = _state([volume["state"] for volume in status["volumes"].values()])
     if "ansible_facts" in answer:  # the interpreter that Ansible itself found on the host
         status["ansible_facts"] = answer["ansible_facts"]
     return status
+
+
+def unanswered(known: Mapping[str, Any], reason: str) -> dict[str, Any]:
+    """Return the status of a host that did not answer: what has not ended is unknown."""
+    volumes = {name: volume if volume["state"] in ENDED else {**volume, "state": UNKNOWN} for name, volume in known["volumes"].items()}
+    return {**known, "state": _state([volume["state"] for volume in volumes.values()]), "volumes": volumes, "reason": reason}
+
+
+def _volume_status(volume: Mapping[str, Any]) -> dict[str, Any]:
+    progress = _dict(volume.get("progress"))
+    return {"state": str(volume.get("state")), "progress": {str(key): str(value) for key, value in progress.items()}}
+
+
+def _state(states: list[str]) -> str:
+    """Return the state of a host: it runs until all of its volumes have ended."""
+    going_on = [state for state in states if state not in ENDED]
+    if going_on or not states:
+        return UNKNOWN if UNKNOWN in going_on or not states else RUNNING
+    return FINISHED if FINISHED in states else states[0]
+
+
+def _dict(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

@@ -7,10 +7,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import yaml
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DISK_SHARED_WITH
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
 VARIABLE = "workspace_volumes"
@@ -19,6 +20,7 @@ VARIABLES = {
     "path": "workspace_path",
     "queue_managers": "workspace_queue_managers",
     "owner": "workspace_owner",
+    "expect_mount": "workspace_expect_mount",
     "file_size": "sweep_file_size",
     "files": "sweep_files",
     "block_sizes": "sweep_block_sizes",
@@ -26,7 +28,7 @@ VARIABLES = {
 }
 """The keys of a volume, and the variable that each falls back to."""
 
-OF_THE_WORKSPACE = ("name", "path", "queue_managers", "owner")
+OF_THE_WORKSPACE = ("name", "path", "queue_managers", "owner", "expect_mount")
 """The keys that every volume has in the end. What the others fall back to belongs to the sweep."""
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z")
@@ -56,6 +58,16 @@ def in_terms_of(volume: Mapping[str, Any], message: str) -> str:
     for key in volume["sets"]:
         message = re.sub(rf"\b{VARIABLES[key]}\b", f"{VARIABLE}: {volume['name']}: {key}", message)
     return message
+
+
+def sharing_facts(layouts: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
+    """Return by the name of each volume, if it shares a disk with others, the fact that says with which. ``layouts`` hold ``name`` and ``disks`` of each."""
+    facts = {}
+    for volume in layouts:
+        others = [other["name"] for other in layouts if other is not volume and not set(map(str, volume["disks"])).isdisjoint(map(str, other["disks"]))]
+        if others:
+            facts[volume["name"]] = {DISK_SHARED_WITH: " ".join(others)}
+    return facts
 
 
 def _items(given: Any) -> list[Any]:
@@ -95,7 +107,8 @@ def _checked(volume: dict[str, Any]) -> dict[str, Any]:
 
 def _complete(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
     volume = {**{key: defaults[key] for key in OF_THE_WORKSPACE}, **given}
-    return {**volume, "queue_managers": _names(volume["queue_managers"]), "owner": str(volume["owner"] or ""), "sets": list(given)}
+    texts = {key: str(volume[key] or "") for key in ("owner", "expect_mount")}
+    return {**volume, **texts, "queue_managers": _names(volume["queue_managers"]), "sets": list(given)}
 
 
 def _names(value: Any) -> list[str]:

@@ -272,7 +272,7 @@ def measurement(
     record = replace(
         _blank(run, host, volume, kinds.MEASUREMENT, {**facts, **identity, "tester_version": tables.run.get("version")}),
         workspace=workspace,
-        notes=[*clock_notes(facts), *unsteady_notes(tables), *plateau_notes(tables)],
+        notes=[*clock_notes(facts), *sharing_notes(facts), *unsteady_notes(tables), *plateau_notes(tables)],
         load_unit=tables.run.get("load_unit", ""),
         tester={
             "exit_status": tables.exit_status,
@@ -318,6 +318,12 @@ def clock_notes(facts: Mapping[str, Any]) -> list[str]:
     if isinstance(offset_s, (int, float)) and isinstance(error_s, (int, float)) and abs(offset_s) > max(CLOCK_BOUND_S, error_s):
         return [f"Its clock differs from the controller's by {offset_s:+.1f} s (accurate to {error_s:.1f} s). Its start was corrected by that"]
     return []
+
+
+def sharing_notes(facts: Mapping[str, Any]) -> list[str]:
+    """Return a sentence if other volumes of the host were measured on the same disk at the same time."""
+    others = ", ".join(str(facts.get(kinds.DISK_SHARED_WITH) or "").split())
+    return [f"Other volumes of this host were measured on the same disk at the same time, and each took a part of what it can do: {others}"] if others else []
 
 
 def collection_version() -> str:

@@ -13,6 +13,8 @@ from typing import Any
 
 SCHEMA_VERSION = 1
 DEFAULT_VOLUME = "log"
+DISK_SHARED_WITH = "disk_shared_with_volumes"
+"""The fact that names the volumes of the same host on the same disk that were measured at the same time."""
 
 MEASUREMENT = "measurement"
 ERROR = "error"

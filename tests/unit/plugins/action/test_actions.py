@@ -14,7 +14,7 @@ import pytest
 from ansible.errors import AnsibleConnectionFailure
 from ansible_collections.mqops.logdisk.plugins.action import cleanup, collect, gate, open_run, probe, record, verify
 from ansible_collections.mqops.logdisk.plugins.callback import report
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, failure, failure_reason, one_line
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, as_dict, failure, failure_reason, one_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import order as _order
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester import sources as _sources
@@ -46,11 +46,12 @@ def answer_of(order, **run_keys):
     options = {**order["options"], "option_run_id": order["run_id"], "hostname": "db07", "start_time_epoch_s": 1000.5, "directory_1": "/d/QM1", **run_keys}
     tables = fabricate.tables(fabricate.sweep_rows((4096,)), **options)
     machine = order["machine"]
-    return {
+    sent = {
+        "state": "finished",
         "tables": {name: packed(content) for name, content in tables.items()},
-        "machine": machine,
         "start": {"order": _order.names(order), "machine": machine},
     }
+    return {"machine": machine, "volumes": {order["volume"]: sent}}
 
 
 @pytest.fixture
@@ -63,7 +64,9 @@ def ordered(tmp_path):
 
 
 def collected(directory, answer):
-    return action(collect, answer, run_path=directory.path, volume="log").take_in(answer, {"inventory_hostname": "h7"})
+    plugin = action(collect, answer, run_path=directory.path)
+    plugin._task.args["volumes"] = plugin.prepare({}, {"inventory_hostname": "h7"})["volumes"]
+    return plugin.take_in(answer, {"inventory_hostname": "h7"})
 
 
 def test_what_was_ordered_is_filed_with_what_is_known_of_it(ordered):
@@ -90,8 +93,11 @@ def test_what_was_ordered_is_filed_with_what_is_known_of_it(ordered):
 def test_what_was_not_ordered_is_not_filed(ordered, changes, run_keys, reason):
     directory, order = ordered
     directory.write_order(order)
-    result = collected(directory, {**answer_of(order, **run_keys), **changes})
-    assert result["failed"] and result["logdisk"]["reason"].startswith(reason)
+    answer = answer_of(order, **run_keys)
+    answer["machine"] = changes.get("machine", answer["machine"])
+    answer["volumes"]["log"].update((key, value) for key, value in changes.items() if key != "machine")
+    result = collected(directory, answer)
+    assert result["failed"] and result["logdisk"]["reason"].startswith(reason) and result["kept"] == ["log"]
     assert directory.records() == []
 
 
@@ -102,9 +108,31 @@ def test_tables_that_nobody_ordered_are_not_filed(ordered):
     assert directory.records() == []
 
 
+def test_a_volume_without_tables_costs_its_neighbour_nothing(ordered):
+    directory, order = ordered
+    directory.write_volumes("h7", [{"name": "log"}, {"name": "dead"}, {"name": "odd"}, {"name": "silent"}, {"name": "refused"}])
+    directory.write_record(fabricate.failed("h7", "error", "workspace", "no space", "refused"))
+    directory.write_order(order)
+    directory.write_order({**order, "volume": "odd"})
+    answer = answer_of(order)
+    answer["volumes"]["dead"] = {"state": "dead", "error": "signal\x1b 9"}
+    answer["volumes"]["odd"] = answer["volumes"]["log"]
+    answer["volumes"]["refused"] = {"state": "absent", "error": "this host has no state of the run"}
+    result = collected(directory, answer)
+    assert (result["collected"], result["kept"]) == (["log"], ["odd", "silent"])
+    verdicts = dict.fromkeys(("dead", "odd", "silent", "refused"), "error")
+    assert result["logdisk"]["volumes"] == {**verdicts, "log": "inconclusive"} and result["logdisk"]["verdict"] == "error"
+    reasons = {record.volume: record.reasons[0] for record in directory.records() if record.verdict == "error"}
+    assert reasons["dead"] == "collect: signal 9"
+    assert "volume in start.json log instead of odd" in reasons["odd"]
+    assert reasons["silent"] == "collect: the host did not answer for this volume"
+    assert reasons["refused"] == "workspace: no space"
+    assert directory.expected_missing() == []
+
+
 @pytest.mark.parametrize("value, expected", [({"a": 1}, {"a": 1}), (None, {}), ([1], {}), ("x", {})])
 def test_only_a_dict_is_a_dict(value, expected):
-    assert collect.as_dict(value) == expected
+    assert as_dict(value) == expected
 
 
 @pytest.mark.parametrize(
@@ -223,8 +251,8 @@ def test_only_an_action_of_the_controller_names_a_run_directory(action_name, key
 
 
 def test_what_a_host_left_behind_is_told_without_escapes():
-    plugin = action(cleanup, {"removed": [], "left": ["/x\x1b]0;owned\x07\n[WARNING]: all is well"]}, run_id="R", volume="log")
-    plugin.call({}, {"inventory_hostname": "db07"})
+    plugin = action(cleanup, {"removed": [], "left": ["/x\x1b]0;owned\x07\n[WARNING]: all is well"]}, run_id="R", volumes=[])
+    plugin.call(plugin.prepare(dict(plugin._task.args), {"inventory_hostname": "db07"}), {"inventory_hostname": "db07"})
     assert plugin.warned == ["db07: left behind: /x ]0;owned [WARNING]: all is well"]
 
 
@@ -235,13 +263,47 @@ def counters(monotonic_s, limited_us):
 @pytest.mark.parametrize("before, after, limited_s", [(counters(10, 5), counters(20, 4_100_005), 4.1), ([], None, None), (counters(10, 5), [], None)])
 def test_for_how_long_the_volume_was_limited_joins_the_record(tmp_path, before, after, limited_s):
     directory = fabricate.run_directory(tmp_path, {"db07": fabricate.tables()})
-    answer = {"removed": [], "left": [], "volume_counters": after}
-    plugin = action(cleanup, answer, run_id="R", run_path=directory.path, volume="log", volume_counters=before)
-    assert plugin.prepare(dict(plugin._task.args), {}) == {"run_id": "R", "volume": "log", "volume_counters": bool(before)}
-    plugin.call({}, {"inventory_hostname": "db07"})
+    answer = {"removed": [], "left": [], "volumes": {"log": {"left": [], "volume_counters": after}}}
+    made = [{"name": "log", "path": "/a", "facts": {}, "volume_counters": before}]
+    plugin = action(cleanup, answer, run_id="R", run_path=directory.path, volumes=made, keep_state_of=["log"])
+    sent = plugin.prepare(dict(plugin._task.args), {"inventory_hostname": "db07"})
+    assert sent["volumes"] == [{"name": "log", "path": "/a", "keep_state": True, "volume_counters": bool(before)}] and not sent["all_volumes"]
+    plugin.call(sent, {"inventory_hostname": "db07"})
     (record,) = directory.records()
     assert record.facts.get("volume_limits_volume_iops_s") == limited_s
     assert record.verdict == "pass" and len(record.notes) == (1 if limited_s else 0)
+
+
+VOLUME_DEFAULTS = {"name": "log", "path": "/ws", "queue_managers": "QM1", "owner": "", "expect_mount": ""}
+
+
+@pytest.mark.parametrize(
+    "noted, given, only, with_run, expected",
+    [
+        ([], [], [], False, [("log", "/ws")]),
+        ([], '[{"name": "a", "path": "/a"}]', [], False, [("a", "/a")]),
+        ([{"name": "b", "path": "/b"}, {"name": "c"}], [], [], True, [("b", "/b"), ("c", "/ws")]),
+        ([{"name": "b", "path": "/b"}, {"name": "c"}], [], ["c"], True, [("c", "/ws")]),
+        ([], [], ["log"], True, [("log", "/ws")]),
+    ],
+)
+def test_what_is_cleaned_up_is_what_the_run_noted_or_else_what_the_variables_name(tmp_path, noted, given, only, with_run, expected):
+    directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h7"]))
+    if noted:
+        directory.write_volumes("h7", noted)
+    plugin = action(cleanup, {}, volumes=given, defaults=VOLUME_DEFAULTS, run_path=directory.path if with_run else "", only=only)
+    sent = plugin.prepare(dict(plugin._task.args), {"inventory_hostname": "h7"})
+    assert [(volume["name"], volume["path"]) for volume in sent["volumes"]] == expected
+    assert sent["all_volumes"] is not with_run and set(sent) == {"volumes", "all_volumes"}
+
+
+def test_a_host_that_cannot_be_cleaned_up_leaves_its_mark_on_every_volume(tmp_path):
+    directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h7"]))
+    for volume in ("a", "b"):
+        directory.write_record(fabricate.failed("h7", volume=volume))
+    plugin = action(cleanup, AnsibleConnectionFailure("no route"), run_path=directory.path, volumes=[{"name": "a", "path": "/a"}, {"name": "b", "path": "/b"}])
+    plugin.call(plugin.prepare(dict(plugin._task.args), {"inventory_hostname": "h7"}), {"inventory_hostname": "h7"})
+    assert [record.leftovers for record in directory.records()] == [["could not clean up: no route"]] * 2
 
 
 DEFAULTS = {"sweep_duration": 60, "sweep_files": 16, "gate_report_dir": "reports"}

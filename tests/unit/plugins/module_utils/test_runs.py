@@ -71,7 +71,7 @@ def test_a_tester_is_ended_even_where_it_does_not_listen(run, stubborn):
     try:
         end = time.time() + 20
         while run.processes() and time.time() < end:
-            run.terminate(0.2)
+            _runs.terminate([run], 0.2)
             process.poll()
         assert process.wait(timeout=10) != 0
     finally:
@@ -104,6 +104,7 @@ def test_a_detached_process_has_a_session_of_its_own_and_only_the_lock(run, tmp_
         assert os.getsid(pid) == pid and os.readlink("/proc/%d/cwd" % pid) == "/"
         links = [os.readlink("/proc/%d/fd/%s" % (pid, name)) for name in os.listdir("/proc/%d/fd" % pid)]
         assert sorted(set(links)) == sorted(["/dev/null", os.path.join(run.state_dir, "lock")])
+        os.close(lock)
         with pytest.raises(_runs.RunError):
             run.lock()
     finally:
@@ -113,10 +114,10 @@ def test_a_detached_process_has_a_session_of_its_own_and_only_the_lock(run, tmp_
     os.close(run.lock())
 
 
-def test_a_second_volume_of_the_same_run_is_told_so(run):
+def test_a_second_name_of_the_same_machine_is_told_so(run):
     descriptor = run.lock()
     for act in (run.create, _runs.Run(run.state_dir, run.run_id, "data").lock):
-        with pytest.raises(_runs.RunError, match="another name or volume"):
+        with pytest.raises(_runs.RunError, match="under another name:"):
             act()
     os.close(descriptor)
 

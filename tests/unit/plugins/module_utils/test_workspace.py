@@ -28,8 +28,8 @@ def make(path, names=("QM1",), owner="", allow=()):
     return _workspace.make(plan, RUN, owner, allow)
 
 
-def preflight(path, footprint=1 << 20, reserve=0, allow=(), **more):
-    return _workspace.Preflight(str(path), footprint, reserve, allow, **more)
+def preflight(path, allow=(), **more):
+    return _workspace.Preflight(str(path), allow, **more)
 
 
 @pytest.mark.parametrize("name, folder", [("QM1", "QM1"), ("a/b", "a&b"), ("..", "!!"), ("QM.PROD%1", "QM!PROD%1")])
@@ -323,7 +323,36 @@ def test_a_directory_that_others_can_change_is_refused(tmp_path, mode, refused):
 
 @pytest.mark.parametrize("footprint, reserve, refused", [(1 << 20, 0, False), (1 << 60, 0, True), (1, 1 << 60, True), (1, 0.9999, True)])
 def test_what_does_not_fit_with_its_reserve_is_refused(tmp_path, footprint, reserve, refused):
-    assert any("free" in text for text in preflight(tmp_path, footprint, reserve).refusals) is refused
+    facts = preflight(tmp_path).facts
+    assert [" free, but the test needs " in text for text in _workspace.space_refusals({"log": footprint}, {"log": facts}, reserve).values()] == [
+        True
+    ] * refused
+
+
+MIB = 1 << 20
+SPACE = {"device_number": "8:1", "mount_point": "/a", "filesystem_free_bytes": 100 * MIB, "filesystem_size_bytes": 200 * MIB}
+OTHER = {**SPACE, "device_number": "8:2", "mount_point": "/b"}
+
+
+@pytest.mark.parametrize(
+    "needed_mib, facts, reserve, refused",
+    [
+        ((60, 60), (SPACE, OTHER), 0, []),
+        ((50, 50), (SPACE, SPACE), 0, []),
+        ((60, 60), (SPACE, SPACE), 0, ["log0", "log1"]),
+        ((45, 46), (SPACE, SPACE), 0.05, ["log0", "log1"]),
+        ((45, 45), (SPACE, SPACE), 0.05, []),
+        ((60, 60, 60), (SPACE, OTHER, SPACE), 0, ["log0", "log2"]),
+        ((60, 60), ({**SPACE, "device_number": None}, {**OTHER, "device_number": None}), 0, []),
+        ((101, 1), (SPACE, OTHER), 0, ["log0"]),
+    ],
+)
+def test_volumes_on_one_file_system_must_fit_there_together(needed_mib, facts, reserve, refused):
+    names = ["log%d" % number for number in range(len(facts))]
+    found = _workspace.space_refusals({name: mib * MIB for name, mib in zip(names, needed_mib)}, dict(zip(names, facts)), reserve)
+    assert sorted(found) == refused
+    together = ["the tests of the volumes %s together need" % ", ".join(refused)] if len(refused) > 1 else ["the test needs"]
+    assert all(text.startswith("/a has 100 MiB free, but %s" % together[0]) for text in found.values())
 
 
 def test_a_queue_managers_files_are_refused(tmp_path):

@@ -22,18 +22,18 @@ DAY_S = 86400
 def options(tmp_path):
     return {
         "run_id": "",
-        "volume": "log",
+        "volumes": [{"name": "log", "path": str(tmp_path / "ws"), "keep_state": False, "volume_counters": False}],
+        "all_volumes": False,
         "state_dir": str(tmp_path / "state"),
-        "path": str(tmp_path / "ws"),
-        "keep_state": False,
         "uncollected_days": 7,
         "patience_s": 0.1,
+        "answer_s": 10,
     }
 
 
-def ended_run(options, finished, age_s=0):
+def ended_run(options, finished, age_s=0, volume="log"):
     """Make the state of a run without a process."""
-    run = _runs.Run(options["state_dir"], RUN, "log")
+    run = _runs.Run(options["state_dir"], RUN, volume)
     run.create()
     if finished:
         table = os.path.join(run.tables_path, "run.csv")
@@ -55,46 +55,68 @@ def ended_run(options, finished, age_s=0):
 )
 def test_finished_tables_wait_to_be_collected(options, finished, age_s, days, stays):
     run = ended_run(options, finished, age_s)
-    removed, left, kept = [], [], []
-    assert cleanup.clean_state({**options, "uncollected_days": days}, False, removed, left, kept)
+    found = cleanup.clean({**options, "uncollected_days": days}, False)
     assert run.exists() is stays
-    assert (bool(kept), bool(removed), left) == (stays, not stays, [])
+    assert (bool(found["kept"]), bool(found["removed"]), found["left"]) == (stays, not stays, [])
 
 
-def test_a_named_run_goes_whatever_it_holds(options):
-    run = ended_run(options, finished=True)
-    assert cleanup.clean_state({**options, "run_id": RUN}, False, [], [], [])
-    assert not run.exists()
+@pytest.mark.parametrize("keep, all_volumes, stay", [([], False, ["b"]), (["log"], False, ["b", "log"]), ([], True, [])])
+def test_a_named_run_goes_whatever_it_holds(options, keep, all_volumes, stay):
+    runs = {volume: ended_run(options, finished=True, volume=volume) for volume in ("log", "b")}
+    (volume,) = options["volumes"]
+    cleanup.clean({**options, "run_id": RUN, "all_volumes": all_volumes, "volumes": [{**volume, "keep_state": volume["name"] in keep}]}, False)
+    assert sorted(volume for volume, run in runs.items() if run.exists()) == stay
 
 
-def made(options):
-    return _workspace.make(_workspace.layout(options["path"], RUN, "log", ["QM1"]), RUN, "")["run_directory"]
+def made(path, volume="log"):
+    return _workspace.make(_workspace.layout(str(path), RUN, volume, ["QM1"]), RUN, "")["run_directory"]
 
 
 @pytest.mark.parametrize("known, age_s, stays", [(False, 0, True), (False, 7200, False), (True, 0, False)])
-def test_the_workspace_of_a_run_that_is_about_to_start_stays(options, known, age_s, stays):
-    directory = made(options)
+def test_the_workspace_of_a_run_that_is_about_to_start_stays(options, tmp_path, known, age_s, stays):
+    directory = made(tmp_path / "ws")
+    if known:
+        ended_run(options, finished=False)
     os.utime(directory, (time.time() - age_s, time.time() - age_s))
-    removed, left, kept = [], [], []
-    cleanup.clean_workspace(options, False, removed, left, kept, ["%s-log" % RUN] if known else [])
+    found = cleanup.clean(options, False)
     assert os.path.isdir(directory) is stays
-    assert (bool(kept), left) == (stays, [])
-    assert not stays or kept[0].endswith("-e cleanup_run_id=" + RUN)
+    assert (bool(found["kept"]), found["left"]) == (stays, [])
+    assert not stays or found["kept"][0].endswith("-e cleanup_run_id=" + RUN)
 
 
-def test_advice_to_copy_holds_nothing_that_a_shell_would_run(options):
-    directory = made(options)
+def test_what_a_run_noted_is_cleaned_up_although_nobody_names_it(options, tmp_path):
+    run = ended_run(options, finished=False, volume="b")
+    run.write_start({"path": str(tmp_path / "elsewhere")})
+    directory = made(tmp_path / "elsewhere", "b")
+    assert cleanup.clean({**options, "volumes": []}, False)["removed"] == [run.path, directory, str(tmp_path / "elsewhere")]
+
+
+def test_a_file_system_that_does_not_answer_costs_its_neighbour_nothing(options, tmp_path, monkeypatch):
+    directories = {volume: made(tmp_path / volume, volume) for volume in ("log", "b")}
+    volumes = [{**options["volumes"][0], "name": volume, "path": str(tmp_path / volume)} for volume in directories]
+    remove = _workspace.remove
+    monkeypatch.setattr(_workspace, "remove", lambda path, *more: time.sleep(3 if path == str(tmp_path / "b") else 0) or remove(path, *more))
+    found = cleanup.clean({**options, "run_id": RUN, "volumes": volumes, "answer_s": 1}, False)
+    assert not os.path.exists(directories["log"])
+    assert {name: len(volume["left"]) for name, volume in found["volumes"].items()} == {"log": 0, "b": 1}
+    assert found["left"] == found["volumes"]["b"]["left"]
+    assert found["left"][0].startswith("%s: no answer within 1 s: its file system hangs" % (tmp_path / "b"))
+    end = time.time() + 20
+    while os.path.exists(directories["b"]) and time.time() < end:  # what hangs finishes its work when the disk answers
+        time.sleep(0.05)
+    assert not os.path.exists(directories["b"])
+
+
+def test_advice_to_copy_holds_nothing_that_a_shell_would_run(tmp_path):
+    directory = made(tmp_path / "ws")
     mark = os.path.join(directory, _marks.MARK_NAME)
     with open(mark, "w") as stream:
         json.dump({"kind": _marks.MARK_KIND, "role": "run", "run_id": "x; reboot"}, stream)
     assert cleanup.run_id_of(directory) == "<run id>"
 
 
-def test_check_mode_removes_nothing(options):
-    directory = made(options)
+def test_check_mode_removes_nothing(options, tmp_path):
+    directory = made(tmp_path / "ws")
     run = ended_run(options, finished=False)
-    removed = []
-    cleanup.clean_state(options, True, removed, [], [])
-    cleanup.clean_workspace(options, True, removed, [], [], _runs.names_below(options["state_dir"]))
-    assert removed == [run.path, directory]
+    assert cleanup.clean(options, True)["removed"] == [run.path, directory]
     assert run.exists() and os.path.isdir(directory)

@@ -7,17 +7,24 @@ from __future__ import annotations
 import ast
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import host_status
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import ENDED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import host_status, unanswered
+
+
+def volumes(answer):
+    return {"volumes": {"log": answer}}
 
 
 @pytest.mark.parametrize(
     "answer",
     [
         {},
-        {"state": None, "progress": None},
-        {"state": float("nan"), "progress": {"percent": float("inf")}},
-        {"state": ["running"], "progress": {1: {"a": float("nan")}}, "more": float("nan")},
-        {"state": "running", "progress": "x", "host": "other", "run_id": "other", "failed": True},
+        {"volumes": None},
+        {"volumes": {1: "x", "b": None}},
+        volumes({"state": None, "progress": None}),
+        volumes({"state": float("nan"), "progress": {"percent": float("inf")}}),
+        volumes({"state": ["running"], "progress": {1: {"a": float("nan")}}, "more": float("nan")}),
+        {**volumes({"state": "running", "progress": "x"}), "host": "other", "run_id": "other", "failed": True},
     ],
 )
 def test_no_answer_keeps_the_statuses_of_a_fleet_from_being_a_list(answer):
@@ -28,11 +35,27 @@ def test_no_answer_keeps_the_statuses_of_a_fleet_from_being_a_list(answer):
 
 
 def test_a_status_is_what_the_host_answers():
-    progress = {"percent": "42.9"}
-    assert host_status("db07", "R", {"state": "running", "progress": progress}) == {
-        "host": "db07",
-        "run_id": "R",
-        "state": "running",
-        "progress": progress,
-        "reason": "",
-    }
+    answer = {"state": "running", "progress": {"percent": "42.9"}}
+    assert host_status("db07", "R", volumes(answer)) == {"host": "db07", "run_id": "R", "state": "running", "volumes": {"log": answer}, "reason": ""}
+
+
+@pytest.mark.parametrize(
+    "states, expected, unanswered_state",
+    [
+        (["running"], "running", "unknown"),
+        (["finished"], "finished", "finished"),
+        (["dead"], "dead", "dead"),
+        (["dead", "finished"], "finished", "finished"),
+        (["absent", "dead"], "absent", "absent"),
+        (["finished", "running", "dead"], "running", "unknown"),
+        (["unknown", "running"], "unknown", "unknown"),
+        (["odd"], "running", "unknown"),
+        ([], "unknown", "unknown"),
+    ],
+)
+def test_a_host_runs_until_all_of_its_volumes_have_ended(states, expected, unanswered_state):
+    status = host_status("db07", "R", {"volumes": {str(number): {"state": state} for number, state in enumerate(states)}})
+    assert status["state"] == expected
+    silent = unanswered(status, "no route")
+    assert (silent["state"], silent["reason"]) == (unanswered_state, "no route")
+    assert [volume["state"] for volume in silent["volumes"].values()] == [state if state in ENDED else "unknown" for state in states]

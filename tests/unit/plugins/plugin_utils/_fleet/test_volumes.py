@@ -11,7 +11,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import plan a
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import VARIABLES, read_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
-DEFAULTS = {"name": "log", "path": "/var/tmp/logdisk", "queue_managers": ["QM1"], "owner": ""}
+DEFAULTS = {"name": "log", "path": "/var/tmp/logdisk", "queue_managers": ["QM1"], "owner": "", "expect_mount": ""}
 SWEEP = {
     "sweep_block_sizes": ["4K", "1M"],
     "sweep_queue_managers": [],
@@ -40,7 +40,7 @@ def test_without_a_list_there_is_the_one_volume_of_the_variables(given):
 
 def test_what_a_volume_leaves_out_falls_back_to_the_variables():
     first, second = read([ONE, {**TWO, "owner": "mqm"}], owner="mqm", queue_managers=["A", "B"])
-    assert first == {**ONE, "queue_managers": ["A", "B"], "owner": "mqm", "sets": ["name", "path"]}
+    assert first == {**ONE, "queue_managers": ["A", "B"], "owner": "mqm", "expect_mount": "", "sets": ["name", "path"]}
     assert {key: second[key] for key in TWO} == TWO
 
 
