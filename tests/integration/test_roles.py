@@ -18,14 +18,17 @@ SWEEP = """
     - ansible.builtin.include_role: {name: mqops.logdisk.tester}
     - ansible.builtin.include_role: {name: mqops.logdisk.gate, tasks_from: settings}
     - ansible.builtin.include_role: {name: mqops.logdisk.sweep, tasks_from: plan}
-      vars: {sweep_queue_manager_count: 1, sweep_settings: "{{ gate_settings }}"}
+      vars:
+        sweep_settings: "{{ gate_settings }}"
+        sweep_default_volume: {name: log, path: /fut/logdisk, queue_managers: [QM1], owner: "", expect_mount: ""}
     - ansible.builtin.include_role: {name: mqops.logdisk.gate, tasks_from: open}
       vars: {gate_hosts: all}
     - ansible.builtin.include_role: {name: mqops.logdisk.workspace}
       vars:
         workspace_run_id: "{{ gate_run.run_id }}"
         workspace_user: root
-        workspace_footprint_bytes: "{{ sweep_plan.footprint_bytes }}"
+        workspace_run_path: "{{ gate_run.path }}"
+        workspace_plan: "{{ sweep_plan.volumes }}"
     - ansible.builtin.include_role: {name: mqops.logdisk.sweep}
       vars:
         sweep_run_id: "{{ gate_run.run_id }}"
@@ -58,9 +61,9 @@ def test_the_sweep_ends_what_it_starts(start: Start, controller: Controller, tmp
 @pytest.mark.parametrize(
     ("role", "entry", "missing"),
     [
-        ("workspace", "main", "workspace_footprint_bytes, workspace_run_id, workspace_user"),
-        ("workspace", "remove", "workspace_run_id, workspace_run_path"),
-        ("sweep", "plan", "sweep_queue_manager_count, sweep_settings"),
+        ("workspace", "main", "workspace_plan, workspace_run_id, workspace_run_path, workspace_user"),
+        ("workspace", "remove", "workspace_made, workspace_run_id, workspace_run_path"),
+        ("sweep", "plan", "sweep_default_volume, sweep_settings"),
         ("sweep", "main", "sweep_plan, sweep_run_id, sweep_run_path, sweep_tester, sweep_workspace"),
         ("gate", "main", "gate_run"),
     ],
