@@ -1,0 +1,188 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a host answers for one of its volumes concerns that volume alone."""
+
+from __future__ import annotations
+
+import time
+import types
+
+import pytest
+from ansible.errors import AnsibleConnectionFailure
+from ansible_collections.mqops.logdisk.plugins.action import plan as plan_action
+from ansible_collections.mqops.logdisk.plugins.action import record, start, workspace
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import IN_TURN, TOGETHER, VOLUME_GAP_S, plan_host
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import read_volumes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+
+HOST = {"inventory_hostname": "h7"}
+SWEEP = {"sweep_block_sizes": ["4K"], "sweep_duration": 60, "sweep_warmup": 5, "sweep_file_size": "1M", "sweep_files": 2}
+NAMES = ("a", "b", "c")
+DEFAULTS = {"name": "log", "path": "/ws", "queue_managers": ["QM1"], "owner": "", "expect_mount": ""}
+TESTER = {"path": "/t/logdisk", "source_hash": "ab" * 32, "facts": {"hostname": "db07", "clock_offset_s": 0.0, "clock_offset_error_s": 0.1}}
+
+
+@pytest.fixture
+def directory(tmp_path):
+    directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h7"]))
+    directory.write_volumes("h7", [{"name": name} for name in NAMES])
+    return directory
+
+
+def planned(order=TOGETHER, names=NAMES):
+    volumes = read_volumes([{"name": name, "path": f"/{name}/ws"} for name in names], DEFAULTS)
+    return plan_host(volumes, SWEEP, {}, 0, order)
+
+
+def action(module, answer, **arguments):
+    """Return an action whose host gives the answer, or cannot be reached if that is an exception."""
+
+    class Answering(module.ActionModule):
+        def _execute_module(self, **dummy):
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+    plugin = Answering.__new__(Answering)
+    plugin._discovered_interpreter_key = None
+    plugin._task = types.SimpleNamespace(args=arguments, check_mode=False)
+    plugin._connection = types.SimpleNamespace(become=False)
+    plugin._display = types.SimpleNamespace(warning=lambda text: None)
+    return plugin
+
+
+def result_of(plugin):
+    arguments = plugin.prepare(dict(plugin._task.args), HOST)
+    answer = plugin.call(arguments, HOST)
+    return answer if answer.get("failed") else plugin.take_in(answer, HOST)
+
+
+def reasons(directory):
+    return {each.volume: each.reasons[0] for each in directory.records()}
+
+
+def created(directory, answers, known=None, **more):
+    arguments = {"run_id": "R", "run_path": directory.path, "volumes": planned()["volumes"], "facts": {"os": "x"}, "reserve": "5%", "known": known or {}}
+    answer = answers if isinstance(answers, Exception) else {"volumes": answers}
+    return result_of(action(workspace, answer, **arguments, **more))
+
+
+def found(name, **changes):
+    paths = {"path": f"/{name}/ws", "run_directory": f"/{name}/ws/r", "directories": [f"/{name}/ws/r/QM1"], "made_path": True}
+    return {"error": "", "facts": {"mount_point": f"/{name}"}, "disks": [name], "unknown": [], "workspace": paths, "needs_privilege": False, **changes}
+
+
+def test_a_refused_volume_gets_its_record_and_the_others_go_on(directory):
+    layout = created(directory, {"a": found("a"), "b": found("b", error="refused: too\x1b full")})
+    assert [volume["name"] for volume in layout["volumes"]] == ["a"]
+    assert (layout["volumes"][0]["directories"], layout["volumes"][0]["facts"]) == (["/a/ws/r/QM1"], {"mount_point": "/a"})
+    assert reasons(directory) == {"b": "workspace: refused: too full", "c": "workspace: the host did not answer for this volume"}
+    assert directory.records()[0].facts["os"] == "x" and directory.records()[0].facts["mount_point"] == "/b"
+
+
+def test_a_host_of_which_no_volume_is_left_fails(directory):
+    result = created(directory, {name: found(name, error=f"no {name}") for name in NAMES})
+    assert result["failed"] and result["msg"] == "a: no a; b: no b; c: no c"
+    record_of(directory, result)
+    assert reasons(directory) == {name: f"workspace: no {name}" for name in NAMES}
+
+
+def record_of(directory, failed_result, **more):
+    options = {"run_path": directory.path, "failed_result": failed_result, "plan": {}, "workspace": {}, "facts": {}, **more}
+    return action(record, {}).answer(options, HOST)
+
+
+def test_a_host_that_fails_as_a_whole_has_a_record_for_each_volume_of_which_nothing_is_known(directory):
+    directory.write_record(fabricate.failed("h7", "error", "workspace", "no space", "b"))
+    key = record_of(directory, {"msg": "no python"}, workspace={"volumes": [{"name": "c", "facts": {"mount_point": "/c"}}]})["logdisk"]
+    assert reasons(directory) == {"a": "tester: no python", "b": "workspace: no space", "c": "tester: no python"}
+    assert key["volumes"] == {"a": "tester: no python", "c": "tester: no python"}
+    assert directory.records()[2].facts["mount_point"] == "/c"
+    assert record_of(directory, {"msg": "again"}) == {}
+
+
+def test_a_preflight_tells_each_volume_what_it_takes(directory):
+    layout = created(directory, {name: found(name) for name in NAMES})
+    plan = planned()
+    for volume in plan["volumes"]:
+        volume["notes"] = [f"note {volume['name']}"]
+    record_of(directory, {}, plan=plan, workspace=layout)
+    assert {each.volume: (each.reasons[0].split(", ")[1], each.reasons[1]) for each in directory.records()} == {
+        name: (f"2 MiB on /{name} (None)", f"note {name}") for name in NAMES
+    }
+
+
+def test_only_the_volumes_that_want_privilege_are_asked_for_with_it(directory):
+    first = created(directory, {"a": found("a"), "b": found("b", needs_privilege=True), "c": found("c", needs_privilege=True)})
+    assert (first["needs_privilege"], first["wanting"], first["privileged"]) == (True, ["b", "c"], False)
+    plugin = action(workspace, {}, run_path=directory.path, volumes=planned()["volumes"], known=first)
+    assert [volume["name"] for volume in plugin.prepare(dict(plugin._task.args), HOST)["volumes"]] == ["b", "c"]
+    second = created(directory, {"b": found("b"), "c": found("c", error="refused")}, known=first, privileged=True)
+    assert [(volume["name"], volume["privileged"]) for volume in second["volumes"]] == [("a", False), ("b", True)]
+    assert (second["needs_privilege"], second["privileged"]) == (False, True)
+    assert list(reasons(directory)) == ["c"]
+
+
+def test_a_second_call_that_fails_costs_only_the_volumes_that_it_is_for(directory):
+    first = created(directory, {"a": found("a"), "b": found("b", needs_privilege=True), "c": found("c", error="refused")})
+    second = created(directory, AnsibleConnectionFailure("sudo: a password is required"), known=first, privileged=True)
+    assert [volume["name"] for volume in second["volumes"]] == ["a"]
+    assert reasons(directory) == {"b": "workspace: sudo: a password is required", "c": "workspace: refused"}
+
+
+def started(directory, answers, order=TOGETHER, disks=None, **more):
+    answer = {"volumes": answers} if isinstance(answers, dict) else answers
+    layout = created(directory, {name: found(name, disks=(disks or {}).get(name, [name])) for name in NAMES})
+    plugin = action(start, answer, run_id="R", run_path=directory.path, plan=planned(order), tester=TESTER, workspace=layout, **more)
+    return plugin, plugin.prepare(dict(plugin._task.args), HOST)
+
+
+@pytest.mark.parametrize("order", [TOGETHER, IN_TURN])
+def test_each_volume_has_its_own_order_start_and_deadline(directory, order):
+    at = time.time() + 1000
+    dummy, sent = started(directory, {}, order, start_at_epoch_s=at)
+    plans = planned(order)["volumes"]
+    offsets = [volume["start_offset_s"] for volume in plans]
+    assert (offsets[1] == 60 + 5 + VOLUME_GAP_S) is (order == IN_TURN)
+    starts = [next(float(word.partition("=")[2]) for word in volume["arguments"] if word.startswith("--startAt=")) for volume in sent["volumes"]]
+    deadlines = [next(int(word.partition("=")[2]) for word in volume["arguments"] if word.startswith("--deadline=")) for volume in sent["volumes"]]
+    assert starts == pytest.approx([at + offset for offset in offsets], abs=0.01)
+    assert deadlines == pytest.approx([1000 + volume["start_offset_s"] + volume["deadline_s"] for volume in plans], abs=5)
+    for name, volume in zip(NAMES, sent["volumes"], strict=True):
+        kept = directory.read_order("h7", name)
+        assert volume["order"] == {"run_id": "R", "host": "h7", "volume": name}
+        assert (kept["directories"], kept["workspace"]["path"]) == ([f"/{name}/ws/r/QM1"], f"/{name}/ws")
+        assert kept["deadline_epoch_s"] == volume["deadline_epoch_s"]
+
+
+@pytest.mark.parametrize(
+    ("order", "disks", "shared"),
+    [
+        (TOGETHER, {"a": ["sda"], "b": ["sda", "sdb"], "c": ["sdc"]}, {"a": "b", "b": "a", "c": None}),
+        (TOGETHER, {"a": ["sda"], "b": ["sda"], "c": ["sda"]}, {"a": "b c", "b": "a c", "c": "a b"}),
+        (IN_TURN, {"a": ["sda"], "b": ["sda"], "c": ["sda"]}, {"a": None, "b": None, "c": None}),
+    ],
+)
+def test_volumes_that_share_a_disk_at_the_same_time_say_so(directory, order, disks, shared):
+    started(directory, {}, order, disks)
+    assert {name: directory.read_order("h7", name)["facts"].get("disk_shared_with_volumes") for name in NAMES} == shared
+
+
+def test_a_tester_that_does_not_start_costs_its_own_volume(directory):
+    plugin, sent = started(directory, {"a": {"error": ""}, "b": {"error": "no room"}, "c": {"error": ""}})
+    status = plugin.take_in(plugin.call(sent, HOST), HOST)
+    assert (status["state"], sorted(status["volumes"])) == ("running", ["a", "c"])
+    assert reasons(directory) == {"b": "sweep: no room"}
+
+
+def test_a_host_on_which_no_tester_starts_fails(directory):
+    plugin, sent = started(directory, {name: {"error": "no room"} for name in NAMES})
+    assert plugin.take_in(plugin.call(sent, HOST), HOST)["msg"] == "no room"
+
+
+def test_what_concerns_all_volumes_is_said_of_the_host_and_what_does_not_names_them():
+    assert plan_action.notes_of_host({"a": ["x", "y"], "b": ["x"], "c": ["x", "y"]}) == ["x", "a, c: y"]
+    assert plan_action.notes_of_host({"log": ["x", "y"]}) == ["x", "y"]
