@@ -11,7 +11,7 @@
 #define STOP_CHECK_NS UINT64_C(50000000)        // the longest sleep without a look at plan->stop
 #define RECORDER_WAIT_NS 200000
 #define RETURN_WAIT_NS 20000
-#define SPIN_NS UINT64_C(60000)
+#define SPIN_NS UINT64_C(20000)                 // a thread that sleeps wakes some 10 us late
 
 void figures_clear(struct figures *figures) {
     distribution_clear(&figures->slot);
@@ -326,7 +326,7 @@ static bool work_until_end(struct worker *worker) {
 
 // The loop of a logger that gathers commits. It is a loop of its own so that mq-log's pays nothing for it.
 
-// A sleeping thread wakes tens of microseconds late, so the last of the time is not slept.
+// The last of the time is not slept.
 static void wait_until(const struct step_plan *plan, uint64_t instant_ns) {
     sleep_until_due(plan, instant_ns > SPIN_NS ? instant_ns - SPIN_NS : 0);
     while (now_ns() < instant_ns && !atomic_load_explicit(&plan->stop, memory_order_relaxed)) {

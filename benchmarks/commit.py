@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Holds the commit workload against its model. One command each:
+
+    benchmarks/commit.py model       a disk with 1 ms in every write: commits/s against the closed form at the latency that the same run measured
+    benchmarks/commit.py remote      the same disk: --remoteDelay=500 against the closed form at the latency of runs without it, right before and after
+    benchmarks/commit.py estimate    the file system of DIR=...: measured commits/s against the estimate from a sweep of it
+
+    SECONDS=5 PYTHONPATH=collections .venv-dev/bin/python benchmarks/commit.py model
+
+(`make link lint` makes both.) The disk with 1 ms is nbdkit's memory behind nbdfuse, a loop device and ext4; it takes root and the packages nbdkit,
+libnbd-bin and fuse3.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from statistics import median
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import Load, estimate_commits
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import fit_line
+
+SRC = Path(__file__).resolve().parents[1] / "src"
+ALONE = "LOGDISK_BENCHMARK_ALONE"
+SECONDS = int(os.environ.get("SECONDS", "5"))
+APPLICATIONS = (1, 10, 100, 1000)
+MESSAGES = (100, 2048, 20480, 204800, 1048576)
+ROUNDS = int(os.environ.get("ROUNDS", "5"))
+SWEEP = ("4K", "16K", "64K", "128K", "256K", "512K", "1M", "2M")
+REMOTE_NS = 500_000
+REMOTE_MESSAGES = (100, 2048, 20480)
+
+Row = dict[str, str]
+Step = tuple[int, int]
+"""Applications and size of message."""
+Steps = dict[Step, tuple[Row, Row]]
+"""The rows of the log and of the commits."""
+
+
+def run(work: Path, point: Path, *options: str) -> list[Row]:
+    """Return the rows of all workers of a run of the tester."""
+    tables = work / "tables"
+    shutil.rmtree(tables, ignore_errors=True)
+    command = [str(SRC / "build/logdisk"), f"--dir={point}", f"--tables={tables}", "--fileSize=32M", "--numFiles=4", "--reserve=0", f"--duration={SECONDS}"]
+    subprocess.run([*command, "--warmup=1", *options], check=True, stdout=subprocess.DEVNULL)
+    with (tables / "results.csv").open() as file:
+        return [row for row in csv.DictReader(file) if row["worker"] == "all"]
+
+
+def commits(work: Path, point: Path, applications: Iterable[int], messages: Iterable[int], *options: str) -> Steps:
+    given = ("--workload=commit", "--apps=" + ",".join(map(str, applications)), "--msgSize=" + ",".join(map(str, messages)), *options)
+    found: dict[Step, dict[str, Row]] = {}
+    for row in run(work, point, *given):
+        found.setdefault((int(row["load_point"]), int(row["block_size_bytes"])), {})[row["stream"]] = row
+    return {key: (rows["log"], rows["commit"]) for key, rows in found.items()}
+
+
+def compare(measured: Steps, latencies: Callable[[int, int], Callable[[float], float]]) -> None:
+    """Print measured commits per second against the closed form; latencies gives, for a step, the write latency by size of write."""
+    print("| applications | message, bytes | write, KiB (mean) | write, us | busy | commits/s | model | measured / model | commit, ms: measured | model |")
+    print("|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+    ratios = []
+    for (applications, message), (log, commit) in measured.items():
+        model = estimate_commits(latencies(applications, message), Load(applications, message))
+        rate = float(commit["operations_per_s"])
+        ratios.append(rate / model.commits_per_s)
+        cells = [
+            f"{applications:,}",
+            f"{message:,}",
+            f"{float(log['write_size_mean_bytes']) / 1024:,.0f}",
+            f"{float(log['latency_mean_ns']) / 1000:,.0f}",
+            f"{float(log['logger_utilisation_share']):.3f}",
+            f"{rate:,.1f}",
+            f"{model.commits_per_s:,.1f}",
+            f"{ratios[-1]:.3f}",
+            f"{float(commit['latency_mean_ns']) / 1e6:,.3f}",
+            f"{model.commit_latency_ns / 1e6:,.3f}",
+        ]
+        print("| " + " | ".join(cells) + " |", flush=True)
+    print(f"\nmeasured / model: {min(ratios):.3f} to {max(ratios):.3f}")
+
+
+def write_ns(rows: tuple[Row, Row]) -> float:
+    return float(rows[0]["latency_mean_ns"])
+
+
+def run_model(work: Path) -> None:
+    with slow_disk(work) as point:
+        measured = commits(work, point, APPLICATIONS, MESSAGES)
+    compare(measured, lambda applications, message: lambda size_bytes: write_ns(measured[applications, message]))
+
+
+def run_remote(work: Path) -> None:
+    """Each round runs a step without the delay, with it, and without it again."""
+    print("| applications | message, bytes | write without the delay, us | with it, us | commits/s, measured / model: median | all rounds |")
+    print("|---:|---:|---:|---:|---:|---:|")
+    with slow_disk(work) as point:
+        for step in ((applications, message) for applications in APPLICATIONS for message in REMOTE_MESSAGES):
+            ratios, writes, delayed_writes = [], [], []
+            for dummy in range(ROUNDS):
+                before, delayed, after = (
+                    commits(work, point, step[:1], step[1:], *options)[step] for options in ((), (f"--remoteDelay={REMOTE_NS // 1000}",), ())
+                )
+                writes.append((write_ns(before) + write_ns(after)) / 2)
+                delayed_writes.append(write_ns(delayed))
+                model = estimate_commits(lambda size_bytes, mean_ns=writes[-1]: mean_ns, Load(*step, remote_delay_ns=REMOTE_NS))
+                ratios.append(float(delayed[1]["operations_per_s"]) / model.commits_per_s)
+            cells = [f"{step[0]:,}", f"{step[1]:,}", f"{median(writes) / 1000:,.0f}", f"{median(delayed_writes) / 1000:,.0f}", f"{median(ratios):.3f}"]
+            print("| " + " | ".join([*cells, " ".join(f"{ratio:.3f}" for ratio in ratios)]) + " |", flush=True)
+
+
+def run_estimate(work: Path) -> None:
+    point = Path(os.environ["DIR"])
+    sweep = run(work, point, "--bsize=" + ",".join(SWEEP))
+    means = [(float(row["block_size_bytes"]), float(row["latency_mean_ns"])) for row in sweep]
+    for size, mean in means:
+        print(f"sweep: {size / 1024:,.0f} KiB {mean / 1000:,.1f} us")
+    line = fit_line(means)
+    print(f"line: {line.base_ns / 1000:,.1f} us + size / {line.bytes_per_ns * 1000:,.0f} MB/s, the furthest mean lies {line.worst:.0%} from it\n")
+    compare(commits(work, point, APPLICATIONS, MESSAGES), lambda applications, message: line.latency_ns)
+
+
+@contextlib.contextmanager
+def slow_disk(work: Path) -> Iterator[Path]:
+    """A file system on a disk in memory that takes 1 ms longer for every write; in a mount namespace of our own, which nobody copies."""
+    disk, point = work / "disk", work / "mount"
+    disk.touch()
+    point.mkdir()
+    nbdkit = ["nbdkit", "--exit-with-parent", "--filter=delay", "memory", "400M", "wdelay=1ms"]
+    with contextlib.ExitStack() as undo:
+        server = subprocess.Popen(["nbdfuse", str(disk), "[", *nbdkit, "]"])
+        undo.callback(server.wait)
+        undo.callback(subprocess.call, ["fusermount3", "-u", str(disk)])
+        while disk.stat().st_size == 0:
+            time.sleep(0.1)
+        loop = subprocess.check_output(["losetup", "-f", "--show", str(disk)], text=True).strip()
+        undo.callback(subprocess.check_call, ["losetup", "-d", loop])
+        subprocess.check_call(["mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", loop])
+        subprocess.check_call(["mount", loop, str(point)])
+        undo.callback(subprocess.check_call, ["umount", str(point)])
+        yield point
+
+
+def main() -> None:
+    runs = {"model": run_model, "remote": run_remote, "estimate": run_estimate}
+    if len(sys.argv) != 2 or sys.argv[1] not in runs:
+        raise SystemExit(__doc__)
+    if sys.argv[1] != "estimate" and ALONE not in os.environ:
+        os.execvp("unshare", ["unshare", "--mount", "env", f"{ALONE}=1", sys.executable, *sys.argv])
+    subprocess.check_call(["make", "-s", "-C", str(SRC), "build/logdisk"], stdout=subprocess.DEVNULL)
+    work = Path(tempfile.mkdtemp(prefix="logdisk-benchmark-", dir="/dev/shm"))
+    try:
+        runs[sys.argv[1]](work)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
