@@ -18,7 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import statis
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import BATCH_MEANS, SHARE_OF_OPERATIONS, SHARE_OF_TIME
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit, Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import Evidence
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, Row, Tables, TablesError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, COMMITS, Row, Tables, TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS
 
 _RATIOS = {"latency_mean": ("latency_sum_ns", "operations"), "bytes_per_s": ("bytes", None), "operations_per_s": ("operations", None)}
@@ -37,13 +37,16 @@ def confidence_of(profile: Profile, tables: Tables) -> Confidence | None:
     """Return the confidence with which a host is judged, None if its figures are taken as they stand."""
     if profile.confidence is None or not tables.counts_over:
         return None
-    tested = sum(is_tested(limit, row) for limit in profile.limits for row in tables.results if limit.applies_to(row))
+    tested = sum(is_tested(limit, row) for limit in profile.limits for row in tables.results if limit.applies_to(row, tables.step_size))
     return Confidence(1 - profile.confidence, max(1, tested))
 
 
 def is_tested(limit: Limit, row: Row) -> bool:
-    """Whether a test decides what a row says about a limit, rather than the figure as it stands."""
-    return row["worker"] == ALL_WORKERS and not limit.hard and limit.metric.method in _TESTS
+    """Whether a test decides what a row says about a limit, rather than the figure as it stands.
+
+    The commits that a write carries all end with it, so the tests, which are for single operations, do not hold for them.
+    """
+    return row["worker"] == ALL_WORKERS and not limit.hard and limit.metric.method in _TESTS and limit.stream != COMMITS
 
 
 def evidence_of(limit: Limit, row: Row, tables: Tables, confidence: Confidence | None) -> Evidence | None:

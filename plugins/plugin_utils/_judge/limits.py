@@ -33,7 +33,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.sentences imp
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import Evidence, rare_second_share
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, KEY_COLUMNS, Row, Tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, COMMITS, KEY_COLUMNS, Row, Tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN, badness, rank
 
 _NO_ROW = dict.fromkeys(KEY_COLUMNS)
@@ -113,7 +113,7 @@ def _rows_of(limit: Limit, tables: Tables) -> list[Row]:
     if limit.metric.scope == RUN:
         return [{**_NO_ROW, "operations": None, limit.metric.column: tables.number(limit.metric.column)}]
     metric = limit.metric
-    rows = [row for row in tables.results if limit.applies_to(row) and not tables.repeats_all(row)]
+    rows = [row for row in tables.results if limit.applies_to(row, tables.step_size) and not tables.repeats_all(row)]
     return [{**row, metric.column: figure_of(metric, row, tables)} for row in rows]
 
 
@@ -232,6 +232,8 @@ def _reason(limit: Limit, row: Row, name: str, case: Case, comparison: Compariso
         return f"{figure}: {evidence_sentence(limit, comparison.evidence, row['latency_max_in_flight'] == 1)}"
     if case.confidence is None or row["worker"] is None:
         return figure
+    if limit.stream == COMMITS:
+        return figure if limit.hard else f"{figure}, as it stands: there is no confidence for commits, of which many end with one write"
     if row["worker"] != ALL_WORKERS:
         return figure if limit.hard or limit.metric.method == AS_IT_STANDS else f"{figure}, without confidence"
     if comparison.outcome == PASS and limit.metric.name in _OF_SECONDS:

@@ -73,9 +73,8 @@ def _rates(tables: Tables) -> Iterator[tuple[Row, list[int]]]:
 
 
 def _note(row: Row, plateau: Plateau, tables: Tables) -> str:
-    load, words = row["load_point"], tables.words
     return (
-        f"At {size_text(row['block_size_bytes'])} with {load} {words.worker if load == 1 else words.workers}, from second {plateau.from_second} on the rate "
+        f"At {size_text(row['block_size_bytes'])} with {tables.words.load_text(row['load_point'])}, from second {plateau.from_second} on the rate "
         f"stayed at {_units.format_ratio(plateau.share, 2)} of the rate before, with {_units.format_ratio(plateau.variation, 2)} variation: a burst allowance "
         "may have run out, or a write cache may be full"
     )

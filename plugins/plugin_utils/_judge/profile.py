@@ -13,10 +13,15 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import Metric
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import BLOCK, COMMITS, MESSAGE
 
 FAIL = "fail"
 WARN = "warn"
 SEVERITIES = (FAIL, WARN)
+
+LOG = "log"
+STREAMS = (LOG, COMMITS)
+"""What a limit can name. Without a name it judges what is written: the rows of every stream but the commits."""
 
 MAX_THRESHOLDS = 32
 """How many thresholds the tester counts beside its own (its OPTIONS_OVER_MAX)."""
@@ -55,7 +60,8 @@ class Limit:
     """One criterion: a metric, the value that it must keep to, and the rows that it judges.
 
     bound is `max` or `min`; value is in the metric's base unit; strict means that reaching the value already breaks it; stated is the value as the
-    profile states it. block_size and load_point are None if every block size or load point is judged. source says where the number comes from.
+    profile states it. block_size, message_size and load_point are None if every one of them is judged; a block size is only that of a step that has one, and so
+    is a message size. stream is the one whose rows are judged. source says where the number comes from.
     """
 
     metric: Metric
@@ -68,6 +74,8 @@ class Limit:
     block_size: Range | None
     load_point: Range | None
     source: str = ""
+    message_size: Range | None = None
+    stream: str = LOG
 
     @property
     def operator(self) -> str:
@@ -90,18 +98,25 @@ class Limit:
     def rows_text(self) -> str:
         """The rows that the limit judges, such as "block size <= 64 KiB", empty if it judges every one."""
         parts = []
+        if self.stream != LOG:
+            parts.append(f"stream {self.stream}")
         if self.block_size:
             parts.append(f"block size {self.block_size.text(_units.format_size)}")
+        if self.message_size:
+            parts.append(f"message size {self.message_size.text(_units.format_size)}")
         if self.load_point:
             parts.append(f"load point {self.load_point.text(str)}")
         return ", ".join(parts)
 
-    def applies_to(self, row: Mapping[str, Any]) -> bool:
-        """Whether the limit judges a row of results.csv."""
+    def applies_to(self, row: Mapping[str, Any], step_size: str = BLOCK) -> bool:
+        """Whether the limit judges a row of results.csv, whose steps have sizes of blocks or of messages."""
         if self.metric.scope == "all" and row["worker"] != "all":
             return False
-        if self.block_size and (row["block_size_bytes"] is None or row["block_size_bytes"] not in self.block_size):
+        if (row.get("stream", LOG) == COMMITS) != (self.stream == COMMITS):
             return False
+        for sizes, kind in ((self.block_size, BLOCK), (self.message_size, MESSAGE)):
+            if sizes and (step_size != kind or row["block_size_bytes"] is None or row["block_size_bytes"] not in sizes):
+                return False
         return not self.load_point or row["load_point"] in self.load_point
 
     def broken_by(self, value: float) -> bool:
@@ -114,7 +129,9 @@ class Limit:
         """Return the limit as load_profile reads it."""
         bound = "below" if self.strict else self.bound
         result: dict[str, Any] = {"metric": self.metric.name, bound: self.stated, "severity": self.severity, "hard": self.hard}
-        for key, limited in (("block_size", self.block_size), ("load_point", self.load_point)):
+        if self.stream != LOG:
+            result["stream"] = self.stream
+        for key, limited in (("block_size", self.block_size), ("message_size", self.message_size), ("load_point", self.load_point)):
             if limited:
                 result[key] = limited.as_dict()
         return {**result, "source": self.source} if self.source else result
@@ -165,8 +182,11 @@ class Profile:
 
     @property
     def thresholds_ns(self) -> list[int]:
-        """The thresholds over which the tester is to count operations, rising: those of the limits on percentiles that it can count."""
-        thresholds = {limit.threshold_ns for limit in self.limits if limit.metric.allowed_share is not None}
+        """The thresholds over which the tester is to count operations, rising: those of the limits on percentiles that it can count.
+
+        Limits on commits are compared as they stand, so nothing is counted for them.
+        """
+        thresholds = {limit.threshold_ns for limit in self.limits if limit.metric.allowed_share is not None and limit.stream != COMMITS}
         return sorted(threshold for threshold in thresholds if 1 <= threshold <= LONGEST_THRESHOLD_NS)
 
     def as_dict(self) -> dict[str, Any]:

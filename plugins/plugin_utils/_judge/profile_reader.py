@@ -20,9 +20,11 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import METRICS, ONCE, Metric, find_metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import (
     FAIL,
+    LOG,
     MAX_THRESHOLDS,
     NO_CONFIDENCE,
     SEVERITIES,
+    STREAMS,
     Limit,
     Profile,
     Range,
@@ -40,6 +42,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_value
     read_yaml,
     shown,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import COMMITS
 
 HARD_LIMITS = (
     {"metric": "latency_mean", "max": "10 ms", "hard": True, "source": "Microsoft Exchange Jetstress 2010: log writes take 10 ms on average at most"},
@@ -50,8 +53,11 @@ HARD_LIMITS = (
 _PROFILE_KEYS = ("name", "version", "description", "extends", "derived_from", "qualifies", "limits", "waivers")
 _QUALIFIES_KEYS = ("min_duration_s", "min_footprint", "block_sizes", "confidence", "episode_s")
 _BOUND_KEYS = {"max": ("max", False), "below": ("max", True), "min": ("min", False)}
-_LIMIT_KEYS = ("metric", *_BOUND_KEYS, "severity", "hard", "block_size", "load_point", "source")
+_LIMIT_KEYS = ("metric", *_BOUND_KEYS, "severity", "hard", "stream", "block_size", "message_size", "load_point", "source")
+_ROW_KEYS = ("stream", "block_size", "message_size", "load_point")
+"""The keys of a limit that say which rows it judges."""
 _RANGE_KEYS = ("min", "max")
+_OF_WRITES = ("flush_", "response_", "ring_passes")
 _WAIVER_KEYS = ("host", "metric", "owner", "until", "reason")
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}\Z")
@@ -201,7 +207,7 @@ def _read_limits(data: Any, base: Profile) -> tuple[Limit, ...]:
     if data is None or not read_sequence(data, "limits"):
         raise ProfileError("limits must contain at least one limit.")
     own = [_read_limit(limit, f"limits[{index}]") for index, limit in enumerate(data)]
-    limits = list(_added_to(base.limits, own, lambda limit: (limit.metric.name, limit.bound, limit.block_size, limit.load_point, limit.hard)))
+    limits = list(_added_to(base.limits, own, lambda limit: (limit.metric.name, limit.bound, *(getattr(limit, key) for key in _ROW_KEYS), limit.hard)))
     for hard in (_read_limit(limit, "hard limits") for limit in HARD_LIMITS):
         if not any(_holds(limit, hard) for limit in limits):
             limits.append(hard)
@@ -211,7 +217,7 @@ def _read_limits(data: Any, base: Profile) -> tuple[Limit, ...]:
 def _holds(limit: Limit, hard: Limit) -> bool:
     """Whether a limit of the profile already is the hard limit."""
     same = (limit.metric, limit.bound, limit.strict, limit.value) == (hard.metric, hard.bound, hard.strict, hard.value)
-    return same and limit.hard and limit.block_size is None and limit.load_point is None
+    return same and limit.hard and not limit.rows_text
 
 
 def _read_limit(data: Any, where: str) -> Limit:
@@ -226,9 +232,11 @@ def _read_limit(data: Any, where: str) -> Limit:
         raise ProfileError(f"{where}.hard {shown(hard)} must be true or false.")
     if hard and severity != FAIL:
         raise ProfileError(f"{where}.severity must be {FAIL} if hard is true.")
-    ranges = [key for key in ("block_size", "load_point") if key in data]
-    if metric.scope in ONCE and ranges:
-        raise ProfileError(f"{where}.{ranges[0]} has no place here: {metric.name} is judged once for the whole run.")
+    given = [key for key in _ROW_KEYS if key in data]
+    if metric.scope in ONCE and given:
+        raise ProfileError(f"{where}.{given[0]} has no place here: {metric.name} is judged once for the whole run.")
+    if "block_size" in data and ("message_size" in data or data.get("stream") == COMMITS):
+        raise ProfileError(f"{where}.block_size has no place here: the steps of a run with commits have message sizes; use message_size.")
     return Limit(
         metric=metric,
         bound=bound,
@@ -240,7 +248,18 @@ def _read_limit(data: Any, where: str) -> Limit:
         block_size=_range(data, "block_size", _units.parse_size, where),
         load_point=_range(data, "load_point", _units.parse_count, where),
         source=read_optional_text(data, "source", where),
+        message_size=_range(data, "message_size", _units.parse_size, where),
+        stream=_read_stream(data, metric, where),
     )
+
+
+def _read_stream(data: Mapping[str, Any], metric: Metric, where: str) -> str:
+    stream = data.get("stream", LOG)
+    if stream not in STREAMS:
+        raise ProfileError(f"{where}.stream {shown(stream)} is not one of {', '.join(STREAMS)}.")
+    if stream == COMMITS and metric.name.startswith(_OF_WRITES):
+        raise ProfileError(f"{where}.stream must not be {COMMITS} for {metric.name}, which commits do not have.")
+    return stream
 
 
 def _read_metric(data: Mapping[str, Any], where: str) -> Metric:

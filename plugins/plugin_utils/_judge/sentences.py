@@ -114,6 +114,9 @@ def _where(row: Row, name: str, words: Words) -> str:
 
 
 def _who(row: Row, name: str, words: Words) -> str:
+    if words.loads != words.workers:
+        load = words.load_text(row["load_point"])
+        return f"{load} of each {words.worker}" if name == ALL_WORKERS else f"{load} of {words.worker} {name}"
     if name != ALL_WORKERS:
         return f"{words.worker} {name}" if row["load_point"] == 1 else f"{words.worker} {name} of {row['load_point']}"
     return f"all {row['load_point']} {words.workers}"

@@ -27,6 +27,11 @@ SCHEMA_VERSION = 1
 ALL_WORKERS = "all"
 MQ_LOG = "mq-log"
 """The workload that writes as MQ's logger does."""
+COMMITS = "commit"
+"""The workload of applications that commit, and the name of their stream."""
+
+BLOCK, MESSAGE = "block", "message"
+"""Of what a step has a size (``step_size`` of run.csv)."""
 
 TABLE_NAMES = ("run.csv", "results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv", "over.csv")
 """The tester's tables. Nothing else is collected from a host."""
@@ -64,19 +69,28 @@ _NEVER_NEGATIVE = ("_ns", "_bytes", "_s")
 
 @dataclass(frozen=True)
 class Words:
-    """What people call a worker of the workload, several of them, and a load point."""
+    """What people call a worker of the workload, several of them, a load point, and the size of a step; loads is what a load point counts."""
 
     worker: str
     workers: str
     load: str
+    loads: str
+    size: str = "block size"
+
+    def load_text(self, load_point: int) -> str:
+        """Return a load point in full: "1 queue manager", "60 applications"."""
+        return f"{load_point} {self.loads[:-1] if load_point == 1 and self.loads.endswith('s') else self.loads}"
 
 
-_WORDS_BY_LOAD_UNIT = {"queue managers": Words("queue manager", "queue managers", "QM")}
+_WORDS_BY_LOAD_UNIT = {
+    "queue managers": Words("queue manager", "queue managers", "QM", "queue managers"),
+    "applications": Words("queue manager", "queue managers", "app", "applications", "message size"),
+}
 
 
 def words_of(load_unit: str) -> Words:
     """Return the words of the workload whose load points have this unit (``load_unit`` of run.csv)."""
-    return _WORDS_BY_LOAD_UNIT.get(load_unit) or Words("worker", "workers", load_unit or "workers")
+    return _WORDS_BY_LOAD_UNIT.get(load_unit) or Words("worker", "workers", load_unit or "workers", load_unit or "workers")
 
 
 def size_text(block_size_bytes: int | None) -> str:
@@ -109,6 +123,11 @@ class Tables:
     def words(self) -> Words:
         """What people call the workers of the workload."""
         return words_of(self.run.get("load_unit", ""))
+
+    @property
+    def step_size(self) -> str:
+        """Of what a step has a size: BLOCK or MESSAGE."""
+        return self.run.get("step_size", BLOCK)
 
     @cached_property
     def intervals(self) -> list[Row]:

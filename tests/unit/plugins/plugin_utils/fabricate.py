@@ -382,6 +382,7 @@ COMMIT_COLUMNS = ("messages_per_s", "write_size_mean_bytes")
 COMMIT_RUN = {
     "workload": "commit",
     "load_unit": "applications",
+    "step_size": "message",
     "option_log_buffer_bytes": 2 << 20,
     "option_puts_per_commit": 1,
     "option_remote_delay_us": 0,

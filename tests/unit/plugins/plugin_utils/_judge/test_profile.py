@@ -189,7 +189,10 @@ def edit(*path, value):
         (edit("limits", value={}), "must be a list"),
         (edit("limits", value="latency_p99"), "must be a list"),
         (edit("limits", 0, value="latency_p99"), r"limits\[0\] must be a dictionary"),
-        (edit("limits", 0, "metrics", value="x"), r"limits\[0\].*'metrics'.*metric, max, below, min, severity, hard, block_size, load_point, source"),
+        (
+            edit("limits", 0, "metrics", value="x"),
+            r"limits\[0\].*'metrics'.*metric, max, below, min, severity, hard, stream, block_size, message_size, load_point, source",
+        ),
         (
             edit("limits", 0, "metric", value="latency_q99"),
             r"'latency_q99' is not one of latency_mean, .*latency_p99_9.*bytes_per_s.*latency_p99_95 is 99.95 %",
