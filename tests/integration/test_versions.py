@@ -28,11 +28,14 @@ def present(python: str) -> bool:
 def test_core_drives(core: str, start: Callable[..., Bed], controller_of: Callable[[str], Controller], tmp_path: Path) -> None:
     controller = controller_of(core)
     bed = start(*(HostSpec(f"python{python.replace('.', '-') or '-debian'}", python=python) for python in TARGETS[core] if present(python)))
-    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"))
+    target = {"message_size": "2K", "messages_per_s": 5000, "clients": 60}
+    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml", variables={"sweep_target": target}))
     assert outcome.status == 0
     assert {name: record["verdict"] for name, record in outcome.certification.records.items()} == {host.name: "pass" for host in bed}
     used = {name: record["facts"]["python_version"] for name, record in outcome.certification.records.items()}
     assert all(used[host.name].startswith(host.spec.python) for host in bed)
+    facts = {"target_message_bytes": 2048, "target_messages_per_s": 5000.0, "target_clients": 60}
+    assert all(record["facts"].items() >= facts.items() for record in outcome.certification.records.values())
     assert outcome.certification.run["controller"]["ansible_version"].startswith(core)
     assert "[WARNING]" not in outcome.screen
     assert "DEPRECATION" not in outcome.screen
