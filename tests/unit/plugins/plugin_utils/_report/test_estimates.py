@@ -15,6 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import rende
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.estimate_section import EstimateSection
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import CHARTED_HOSTS, build_model
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.browser import needs_a_browser, pale_texts, width_of
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.runs import content
 
 SAN = fabricate.sweep_rows(latency_ns=193_000, bandwidth=1.26e9)
@@ -122,3 +123,20 @@ def test_a_large_fleet_has_only_the_lines(tmp_path):
     page = content(directory, "index.html")
     assert page.count("A write of S bytes takes") == len(hosts)
     assert "Estimated commits per second" not in page
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """A page with everything that estimates can show: measurements, one that contradicts the model, reservations and a headroom."""
+    factors = {(2048, 1): 1.1, (2048, 100): 0.6, (1 << 20, 100): 1.0, (10_000_000, 1000): 0.9}
+    files = fabricate.tables(measured_commits(factors), fabricate.COMMIT_COLUMNS, **{**fabricate.COMMIT_RUN, "option_log_buffer_bytes": 16 << 20})
+    target = {"target_message_bytes": 2048, "target_messages_per_s": 5000.0, "target_clients": 60}
+    return render(fabricate.run_directory(tmp_path_factory.mktemp("page"), {"db07": files}, host_targets={"db07": target}))["index.html"]
+
+
+@needs_a_browser
+@pytest.mark.parametrize("dark", [False, True])
+def test_estimates_can_be_read_in_a_narrow_window_and_in_either_scheme(browser, page, dark):
+    assert width_of(browser, page, 360, dark) <= 360
+    assert pale_texts(browser, page, dark) == {}
+    assert browser.run("['.contradicted', '.headroom', 'svg .beyond', '.estimates sup'].filter(part => !document.querySelector(part))") == []
