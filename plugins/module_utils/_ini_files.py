@@ -23,6 +23,8 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _user
 
 MAX_BYTES = 1 << 20
 LOG_PAGE_BYTES = 4096
+DEFAULT_BUFFER_PAGES = 512
+"""What a LogBufferPages of 0 means."""
 
 LOG_NUMBERS = (
     ("LogFilePages", 64, 65535, 4096),

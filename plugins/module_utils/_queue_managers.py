@@ -69,17 +69,24 @@ def log_ring_bytes(log):
     return pages * files * _ini_files.LOG_PAGE_BYTES
 
 
-def largest_log_set_bytes(names, mqs_ini=MQS_INI):
-    """Return the bytes of the primary files of the largest recovery log among the queue managers of these names; None if this user can read
-    the qm.ini of none of them."""
-    found = []
+def log_buffer_bytes(log):
+    """Return the size of the log buffer, which is that of the largest log write, by the stanza Log and MQ's default. Raises IniError."""
+    return (_ini_files.log_settings(log).get("LogBufferPages") or _ini_files.DEFAULT_BUFFER_PAGES) * _ini_files.LOG_PAGE_BYTES
+
+
+def log_facts(names, mqs_ini=MQS_INI):
+    """Return facts about the recovery logs of the queue managers of these names: the bytes of the largest set of primary files, and of the
+    smallest log buffer; None if this user can read the qm.ini of none of them."""
+    log_sets, buffers = [], []
     for name, stanza in _configured(mqs_ini)[0].items():
         try:
             log = log_stanza(stanza) if name in names else None
-            found.append(log_ring_bytes(log) if log else None)
+            if log:
+                log_sets.append(log_ring_bytes(log))
+                buffers.append(log_buffer_bytes(log))
         except _ini_files.IniError:
             continue
-    return max((size for size in found if size is not None), default=None)
+    return dict(queue_manager_log_set_bytes=max(log_sets, default=None), queue_manager_log_buffer_bytes=min(buffers, default=None))
 
 
 def configured_log_paths(mqs_ini=MQS_INI):

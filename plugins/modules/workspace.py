@@ -168,11 +168,10 @@ def inspected(p, uid, volume):
         preflight = _workspace.Preflight(volume["path"], p["allow"], volume["expect_mount"], uid, volume["direct_sizes"])
     except OSError as error:
         raise OSError("cannot inspect %s: %s" % (volume["path"], error))
-    log_set_bytes = _queue_managers.largest_log_set_bytes(volume["queue_managers"])
     return dict(
         refusals=preflight.refusals,
         unknown=preflight.unknown,
-        facts=dict(preflight.facts, queue_manager_log_set_bytes=log_set_bytes),
+        facts=dict(preflight.facts, **_queue_managers.log_facts(volume["queue_managers"])),
         disks=disks_of(preflight.facts),
         workspace=plan,
         needs_privilege=preflight.needs_privilege(),

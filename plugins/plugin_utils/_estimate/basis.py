@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import DEFAULT_BUFFER_BYTES, Commits, Load, estimate_commits
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import DEFAULT_BUFFER_BYTES, PAGE_BYTES, Commits, Load, estimate_commits
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import Line, NoLine, fit_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.reservations import reservations
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, Row, Tables
@@ -77,8 +78,8 @@ class Basis:
         return min(self.variations, key=lambda known: abs(math.log(known[0] / write_bytes)), default=(0, 0.0))[1]
 
 
-def basis_of(tables: Tables) -> Basis | None:
-    """Return what the tables of a run say for estimates, None if nothing wrote to a log."""
+def basis_of(tables: Tables, facts: Mapping[str, Any]) -> Basis | None:
+    """Return what the tables of a run and the facts of its host say for estimates, None if nothing wrote to a log."""
     writes = [row for row in tables.results if row["stream"] == _LOG and row["operation"] == "write" and row["worker"] == ALL_WORKERS]
     if not writes:
         return None
@@ -96,12 +97,19 @@ def basis_of(tables: Tables) -> Basis | None:
             applications=1,
             message_bytes=0,
             puts_per_commit=int(tables.number("option_puts_per_commit") or 1),
-            buffer_bytes=int(tables.number("option_log_buffer_bytes") or DEFAULT_BUFFER_BYTES),
+            buffer_bytes=_buffer_bytes(tables, facts),
             remote_delay_ns=1000 * (tables.number("option_remote_delay_us") or 0.0),
         ),
         measured={} if tables.number("option_think_time_us") else _measured(tables),
         variations=tuple((size, variation) for size, mean, variation in points if variation is not None),
     )
+
+
+def _buffer_bytes(tables: Tables, facts: Mapping[str, Any]) -> int:
+    """Return the log buffer of the commit workload, or else that of the queue managers of the host, or else the default one."""
+    configured = facts.get("queue_manager_log_buffer_bytes")
+    known = configured if isinstance(configured, int) and not isinstance(configured, bool) and configured >= PAGE_BYTES else DEFAULT_BUFFER_BYTES
+    return int(tables.number("option_log_buffer_bytes") or known)
 
 
 def _of_fewest_writers(rows: list[Row], tables: Tables) -> list[Row]:

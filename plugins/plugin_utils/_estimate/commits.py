@@ -15,10 +15,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ansible_collections.mqops.logdisk.plugins.module_utils import _ini_files
+
 OVERHEAD_BYTES = 1464
 """What the log holds of a message besides the message itself, for its put and its get together."""
-PAGE_BYTES = 4096
-DEFAULT_BUFFER_BYTES = 512 * PAGE_BYTES
+PAGE_BYTES = _ini_files.LOG_PAGE_BYTES
+DEFAULT_BUFFER_BYTES = _ini_files.DEFAULT_BUFFER_PAGES * PAGE_BYTES
 """The largest write of the logger by default (LogBufferPages=0)."""
 
 NS_PER_KM = 10_000.0

@@ -15,11 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import yaml
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.module_utils import _ini_files, _units
 
-PAGE_BYTES = 4096
-DEFAULT_BUFFER_PAGES = 512
-"""What a LogBufferPages of 0 means."""
+PAGE_BYTES = _ini_files.LOG_PAGE_BYTES
 DIRECTORY_NAMES = ("logdisk", "logdisk-test")
 """What a directory under test is called. The second name serves a host with a queue manager whose log has the first."""
 BY_HAND = "give the volumes of this host as workspace_volumes instead"
@@ -50,7 +48,7 @@ class Log:
 
     @property
     def buffer_bytes(self) -> int:
-        return (self.buffer_pages or DEFAULT_BUFFER_PAGES) * PAGE_BYTES
+        return (self.buffer_pages or _ini_files.DEFAULT_BUFFER_PAGES) * PAGE_BYTES
 
 
 @dataclass(frozen=True)

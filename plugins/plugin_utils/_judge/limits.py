@@ -121,7 +121,7 @@ def _judge_target(limit: Limit, case: Case) -> dict[str, Any]:
     """Return the judgement of what the volume carries: an estimate decides only as far as its model claims to hold."""
     row = {**_NO_ROW, "operations": None}
     try:
-        found = headroom(basis_of(case.tables), target_of(case.record.facts))
+        found = headroom(basis_of(case.tables, case.record.facts), target_of(case.record.facts))
     except NoHeadroom as why:
         return _judged_row(limit, row, case, Comparison(INCONCLUSIVE, None, why=str(why)))
     standing = compare(limit, {**row, limit.metric.column: found.margin})

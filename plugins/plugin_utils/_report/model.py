@@ -421,7 +421,7 @@ class _Reader:
         options = run_options(tables.run)
         host.options = self._options.setdefault(tuple(options.items()), options)
         host.method = _method(tables)
-        host.basis = basis_of(tables)
+        host.basis = basis_of(tables, record.facts)
         _add_headroom(host)
         host.notes.extend(f"The tester warns: {with_variables(value)}" for key, value in tables.run.items() if key.startswith("warning_") and value)
         try:

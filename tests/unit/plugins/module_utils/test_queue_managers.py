@@ -54,16 +54,22 @@ def test_without_a_usable_log_stanza_the_log_path_is_unknown(tmp_path, text):
     assert paths == {} and unknown.startswith(f"the log path of queue manager QM1 ({tmp_path}/qm.ini")
 
 
-def test_the_largest_log_counts_of_the_queue_managers_that_are_asked_for(tmp_path):
-    for name, files in (("QM1", 10), ("QM2", 20), ("QM4", 99), ("QM5", 999)):
+def test_the_largest_log_and_the_smallest_buffer_count_of_the_queue_managers_that_are_asked_for(tmp_path):
+    for name, files, buffer in (("QM1", 10, 0), ("QM2", 20, 1024), ("QM4", 99, 18), ("QM5", 999, 18)):
         (tmp_path / "qmgrs" / name).mkdir(parents=True)
-        (tmp_path / "qmgrs" / name / "qm.ini").write_text(f"Log:\n   LogPrimaryFiles={files}\n   LogSecondaryFiles=5\n   LogFilePages=1024\n")
+        (tmp_path / "qmgrs" / name / "qm.ini").write_text(
+            f"Log:\n   LogPrimaryFiles={files}\n   LogSecondaryFiles=5\n   LogFilePages=1024\n   LogBufferPages={buffer}\n"
+        )
     stanza = "QueueManager:\n   Name={0}\n   Prefix={1}\n   Directory={0}\n"
     mqs_ini = tmp_path / "mqs.ini"
     mqs_ini.write_text("".join(stanza.format(name, tmp_path) for name in ("QM1", "QM2", "QM3", "QM4", "QM5")))
-    assert _queue_managers.largest_log_set_bytes(["QM1", "QM2", "QM3", "QM5"], str(mqs_ini)) == 20 * 1024 * 4096
-    assert _queue_managers.largest_log_set_bytes(["QM3", "other"], str(mqs_ini)) is None
-    assert _queue_managers.largest_log_set_bytes(["QM1"], str(tmp_path / "none")) is None
+
+    def facts(names, mqs_ini):
+        return tuple(_queue_managers.log_facts(names, str(mqs_ini))[f"queue_manager_{key}_bytes"] for key in ("log_set", "log_buffer"))
+
+    assert facts(["QM1", "QM2", "QM3", "QM5"], mqs_ini) == (20 * 1024 * 4096, 512 * 4096)
+    assert facts(["QM2"], mqs_ini) == (20 * 1024 * 4096, 1024 * 4096)
+    assert facts(["QM3", "other"], mqs_ini) == facts(["QM1"], tmp_path / "none") == (None, None)
 
 
 def test_a_host_without_mq_has_nothing_unknown(tmp_path):

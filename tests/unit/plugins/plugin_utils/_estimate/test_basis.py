@@ -18,8 +18,8 @@ WRITES = {8192: 206_500, 32768: 226_000, 65536: 252_000, 2 << 20: 1_857_000}
 """Mean latencies by size of write, on the line of 200 us and 1.26 GB/s."""
 
 
-def basis(rows=None, columns=(), **run_keys):
-    return basis_of(parse_tables(fabricate.tables(rows, columns, **run_keys)))
+def basis(rows=None, columns=(), facts=None, **run_keys):
+    return basis_of(parse_tables(fabricate.tables(rows, columns, **run_keys)), facts or {})
 
 
 def of_commits(rates, queue_managers=1, **run_keys):
@@ -88,6 +88,15 @@ def test_the_options_of_the_commit_workload_hold_for_its_estimates():
     assert (found.load.buffer_bytes, found.load.puts_per_commit, found.load.remote_delay_ns) == (1 << 20, 3, 500_000)
     assert found.estimate(2048, 1).commits.cycle_ns == pytest.approx(found.line.latency_ns(12288) + 500_000)
     assert of_commits(rates, option_think_time_us=1000).measured == {}
+
+
+@pytest.mark.parametrize(
+    ("configured", "expected"), [(4 << 20, 4 << 20), (None, DEFAULT_BUFFER_BYTES), ("4M", DEFAULT_BUFFER_BYTES), (-1, DEFAULT_BUFFER_BYTES)]
+)
+def test_the_log_buffer_is_that_of_the_queue_managers(configured, expected):
+    facts = {"queue_manager_log_buffer_bytes": configured}
+    assert basis(facts=facts).load.buffer_bytes == expected
+    assert basis(facts=facts, option_log_buffer_bytes=1 << 20).load.buffer_bytes == 1 << 20
 
 
 @pytest.mark.parametrize(
