@@ -12,17 +12,16 @@ import os
 import platform
 import socket
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ansible.release import __version__ as ansible_version
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, ExpectationError, check_count
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import INTERNAL, USAGE, make_outcome, write_outcome
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.role_options import option_problem, option_specs, role_defaults
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import whole_s
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import duration_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import (
     RUN_WIDE,
     SettingsError,
@@ -33,6 +32,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings impo
     shown,
     targets,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import noted_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.baseline import named_certificates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of, try_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.selection import SelectionError
@@ -76,7 +76,7 @@ class ActionModule(ControllerAction):
             warning = tried_history(history, report_dir, create=not self._task.check_mode)
             directory = RunDirectory.create(report_dir, run)
             for host, own in hostvars.items():
-                directory.write_volumes(host, noted(own["sweep_plan"]["volumes"]))
+                directory.write_volumes(host, noted_of(own["sweep_plan"]["volumes"]))
             opened = {"run_id": run["run_id"], "path": directory.path, "expected_hosts": run["expected_hosts"]}
             write_outcome(os.path.dirname(directory.path), make_outcome(INTERNAL, "the run has not reached its verdict", **opened))
         except (OSError, *USAGE_ERRORS) as error:
@@ -128,11 +128,6 @@ class ActionModule(ControllerAction):
             "python_version": platform.python_version(),
             "check_mode": bool(self._task.check_mode),
         }
-
-
-def noted(volumes: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return what the run directory is to know of the planned volumes of a host."""
-    return [{key: volume[key] for key in ("name", "path", "queue_managers")} for volume in volumes]
 
 
 def _user() -> str:
@@ -199,10 +194,10 @@ def _check_options(hostvars: Mapping[str, Any], specs: Mapping[str, Any]) -> Non
 
 def _duration(mode: str, plans: Mapping[str, Mapping[str, Any]]) -> str:
     """Return how long the run takes, and one that certifies if this one is too short for it."""
-    measuring, certifying = (_units.format_duration(whole_s(mode, plans, key) * 1e9, 2) for key in ("planned_s", "certify_s"))
-    one_by_one = ", the hosts of a pool one after the other" if mode == "isolated" else ""
-    longer = f". A run that certifies takes about {certifying}" if certifying != measuring else ""
-    return f"Measuring takes about {measuring} in all{one_by_one}{longer}."
+    open_hosts = [host for host in sorted(plans) if plans[host].get("discover")]
+    known = {host: plan for host, plan in plans.items() if host not in open_hosts}
+    later = f"How long {shown(open_hosts)} will take is said when the volumes there are discovered." if open_hosts else ""
+    return " ".join(text for text in (known and duration_text(mode, known), later) if text)
 
 
 def _notes(plans: Mapping[str, Mapping[str, Any]]) -> list[str]:

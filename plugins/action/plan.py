@@ -2,21 +2,28 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Works out what the sweep will do on the volumes of a host. Nothing is sent to the host."""
+"""Works out what the sweep will do on the volumes of a host, of which the queue managers may have been discovered. Nothing is sent to the host."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction, failure
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import Target, read_target
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.discovered import DiscoveryError, as_lines, as_yaml, plan_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import ORDERS, TOGETHER, plan_host
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import read_volumes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import duration_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import noted_of, read_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.foresight import foresee, foresee_without_target
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_values import ProfileError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured import file_error
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError, read
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR
 
 
 class ActionModule(ControllerAction):
@@ -26,6 +33,9 @@ class ActionModule(ControllerAction):
         "variables": {"type": "dict", "required": True},
         "target": {"type": "raw"},
         "volumes": {"type": "raw"},
+        "discover": {"type": "bool", "default": False},
+        "discovered": {"type": "dict", "default": {}},
+        "run_path": {"type": "path", "default": ""},
         "defaults": {"type": "dict", "required": True},
         "order": {"type": "str", "choices": list(ORDERS), "default": TOGETHER},
         "options": {"type": "dict", "default": {}},
@@ -36,22 +46,53 @@ class ActionModule(ControllerAction):
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         try:
-            profile = load_profile(options["profile"], options["profile_dir"])
-            volumes = read_volumes(options["volumes"], options["defaults"])
-            plan = plan_host(volumes, options["variables"], options["options"], profile.min_duration_s, options["order"])
-            target = self._target(options["target"])
+            if options["discovered"]:
+                return self._discovered(options, task_vars["inventory_hostname"])
+            if options["discover"]:
+                return {**planned(preliminary(options)), "discover": True, "notes": []}
+            return {**planned(options), "discover": False}
+        except DiscoveryError as error:
+            return failure("workspace", ERROR, f"workspace_discover: {error}")
         except (OptionError, ProfileError) as error:
             raise AnsibleActionFail(str(error)) from error
-        notes = {volume["name"]: [*foresee(profile, volume), *([] if target else foresee_without_target(profile))] for volume in plan["volumes"]}
-        volumes = [{**volume, "notes": notes[volume["name"]]} for volume in plan["volumes"]]
-        return {**plan, **options["run_wide"], "sweep_target": options["target"], "volumes": volumes, "notes": notes_of_host(notes)}
 
-    @staticmethod
-    def _target(value: Any) -> Target | None:
-        try:
-            return read_target(value)
-        except ValueError as error:
-            raise OptionError(f"sweep_target {error}") from None
+    def _discovered(self, options: dict[str, Any], host: str) -> dict[str, Any]:
+        """Return the plan of what was discovered, note it in the run directory, and show it."""
+        found = plan_volumes(options["discovered"], read(options["variables"])["bsize"])
+        plan = planned({**options, "volumes": found.volumes})
+        directory = RunDirectory.open(options["run_path"])
+        directory.write_volumes(host, [*noted_of(plan["volumes"]), *({"name": each.name} for each in found.refused)])
+        place = directory.write_discovered(host, as_yaml(host, found))
+        for each in found.refused:
+            file_error(directory, host, each.name, "workspace", each.reason, {})
+        say(self._display, "\n".join([*as_lines(host, found, place), "  " + duration_text("together", {host: plan})]))
+        return {**plan, "discover": False}
+
+
+def planned(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the plan of a host. Raises OptionError and ProfileError."""
+    profile = load_profile(options["profile"], options["profile_dir"])
+    volumes = read_volumes(options["volumes"], options["defaults"])
+    plan = plan_host(volumes, options["variables"], options["options"], profile.min_duration_s, options["order"])
+    target = target_of(options["target"])
+    notes = {volume["name"]: [*foresee(profile, volume), *([] if target else foresee_without_target(profile))] for volume in plan["volumes"]}
+    volumes = [{**volume, "notes": notes[volume["name"]]} for volume in plan["volumes"]]
+    about = {"defaults": options["defaults"], "sweep_target": options["target"]}
+    return {**plan, **options["run_wide"], **about, "volumes": volumes, "notes": notes_of_host(notes)}
+
+
+def target_of(value: Any) -> Target | None:
+    """Return what is asked of each volume, if anything is. Raises OptionError."""
+    try:
+        return read_target(value)
+    except ValueError as error:
+        raise OptionError(f"sweep_target {error}") from None
+
+
+def preliminary(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options for a plan that checks the variables of a host whose volumes are yet to be discovered: one volume stands for them."""
+    variables = {**options["variables"], "sweep_queue_managers": []}
+    return {**options, "variables": variables, "volumes": None, "defaults": {**options["defaults"], "name": DEFAULT_VOLUME}}
 
 
 def notes_of_host(notes: dict[str, list[str]]) -> list[str]:

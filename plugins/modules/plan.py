@@ -31,6 +31,20 @@ options:
   volumes:
     description: The value of C(workspace_volumes), a list or its text. If it is empty, the host has one volume.
     type: raw
+  discover:
+    description: Whether the volumes are yet to be discovered. Then the plan only checks the variables, and one volume stands for those of the host.
+    type: bool
+    default: false
+  discovered:
+    description:
+      - What M(mqops.logdisk.queue_manager_info) returned. If it is not empty, it decides on the volumes instead of O(volumes).
+      - The plan is shown and noted in the run directory, also as a file of variables. A queue manager that cannot be planned gets the record of a volume.
+    type: dict
+    default: {}
+  run_path:
+    description: The run directory on the controller, for O(discovered).
+    type: path
+    default: ""
   defaults:
     description: What C(name), C(path), C(queue_managers), C(owner) and C(expect_mount) of a volume fall back to.
     type: dict
@@ -81,6 +95,14 @@ volumes:
   type: list
   elements: dict
   sample: [{name: log1, path: /var/mqm/log1/logdisk, arguments: ['--bsize=4096,65536'], footprint_bytes: 2147483648, start_offset_s: 0}]
+discover:
+  description: Whether the volumes are yet to be discovered.
+  returned: success
+  type: bool
+defaults:
+  description: The value of O(defaults).
+  returned: success
+  type: dict
 footprint_bytes:
   description: Size of all test files of the host together.
   returned: success

@@ -83,11 +83,11 @@ def plan_volumes(answer: Mapping[str, Any], block_sizes_bytes: Sequence[int]) ->
     volumes, about = [], {}
     for group in _by_file_system(logs):
         name = names.new(group[0].mount_point.strip("/") or "root")
-        path = _path_beside(group, logs)
-        if path is None:
+        place = _place_beside(group, logs)
+        if place is None:
             refused.append(Refused(name, _no_place(group)))
             continue
-        volumes.append(_volume(name, path, group, block_sizes_bytes))
+        volumes.append(_volume(name, *place, group, block_sizes_bytes))
         about[name] = list(_about(volumes[-1], group, block_sizes_bytes))
     if not volumes:
         raise DiscoveryError("; ".join(each.reason for each in refused))
@@ -106,14 +106,14 @@ def _by_file_system(logs: Iterable[Log]) -> list[list[Log]]:
     return sorted(groups.values(), key=lambda group: group[0].mount_point)
 
 
-def _path_beside(group: Sequence[Log], logs: Sequence[Log]) -> str | None:
-    """Return a new directory on the file system of a group, beside one of its logs and inside none; None if there is no place for one."""
+def _place_beside(group: Sequence[Log], logs: Sequence[Log]) -> tuple[str, str] | None:
+    """Return a new directory on the file system of a group, beside one of its logs and inside none, and its mount point; None if there is no such place."""
     inside = tuple(log.directory.rstrip("/") + "/" for log in logs)
     for log in group:
         for name in DIRECTORY_NAMES:
             path = f"{log.parent.rstrip('/')}/{name}"
             if log.directory != log.mount_point and not f"{path}/".startswith(inside):
-                return path
+                return path, log.mount_point
     return None
 
 
@@ -128,12 +128,13 @@ def _no_place(group: Sequence[Log]) -> str:
     )
 
 
-def _volume(name: str, path: str, group: Sequence[Log], block_sizes_bytes: Sequence[int]) -> dict[str, Any]:
+def _volume(name: str, path: str, mount_point: str, group: Sequence[Log], block_sizes_bytes: Sequence[int]) -> dict[str, Any]:
     file_bytes = max(log.file_pages for log in group) * PAGE_BYTES
     return {
         "name": name,
         "path": path,
         "queue_managers": [log.queue_manager for log in group],
+        "expect_mount": mount_point,
         "file_size": _short_size(file_bytes),
         "files": max(log.primary_files for log in group),
         "block_sizes": [_short_size(size) for size in _block_sizes(block_sizes_bytes, _largest_write_bytes(group))],
@@ -183,6 +184,21 @@ def as_yaml(host: str, plan: Discovered) -> str:
         block = yaml.safe_dump(volume, sort_keys=False, default_flow_style=None, width=1000, allow_unicode=True)
         lines += [("  - " if number == 0 else "    ") + line for number, line in enumerate(block.splitlines())]
     return "\n".join(lines) + "\n"
+
+
+def as_lines(host: str, plan: Discovered, place: str) -> Iterator[str]:
+    """Yield the plan for the screen, a line for each thought. ``place`` is the file that has it in full."""
+    count = len(plan.volumes)
+    yield f"{host}: {count} volume{'s' if count > 1 else ''} discovered. To change this plan, edit {place} and use it as host_vars."
+    for volume in plan.volumes:
+        sizes, loads = volume["block_sizes"], volume["load_points"]
+        writers = "1 writer" if len(loads) == 1 else f"1 to {loads[-1]} writers"
+        yield (
+            f"  {volume['name']}: {', '.join(volume['queue_managers'])} in {volume['path']}: {volume['files']} files of {volume['file_size']} each, "
+            f"writes of {sizes[0]} to {sizes[-1]}, {writers}"
+        )
+        yield f"    {plan.about[volume['name']][0]}"
+    yield from (f"  NOT in this plan: {each.name}: {each.reason}" for each in plan.refused)
 
 
 class _Names:

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+
 ROUND_MARGIN = 1.5
 """The round of calls that starts the hosts is assumed to take this many times as long as the first round."""
 LEAD_MIN_S = 2.0
@@ -72,6 +74,14 @@ def whole_s(mode: str, plans: Mapping[str, Mapping[str, Any]], steps_key: str) -
     """Return about how long all hosts take by their plans, whose steps take the time of ``steps_key``: planned_s or certify_s."""
     hosts = {name: {**plan, "planned_s": plan[steps_key], "called_s": (0, 0)} for name, plan in plans.items()}
     return max(times["end_epoch_s"] for times in time_table(mode, 0, hosts).values())
+
+
+def duration_text(mode: str, plans: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return in a sentence how long all hosts take by their plans, and how long if they are to certify."""
+    measuring, certifying = (_units.format_duration(whole_s(mode, plans, key) * 1e9, 2) for key in ("planned_s", "certify_s"))
+    one_by_one = ", the hosts of a pool one after the other" if mode == "isolated" else ""
+    longer = f". A run that certifies takes about {certifying}" if certifying != measuring else ""
+    return f"Measuring takes about {measuring} in all{one_by_one}{longer}."
 
 
 def is_pending(status: Mapping[str, Any], give_up_epoch_s: float, now: float) -> bool:

@@ -53,6 +53,11 @@ def sweep_variables(volume: Mapping[str, Any], variables: Mapping[str, Any]) -> 
     return {**variables, **{VARIABLES[key]: volume[key] for key in volume["sets"] if key not in OF_THE_WORKSPACE}}
 
 
+def noted_of(volumes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return what the run directory is to know of the planned volumes of a host."""
+    return [{key: volume[key] for key in ("name", "path", "queue_managers")} for volume in volumes]
+
+
 def in_terms_of(volume: Mapping[str, Any], message: str) -> str:
     """Return the message about variables as one about the keys that a volume sets in their place, if it is about such a key."""
     for key in volume["sets"]:

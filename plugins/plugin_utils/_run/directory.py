@@ -6,6 +6,7 @@
 
     <base>/<run id>/run.json
     <base>/<run id>/hosts/<safe host>/volumes.json, if the host is expected to report other volumes than the default one alone
+    <base>/<run id>/hosts/<safe host>/workspace_volumes.yml, if its volumes were discovered: the plan as variables of the host, for people
     <base>/<run id>/hosts/<safe host>/<safe volume>/order.json, record.json, comparison.json, certificate.json and the tester's tables, bytes unchanged
     <base>/<run id>/verdict.json and the rendered report
     <base>/<run id>/test-result.intoto.json, manifest.sha256 and manifest.sha256.sig, if the run is signed
@@ -42,6 +43,7 @@ VERDICT = "verdict.json"
 CERTIFICATE = "certificate.json"
 COMPARISON = "comparison.json"
 VOLUMES = "volumes.json"
+DISCOVERED = "workspace_volumes.yml"
 SUMMARY = "summary.txt"
 """The file of the report that is written last: if it exists, the report is complete and up to date."""
 
@@ -251,6 +253,16 @@ class RunDirectory:
             write_file(os.path.join(self.path, folder, VOLUMES), _encode({"schema": SCHEMA_VERSION, "host": host, "volumes": volumes}))
         except OSError as error:
             raise RunDirectoryError(f"The volumes of {host!r} cannot be written to {self.path}: {error.strerror or error}.") from None
+
+    def write_discovered(self, host: str, text: str) -> str:
+        """Write the variables that were discovered for a host, for people, and return the path of the file. Raises RunDirectoryError."""
+        folder = os.path.join("hosts", safe_name(host))
+        try:
+            _make_folder(self.path, folder)
+            write_file(os.path.join(self.path, folder, DISCOVERED), text.encode())
+        except OSError as error:
+            raise RunDirectoryError(f"The discovered volumes of {host!r} cannot be written to {self.path}: {error.strerror or error}.") from None
+        return os.path.join(self.path, folder, DISCOVERED)
 
     def noted_volumes(self, host: str) -> list[dict[str, Any]] | None:
         """Return what was noted of the volumes that a host is expected to report, None if nothing was. Raises RunDirectoryError."""
