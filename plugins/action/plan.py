@@ -26,6 +26,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR
 
 
+STAGE = "discovery"
+"""The stage of volumes that cannot be planned, in their records."""
+
+
 class ActionModule(ControllerAction):
     """Runs on the controller alone."""
 
@@ -52,7 +56,7 @@ class ActionModule(ControllerAction):
                 return {**planned(preliminary(options)), "discover": True, "notes": []}
             return {**planned(options), "discover": False}
         except DiscoveryError as error:
-            return failure("workspace", ERROR, f"workspace_discover: {error}")
+            return failure(STAGE, ERROR, str(error))
         except (OptionError, ProfileError) as error:
             raise AnsibleActionFail(str(error)) from error
 
@@ -64,7 +68,7 @@ class ActionModule(ControllerAction):
         directory.write_volumes(host, [*noted_of(plan["volumes"]), *({"name": each.name} for each in found.refused)])
         place = directory.write_discovered(host, as_yaml(host, found))
         for each in found.refused:
-            file_error(directory, host, each.name, "workspace", each.reason, {})
+            file_error(directory, host, each.name, STAGE, each.reason, {})
         say(self._display, "\n".join([*as_lines(host, found, place), "  " + duration_text("together", {host: plan})]))
         return {**plan, "discover": False}
 

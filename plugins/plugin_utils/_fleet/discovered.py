@@ -165,7 +165,7 @@ def _about(volume: Mapping[str, Any], group: Sequence[Log], block_sizes_bytes: S
         assumed = f" (assumed, as the product's default: {', '.join(log.assumed)})" if log.assumed else ""
         yield (
             f"{log.queue_manager} logs to {log.directory}: {log.primary_files} primary files of {_units.format_size(log.file_pages * PAGE_BYTES)}, "
-            f"writes of up to {_units.format_size(log.buffer_bytes)}{assumed}"
+            f"a log buffer of {_units.format_size(log.buffer_bytes)}{assumed}"
         )
     if len({(log.file_pages, log.primary_files, log.buffer_bytes) for log in group}) > 1:
         yield "these logs differ: the test has the largest of each figure"
@@ -176,7 +176,7 @@ def _about(volume: Mapping[str, Any], group: Sequence[Log], block_sizes_bytes: S
 
 def as_yaml(host: str, plan: Discovered) -> str:
     """Return the plan as a file of variables for the host, with what people must know of each volume as comments."""
-    lines = [f"# The plan that was discovered for {host}. To change it, edit this list and use it as a file of host_vars, without workspace_discover.", "---"]
+    lines = [f"# The volumes that were discovered for {host}. To change the plan, edit this list and use it as a file of host_vars.", "---"]
     lines += [f"# Not in this plan: {each.name}: {each.reason}" for each in plan.refused]
     lines.append("workspace_volumes:")
     for volume in plan.volumes:

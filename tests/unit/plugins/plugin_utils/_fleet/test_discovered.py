@@ -10,7 +10,7 @@ import random
 
 import pytest
 import yaml
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.discovered import DiscoveryError, as_yaml, footprint_bytes, plan_volumes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.discovered import DiscoveryError, as_lines, as_yaml, footprint_bytes, plan_volumes
 
 SIZES = [4 << 10, 64 << 10, 256 << 10, 1 << 20]
 GIB = 1 << 30
@@ -52,6 +52,7 @@ def test_each_file_system_with_logs_is_a_volume():
             "name": "mqlog",
             "path": "/mqlog/logdisk",
             "queue_managers": ["QM2"],
+            "expect_mount": "/mqlog",
             "file_size": "16M",
             "files": 3,
             "block_sizes": ["4K", "64K", "256K", "1M", "2M"],
@@ -61,6 +62,7 @@ def test_each_file_system_with_logs_is_a_volume():
             "name": "var-mqm-log",
             "path": "/var/mqm/log/logdisk",
             "queue_managers": ["QM1", "QM3"],
+            "expect_mount": "/var/mqm/log",
             "file_size": "16M",
             "files": 20,
             "block_sizes": ["4K", "64K", "256K", "1M", "2M"],
@@ -70,8 +72,8 @@ def test_each_file_system_with_logs_is_a_volume():
     assert footprint_bytes(found.volumes[1]) == 2 * 20 * (16 << 20)
     assert found.about["var-mqm-log"] == [
         "/var/mqm/log (xfs on /dev/sdb1, 10 GiB): 640 MiB of test files fit into 9 GiB of free space",
-        "QM1 logs to /var/mqm/log/QM1: 3 primary files of 16 MiB, writes of up to 2 MiB",
-        "QM3 logs to /var/mqm/log/QM3: 20 primary files of 4 MiB, writes of up to 2 MiB",
+        "QM1 logs to /var/mqm/log/QM1: 3 primary files of 16 MiB, a log buffer of 2 MiB",
+        "QM3 logs to /var/mqm/log/QM3: 20 primary files of 4 MiB, a log buffer of 2 MiB",
         "these logs differ: the test has the largest of each figure",
     ]
 
@@ -156,7 +158,19 @@ def test_the_plan_can_be_edited_and_given_back():
     text = as_yaml("db01", found)
     assert yaml.safe_load(text) == {"workspace_volumes": found.volumes}
     assert "# Not in this plan: QM2: no answer within 10 s" in text
-    assert "  - name: mq-log\n    path: /mq log/logdisk\n    queue_managers: [QM3]\n    file_size: 16M\n" in text
+    assert "  - name: mq-log\n    path: /mq log/logdisk\n    queue_managers: [QM3]\n    expect_mount: /mq log\n    file_size: 16M\n" in text
+
+
+def test_the_screen_shows_each_volume_and_what_is_left_out():
+    found = plan({"name": "QM2", "problem": "no answer within 10 s"}, queue_manager("QM1"), queue_manager("QM4"), queue_manager("QM3", "/mqlog", "8:2"))
+    assert list(as_lines("db01", found, "x.yml")) == [
+        "db01: 2 volumes discovered. To change this plan, edit x.yml and use it as host_vars.",
+        "  mqlog: QM3 in /mqlog/logdisk: 3 files of 16M each, writes of 4K to 2M, 1 writer",
+        "    /mqlog (xfs on /dev/sdb1, 10 GiB): 48 MiB of test files fit into 9 GiB of free space",
+        "  var-mqm-log: QM1, QM4 in /var/mqm/log/logdisk: 3 files of 16M each, writes of 4K to 2M, 1 to 2 writers",
+        "    /var/mqm/log (xfs on /dev/sdb1, 10 GiB): 96 MiB of test files fit into 9 GiB of free space",
+        "  NOT in this plan: QM2: no answer within 10 s. Correct that, or give the volumes of this host as workspace_volumes instead",
+    ]
 
 
 def test_any_answer_gives_a_plan_or_one_sentence():

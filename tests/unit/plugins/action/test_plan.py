@@ -1,0 +1,80 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import pathlib
+import types
+
+import pytest
+import yaml
+from ansible_collections.mqops.logdisk.plugins.action.plan import ActionModule
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.role_options import role_defaults
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+
+VARIABLES = ("block_sizes", "queue_managers", "duration", "warmup", "file_size", "files", "sync", "direct", "rate", "delay", "verify", "deadline")
+DEFAULTS = {"name": "other", "path": "/var/tmp/logdisk", "queue_managers": ["QM1"], "owner": "mqm", "expect_mount": ""}
+
+
+def found(name, device, **more):
+    filesystem = {
+        "mount_point": f"/mq{device}",
+        "mount_source": "/dev/sdb",
+        "filesystem_type": "xfs",
+        "device_number": f"8:{device}",
+        "filesystem_size_bytes": 1 << 30,
+        "filesystem_free_bytes": 1 << 30,
+    }
+    log = {"log_directory": f"/mq{device}/{name}", "log_parent": f"/mq{device}", "log_file_pages": 64, "log_primary_files": 4, "log_buffer_pages": 0}
+    return {"name": name, "problem": "", "sources": {}, "filesystem": filesystem, **log, **more}
+
+
+@pytest.fixture
+def directory(tmp_path):
+    return RunDirectory.create(str(tmp_path), fabricate.run_data(["h7"]))
+
+
+def plan(directory, shown=None, **more):
+    action = object.__new__(ActionModule)
+    action._display = types.SimpleNamespace(display=lambda text, color=None: (shown if shown is not None else []).append(text))
+    roles = role_defaults()
+    profiles = str(pathlib.Path(__file__).parents[4] / "roles/gate/files/profiles")
+    options = {name: spec.get("default") for name, spec in ActionModule.argument_spec.items()}
+    options.update(variables={f"sweep_{name}": roles[f"sweep_{name}"] for name in VARIABLES}, defaults=DEFAULTS, profile="look", profile_dir=profiles)
+    options["variables"].update(more.pop("variables", {}))
+    return action.answer({**options, "run_path": directory.path, **more}, {"inventory_hostname": "h7"})
+
+
+def test_what_is_discovered_is_planned_noted_and_shown(directory):
+    shown = []
+    answer = {"queue_managers": [found("QM1", 1), found("QM2", 1), found("QM3", 2), {"name": "QM4", "problem": "no answer"}], "problems": []}
+    planned = plan(directory, shown, discovered=answer, variables={"sweep_block_sizes": "4K,1M"})
+    assert [(volume["name"], volume["load_points"], volume["owner"], volume["footprint_bytes"]) for volume in planned["volumes"]] == [
+        ("mq1", [1, 2], "mqm", 2 << 20),
+        ("mq2", [1], "mqm", 1 << 20),
+    ]
+    assert planned["volumes"][0]["block_sizes_bytes"] == [4096, 256 << 10]
+    assert planned["discover"] is False
+    assert directory.expected_volumes("h7") == ["mq1", "mq2", "QM4"]
+    (record,) = directory.records()
+    assert (record.volume, record.verdict) == ("QM4", "error") and record.reasons[0].startswith("discovery: no answer. Correct that")
+    path = pathlib.Path(directory.path) / "hosts/h7/workspace_volumes.yml"
+    assert f"edit {path}" in shown[0] and "NOT in this plan: QM4" in shown[0] and "Measuring takes about" in shown[0]
+
+    given_back = yaml.safe_load(path.read_text())["workspace_volumes"]
+    assert plan(directory, volumes=given_back, variables={"sweep_block_sizes": "4K,1M"})["volumes"] == planned["volumes"]
+
+
+def test_a_host_of_which_nothing_can_be_planned_fails_with_the_reason(directory):
+    answer = plan(directory, discovered={"queue_managers": [], "problems": []})
+    assert answer["failed"] and answer["logdisk"]["stage"] == "discovery"
+    assert answer["logdisk"]["reason"].startswith("no queue manager was discovered")
+
+
+def test_variables_are_checked_before_anything_is_discovered(directory):
+    planned = plan(directory, discover=True, variables={"sweep_queue_managers": [1, 2]})
+    assert (planned["discover"], planned["notes"], [volume["name"] for volume in planned["volumes"]]) == (True, [], ["log"])
+    with pytest.raises(Exception, match="sweep_block_sizes is empty"):
+        plan(directory, discover=True, variables={"sweep_block_sizes": []})
