@@ -25,7 +25,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import D
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError, read
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR
 
-
 STAGE = "discovery"
 """The stage of volumes that cannot be planned, in their records."""
 

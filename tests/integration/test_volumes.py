@@ -6,7 +6,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 
-from ansible_runs import Controller
+import pytest
+from ansible_runs import QUICK, Controller
 from certification import read_csv
 from leftovers import left_on
 from testbed import Bed, HostSpec
@@ -23,12 +24,34 @@ exec ssh "$@"
 REMOTE_CALLS = 6
 """The calls to a host of a certification that builds the tester there, polls aside, however many volumes the host has."""
 
-VOLUMES = [
-    {"name": "good", "path": "/log1/logdisk", "queue_managers": ["QM1", "QM2"], "load_points": [1, 2], "block_sizes": ["4K"]},
-    {"name": "freezing", "path": "/log2/logdisk", "queue_managers": ["QM3"], "file_size": "2M", "block_sizes": ["4K", "64K"]},
-    {"name": "frozen", "path": "/log3/logdisk", "queue_managers": ["QM4"]},
-]
-SWEEP = {"sweep_duration": 8, "sweep_poll_interval": 3, "sweep_rate": 500, "sweep_deadline": 22}
+QUEUE_MANAGERS = {
+    "QM1": ("/log1", "LogFilePages=64\nLogPrimaryFiles=8"),
+    "QM2": ("/log1", "LogFilePages=128\nLogPrimaryFiles=4\nLogBufferPages=18"),
+    "QM3": ("/log2", "LogFilePages=64"),
+    "QM4": ("/log2", "LogFilePages=64\nLogPrimaryFiles=4"),
+    "QM5": ("/log3", "LogFilePages=64\nLogPrimaryFiles=2"),
+}
+"""The queue managers of the host: the mount point of the log, and what else the stanza Log contains."""
+RUNNING = (
+    "printf '#!/bin/sh\\nsleep 900\\n' > /usr/local/bin/amqzxma0; chmod 755 /usr/local/bin/amqzxma0; setsid /usr/local/bin/amqzxma0 -m QM3 > /dev/null 2>&1 &"
+)
+SWEEP = {"sweep_duration": 2, "sweep_poll_interval": 3, "sweep_rate": 500, "sweep_deadline": 20, "sweep_block_sizes": ["4K"]}
+VOLUMES = ("log1", "log2", "log3")
+
+pytestmark = pytest.mark.usefixtures("machine")
+
+
+def install_queue_managers(host: Host) -> None:
+    """Give the host the files of its queue managers. One of them is running."""
+    mqs_ini = host.root / "var/mqm/mqs.ini"
+    mqs_ini.parent.mkdir(parents=True)
+    for name, (mount_point, settings) in QUEUE_MANAGERS.items():
+        with mqs_ini.open("a") as file:
+            file.write(f"QueueManager:\n   Name={name}\n   Prefix=/var/mqm\n   Directory={name}\n")
+        qm_ini = mqs_ini.parent / "qmgrs" / name / "qm.ini"
+        qm_ini.parent.mkdir(parents=True)
+        qm_ini.write_text(f"Log:\nLogPath={mount_point}/{name}/\n{settings}\n")
+        (host.root / mount_point[1:] / name / "active").mkdir(parents=True)
 
 
 def records_of(run: Path) -> dict[str, dict]:
@@ -40,37 +63,53 @@ def measuring(host: Host, volume: str) -> bool:
     return any("state=measuring" in (host.root / path.lstrip("/")).read_text() for path in progress)
 
 
-def test_a_frozen_volume_costs_its_neighbours_nothing(start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]) -> None:
-    """One freezes while it is measured, and one before its directories are created."""
-    bed = start(HostSpec("h1", more=("/log1", "/log2", "/log3"), variables={"workspace_volumes": VOLUMES}))
+def test_what_queue_managers_log_to(start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]) -> None:
+    """The volumes are discovered. One of them freezes while it is measured, and one before its directories are created."""
+    bed = start(HostSpec("h1", more=("/log1", "/log2", "/log3"), variables={"workspace_discover": True}))
     host = bed["h1"]
+    install_queue_managers(host)
+    bed.ssh(host, RUNNING)
+    inventory = bed.inventory(tmp_path / "hosts.yml", variables={**QUICK, **SWEEP})
+    preflight = controller.run("preflight", "-i", str(inventory))
+    assert preflight.status == 2
+    reasons = {volume: record["reasons"][0] for volume, record in records_of(preflight.certification.path).items()}
+    assert reasons["log2"].endswith("the running queue manager QM3 logs to this file system (/log2/QM3); to override: workspace_allow: [active_log]")
+    assert reasons["log1"].startswith("ready: 4 steps") and reasons["log3"].startswith("ready: 2 steps")
+    given_back = preflight.certification.path / "hosts/h1/workspace_volumes.yml"
+    assert "log1: QM1, QM2 in /log1/logdisk: 8 files of 512K each, writes of 4K to 256K, 1 to 2 writers" in preflight.screen
+
     host.freeze("/log3")
     counting, calls = tmp_path / "ssh", tmp_path / "calls"
     counting.write_text(COUNTING.format(calls=calls))
     counting.chmod(0o755)
-    running = background(controller.certify, bed.inventory(tmp_path / "hosts.yml"), env={"ANSIBLE_SSH_EXECUTABLE": str(counting)}, **SWEEP)
-    wait_for(lambda: measuring(host, "freezing"), "the volumes are measured", timeout_s=120)
+    running = background(controller.run, "certify", "-i", str(inventory), env={"ANSIBLE_SSH_EXECUTABLE": str(counting)}, workspace_allow=["active_log"])
+    wait_for(lambda: measuring(host, "log2"), "the volumes are measured", timeout_s=120)
     host.freeze("/log2")
     outcome = running.result()
 
     assert outcome.status == 2
-    run = outcome.certification.path
+    run = outcome.certifications[-1].path
     records = records_of(run)
-    assert {volume: record["verdict"] for volume, record in records.items()} == {"good": "pass", "freezing": "fail", "frozen": "error"}
-    assert records["freezing"]["tester"]["in_flight"]["file"].startswith("/log2/")
-    assert "the file system of /log3/logdisk did not answer" in records["frozen"]["reasons"][0]
-    assert {volume: bool(record["leftovers"]) for volume, record in records.items()} == {"good": False, "freezing": True, "frozen": False}
-    rows = {volume: read_csv(run / "hosts/h1" / volume / "results.csv") for volume in ("good", "freezing")}
-    assert {(row["block_size_bytes"], row["load_point"]) for row in rows["good"]} == {("4096", "1"), ("4096", "2")}
-    assert json.loads((run / "hosts/h1/volumes.json").read_text())["volumes"][0]["queue_managers"] == ["QM1", "QM2"]
-    for text in ("h1/good", "h1/freezing", "h1/frozen"):
-        assert text in (run / "report.md").read_text()
+    assert {volume: record["verdict"] for volume, record in records.items()} == {"log1": "pass", "log2": "fail", "log3": "error"}
+    assert records["log2"]["tester"]["in_flight"]["file"].startswith("/log2/")
+    assert "the file system of /log3/logdisk did not answer" in records["log3"]["reasons"][0]
+    assert {volume: bool(record["leftovers"]) for volume, record in records.items()} == {"log1": False, "log2": True, "log3": False}
+    sizes = {(row["block_size_bytes"], row["load_point"]) for row in read_csv(run / "hosts/h1/log1/results.csv")}
+    assert sizes == {("4096", "1"), ("4096", "2"), ("262144", "1"), ("262144", "2")}
+    expected = json.loads((run / "hosts/h1/volumes.json").read_text())["volumes"]
+    assert {volume["name"]: volume["queue_managers"] for volume in expected} == {"log1": ["QM1", "QM2"], "log2": ["QM3", "QM4"], "log3": ["QM5"]}
+    for volume in VOLUMES:
+        assert f"h1/{volume}" in (run / "report.md").read_text()
     polls = outcome.screen.count("Poll the host]")
     assert polls > 0
     assert len(calls.read_text().splitlines()) - polls == REMOTE_CALLS
-    assert host.files("/log1") == ["/log1/lost+found"]
 
     host.thaw("/log2")
     host.thaw("/log3")
-    wait_for(lambda: host.files("/log2", "/log3") == ["/log2/lost+found", "/log3/lost+found"], "what answers again is cleaned up", timeout_s=30)
+    places = [mount_point for mount_point, settings in QUEUE_MANAGERS.values()]
+    wait_for(lambda: not [path for path in host.files(*places) if "logdisk" in path], "what answers again is cleaned up", timeout_s=30)
     wait_for(lambda: not left_on(host), "nothing is left", timeout_s=30)
+
+    again = controller.run("preflight", "-i", str(inventory), "-e", f"@{given_back}", workspace_allow=["active_log"])
+    assert again.status == 0 and "volumes discovered" not in again.screen
+    assert {volume: record["verdict"] for volume, record in records_of(again.certifications[-1].path).items()} == dict.fromkeys(VOLUMES)
