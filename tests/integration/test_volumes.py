@@ -63,7 +63,7 @@ def measuring(host: Host, volume: str) -> bool:
     return any("state=measuring" in (host.root / path.lstrip("/")).read_text() for path in progress)
 
 
-def test_what_queue_managers_log_to(start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]) -> None:
+def test_a_frozen_volume_costs_its_neighbours_nothing(start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]) -> None:
     """The volumes are discovered. One of them freezes while it is measured, and one before its directories are created."""
     bed = start(HostSpec("h1", more=("/log1", "/log2", "/log3"), variables={"workspace_discover": True}))
     host = bed["h1"]
