@@ -40,7 +40,7 @@ static void put_progress(struct text *line, const struct run *run) {
     uint64_t before_s = plan->key.step > 0 ? (plan->key.step - 1) * step_s : 0;
     uint64_t done_s = before_s + (in_step_s < step_s ? in_step_s : step_s), p99_ns;
     text_printf(line, "state=%s step=%" PRIu32 " steps=%" PRIu32 " percent=%.1f elapsed_s=%" PRIu64 " remaining_s=%" PRIu64
-                " block_size_bytes=%" PRIu64 " queue_managers=%" PRIu32 " writes=%" PRIu64, run->state, plan->key.step,
+                " block_size_bytes=%" PRIu64 " load_point=%" PRIu32 " writes=%" PRIu64, run->state, plan->key.step,
                 run->steps, 100.0 * (double)done_s / (double)all_s, (now - run->start_ns) / NS_PER_S, all_s - done_s,
                 plan->key.block_bytes, plan->key.load_point, writes != NULL ? writes->count : 0);
     if (writes != NULL && distribution_percentile_ns(writes, BY_COUNT, 990000, &p99_ns)) {

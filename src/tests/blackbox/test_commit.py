@@ -4,7 +4,7 @@
 
 import re
 
-from support import consistent, contains, equal, frozen, mounted, near, refused, root_test, strace, test, traced, wait_until_measuring
+from support import consistent, contains, equal, frozen, mounted, near, read, refused, root_test, strace, test, traced, wait_until_measuring
 
 OVERHEAD = 1464
 PAGE = 4096
@@ -133,6 +133,7 @@ def commits_of_a_hung_write_count_with_their_age(place):
         progress = place.path + "/progress"
         process = place.start(*commit("10", "1K", "--duration=60", "--deadline=4", "--progress=" + progress), dir=point)
         wait_until_measuring(place, process)
+        contains(read(progress), "block_size_bytes=1024 load_point=10 ")
         with frozen(point):
             place.wait_for("run.csv", "complete,1", process)
         result = place.finish(process)
