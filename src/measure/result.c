@@ -32,7 +32,7 @@ static struct result start_result(const struct stream_step *stream, enum operati
         .response = figures->response,
         .sizes = figures->sizes,
         .messages_per_s = NAN,
-        .logger_ns = NAN,
+        .utilisation_share = NAN,
     };
 }
 
@@ -44,9 +44,6 @@ static void set_rates(struct result *result, const struct stream_step *stream, e
     if (operation == OPERATION_COMMIT) {
         result->messages_per_s = result->operations_per_s * (double)stream->stream->commits.puts;
     }
-    uint32_t loggers = result->key.worker > 0 ? 1 : stream->workers;
-    double share = result->elapsed_ns > 0 ? result->logger_ns / (double)result->elapsed_ns / loggers : NAN;
-    result->utilisation_share = share > 1 ? 1 : share;
 }
 
 static double ring_passes(const struct worker *worker, uint64_t operations, uint64_t bytes) {
@@ -57,10 +54,11 @@ static double ring_passes(const struct worker *worker, uint64_t operations, uint
     return pattern->kind == PATTERN_VARYING ? (double)bytes / (double)(pattern->file_bytes * pattern->files) : NAN;
 }
 
-// Of the one that hangs at the end, its age.
-static double logger_ns(const struct worker *worker, const struct figures *figures) {
+// A write that hangs at the end counts with its age.
+static double utilisation_share(const struct worker *worker, const struct figures *figures, uint64_t elapsed_ns) {
     uint64_t hung_ns = figures->in_flight.in_flight ? figures->in_flight.latency_ns : 0;
-    return (double)(figures->latency.sum_ns + worker->remote_ns + hung_ns);
+    double busy_ns = (double)(figures->latency.sum_ns + worker->remote_ns + hung_ns);
+    return elapsed_ns > 0 ? fmin(busy_ns / (double)elapsed_ns, 1) : NAN;
 }
 
 struct result result_of_worker(const struct worker *worker, enum operation operation) {
@@ -73,7 +71,7 @@ struct result result_of_worker(const struct worker *worker, enum operation opera
     result.bytes = figures->latency.bytes;
     if (figures->sizes != NULL) {
         result.record_bytes = worker->record_bytes;
-        result.logger_ns = logger_ns(worker, figures);
+        result.utilisation_share = utilisation_share(worker, figures, result.elapsed_ns);
     }
     set_rates(&result, worker->stream, operation, operations);
     result.worker_second_max = result.has_intervals ? result.interval_bytes_max : (uint64_t)result.bytes_per_s;
@@ -145,7 +143,7 @@ static void add_worker(struct result *all, struct figures *figures, const struct
     all->elapsed_ns = one->elapsed_ns > all->elapsed_ns ? one->elapsed_ns : all->elapsed_ns;
     all->bytes += one->bytes;
     all->record_bytes += one->record_bytes;
-    all->logger_ns += one->logger_ns;
+    all->utilisation_share += one->utilisation_share / workers;
     all->ring_passes += one->ring_passes / workers;
     all->first_pass_operations += one->first_pass_operations;
     all->first_pass_sum_ns += one->first_pass_sum_ns;
@@ -160,7 +158,7 @@ struct result result_of_all(const struct stream_step *stream, enum operation ope
     struct figures *figures = stream->all[operation];
     struct result all = start_result(stream, operation, figures, &recorder->seconds);
     all.worker_second_min = UINT64_MAX;
-    all.logger_ns = figures->sizes != NULL ? 0 : NAN;
+    all.utilisation_share = figures->sizes != NULL ? 0 : NAN;
     figures_clear(figures);
     for (uint32_t i = 0; i < stream->workers; i++) {
         struct result one = result_of_worker(&stream->first_worker[i], operation);

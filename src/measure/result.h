@@ -19,8 +19,8 @@ struct result {
     const struct distribution *latency, *flush, *response, *sizes;      // all but latency may be NULL
     uint64_t record_bytes;              // that the writes of those sizes carried
     double messages_per_s;              // of commits; NAN: these are none
-    double logger_ns;                   // in writes and in waiting for their acknowledgement; NAN: there are no commits
-    double utilisation_share;           // that time of the logger's: of the mean logger in the row of all
+    double utilisation_share;           // of the logger's time: writing or waiting for an acknowledgement; the mean of all
+                                        // loggers in the row of all; NAN: there are no commits
     uint64_t max_ns, max_ordinal;       // ordinal 0: none
     bool max_in_flight;                 // the maximum is the age of an operation that had not ended
     uint32_t min_worker, max_worker;

@@ -427,12 +427,12 @@ static bool commit_until_end(struct worker *worker) {
             if (!leave_call(worker)) {
                 return false;
             }
+            pass_cuts_until(worker, free_ns);
+            worker->remote_ns += worker->cut.index > 0 ? free_ns - end_ns : 0;
             if (free_ns < end_ns + remote_delay_ns) {   // the run is to end, and nothing was acknowledged
                 finish_at(worker, free_ns);
                 return true;
             }
-            pass_cuts_until(worker, free_ns);
-            worker->remote_ns += worker->cut.index > 0 ? free_ns - end_ns : 0;
         }
         release(worker, free_ns);
         worker->pattern.offset_bytes += group_commit_advance(worker->commits);

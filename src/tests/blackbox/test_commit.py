@@ -112,6 +112,15 @@ def remote_delay_holds_commits_and_not_writes(place):
 
 
 @test
+def logger_that_waits_for_a_remote_side_at_the_end_is_busy(place):
+    result = place.logdisk(*commit("1", "1K", "--duration=5", "--remoteDelay=700000", "--deadline=1"))
+    equal(result.status, 4, result.err)
+    log, commits = result.all(), result.all(1, "commit")
+    equal((log["operations"], commits["operations"]), ("2", "1"))
+    assert float(log["logger_utilisation_share"]) > 0.99, log
+
+
+@test
 def thinking_leaves_the_logger_idle(place):
     result = place.logdisk(*commit("1", "1K", "--duration=1", "--thinkTime=50000"))
     equal(result.status, 0, result.err)
@@ -131,7 +140,8 @@ def io_error_ends_the_run(place):
 def commits_of_a_hung_write_count_with_their_age(place):
     with mounted(place) as point:
         progress = place.path + "/progress"
-        process = place.start(*commit("10", "1K", "--duration=60", "--deadline=4", "--progress=" + progress), dir=point)
+        options = ("--qm=2", "--duration=60", "--deadline=4", "--progress=" + progress)
+        process = place.start(*commit("10", "1K", *options), dir=point + "," + place.dir)
         wait_until_measuring(place, process)
         contains(read(progress), "block_size_bytes=1024 load_point=10 ")
         with frozen(point):
@@ -141,6 +151,9 @@ def commits_of_a_hung_write_count_with_their_age(place):
     log, commits = result.all(), result.all(1, "commit")
     equal((log["latency_max_in_flight"], commits["latency_max_in_flight"]), ("1", "1"))
     assert int(commits["latency_max_ns"]) >= int(log["latency_max_ns"]) > 1_000_000_000, (log, commits)
+    # The other queue manager stopped a second before, when the deadline had passed.
+    shares = [float(row["logger_utilisation_share"]) for row in result.rows("results.csv") if row["stream"] == "log"]
+    near(shares[2], (shares[0] + shares[1]) / 2, 2e-6, "share of all")
     contains(result.err, "had been in flight")
 
 
