@@ -19,7 +19,7 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.machines import MACHINE_KEYS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables, printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import COMMITS, MQ_LOG, Tables, printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OPTIONS
 
 SCHEMA = 1
@@ -29,6 +29,9 @@ instant of their start, which is compared exactly."""
 
 _LONGEST = 200
 _DECIMAL = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,12})?\Z")
+
+_STEPS = {MQ_LOG: ("option_block_sizes_bytes", "option_load_points"), COMMITS: ("option_message_sizes_bytes", "option_applications")}
+"""The keys of run.csv that say which steps a workload has: sizes and load points."""
 
 Pair = tuple[str, str, str]
 """What is compared, what was found, what was ordered."""
@@ -47,7 +50,9 @@ def make_order(
 ) -> dict[str, Any]:
     """Return an order: the tester of these sources with these arguments, on the machine of these facts. Times are by the host's clock."""
     given = dict(argument.removeprefix("--").partition("=")[::2] for argument in arguments)
-    options = {key: _as_in_run_csv(given[name]) if name in given else unset for name, key, unset in ((each.name, each.key, each.unset) for each in OPTIONS)}
+    workload = given.get("workload", MQ_LOG)
+    unset = {each.key: each.unset if each.belongs_to(workload) else "" for each in OPTIONS}
+    options = {each.key: _as_in_run_csv(given[each.name]) if each.name in given else unset[each.key] for each in OPTIONS}
     return {
         "schema": SCHEMA,
         "run_id": run_id,
@@ -111,19 +116,20 @@ def _time_differences(order: Mapping[str, Any], tables: Tables) -> Iterator[str]
 
 
 def _step_differences(order: Mapping[str, Any], tables: Tables) -> Iterator[str]:
-    sizes, loads = ([int(number) for number in order["options"][key].split()] for key in ("option_block_sizes_bytes", "option_load_points"))
+    keys = _STEPS[order["options"]["workload"]]
+    sizes, loads = ([int(number) for number in order["options"][key].split()] for key in keys)
     ordered = {(size, load) for load in loads for size in sizes}
     measured = {(row["block_size_bytes"], row["load_point"]) for row in tables.results}
     # A tester that was stopped early reports that, and is judged for it.
     for step in sorted(ordered - measured if tables.exit_status == 0 else ()):
-        yield f"no rows of {_step_text(step)}"
+        yield f"no rows of {_step_text(step, tables)}"
     for step in sorted(measured - ordered):
-        yield f"rows of {_step_text(step)}, which was not ordered"
+        yield f"rows of {_step_text(step, tables)}, which was not ordered"
 
 
-def _step_text(step: tuple[int, int]) -> str:
+def _step_text(step: tuple[int, int], tables: Tables) -> str:
     size, load = step
-    return f"{_units.format_size(size)} with {load} queue manager{'' if load == 1 else 's'}"
+    return f"{_units.format_size(size)} with {tables.words.load_text(load)}"
 
 
 def _differing(pairs: Iterator[Pair] | list[Pair]) -> Iterator[str]:

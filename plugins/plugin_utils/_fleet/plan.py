@@ -13,9 +13,11 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import OF_THE_WORKSPACE, in_terms_of, sweep_variables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import tester_options
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import COMMITS, MQ_LOG
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
 FILE_PREFIX = "logdisk"
+LOG_PAGE_BYTES = 4096
 STEP_GAP_S = 2
 """The pause that the tester leaves between two steps that have their own absolute starts (its STEP_GAP_S)."""
 VERIFY_BYTES_PER_S = 32 << 20
@@ -90,18 +92,12 @@ def make_plan(variables: Mapping[str, Any], queue_managers: int, options: Mappin
     deadline_s = values.pop("deadline", 0)
     shortest_s = math.ceil(min_duration_s)
     values["duration"] = values.get("duration") or shortest_s or DEFAULT_DURATION_S
-    values["qm"] = values.get("qm") or [queue_managers]
     values["filePrefix"] = FILE_PREFIX
-    block_sizes, load_points = values["bsize"], values["qm"]
-    if not block_sizes:
-        raise OptionError("sweep_block_sizes is empty: name at least one block size, such as 4K")
-    for name, values_of_steps in (("sweep_block_sizes", block_sizes), ("sweep_queue_managers", load_points)):
-        repeated = sorted({value for value in values_of_steps if values_of_steps.count(value) > 1})
-        if repeated:
-            raise OptionError(f"{name} names {', '.join(str(value) for value in repeated)} more than once; name each value once")
-    if max(load_points) > queue_managers:
-        raise OptionError(f"sweep_queue_managers: {max(load_points)} queue managers, but workspace_queue_managers names {queue_managers}")
-    steps = len(block_sizes) * len(load_points)
+    workload = values.setdefault("workload", MQ_LOG)
+    if workload not in _STEPS:
+        raise OptionError(f"sweep_workload must be {' or '.join(_STEPS)}, not {workload}")
+    sizes, load_points, write_sizes = _STEPS[workload](values, queue_managers)
+    steps = len(sizes) * len(load_points)
     queue_manager_bytes = values["fileSize"] * values["numFiles"]
     footprint_bytes = queue_manager_bytes * queue_managers
     gap_s = STEP_GAP_S + (footprint_bytes // VERIFY_BYTES_PER_S if values.get("verify") else 0)
@@ -109,8 +105,9 @@ def make_plan(variables: Mapping[str, Any], queue_managers: int, options: Mappin
     format_s = footprint_bytes / ASSUMED_FORMAT_BYTES_PER_S
     return {
         "arguments": [*tester_options.arguments(values), *tester_options.passed_through(options)],
-        "block_sizes_bytes": block_sizes,
-        "direct_sizes_bytes": [] if values.get("direct") == "no" else block_sizes,
+        "workload": workload,
+        "block_sizes_bytes": sizes if workload == MQ_LOG else [],
+        "direct_sizes_bytes": [] if values.get("direct") == "no" else write_sizes,
         "load_points": load_points,
         "steps": steps,
         "sweep_duration": values["duration"],
@@ -121,3 +118,37 @@ def make_plan(variables: Mapping[str, Any], queue_managers: int, options: Mappin
         "format_s": format_s,
         "deadline_s": deadline_s or min(round(2 * planned_s + 4 * format_s + 60), LONGEST_DEADLINE_S),
     }
+
+
+def _steps_of_the_log(values: dict[str, Any], queue_managers: int) -> tuple[list[int], list[int], list[int]]:
+    """Return the sizes and load points of the steps, and the sizes of the writes; completes the values. Raises OptionError."""
+    values["qm"] = values.get("qm") or [queue_managers]
+    sizes, load_points = _named("sweep_block_sizes", values["bsize"], "block size, such as 4K"), _named("sweep_queue_managers", values["qm"], "")
+    if max(load_points) > queue_managers:
+        raise OptionError(f"sweep_queue_managers: {max(load_points)} queue managers, but workspace_queue_managers names {queue_managers}")
+    return sizes, load_points, sizes
+
+
+def _steps_of_commits(values: dict[str, Any], queue_managers: int) -> tuple[list[int], list[int], list[int]]:
+    values["qm"] = [queue_managers]
+    for option in tester_options.OPTIONS:
+        if not option.belongs_to(COMMITS) and option.kind != "sizes" and values.get(option.name):
+            raise OptionError(f"{option.variable} is not for sweep_workload {COMMITS}: leave it out")
+    sizes = _named("sweep_message_sizes", values.get("msgSize") or [], "message size, such as 2K")
+    load_points = _named("sweep_apps", values.get("apps") or [], "number of applications, such as 60")
+    if values["logBuffer"] > values["fileSize"]:
+        raise OptionError(f"sweep_log_buffer: a write of {values['logBuffer']} bytes does not fit into a file of sweep_file_size, {values['fileSize']} bytes")
+    return sizes, load_points, [LOG_PAGE_BYTES, values["logBuffer"]]
+
+
+_STEPS = {MQ_LOG: _steps_of_the_log, COMMITS: _steps_of_commits}
+
+
+def _named(variable: str, values: list[int], such_as: str) -> list[int]:
+    """Return the sizes or load points that a variable names. Raises OptionError."""
+    if not values:
+        raise OptionError(f"{variable} is empty: name at least one {such_as}")
+    repeated = sorted({value for value in values if values.count(value) > 1})
+    if repeated:
+        raise OptionError(f"{variable} names {', '.join(str(value) for value in repeated)} more than once; name each value once")
+    return values

@@ -13,7 +13,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import statistics
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import BATCH_MEANS, SHARE_OF_OPERATIONS, SHARE_OF_TIME, TARGET
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit, Profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, COMMITS, MQ_LOG
 
 _LARGEST_MEAN = 0.4
 """The mean, as a share of a limit on a percentile, for which it is said how long a row must be measured."""
@@ -21,11 +21,20 @@ _LARGEST_MEAN = 0.4
 
 def foresee(profile: Profile, plan: Mapping[str, Any]) -> list[str]:
     """Return sentences on what the plan's seconds per row cannot decide, even if no write is over a limit, and on why the plan cannot certify."""
+    if plan["workload"] != MQ_LOG:
+        return _of_commits(profile)
     planned_s = plan["sweep_duration"]
     rows = [
         {"worker": ALL_WORKERS, "block_size_bytes": size, "load_point": load_point} for size in plan["block_sizes_bytes"] for load_point in plan["load_points"]
     ]
     return [note for limit in profile.limits if (note := _too_short_for(limit, profile, rows, planned_s))] + _cannot_certify(profile, plan)
+
+
+def _of_commits(profile: Profile) -> list[str]:
+    """Limits on commits are compared as they stand, after any number of seconds."""
+    blocks = any(limit.block_size for limit in profile.limits)
+    notes = [f"{profile.name} has limits on block sizes, which cannot be judged with sweep_workload {COMMITS}: use a profile for commits"] if blocks else []
+    return [*notes, f"with sweep_workload {COMMITS} this run cannot certify"]
 
 
 def foresee_without_target(profile: Profile) -> list[str]:

@@ -34,6 +34,7 @@ LONGEST_TEXT = 300
 PARAMETERS = (
     "workspace_path",
     "workspace_queue_managers",
+    "sweep_workload",
     "sweep_block_sizes",
     "sweep_queue_managers",
     "sweep_duration",
@@ -45,6 +46,8 @@ PARAMETERS = (
     "sweep_direct",
     "sweep_rate",
     "sweep_delay",
+    "sweep_apps",
+    "sweep_message_sizes",
     "gate_fail_on",
     "gate_report_only",
 )

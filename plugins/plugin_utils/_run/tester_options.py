@@ -16,6 +16,7 @@ from typing import Any
 
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import COMMITS, MQ_LOG
 
 
 class OptionError(Exception):
@@ -27,7 +28,8 @@ class Option:
     """An option of the tester.
 
     ``variable`` is the role's variable for it, empty if only the collection sets it. ``kind`` says how a value is read. ``key`` is its key in
-    run.csv and ``unset`` the value there if the option is not given; ``title`` and ``unit`` are for people.
+    run.csv and ``unset`` the value there if the option is not given; ``title`` and ``unit`` are for people. ``workload`` is the only one that has the option,
+    empty if every one does.
     """
 
     name: str
@@ -37,10 +39,23 @@ class Option:
     unset: str
     title: str
     unit: str = ""
+    workload: str = ""
+
+    def belongs_to(self, workload: str) -> bool:
+        """Whether a workload has the option."""
+        return self.workload in ("", workload)
 
 
 OPTIONS = (
-    Option("bsize", "sweep_block_sizes", "sizes", "option_block_sizes_bytes", "", "block sizes"),
+    Option("workload", "sweep_workload", "text", "workload", MQ_LOG, "workload"),
+    Option("bsize", "sweep_block_sizes", "sizes", "option_block_sizes_bytes", "", "block sizes", workload=MQ_LOG),
+    Option("apps", "sweep_apps", "counts", "option_applications", "", "applications", workload=COMMITS),
+    Option("msgSize", "sweep_message_sizes", "sizes", "option_message_sizes_bytes", "", "message sizes", workload=COMMITS),
+    Option("putsPerCommit", "sweep_puts_per_commit", "count", "option_puts_per_commit", "1", "messages in a commit", workload=COMMITS),
+    Option("thinkTime", "sweep_think_time", "count", "option_think_time_us", "0", "think time", " us", COMMITS),
+    Option("logBuffer", "sweep_log_buffer", "size", "option_log_buffer_bytes", "2097152", "log buffer", " bytes", COMMITS),
+    Option("tripleWrite", "sweep_triple_write", "flag", "option_triple_write", "0", "rewriting of partial pages", workload=COMMITS),
+    Option("remoteDelay", "sweep_remote_delay", "count", "option_remote_delay_us", "0", "remote delay", " us", COMMITS),
     Option("qm", "sweep_queue_managers", "counts", "option_load_points", "", "load points"),
     Option("duration", "sweep_duration", "count", "option_duration_s", "", "duration", " s"),
     Option("warmup", "sweep_warmup", "count", "option_warmup_s", "", "warm-up", " s"),
@@ -49,9 +64,9 @@ OPTIONS = (
     Option("filePrefix", "", "text", "option_file_prefix", "", "file prefix"),
     Option("sync", "sweep_sync", "text", "option_sync", "dsync", "sync mode"),
     Option("direct", "sweep_direct", "yes_no", "option_direct", "yes", "direct I/O"),
-    Option("rate", "sweep_rate", "number", "option_rate_per_s", "", "rate", " writes/s"),
-    Option("delay", "sweep_delay", "count", "option_delay_us", "0", "delay", " us"),
-    Option("verify", "sweep_verify", "flag", "option_verify", "0", "verify"),
+    Option("rate", "sweep_rate", "number", "option_rate_per_s", "", "rate", " writes/s", MQ_LOG),
+    Option("delay", "sweep_delay", "count", "option_delay_us", "0", "delay", " us", MQ_LOG),
+    Option("verify", "sweep_verify", "flag", "option_verify", "0", "verify", workload=MQ_LOG),
     Option("deadline", "sweep_deadline", "count", "option_deadline_s", "", "deadline", " s"),
     Option("startAt", "", "number", "option_start_at_epoch_s", "", "start"),
 )
@@ -75,8 +90,11 @@ def read(variables: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def arguments(values: Mapping[str, Any]) -> list[str]:
-    """Return the tester's arguments for values by option; what is empty, zero or false is left at the tester's default."""
-    return [argument for each in OPTIONS for argument in _argument(each, values.get(each.name))]
+    """Return the tester's arguments for values by option; what is empty, zero or false is left at the tester's default, and what the workload does not have is
+    left out."""
+    workload = values.get("workload") or MQ_LOG
+    given = {**values, "workload": None if workload == MQ_LOG else workload}
+    return [argument for each in OPTIONS if each.belongs_to(workload) for argument in _argument(each, given.get(each.name))]
 
 
 def passed_through(options: Mapping[str, Any]) -> list[str]:

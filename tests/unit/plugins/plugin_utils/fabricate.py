@@ -81,6 +81,14 @@ RESULT_COLUMNS = (
     "late_to_early_latency_ratio",
     "steady_state",
     "operations_not_started",
+    "messages_per_s",
+    "log_record_bytes",
+    "write_size_mean_bytes",
+    "write_size_min_bytes",
+    "write_size_max_bytes",
+    "write_size_p50_bytes",
+    "write_size_p99_bytes",
+    "logger_utilisation_share",
 )
 
 
@@ -378,7 +386,6 @@ def commit_rows(commits, queue_managers=1, seconds=60, **figures):
     return rows
 
 
-COMMIT_COLUMNS = ("messages_per_s", "write_size_mean_bytes")
 COMMIT_RUN = {
     "workload": "commit",
     "load_unit": "applications",

@@ -24,7 +24,7 @@ def basis(rows=None, columns=(), facts=None, **run_keys):
 
 def of_commits(rates, queue_managers=1, **run_keys):
     rows = fabricate.commit_rows({key: (rate, size, WRITES[size], 400_000) for key, (rate, size) in rates.items()}, queue_managers)
-    return basis(rows, fabricate.COMMIT_COLUMNS, **{**fabricate.COMMIT_RUN, **run_keys})
+    return basis(rows, **{**fabricate.COMMIT_RUN, **run_keys})
 
 
 def test_a_sweep_has_its_line_from_the_smallest_load_point():

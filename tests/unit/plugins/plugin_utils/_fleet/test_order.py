@@ -179,3 +179,25 @@ def test_an_order_survives_its_recording(tmp_path):
     assert directory.expected_missing() == [("h7", "log")]
     with pytest.raises(RunDirectoryError, match=r"order\.json"):
         directory.read_order("h7", "data")
+
+
+COMMITS = {"workload": "commit", "apps": [1, 60], "message_sizes": ["2K"], "puts_per_commit": 1, "log_buffer": "2M", "remote_delay": 0, "rate": 0}
+
+
+def commits(**run_keys):
+    """Return what a tester answers to an order of commits for three queue managers."""
+    rows = fabricate.commit_rows({(2048, count): (2500, 8192, 200_000, 400_000) for count in (1, 60)}, 3)
+    of_commits = {"option_applications": "1 60", "option_message_sizes_bytes": "2048", "option_block_sizes_bytes": "", "option_load_points": "3"}
+    of_the_log = dict.fromkeys(("option_rate_per_s", "option_delay_us", "option_verify"), "")
+    keys = {**ANSWERED, **fabricate.COMMIT_RUN, **of_commits, **of_the_log, "option_triple_write": 0, "directory_3": DIRECTORIES[2], **run_keys}
+    return parse_tables(fabricate.tables(rows, **keys))
+
+
+def test_an_order_of_commits_comes_home():
+    assert _order.table_differences(order(**COMMITS), commits()) == []
+    assert _order.table_differences(order(**COMMITS), commits(option_applications="1 61", option_remote_delay_us=500)) == [
+        "applications 1, 61 instead of 1, 60",
+        "remote delay 500 us instead of 0 us",
+    ]
+    assert "rows of 2 KiB with 1 application, which was not ordered" in _order.table_differences(order(**{**COMMITS, "apps": [60]}), commits())
+    assert "workload commit instead of mq-log" in _order.table_differences(order(), commits())

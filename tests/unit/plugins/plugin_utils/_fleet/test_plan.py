@@ -140,3 +140,42 @@ def test_the_gap_between_steps_is_the_testers_own():
     sources = fabricate.PROJECT / "src"
     text = "".join(path.read_text(encoding="utf-8") for path in sorted(sources.rglob("*.[ch]")))
     assert re.findall(r"#define STEP_GAP_S\s+(\d+)", text) == [str(_plan.STEP_GAP_S)]
+
+
+COMMITS = {"workload": "commit", "apps": [1, 60], "message_sizes": "2K, 20K", "log_buffer": "2M", "remote_delay": 500, "puts_per_commit": 1, "rate": 0}
+
+
+def test_a_plan_of_commits():
+    made = plan(3, **COMMITS)
+    assert made["arguments"][:7] == [
+        "--workload=commit",
+        "--apps=1,60",
+        "--msgSize=2048,20480",
+        "--putsPerCommit=1",
+        "--logBuffer=2097152",
+        "--remoteDelay=500",
+        "--qm=3",
+    ]
+    assert (made["steps"], made["load_points"], made["block_sizes_bytes"], made["direct_sizes_bytes"]) == (4, [1, 60], [], [4096, 2 << 20])
+    given = {f"sweep_{name}": value for name, value in {**VARIABLES, **COMMITS, "queue_managers": [1, 2]}.items()}
+    assert _plan.make_plan(given, 3, {}) == made
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"workload": "pblio"}, "sweep_workload must be mq-log or commit, not pblio"),
+        ({"apps": []}, "sweep_apps is empty: name at least one number of applications"),
+        ({"message_sizes": ["2K", 2048]}, "sweep_message_sizes names 2048 more than once"),
+        ({"rate": 5}, "sweep_rate is not for sweep_workload commit: leave it out"),
+        ({"verify": True}, "sweep_verify is not for sweep_workload commit"),
+        ({"file_size": "1M"}, "sweep_log_buffer: a write of 2097152 bytes does not fit"),
+    ],
+)
+def test_a_plan_of_commits_that_cannot_be_is_named(changes, word):
+    with pytest.raises(OptionError, match=word):
+        plan(**{**COMMITS, **changes})
+
+
+def test_a_sweep_leaves_out_what_is_only_for_commits():
+    assert plan(**{**COMMITS, "workload": "mq-log"})["arguments"] == plan()["arguments"]

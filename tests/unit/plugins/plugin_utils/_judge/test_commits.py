@@ -25,7 +25,7 @@ def commits(commit_ns=400_000, queue_managers=1, applications=(1, 60), **tables)
     """Return the tables of applications that commit messages of 2 KiB."""
     measured = {(2048, count): (2500, 8192, 200_000, commit_ns) for count in applications}
     rows = fabricate.commit_rows(measured, queue_managers)
-    return fabricate.tables(rows, fabricate.COMMIT_COLUMNS, **{**fabricate.COMMIT_RUN, **tables})
+    return fabricate.tables(rows, **{**fabricate.COMMIT_RUN, **tables})
 
 
 def judge(files, *limits, **record):

@@ -13,7 +13,14 @@ from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fa
 
 
 def plan(seconds, block_sizes=fabricate.BLOCK_SIZES, files_bytes=1 << 30):
-    return {"sweep_duration": seconds, "queue_manager_bytes": files_bytes, "block_sizes_bytes": list(block_sizes), "load_points": [1], "certify_s": 4247}
+    return {
+        "workload": "mq-log",
+        "sweep_duration": seconds,
+        "queue_manager_bytes": files_bytes,
+        "block_sizes_bytes": list(block_sizes),
+        "load_points": [1],
+        "certify_s": 4247,
+    }
 
 
 def notes(seconds, *limits, **qualifies):
@@ -78,3 +85,11 @@ def test_a_limit_that_needs_a_target_is_named():
     profile = load_profile({"name": "mine", "limits": [P99, {"metric": "headroom_margin", "min": "20 %"}]})
     assert foresee_without_target(profile) == ["headroom_margin >= 20 % cannot be judged, because sweep_target does not say what the volume is asked to carry"]
     assert foresee_without_target(load_profile({"name": "mine", "limits": [P99]})) == []
+
+
+def test_what_commits_cannot_decide_is_said():
+    made = {**plan(60), "workload": "commit", "block_sizes_bytes": []}
+    assert foresee(load_profile({"name": "mine", "limits": [P99, MEAN, {"stream": "commit", "metric": "latency_p99", "max": "5 ms"}]}), made) == [
+        "mine has limits on block sizes, which cannot be judged with sweep_workload commit: use a profile for commits",
+        "with sweep_workload commit this run cannot certify",
+    ]

@@ -69,7 +69,7 @@ def test_a_fast_volume_may_pass():
 
 def test_a_measurement_takes_the_place_of_the_estimate():
     rates = {(2048, 60): (6500, 8192, 200_000, 9e6), (2048, 1): (4000, 4096, 250_000, 250_000), (20480, 60): (6000, 65536, 260_000, 1e7)}
-    judgement = judged(target(5000), fabricate.commit_rows(rates), columns=fabricate.COMMIT_COLUMNS, **fabricate.COMMIT_RUN)
+    judgement = judged(target(5000), fabricate.commit_rows(rates), **fabricate.COMMIT_RUN)
     assert (judgement["verdict"], judgement["value"]) == ("pass", pytest.approx(0.3))
     assert "6,500 messages/s carried, 5,000 messages/s of 2 KiB from 60 clients asked (measured by the commit workload)" in judgement["reason"]
 

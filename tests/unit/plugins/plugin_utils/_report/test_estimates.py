@@ -74,7 +74,7 @@ def test_charts_are_dotted_beyond_the_model_and_end_at_the_logs_limit(tmp_path):
 
 def test_measured_commits_stand_beside_their_estimates(tmp_path):
     factors = {(2048, 1): 1.1, (2048, 100): 0.6, (1 << 20, 100): 1.0, (1 << 20, 1): 0.9}
-    shown = section(run(tmp_path, measured_commits(factors), fabricate.COMMIT_COLUMNS, **fabricate.COMMIT_RUN))
+    shown = section(run(tmp_path, measured_commits(factors), **fabricate.COMMIT_RUN))
     cells = dict(shown.sizes)
     assert shown.clients == ["1 client", "100 clients"] and list(cells) == ["2 KiB", "1 MiB"]
     assert [cell["measured"] for cell in cells["2 KiB"]] == ["measured 5,610/s (+10 %)", "measured 90,100/s (-40 %)"]
