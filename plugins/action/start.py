@@ -19,6 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import W
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured import file_error
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DISK_SHARED_WITH
 
 
 class ActionModule(RemoteAction):
@@ -67,7 +68,8 @@ class _Order:
         self.run_id = run_id
         self.tester = tester
         self.layout = layout
-        self.facts = {**tester["facts"], **layout["facts"], **sharing}
+        told = {**tester["facts"], **layout["facts"]}
+        self.facts = {**{key: value for key, value in told.items() if key != DISK_SHARED_WITH}, **sharing}
 
     def made(self, plan: dict[str, Any], more: list[str], start_at_epoch_s: float, record: bool) -> dict[str, Any]:
         """Record the order on the controller for the collection, and return what the module starts, with the host's copy of it. Raises RunDirectoryError.

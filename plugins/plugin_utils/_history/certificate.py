@@ -246,7 +246,7 @@ def certificate_of(run: Mapping[str, Any], record: HostRecord, tables: Tables | 
             "collection_version": str(run.get("collection_version") or ""),
             "tester_version": tables.run.get("version", "") if tables else "",
             "method_version": _method_version(tables),
-            "parameters": _parameters(run, tables),
+            "parameters": _parameters(run, record, tables),
             "rows": _rows(record, tables) if tables else [],
             "tables": {name: str(filed.get("sha256") or "") for name, filed in record.tables.items()},
         }
@@ -305,9 +305,10 @@ def _method_version(tables: Tables | None) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
-def _parameters(run: Mapping[str, Any], tables: Tables | None) -> dict[str, str]:
+def _parameters(run: Mapping[str, Any], record: HostRecord, tables: Tables | None) -> dict[str, str]:
     measured = {key: tables.run.get(key, "") for key in PARAMETERS} if tables else {}
-    return {**measured, "sweep_mode": str((run.get("parameters") or {}).get("sweep_mode") or "")}
+    shared = {kinds.DISK_SHARED_WITH: _text(record.facts[kinds.DISK_SHARED_WITH])} if record.facts.get(kinds.DISK_SHARED_WITH) else {}
+    return {**measured, **shared, "sweep_mode": str((run.get("parameters") or {}).get("sweep_mode") or "")}
 
 
 def _rows(record: HostRecord, tables: Tables) -> list[dict[str, Any]]:

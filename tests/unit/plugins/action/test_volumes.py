@@ -72,13 +72,21 @@ def created(directory, answers, known=None, **more):
 
 def found(name, **changes):
     paths = {"path": f"/{name}/ws", "run_directory": f"/{name}/ws/r", "directories": [f"/{name}/ws/r/QM1"], "made_path": True}
-    return {"error": "", "facts": {"mount_point": f"/{name}"}, "disks": [name], "unknown": [], "workspace": paths, "needs_privilege": False, **changes}
+    return {
+        "error": "",
+        "facts": {"mount_point": f"/{name}", "disk_shared_with_volumes": "what the host says"},
+        "disks": [name],
+        "unknown": [],
+        "workspace": paths,
+        "needs_privilege": False,
+        **changes,
+    }
 
 
 def test_a_refused_volume_gets_its_record_and_the_others_go_on(directory):
     layout = created(directory, {"a": found("a"), "b": found("b", error="refused: too\x1b full")})
     assert [volume["name"] for volume in layout["volumes"]] == ["a"]
-    assert (layout["volumes"][0]["directories"], layout["volumes"][0]["facts"]) == (["/a/ws/r/QM1"], {"mount_point": "/a"})
+    assert (layout["volumes"][0]["directories"], layout["volumes"][0]["facts"]["mount_point"]) == (["/a/ws/r/QM1"], "/a")
     assert reasons(directory) == {"b": "workspace: refused: too full", "c": "workspace: the host did not answer for this volume"}
     assert directory.records()[0].facts["os"] == "x" and directory.records()[0].facts["mount_point"] == "/b"
 

@@ -75,6 +75,8 @@ def test_a_row_holds_the_figures_of_all_workers_and_what_each_limit_says_of_them
 def test_what_makes_figures_comparable_is_named():
     assert GOOD.entry.method_version == 1
     assert GOOD.content["parameters"]["option_files"] == "16"
+    assert made_up.certificate(facts={"disk_shared_with_volumes": "log2"}).entry.parameters != GOOD.entry.parameters
+    assert made_up.certificate(facts={"disk_shared_with_volumes": ""}).entry.parameters == GOOD.entry.parameters
     assert made_up.certificate(files=fabricate.tables(method_version="1e3")).entry.method_version is None
     assert made_up.certificate(files=fabricate.tables(method_version=None)).entry.method_version is None
 

@@ -89,6 +89,12 @@ def test_a_preflight_has_no_verdict_and_says_what_would_be_done():
     assert record.reasons == ["ready: 7 steps in about 8 min, 1 GiB on /fut (xfs, 40 GiB free)", "too short for a p99", "unknown: the log path of QM9"]
 
 
+@pytest.mark.parametrize("shared, told", [("log2 log3", True), ("", False), (None, False)])
+def test_a_volume_that_shared_its_disk_is_said_to(shared, told):
+    notes = [note for note in measured(fabricate.tables(), RUN, "db07", {"disk_shared_with_volumes": shared}).notes if "same disk" in note]
+    assert [note.endswith(": log2, log3") for note in notes] == [True] * told
+
+
 @pytest.mark.parametrize(
     "offset_s, error_s, told",
     [
