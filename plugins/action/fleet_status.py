@@ -11,6 +11,7 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import one_message
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import volume_names
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import changed_since
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import problems_of, status_json, status_prom, status_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, day_of, fleet_status
@@ -38,7 +39,8 @@ class ActionModule(HistoryAction):
             revocations = history.revocations()
             lines = fleet_status(history.newest(), revocations, today)
             changed = changed_since(history, lines)
-        problems = problems_of(lines, expected)
+        own = {host: task_vars["hostvars"][host].get("workspace_volumes") for host in expected}
+        problems = problems_of(lines, expected, {host: names for host, given in own.items() if (names := volume_names(given))})
         if not self._task.check_mode:
             write_json(os.path.join(options["report_dir"], JSON_FILE), status_json(lines, expected, problems, today, revocations, changed))
             write_file(os.path.join(options["report_dir"], METRICS_FILE), status_prom(lines, expected, problems))

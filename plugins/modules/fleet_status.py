@@ -16,6 +16,7 @@ description:
   - Prints the state of every volume in the history, the most urgent first, and writes C(status.json) and C(status.prom) (OpenMetrics) to O(report_dir).
   - Uses the history only. No host is contacted.
   - Fails if a volume of an expected host is failed or expired, or if an expected host has no volume that is certified today.
+    If the host's variables name its volumes (C(workspace_volumes)), each of them must be certified.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:

@@ -13,6 +13,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation i
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
 HOSTS = {"hosts": {"type": "raw", "required": True}}
 HISTORY = {"history": {"type": "str", "default": ""}, "report_dir": {"type": "str", "required": True}}
@@ -25,7 +26,7 @@ class HistoryAction(ControllerAction):
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         try:
             return self.consult({**options, "report_dir": absolute(options["report_dir"])}, task_vars)
-        except (OSError, ValueError, ExpectationError) as error:
+        except (OSError, ValueError, ExpectationError, OptionError) as error:
             return {"failed": True, "msg": str(error)}
 
     def consult(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:

@@ -48,6 +48,11 @@ def read_volumes(given: Any, defaults: Mapping[str, Any]) -> list[dict[str, Any]
     return volumes
 
 
+def volume_names(given: Any) -> list[str]:
+    """Return the names that ``workspace_volumes`` holds; none if it is empty. Raises OptionError."""
+    return [_name(item, number) for number, item in enumerate(_items(given), start=1)]
+
+
 def sweep_variables(volume: Mapping[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
     """Return the sweep's ``variables`` by name, with what a volume sets itself in their place."""
     return {**variables, **{VARIABLES[key]: volume[key] for key in volume["sets"] if key not in OF_THE_WORKSPACE}}
@@ -88,12 +93,17 @@ def _items(given: Any) -> list[Any]:
     return list(given)
 
 
-def _volume(item: Any, number: int, defaults: Mapping[str, Any]) -> dict[str, Any]:
+def _name(item: Any, number: int) -> str:
     if not isinstance(item, Mapping):
         raise OptionError(f"{VARIABLE}: volume {number} must be a dictionary with a name and a path, not {item!r}")
     name = item.get("name")
     if not isinstance(name, str) or not NAME.match(name):
         raise OptionError(f"{VARIABLE}: volume {number}: name must be a short name of letters, digits and . _ -, not {name!r}")
+    return name
+
+
+def _volume(item: Any, number: int, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    name = _name(item, number)
     unknown = sorted(str(key) for key in item if key not in VARIABLES)
     if unknown:
         raise OptionError(f"{VARIABLE}: {name}: unknown key {unknown[0]}; the keys are {', '.join(VARIABLES)}")

@@ -25,9 +25,9 @@ SHOWN_CHARACTERS = 60
 """How much of a fact that changed is shown."""
 
 
-def problems_of(lines: Sequence[Status], expected: Iterable[str]) -> list[str]:
+def problems_of(lines: Sequence[Status], expected: Iterable[str], volumes: Mapping[str, Sequence[str]]) -> list[str]:
     """Return why the fleet is not certified, a sentence for each volume of an expected host that failed or expired, and for each host that has no volume
-    which is certified today."""
+    which is certified today. ``volumes`` holds the names of the volumes that must be certified, for hosts of which they are known."""
     by_host: dict[str, list[Status]] = {}
     for line in lines:
         by_host.setdefault(line.host, []).append(line)
@@ -36,9 +36,18 @@ def problems_of(lines: Sequence[Status], expected: Iterable[str]) -> list[str]:
         own = by_host.get(printable(host), [])
         bad = [line for line in own if line.state in (FAILED, EXPIRED)]
         found += [f"{_label(line)}: {_sentence(line)}" for line in bad]
-        if not bad and not any(line.state in CURRENT for line in own):
-            found.append(f"{host}: missing: {_sentence(own[0]) if own else 'the history does not contain it'}")
-    return found
+        if host in volumes:
+            found += [_missing(host_label(host, volume), [line for line in own if line.volume == printable(volume)]) for volume in volumes[host]]
+        elif not bad:
+            found.append(_missing(host, own))
+    return list(filter(None, found))
+
+
+def _missing(label: str, lines: Sequence[Status]) -> str:
+    """Return that nothing is certified of what has these lines; empty if it is, or if another sentence says why it is not."""
+    if any(line.state in (*CURRENT, FAILED, EXPIRED) for line in lines):
+        return ""
+    return f"{label}: missing: {_sentence(lines[0]) if lines else 'the history does not contain it'}"
 
 
 def status_text(lines: Sequence[Status], expected: Sequence[str], problems: Sequence[str], today: Today, changed: Mapping[Line, Since]) -> str:

@@ -39,7 +39,7 @@ FLEET = lines(VALID, EXPIRING, EXPIRED, FAILED, ATTEMPTED)
 
 
 def test_failed_expired_and_missing_hosts_are_problems():
-    assert problems_of(FLEET, HOSTS) == [
+    assert problems_of(FLEET, HOSTS, {}) == [
         "attempted: missing: nothing has certified it yet; inconclusive on 2026-05-01",
         "expired: silver until 2026-04-01 (run run-2026-01-01)",
         "failed: failed silver on 2026-05-01 (run run-2026-05-01)",
@@ -48,22 +48,33 @@ def test_failed_expired_and_missing_hosts_are_problems():
 
 
 def test_only_expected_hosts_are_problems():
-    assert problems_of(FLEET, ["valid", "expiring"]) == problems_of(FLEET, []) == []
+    assert problems_of(FLEET, ["valid", "expiring"], {}) == problems_of(FLEET, [], {}) == []
+
+
+def test_a_volume_that_is_expected_and_was_never_certified_is_a_problem():
+    data, tried = entry("2026-05-01", host="valid", volume="data", volume_id="6"), entry("2026-05-01", ATTEMPT, host="valid", volume="tried", volume_id="7")
+    fleet = lines(VALID, data, tried, EXPIRED)
+    assert problems_of(fleet, ["valid"], {}) == problems_of(fleet, ["valid"], {"valid": ["log", "data"]}) == []
+    assert problems_of(fleet, ["expired", "valid"], {"valid": ["data", "tried", "new"], "expired": ["log"]}) == [
+        "expired: silver until 2026-04-01 (run run-2026-01-01)",
+        "valid/tried: missing: nothing has certified it yet; inconclusive on 2026-05-01",
+        "valid/new: missing: the history does not contain it",
+    ]
 
 
 def test_every_volume_of_a_host_counts():
     data = entry("2026-05-01", FAILS, host="valid", volume="data", volume_id="6")
-    assert problems_of(lines(VALID, data), ["valid"]) == ["valid/data: failed silver on 2026-05-01 (run run-2026-05-01)"]
+    assert problems_of(lines(VALID, data), ["valid"], {}) == ["valid/data: failed silver on 2026-05-01 (run run-2026-05-01)"]
     # What is no longer in use is taken out by hand, for a reason.
-    assert problems_of(lines(VALID, data, revoked={data.sha256}), ["valid"]) == []
+    assert problems_of(lines(VALID, data, revoked={data.sha256}), ["valid"], {}) == []
 
 
 def test_a_revoked_certificate_certifies_nothing():
-    assert problems_of(lines(VALID, revoked={VALID.sha256}), ["valid"]) == ["valid: missing: silver of 2026-05-01 was revoked"]
+    assert problems_of(lines(VALID, revoked={VALID.sha256}), ["valid"], {}) == ["valid: missing: silver of 2026-05-01 was revoked"]
 
 
 def test_a_replaced_disk_is_missing_and_says_why():
-    problems = problems_of(lines(VALID, entry("2026-05-20", ATTEMPT, host="valid", volume_id="new")), ["valid"])
+    problems = problems_of(lines(VALID, entry("2026-05-20", ATTEMPT, host="valid", volume_id="new")), ["valid"], {})
     assert problems == ["valid: missing: nothing has certified it yet; inconclusive on 2026-05-20; its disk or file system has been replaced"]
 
 
@@ -73,7 +84,7 @@ def test_clones_are_told():
 
 
 def test_the_screen_has_the_most_urgent_first():
-    text = status_text(FLEET, HOSTS, problems_of(FLEET, HOSTS), TODAY, {}).splitlines()
+    text = status_text(FLEET, HOSTS, problems_of(FLEET, HOSTS, {}), TODAY, {}).splitlines()
     assert text[0] == "NOT CERTIFIED on 2026-06-01: 1 failed, 1 expired, 1 none, 1 expiring, 1 valid; hosts expected: 6."
     assert [line.split()[:2] for line in text[1:]] == [
         [state, host]
