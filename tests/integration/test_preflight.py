@@ -37,7 +37,7 @@ class Case:
 
 CASES = {
     "files": Case("mkdir /fut/logdisk; echo precious > /fut/logdisk/S0000000.LOG", "contains a queue manager's files (S0000000.LOG)", "queue_manager_files"),
-    "running": Case(QUEUE_MANAGER, "the running queue manager QMA logs to this file system (/fut/log/QMA/)", "active_log"),
+    "running": Case(QUEUE_MANAGER, "the running queue manager QMA logs to this file system (/fut/log/QMA)", "active_log"),
     "unknown": Case(FAKE_QUEUE_MANAGER.format(run=RUNNING), "the log path of running queue managers cannot be determined (QMA)", "unknown_log"),
     "extents": Case(
         "mkdir -p /fut/log/QMB/active; setsid sh -c 'exec sleep 900' 3> /fut/log/QMB/active/S0000001.LOG > /dev/null 2>&1 &",
