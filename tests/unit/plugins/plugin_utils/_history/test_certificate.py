@@ -77,6 +77,9 @@ def test_what_makes_figures_comparable_is_named():
     assert GOOD.content["parameters"]["option_files"] == "16"
     assert made_up.certificate(facts={"disk_shared_with_volumes": "log2"}).entry.parameters != GOOD.entry.parameters
     assert made_up.certificate(facts={"disk_shared_with_volumes": ""}).entry.parameters == GOOD.entry.parameters
+    commits = made_up.certificate(files=fabricate.tables(**fabricate.COMMIT_RUN))
+    remote = made_up.certificate(files=fabricate.tables(**{**fabricate.COMMIT_RUN, "option_remote_delay_us": 500}))
+    assert remote.entry.parameters != commits.entry.parameters
     assert made_up.certificate(files=fabricate.tables(method_version="1e3")).entry.method_version is None
     assert made_up.certificate(files=fabricate.tables(method_version=None)).entry.method_version is None
 
