@@ -2,6 +2,8 @@
 """Hosts with several volumes: each has its own record and verdict, and what is wrong with one costs the others nothing."""
 
 import json
+import os
+import signal
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
@@ -113,3 +115,40 @@ def test_a_frozen_volume_costs_its_neighbours_nothing(start: Start, controller: 
     again = controller.run("preflight", "-i", str(inventory), "-e", f"@{given_back}", workspace_allow=["active_log"])
     assert again.status == 0 and "volumes discovered" not in again.screen
     assert {volume: record["verdict"] for volume, record in records_of(again.certifications[-1].path).items()} == dict.fromkeys(VOLUMES)
+
+
+def test_volumes_on_one_disk_are_measured_together_or_in_turn(start: Start, controller: Controller, tmp_path: Path) -> None:
+    """The testers of one run let each other in. Together, their records tell of each other; in turn, one starts when the other has ended."""
+    volumes = [{"name": name, "path": f"/fut/{name}"} for name in ("a", "b")]
+    bed = start(
+        HostSpec("both", variables={"workspace_volumes": volumes}),
+        HostSpec("each", variables={"workspace_volumes": json.dumps(volumes), "sweep_volumes": "in_turn"}),
+    )
+    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"), sweep_block_sizes=["4K"], sweep_duration=2)
+    assert outcome.status == 0
+    run = outcome.certification.path
+    began = {(host.name, name): float(read_csv(run / "hosts" / host.name / name / "results.csv")[0]["start_time_epoch_s"]) for host in bed for name in "ab"}
+    assert began["both", "a"] == began["both", "b"] == began["each", "a"] == began["each", "b"] - 4
+    notes = {path.parts[-3:-1]: json.loads(path.read_text())["notes"] for path in run.glob("hosts/*/*/record.json")}
+    shared = {volume: [note for note in noted if "on the same disk at the same time" in note] for volume, noted in notes.items()}
+    assert {volume: len(noted) for volume, noted in shared.items()} == {("both", "a"): 1, ("both", "b"): 1, ("each", "a"): 0, ("each", "b"): 0}
+    assert {host.name: left_on(host) for host in bed} == {"both": [], "each": []}
+
+
+def test_the_volumes_of_a_lost_controller_are_stopped_and_collected(start: Start, controller: Controller, tmp_path: Path) -> None:
+    bed = start(HostSpec("h1", more=("/log1",), variables={"workspace_volumes": [{"name": "a", "path": "/fut/a"}, {"name": "b", "path": "/log1/b"}]}))
+    inventory, variables = bed.inventory(tmp_path / "hosts.yml"), tmp_path / "variables.json"
+    variables.write_text(json.dumps({**QUICK, **SWEEP, "sweep_duration": 600, "sweep_deadline": 0}))
+    lost = controller.start("certify", "-i", str(inventory), "-e", f"@{variables}")
+    for volume in ("a", "b"):
+        wait_for(lambda volume=volume: measuring(bed["h1"], volume), "the volumes are measured", timeout_s=120)
+    os.killpg(lost.pid, signal.SIGKILL)
+    lost.wait()
+    (run,) = (controller.directory / "reports").glob("2*")
+    assert controller.run("stop", "-i", str(inventory)).status == 0
+    assert bed["h1"].pids("logdisk") == {}
+    # The run knows its volumes: the inventory may have changed since then.
+    collected = controller.run("collect", "-i", str(inventory), collect_run=str(run), workspace_volumes=[])
+    assert collected.status == 2
+    assert {volume: record["verdict"] for volume, record in records_of(run).items()} == {"a": "inconclusive", "b": "inconclusive"}
+    assert left_on(bed["h1"]) == [] and bed["h1"].files("/log1") == ["/log1/lost+found"]
