@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Row, Tables, TablesError, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import COMMITS, Row, Tables, TablesError, size_text
 
 MIN_BEFORE_S = 5
 MIN_AFTER_S = 10
@@ -56,13 +56,13 @@ def find_plateau(rates: Sequence[int]) -> Plateau | None:
 
 
 def plateau_notes(tables: Tables) -> list[str]:
-    """Return a sentence for each step and stream whose rate ends in a plateau."""
+    """Return a sentence for each step and stream whose rate ends in a plateau. Commits are left out: they are as fast as the writes that carry them."""
     return [_note(row, plateau, tables) for row, rates in _rates(tables) if (plateau := find_plateau(rates))]
 
 
 def _rates(tables: Tables) -> Iterator[tuple[Row, list[int]]]:
     try:
-        seconds = [row for row in tables.intervals if not row["partial"]]
+        seconds = [row for row in tables.intervals if not row["partial"] and row["stream"] != COMMITS]
     except TablesError:
         return  # the report says that they cannot be shown
     streams: dict[tuple[Any, ...], list[Row]] = {}

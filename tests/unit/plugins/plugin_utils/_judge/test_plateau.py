@@ -92,5 +92,18 @@ def test_a_second_that_was_cut_short_does_not_count():
     assert len(plateau_notes(tables([100 * MB] * 41 + [61 * MB] * 20 + [9 * MB], partial=True))) == 1
 
 
+def test_commits_follow_the_log_that_carries_them():
+    slower = fabricate.tables(fabricate.commit_rows({(2048, 60): (2500, 8192, 200_000, 400_000)}), **fabricate.COMMIT_RUN)
+    header = (*KEY_COLUMNS, "second", "partial", "operations", "bytes", "latency_sum_ns", "latency_p99_ns", "latency_max_ns")
+    rates = [100 * MB] * 41 + [61 * MB] * 20
+    seconds = [
+        (1, 2048, 60, stream, operation, "all", second, 0, rate // 4096, rate, 10**9, 2000, 9000)
+        for stream, operation in (("log", "write"), ("commit", "commit"))
+        for second, rate in enumerate(rates, start=1)
+    ]
+    (note,) = plateau_notes(parse_tables({**slower, "intervals.csv": fabricate.table(header, seconds)}))
+    assert note.startswith("At 2 KiB with 60 applications, ")
+
+
 def test_a_table_of_seconds_that_cannot_be_read_is_no_plateau():
     assert plateau_notes(parse_tables({**fabricate.tables(), "intervals.csv": b"step\n"})) == []
