@@ -114,7 +114,7 @@ def _where(row: Row, name: str, words: Words) -> str:
 
 
 def _who(row: Row, name: str, words: Words) -> str:
-    if words.loads != words.workers:
+    if not words.load_is_workers:
         load = words.load_text(row["load_point"])
         return f"{load} of each {words.worker}" if name == ALL_WORKERS else f"{load} of {words.worker} {name}"
     if name != ALL_WORKERS:

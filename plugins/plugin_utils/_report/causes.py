@@ -401,15 +401,17 @@ def _at(model: Model, group: _Broken) -> str:
 
 
 def _load_text(loads: Sequence[int], words: Words) -> str:
-    return f"{and_list([str(load) for load in loads])} {words.worker if loads == [1] else words.workers}"
+    *others, last = map(str, loads)
+    return f"{and_list([*others, words.load_text(int(last))])}"
 
 
 def _workers(rows: Iterable[JudgedRow], loads: Sequence[int], words: Words) -> str:
     """Return which queue managers it is about if it is only about some of those that wrote together."""
     names = {row.worker_name for row in rows if row.load_point != 1}
-    if not names or ALL_WORKERS in names or len(names) == max(loads):
+    if not names or ALL_WORKERS in names or (words.load_is_workers and len(names) == max(loads)):
         return ""
-    return f", {words.worker if len(names) == 1 else words.workers} {fold_names(names)} of {max(loads)}"
+    of_all = f" of {max(loads)}" if words.load_is_workers else ""
+    return f", {words.worker if len(names) == 1 else words.workers} {fold_names(names)}{of_all}"
 
 
 def _worst(model: Model, group: _Broken) -> str:

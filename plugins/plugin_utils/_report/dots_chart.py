@@ -113,7 +113,7 @@ def _degradation(host: Host, steps: Mapping[int, Mapping[int, Sequence[tuple[str
     places = {size: [(x.place(load), y.place(figures["latency_p99_ns"])) for load, figures in points] for size, points in curves.items()}
     parts = [
         duration_grid(y, "p99"),
-        level_grid(((x.place(load), f"{load} {host.words.load}") for load in steps), f"{host.words.workers} at a time".capitalize()),
+        level_grid(((x.place(load), f"{load} {host.words.load}") for load in steps), f"{host.words.loads} at a time".capitalize()),
     ]
     parts += [line(f"size s{number}", points, dots=True) for number, points in enumerate(places.values())]
     parts.append(end_labels((points[-1][1], f"s{number}", size_text(size)) for number, (size, points) in enumerate(places.items())))
@@ -124,7 +124,7 @@ def _degradation(host: Host, steps: Mapping[int, Mapping[int, Sequence[tuple[str
         f"It changes most at {size_text(size)}: with {last} instead of {first} {host.words.load}, p99 is {p99s[0]} instead of {p99s[1]}, "
         f"and all together write {rates[0]} instead of {rates[1]}."
     )
-    return chart("degradation", f"p99 over the number of {host.words.workers}", words, Markup("").join(parts))
+    return chart("degradation", f"p99 over the number of {host.words.loads}", words, Markup("").join(parts))
 
 
 def _dots(kind: str, title: str, words: str, lines: Sequence[tuple[str, Dots]]) -> Markup:

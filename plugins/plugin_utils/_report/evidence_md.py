@@ -21,7 +21,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import parameters_of, qualifies_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_template
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Words, printable, size_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN, badness
 
 SHOWN_FINDINGS = 10
@@ -159,6 +159,10 @@ def _certificates(model: Model) -> str:
     return f"{_units.format_count(len(valid))} of {model.size} have one, the first of which ends on {min(host.valid_until for host in valid)}"
 
 
+def _what_loads_count(words: Words) -> str:
+    return f"{words.workers} that wrote at the same time" if words.load_is_workers else f"{words.loads} of each {words.worker}"
+
+
 def _scope(model: Model) -> list[tuple[str, str]]:
     """Return what the run was about, and what of it was not measured."""
     unmeasured = [host for host in model.hosts if not host.rows]
@@ -169,8 +173,8 @@ def _scope(model: Model) -> list[tuple[str, str]]:
         ("Left out by the limit", _names(map(str, model.run.get("left_out_hosts") or []))),
         ("Measured", f"{_units.format_count(len(model.hosts) - len(unmeasured))} of {model.size}"),
         ("Not measured", _names(host.label for host in unmeasured)),
-        ("Block sizes", sizes or "none"),
-        ("Load points", f"{loads or 'none'} ({model.words.workers} that wrote at the same time)"),
+        (f"{model.words.size}s".capitalize(), sizes or "none"),
+        ("Load points", f"{loads or 'none'} ({_what_loads_count(model.words)})"),
         ("Not covered", "reads, other programs on the storage, outages, and anything that did not occur while it was measured"),
     ]
 

@@ -61,6 +61,12 @@ def figures_of(figures: Mapping[str, Any]) -> list[str]:
     return [figure(figures, column, write) for title, column, write in FIGURES]
 
 
+def step_cell(host: Host, figures: Mapping[str, Any]) -> str:
+    """Write the size of a row's step, with the operation if the step has rows of several."""
+    size = size_text(figures["block_size_bytes"])
+    return f"{size}, {figures['operation']}s" if host.words.operation else size
+
+
 def step_text(step: tuple[int, int], several: bool, words: Words) -> str:
     """Write a load point and block size: the block size alone if there is only one load point."""
     size = size_text(step[1])
@@ -78,7 +84,7 @@ def cells(host: Host) -> dict[tuple[int, int], Cell]:
         verdicts[step] = min(known, key=WORST_FIRST.index) if known else ""
         if row.used is not None:
             used[step] = max(row.used, used.get(step, 0.0))
-        if figures["worker"] == "all":
+        if host.words.stands_for_step(figures):
             together[step] = figures
     return {step: _cell(verdicts[step], used.get(step), figures) for step, figures in together.items()}
 

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import LOG
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.likeness import FEWEST_ALIKE, likeness
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.badge import LONGEST_NAME, brief
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import Cell, cells
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.fleet_chart import Mark, Strip
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import BLOCK, COMMITS, MESSAGE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, PASS, WARN
 
 LEVELS = (
@@ -120,14 +121,16 @@ def strips_of(model: Model, steps: Sequence[tuple[int, int]], titles: Sequence[s
             if step in marks:
                 marks[step].append(Mark(host.label, cell.p99_ns, cell.mean_ns, cell.verdict == FAIL))
     return [
-        Strip(title, marks[step], _tightest(model.criteria, "latency_p99", step), _tightest(model.criteria, "latency_mean", step))
+        Strip(title, marks[step], _tightest(model, "latency_p99", step), _tightest(model, "latency_mean", step))
         for step, title in zip(steps, titles, strict=True)
     ]
 
 
-def _tightest(criteria: Sequence[Limit], metric: str, step: tuple[int, int]) -> float | None:
-    row = {"worker": "all", "load_point": step[0], "block_size_bytes": step[1]}
-    return min((limit.value for limit in criteria if limit.metric.name == metric and limit.applies_to(row)), default=None)
+def _tightest(model: Model, metric: str, step: tuple[int, int]) -> float | None:
+    of_commits = model.words.operation == COMMITS
+    row = {"worker": "all", "load_point": step[0], "block_size_bytes": step[1], "stream": COMMITS if of_commits else LOG}
+    step_size = MESSAGE if of_commits else BLOCK
+    return min((limit.value for limit in model.criteria if limit.metric.name == metric and limit.applies_to(row, step_size)), default=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
@@ -15,13 +16,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.distribution
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.dots_chart import first_pass_charts, worker_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.estimate_section import EstimateSection
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.facts import ShownFact, grouped_facts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import figures_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import figures_of, step_cell
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.interval_chart import Axis, picture, scale
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.latency_chart import latency_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.reproduce import Reproduction, reproduction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.seconds_chart import seconds_charts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import size_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS
 
 SHOWN_ROWS = 400
@@ -56,8 +56,8 @@ class HostSection:
         """Rows of the table of figures; the row of a single queue manager repeats the `all` row and is left out."""
         return [
             {
-                "step": size_text(figures["block_size_bytes"]),
-                "who": _who(row.worker_name, figures["load_point"]),
+                "step": step_cell(self.of, figures),
+                "who": self._who(row.worker_name, figures),
                 "texts": figures_of(figures),
                 "verdict": row.verdict,
             }
@@ -138,16 +138,24 @@ class HostSection:
     def _is_shown(self, verdict: str, figures: dict[str, Any]) -> bool:
         if figures["worker"] == "all":
             return True
-        return figures["load_point"] > 1 and (len(self.of.rows) <= SHOWN_ROWS or verdict not in (PASS, ""))
+        return self._has_several(figures) and (len(self.of.rows) <= SHOWN_ROWS or verdict not in (PASS, ""))
+
+    def _has_several(self, figures: dict[str, Any]) -> bool:
+        """Whether several workers share the step of a row."""
+        return (figures["step"], figures["operation"]) in self._shared
+
+    @cached_property
+    def _shared(self) -> set[tuple[int, str]]:
+        return {(figures["step"], figures["operation"]) for dummy, figures in self.of.results() if figures["worker"] == 2}
+
+    def _who(self, name: str, figures: dict[str, Any]) -> str:
+        load = figures["load_point"]
+        if not self.of.words.load_is_workers:
+            return f"{name}, {self.of.words.load_text(load)}"
+        return f"all {load}" if name == "all" and self._has_several(figures) else name
 
 
 def _number(value: Any) -> float | None:
     """Return a share of change that can be drawn, None if it is not one."""
     usable = isinstance(value, (int, float)) and not isinstance(value, bool) and -1 < value < _MOST_CHANGE
     return float(value) if usable else None
-
-
-def _who(name: str, load_point: int) -> str:
-    if name != "all" or load_point == 1:
-        return name
-    return f"all {load_point}"

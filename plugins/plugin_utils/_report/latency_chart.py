@@ -63,7 +63,7 @@ def _chart(host: Host, load: str, rows: Sequence[Mapping[str, Any]]) -> Markup:
     x = LogAxis.around(sizes, LEFT, RIGHT)
     y = LogAxis.around([value for points in lines.values() for size, value in points] + [value for name, value, first, last in limits], BOTTOM, TOP)
     fitted = _fitted(lines["mean"])
-    parts = [duration_grid(y, "Latency"), level_grid(((x.place(size), size_text(size)) for size in sizes), "Block size")]
+    parts = [duration_grid(y, "Latency"), level_grid(((x.place(size), size_text(size)) for size in sizes), host.words.size.capitalize())]
     levels = [_level(name, value, x.place(first), x.place(last), y.place(value)) for name, value, first, last in limits]
     parts += [Markup('<path class="{}" d="M{:.1f} {:.1f}H{:.1f}"/>').format(level.name, level.left, level.y, level.right) for level in levels]
     if fitted:
@@ -73,7 +73,7 @@ def _chart(host: Host, load: str, rows: Sequence[Mapping[str, Any]]) -> Markup:
     parts += [line(name, points, dots=True) for name, points in places.items()]
     parts.append(level_labels(levels, places.values()))
     parts.append(end_labels((points[-1][1], name, name) for name, points in places.items() if points))
-    return chart("latency", f"Latency over block size{load}", _description(lines, limits, fitted), Markup("").join(parts))
+    return chart("latency", f"Latency over {host.words.size}{load}", _description(lines, limits, fitted), Markup("").join(parts))
 
 
 def _fitted(means: Sequence[tuple[int, float]]) -> Line | None:

@@ -28,13 +28,17 @@ _BOTTOM = 152
 
 
 def seconds_charts(intervals: Sequence[Mapping[str, Any]], words: Words, slowest: Sequence[Mapping[str, Any]] = ()) -> list[Markup]:
-    """Return a figure for each step that has at least two whole seconds. slowest are rows of stalls.csv."""
-    steps: dict[int, list[Mapping[str, Any]]] = {}
+    """Return a figure for each step's stream that has at least two whole seconds. slowest are rows of stalls.csv."""
+    streams: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for second in intervals:
         if not second["partial"]:
-            steps.setdefault(second["step"], []).append(second)
-    shown = thinned([step for step, seconds in steps.items() if len(seconds) > 1], MOST_STEPS)
-    return [_figure(steps[step], words, [write for write in slowest if write["step"] == step]) for step in shown]
+            streams.setdefault(_stream_of(second), []).append(second)
+    shown = thinned([stream for stream, seconds in streams.items() if len(seconds) > 1], MOST_STEPS)
+    return [_figure(streams[stream], words, [each for each in slowest if _stream_of(each) == stream]) for stream in shown]
+
+
+def _stream_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return row["step"], row["stream"], row["operation"]
 
 
 def stalls(seconds: Sequence[Mapping[str, Any]], slowest: Sequence[Mapping[str, Any]]) -> list[tuple[float, float]]:
@@ -53,8 +57,9 @@ def _figure(seconds: Sequence[Mapping[str, Any]], words: Words, slowest: Sequenc
         return Markup("")
     marked = stalls(seconds, slowest)
     y = LogAxis.around([*known, *(latency for start, latency in marked)], _BOTTOM, TOP)
-    name = f"{size_text(first['block_size_bytes'])}, {first['load_point']} {words.load}, {len(seconds)} s"
-    described = f"{name}: slowest write {_units.format_duration(max(known))}"
+    operations = f", {first['operation']}s" if words.operation else ""
+    name = f"{size_text(first['block_size_bytes'])}{operations}, {first['load_point']} {words.load}, {len(seconds)} s"
+    described = f"{name}: slowest {first['operation']} {_units.format_duration(max(known))}"
     told = _stall_text(marked)
     parts = [duration_grid(y, "Latency"), level_grid(_second_ticks(len(seconds)), "Second", bottom=_BOTTOM)]
     parts += [_line("max", longest, y), _line("p99", p99, y), _marks(marked, len(seconds), y)]

@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Sequence
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Row, Tables, TablesError, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import COMMITS, Row, Tables, TablesError, size_text
 
 FEWEST = 5
 SHORTEST_SHARE = 1 / 3
@@ -26,7 +26,8 @@ def stall_period(tables: Tables) -> str:
     steps: dict[int, list[Row]] = {}
     try:
         for row in tables.stalls:
-            steps.setdefault(row["step"], []).append(row)
+            if row["operation"] != COMMITS:  # they wait for the same writes
+                steps.setdefault(row["step"], []).append(row)
     except TablesError:
         return ""  # it only explains
     for rows in steps.values():

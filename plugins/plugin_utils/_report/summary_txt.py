@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import QUALIFICATION, causes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import FIGURES, count_words, figures_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import FIGURES, count_words, figures_of, step_cell
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.headrooms import headroom_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, Model, counts_worst_first
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.terminal import DETAIL, MOST_LINES, TABLE, fit, head
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import size_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD, PASS
 
 SHOWN_NOTES = 3
@@ -87,11 +86,11 @@ def _passes(host: Host) -> Iterator[str]:
 
 def _table(host: Host) -> Iterator[str]:
     """Yield the figures of a run of one host: small enough to be read at once."""
-    lines = [["Block size", f"{host.words.load}s", *(title for title, column, write in FIGURES)]]
+    lines = [[host.words.size.capitalize(), f"{host.words.load}s", *(title for title, column, write in FIGURES)]]
     for _row, figures in host.results():
         if figures["worker"] == "all":
             texts = [text.replace("\u2265", ">=") for text in figures_of(figures)]
-            lines.append([size_text(figures["block_size_bytes"]), str(figures["load_point"]), *texts])
+            lines.append([step_cell(host, figures), str(figures["load_point"]), *texts])
     if len(lines) > 1:
         widths = [max(len(line[index]) for line in lines) for index in range(len(lines[0]))]
         for line in lines:

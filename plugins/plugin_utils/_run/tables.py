@@ -69,13 +69,26 @@ _NEVER_NEGATIVE = ("_ns", "_bytes", "_s")
 
 @dataclass(frozen=True)
 class Words:
-    """What people call a worker of the workload, several of them, a load point, and the size of a step; loads is what a load point counts."""
+    """What people call a worker of the workload, several of them, a load point, and the size of a step; loads is what a load point counts.
+
+    operation is that of the rows whose figures stand for a step.
+    """
 
     worker: str
     workers: str
     load: str
     loads: str
     size: str = "block size"
+    operation: str = ""
+
+    @property
+    def load_is_workers(self) -> bool:
+        """Whether a load point is the number of workers."""
+        return self.loads == self.workers
+
+    def stands_for_step(self, row: Mapping[str, Any]) -> bool:
+        """Whether the figures of a row of results.csv are those of its step."""
+        return row["worker"] == ALL_WORKERS and self.operation in ("", row["operation"])
 
     def load_text(self, load_point: int) -> str:
         """Return a load point in full: "1 queue manager", "60 applications"."""
@@ -84,7 +97,7 @@ class Words:
 
 _WORDS_BY_LOAD_UNIT = {
     "queue managers": Words("queue manager", "queue managers", "QM", "queue managers"),
-    "applications": Words("queue manager", "queue managers", "app", "applications", "message size"),
+    "applications": Words("queue manager", "queue managers", "app", "applications", "message size", "commit"),
 }
 
 

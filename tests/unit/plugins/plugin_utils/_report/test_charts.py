@@ -170,7 +170,16 @@ def test_of_many_lines_the_first_and_the_last_are_kept():
     assert thinned([1, 2], 4) == [1, 2]
 
 
-SECOND = {"step": 1, "block_size_bytes": 4096, "load_point": 1, "partial": 0, "latency_p99_ns": 2_000_000, "latency_max_ns": 3_000_000}
+SECOND = {
+    "step": 1,
+    "stream": "log",
+    "operation": "write",
+    "block_size_bytes": 4096,
+    "load_point": 1,
+    "partial": 0,
+    "latency_p99_ns": 2_000_000,
+    "latency_max_ns": 3_000_000,
+}
 
 
 @pytest.mark.parametrize(

@@ -564,7 +564,16 @@ def test_hosts_in_detail_stop_when_the_page_is_full(tmp_path, monkeypatch):
 
 def test_a_chart_shows_each_step_and_breaks_where_there_was_no_write():
     seconds = [
-        {"step": 1, "block_size_bytes": 4096, "load_point": 1, "partial": 0, "latency_p99_ns": value, "latency_max_ns": value}
+        {
+            "step": 1,
+            "stream": "log",
+            "operation": "write",
+            "block_size_bytes": 4096,
+            "load_point": 1,
+            "partial": 0,
+            "latency_p99_ns": value,
+            "latency_max_ns": value,
+        }
         for value in (1000, 2000, None, 4000, 5000)
     ]
     (figure,) = seconds_charts(seconds, WORDS)
@@ -576,7 +585,7 @@ def test_a_chart_shows_each_step_and_breaks_where_there_was_no_write():
 
 
 def test_a_chart_of_a_long_step_stays_small_and_keeps_its_highest_second():
-    second = {"step": 1, "block_size_bytes": 4096, "load_point": 1, "partial": 0, "latency_p99_ns": 1000}
+    second = {"step": 1, "stream": "log", "operation": "write", "block_size_bytes": 4096, "load_point": 1, "partial": 0, "latency_p99_ns": 1000}
     seconds = [{**second, "latency_max_ns": 10**9 if number == 777 else 2000} for number in range(86400)]
     (figure,) = seconds_charts(seconds, WORDS)
     assert len(figure) < 8000
