@@ -15,7 +15,6 @@ __metaclass__ = type
 import os
 import re
 import shutil
-import subprocess
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _ini_files, _mounts, _places, _queue_managers, _time_limit, _workspace
 
@@ -55,15 +54,16 @@ _FACTS = dict(
 """What the settings are called in an answer."""
 
 
-def discover(mqs_ini, stanzas="", planned=(), limit_s=DEFAULT_LIMIT_S):
+def discover(mqs_ini, run_command, stanzas="", planned=(), limit_s=DEFAULT_LIMIT_S):
     """Return ``queue_managers`` (one dict each, sorted by name), ``log_defaults`` (those of queue managers to be created) and ``problems``.
 
-    Without an mqs.ini that can be read, dspmqinf is asked if it is installed. Its output can also be given as ``stanzas``. ``planned`` holds queue
-    managers that are to be created, as dicts with ``name`` and what an answer would say of their logs. Of one that exists by now, its files decide.
+    Without an mqs.ini that can be read, dspmqinf is asked by ``run_command`` (that of a module) if it is installed. Its output can also be given
+    as ``stanzas``. ``planned`` holds queue managers that are to be created, as dicts with ``name`` and what an answer would say of their logs. Of one
+    that exists by now, its files decide.
     """
     answer = dict(queue_managers=[], log_defaults={}, problems=[])
     try:
-        parsed = _ini_files.parse(stanzas, "the output of dspmqinf") if stanzas else _read_mqs_ini(mqs_ini, limit_s)
+        parsed = _ini_files.parse(stanzas, "the output of dspmqinf") if stanzas else _read_mqs_ini(mqs_ini, run_command, limit_s)
         log_defaults = _log_defaults(parsed)
     except _ini_files.IniError as error:
         answer["problems"] = [str(error)]
@@ -81,10 +81,10 @@ def discover(mqs_ini, stanzas="", planned=(), limit_s=DEFAULT_LIMIT_S):
     return dict(answer, log_defaults=log_defaults)
 
 
-def _read_mqs_ini(path, limit_s):
+def _read_mqs_ini(path, run_command, limit_s):
     text = _time_limit.call_all([lambda: _ini_files.read_text(path)], limit_s)[0]
     if text is None or isinstance(text, _time_limit.TimeLimitError):
-        asked = _time_limit.call_all([_ask_dspmqinf], limit_s)[0]
+        asked = _time_limit.call_all([lambda: _ask_dspmqinf(run_command)], limit_s)[0]
         if isinstance(asked, _time_limit.TimeLimitError):
             raise _ini_files.IniError("dspmqinf, asked because %s cannot be read, failed: %s" % (path, asked))
         if asked is not None:
@@ -94,21 +94,20 @@ def _read_mqs_ini(path, limit_s):
     return _ini_files.parse(text or "", path)
 
 
-def _ask_dspmqinf():
+def _ask_dspmqinf(run_command):
     """Return the stanzas of all queue managers as MQ's commands print them; None if they are not installed."""
     dspmq, dspmqinf = (shutil.which(name) or shutil.which(name, path=COMMAND_PATH) for name in ("dspmq", "dspmqinf"))
     if not dspmq or not dspmqinf:
         return None
-    names = re.findall(r"^QMNAME\(([^)]*)\)", _output([dspmq]), re.MULTILINE)
-    return "\n".join(_output([dspmqinf, "-o", "stanza", name]) for name in names)
+    names = re.findall(r"^QMNAME\(([^)]*)\)", _output(run_command, [dspmq]), re.MULTILINE)
+    return "\n".join(_output(run_command, [dspmqinf, "-o", "stanza", name]) for name in names)
 
 
-def _output(command):
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    text = done.stdout.decode("utf-8", "surrogateescape")
-    if done.returncode != 0:
-        raise _ini_files.IniError("%s: %s" % (" ".join(command), " ".join(text.split()) or "status %d" % done.returncode))
-    return text
+def _output(run_command, command):
+    status, output, errors = run_command(command, handle_exceptions=False)
+    if status != 0:
+        raise _ini_files.IniError("%s: %s" % (" ".join(command), " ".join((output + " " + errors).split()) or "status %d" % status))
+    return output
 
 
 def _log_defaults(stanzas):

@@ -242,8 +242,9 @@ def refuse_places(module, installed):
             module.fail_json(msg=problem)
 
 
-def discovered(p):
-    return dict(discovered=_queue_manager_info.discover(p["mqs_ini"], planned=p["planned_queue_managers"])) if p["discover"] else {}
+def discovered(module):
+    p = module.params
+    return dict(discovered=_queue_manager_info.discover(p["mqs_ini"], module.run_command, planned=p["planned_queue_managers"])) if p["discover"] else {}
 
 
 def main():
@@ -289,7 +290,7 @@ def main():
         compiler=compiler,
         headers=has_headers(module, compiler),
         tester=dict(path=path, installed=bool(source_hash), source_hash=source_hash),
-        **discovered(module.params),
+        **discovered(module),
         time_epoch_s=time.time(),
     )
 

@@ -187,7 +187,7 @@ def main():
         supports_check_mode=True,
     )
     p = module.params
-    module.exit_json(changed=False, **_queue_manager_info.discover(p["mqs_ini"], p["stanzas"], p["planned_queue_managers"], p["timeout"]))
+    module.exit_json(changed=False, **_queue_manager_info.discover(p["mqs_ini"], module.run_command, p["stanzas"], p["planned_queue_managers"], p["timeout"]))
 
 
 if __name__ == "__main__":

@@ -6,11 +6,17 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.module_utils import _mounts, _queue_manager_info, _queue_managers
 
 LOG = "Log:\n   LogPrimaryFiles=8\n   LogFilePages=1024\n   LogType=LINEAR\n   LogBufferPages=64\n   LogPath={path}\n"
+
+
+def run_command(command, handle_exceptions):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
 
 
 class Tree:
@@ -35,7 +41,7 @@ class Tree:
                 file.truncate(size)
 
     def discover(self, **more):
-        answer = _queue_manager_info.discover(str(self.mqs_ini), limit_s=5, **more)
+        answer = _queue_manager_info.discover(str(self.mqs_ini), run_command, limit_s=5, **more)
         json.dumps(answer)
         return answer
 
@@ -159,7 +165,7 @@ def test_storage_that_does_not_answer_costs_only_its_own_queue_managers(tree, mo
     tree.add("QM2", LOG)
     stat = os.stat
     monkeypatch.setattr(os, "stat", lambda path, **more: os.read(os.pipe()[0], 1) if str(path).endswith("log/QM1") else stat(path, **more))
-    answer = _queue_manager_info.discover(str(tree.mqs_ini), limit_s=1)
+    answer = _queue_manager_info.discover(str(tree.mqs_ini), run_command, limit_s=1)
     assert [each["problem"] for each in answer["queue_managers"]] == ["no answer within 1 s", ""]
 
 
