@@ -97,7 +97,12 @@ OTHERS = {
         (STORAGE,),
     ),
     "too_few": Advice("too few writes", "Measure longer: leave sweep_duration at 0, so that the profile decides.", ()),
-    "nothing": Advice("nothing was measured that the limit judges", "Add what the limit judges to sweep_block_sizes and sweep_queue_managers.", ()),
+    "nothing": Advice(
+        "nothing was measured that the limit judges",
+        "Add what the limit judges to sweep_block_sizes and sweep_queue_managers, or to sweep_message_sizes and sweep_apps of a run of commits. Such a run "
+        "needs a profile of its own, because it has no block sizes.",
+        (),
+    ),
     "headroom": Advice(
         "the volume carries too little",
         "Ask for storage with a lower latency, or with more bandwidth if the messages are large. More clients that commit at the same time share writes.",

@@ -226,7 +226,12 @@ def _is_told(host: Host, limit: dict[str, Any], ends: Sequence[str]) -> bool:
         return bool(ends)
     if limit["metric"] == "latency_max" and limit["worst"]["value_at_least"] and any(advice.HUNG in end for end in ends):
         return True
-    return why == _DISTURBED and any(other["metric"] == limit["metric"] and other["verdict"] == FAIL for other in host.limits)
+    return why == _DISTURBED and any(_figure_of(other) == _figure_of(limit) and other["verdict"] == FAIL for other in host.limits)
+
+
+def _figure_of(limit: dict[str, Any]) -> tuple[str, str]:
+    """Return which figure a limit is about: writes and commits have the same ones."""
+    return limit["metric"], limit["worst"]["operation"]
 
 
 def _why(limit: dict[str, Any]) -> str:
@@ -254,8 +259,8 @@ def _joined(groups: Iterable[_Broken]) -> list[_Broken]:
     """
     alike: dict[tuple[Any, ...], list[_Broken]] = {}
     for group in groups:
-        metric = "" if group.why == _OPEN else group.limit["metric"]
-        alike.setdefault((metric, group.verdict, group.why, frozenset(host.label for host in group.hosts)), []).append(group)
+        figure = ("", "") if group.why == _OPEN else _figure_of(group.limit)
+        alike.setdefault((figure, group.verdict, group.why, frozenset(host.label for host in group.hosts)), []).append(group)
     joined: list[_Broken] = []
     for same in alike.values():
         first = len(joined)
@@ -397,7 +402,8 @@ def _at(model: Model, group: _Broken) -> str:
     measured_loads = {step[0] for step in model.steps}
     sizes = fold_sizes((row.block_size_bytes for row in rows), [step[1] for step in model.steps])
     load = f" with {_load_text(loads, model.words)}" if measured_loads - set(loads) else ""
-    return f" at {sizes}{load}{_workers(rows, loads, model.words)}"
+    of = " for commits" if group.limit["worst"]["operation"] == "commit" else ""
+    return f"{of} at {sizes}{load}{_workers(rows, loads, model.words)}"
 
 
 def _load_text(loads: Sequence[int], words: Words) -> str:

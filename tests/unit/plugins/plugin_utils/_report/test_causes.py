@@ -72,6 +72,16 @@ def test_every_host_that_does_not_pass_or_certify_has_a_cause_and_none_has_one_t
     assert causes(model) is causes(model)
 
 
+def test_slow_commits_and_slow_writes_are_two_causes(tmp_path):
+    files = fabricate.tables(fabricate.commit_rows({(2048, 60): (2500, 8192, 3_000_000, 6_000_000)}), **fabricate.COMMIT_RUN)
+    limits = [{"metric": "latency_p99", "max": "2 ms"}, {"stream": "commit", "metric": "latency_p99", "max": "5 ms"}]
+    directory = fabricate.run_directory(tmp_path, {"db07": files}, profile={"name": "commits", "limits": limits})
+    assert [statement.partition(" KiB")[0] for statement in statements(directory, "fail")] == [
+        "latency_p99 <= 2 ms broken at 2",
+        "latency_p99 <= 5 ms broken for commits at 2",
+    ]
+
+
 def test_the_worst_verdict_comes_first_and_then_what_concerns_most_hosts(fleet):
     order = [(rank(cause.verdict), -len(cause.hosts)) for cause in found(fleet)]
     assert order == sorted(order)
