@@ -9,6 +9,7 @@ There is one volume for each file system that holds recovery logs. The result is
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -181,7 +182,8 @@ def as_yaml(host: str, plan: Discovered) -> str:
     lines.append("workspace_volumes:")
     for volume in plan.volumes:
         lines += [f"  # {sentence}" for sentence in plan.about[volume["name"]]]
-        block = yaml.safe_dump(volume, sort_keys=False, default_flow_style=None, width=1000, allow_unicode=True)
+        # Before ansible-core 2.19 a host's texts are of a class of their own, which YAML does not know.
+        block = yaml.safe_dump(json.loads(json.dumps(volume)), sort_keys=False, default_flow_style=None, width=1000, allow_unicode=True)
         lines += [("  - " if number == 0 else "    ") + line for number, line in enumerate(block.splitlines())]
     return "\n".join(lines) + "\n"
 

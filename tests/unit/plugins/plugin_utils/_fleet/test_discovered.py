@@ -161,6 +161,15 @@ def test_the_plan_can_be_edited_and_given_back():
     assert "  - name: mq-log\n    path: /mq log/logdisk\n    queue_managers: [QM3]\n    expect_mount: /mq log\n    file_size: 16M\n" in text
 
 
+class TextOfAHost(str):
+    """As ansible-core 2.16 marks it."""
+
+
+def test_the_plan_is_written_whatever_class_the_texts_of_a_host_have():
+    plain, marked = (as_yaml("db01", plan(queue_manager(kind("QM1"), kind("/mqlog")))) for kind in (str, TextOfAHost))
+    assert marked == plain
+
+
 def test_the_screen_shows_each_volume_and_what_is_left_out():
     found = plan({"name": "QM2", "problem": "no answer within 10 s"}, queue_manager("QM1"), queue_manager("QM4"), queue_manager("QM3", "/mqlog", "8:2"))
     assert list(as_lines("db01", found, "x.yml")) == [
