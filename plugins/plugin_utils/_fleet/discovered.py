@@ -23,6 +23,8 @@ DIRECTORY_NAMES = ("logdisk", "logdisk-test")
 """What a directory under test is called. The second name serves a host with a queue manager whose log has the first."""
 BY_HAND = "give the volumes of this host as workspace_volumes instead"
 _LONGEST_NAME = 60
+_TEMPLATE = re.compile(r"\{[{%#]")
+"""What opens a template. Ansible would evaluate it in the file of variables that people are to use."""
 
 
 class DiscoveryError(ValueError):
@@ -236,7 +238,7 @@ def _log(item: Mapping[str, Any]) -> Log:
         raise DiscoveryError(f"the mount of {_text(item.get('log_directory'))} is unknown: is /proc mounted on this host? Otherwise {BY_HAND}")
     settings = (("log_file_pages", "LogFilePages"), ("log_primary_files", "LogPrimaryFiles"), ("log_buffer_pages", "LogBufferPages"))
     return Log(
-        queue_manager=_text(item.get("name")),
+        queue_manager=_literal(item.get("name")),
         directory=_path(item.get("log_directory")),
         parent=_path(item.get("log_parent")),
         file_pages=_number(item.get("log_file_pages"), 64, 65535),
@@ -270,10 +272,17 @@ def _text(value: Any) -> str:
     return value
 
 
-def _path(value: Any) -> str:
-    if not _text(value).startswith("/"):
+def _literal(value: Any) -> str:
+    """Return a text that means the same as a value of a variable: what a host says is never evaluated on the controller."""
+    if _TEMPLATE.search(_text(value)):
         raise _unusable(value)
     return _text(value)
+
+
+def _path(value: Any) -> str:
+    if not _literal(value).startswith("/"):
+        raise _unusable(value)
+    return _literal(value)
 
 
 def _number(value: Any, least: int, most: int) -> int:

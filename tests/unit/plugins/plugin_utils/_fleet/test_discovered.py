@@ -182,6 +182,14 @@ def test_the_screen_shows_each_volume_and_what_is_left_out():
     ]
 
 
+@pytest.mark.parametrize("text", ["{{ lookup('pipe', 'id') }}", "{% raw %}", "{# no #}"])
+def test_nothing_that_a_host_says_becomes_a_template_in_the_variables(text):
+    """Ansible evaluates the variables that people make of the plan."""
+    for given in (queue_manager(text), queue_manager("QM1", f"/mq{text}"), queue_manager("QM1", directory=f"/mq/{text}/QM1")):
+        with pytest.raises(DiscoveryError, match="cannot be used"):
+            plan(given)
+
+
 def test_any_answer_gives_a_plan_or_one_sentence():
     """Nobody vouches for what comes from a host."""
     chance = random.Random(5)
