@@ -48,8 +48,9 @@ class ActionModule(ControllerAction):
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        """Not what a host answered, but the task says whether it was to discover: no other volume may stand for those of an empty answer."""
         try:
-            if options["discovered"]:
+            if options["run_path"]:
                 return self._discovered(options, task_vars["inventory_hostname"])
             if options["discover"]:
                 return {**planned(preliminary(options)), "discover": True, "notes": []}

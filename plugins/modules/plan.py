@@ -37,12 +37,12 @@ options:
     default: false
   discovered:
     description:
-      - What M(mqops.logdisk.queue_manager_info) returned. If it is not empty, it decides on the volumes instead of O(volumes).
+      - What M(mqops.logdisk.queue_manager_info) returned. With O(run_path), it decides on the volumes instead of O(volumes), even if it is empty.
       - The plan is shown and noted in the run directory, also as a file of variables. A queue manager that cannot be planned gets the record of a volume.
     type: dict
     default: {}
   run_path:
-    description: The run directory on the controller, for O(discovered).
+    description: The run directory on the controller. Set it, and only then, if O(discovered) is what a host answered.
     type: path
     default: ""
   defaults:

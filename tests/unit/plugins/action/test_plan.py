@@ -44,7 +44,9 @@ def plan(directory, shown=None, **more):
     options = {name: spec.get("default") for name, spec in ActionModule.argument_spec.items()}
     options.update(variables={f"sweep_{name}": roles[f"sweep_{name}"] for name in VARIABLES}, defaults=DEFAULTS, profile="look", profile_dir=profiles)
     options["variables"].update(more.pop("variables", {}))
-    return action.answer({**options, "run_path": directory.path, **more}, {"inventory_hostname": "h7"})
+    if "discovered" in more:
+        options["run_path"] = directory.path
+    return action.answer({**options, **more}, {"inventory_hostname": "h7"})
 
 
 def test_what_is_discovered_is_planned_noted_and_shown(directory):
@@ -71,6 +73,11 @@ def test_a_host_of_which_nothing_can_be_planned_fails_with_the_reason(directory)
     answer = plan(directory, discovered={"queue_managers": [], "problems": []})
     assert answer["failed"] and answer["logdisk"]["stage"] == "discovery"
     assert answer["logdisk"]["reason"].startswith("no queue manager was discovered")
+
+
+def test_a_host_that_does_not_say_what_it_discovered_is_not_measured_somewhere_else(directory):
+    answer = plan(directory, discovered={})
+    assert answer["failed"] and "what was discovered on this host cannot be used" in answer["logdisk"]["reason"]
 
 
 def test_variables_are_checked_before_anything_is_discovered(directory):
