@@ -36,8 +36,10 @@ def call_all(functions, limit_s, undo=None):
     try:
         texts = _read_all([descriptor for dummy, descriptor in children], deadline_s)
     finally:
-        for pid, descriptor in children:
+        # First all: an answer that a pipe still takes while another process is awaited would be neither read nor undone.
+        for dummy, descriptor in children:
             os.close(descriptor)
+        for pid, dummy in children:
             _end(pid, kill=not undo)
     return [_answer(text, limit_s) for text in texts]
 

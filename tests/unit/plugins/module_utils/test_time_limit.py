@@ -61,9 +61,11 @@ def test_what_is_done_too_late_is_undone_unless_it_is_still_awaited(tmp_path):
         (tmp_path / name).rmdir()
         (tmp_path / f"{name}-undone").mkdir()
 
-    answers = _time_limit.call_all([partial(make, "late", 1.5), partial(make, "later", 1.7), partial(make, "prompt", 0)], 0.5, undo)
-    assert [str(answer) for answer in answers] == ["no answer within 0 s", "no answer within 0 s", "prompt"]
+    hanging = [partial(make, f"hanging{number}", 1.5 + number / 10) for number in range(3)]
+    answers = _time_limit.call_all([*hanging, partial(make, "late", 1), partial(make, "prompt", 0)], 0.5, undo)
+    assert [str(answer) for answer in answers] == 4 * ["no answer within 0 s"] + ["prompt"]
+    wanted = {"hanging0-undone", "hanging1-undone", "hanging2-undone", "late-undone", "prompt"}
     end_s = time.monotonic() + 20
-    while {path.name for path in tmp_path.iterdir()} != {"late-undone", "later-undone", "prompt"} and time.monotonic() < end_s:
+    while {path.name for path in tmp_path.iterdir()} != wanted and time.monotonic() < end_s:
         time.sleep(0.05)
-    assert {path.name for path in tmp_path.iterdir()} == {"late-undone", "later-undone", "prompt"}
+    assert {path.name for path in tmp_path.iterdir()} == wanted
