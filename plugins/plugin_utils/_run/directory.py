@@ -430,7 +430,7 @@ def safe_name(name: str) -> str:
 
     Two different names never share a folder, even on a file system that ignores case.
     """
-    if _SAFE_NAME.match(name):
+    if _SAFE_NAME.match(name) and name not in (VOLUMES, DISCOVERED):  # files beside the folders of a host's volumes
         return name
     readable = re.sub(r"[^a-z0-9_-]+", "-", name.lower()).strip("-")[:40]
     return f"{readable}~{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"

@@ -244,6 +244,15 @@ def test_harmless_names_stay_as_they_are():
     assert safe_name("DB07").startswith("db07~")
 
 
+@pytest.mark.parametrize("name", ["volumes.json", "workspace_volumes.yml"])
+def test_a_volume_may_be_called_like_a_file_of_its_host(tmp_path, name):
+    directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h7"]))
+    directory.write_volumes("h7", [{"name": name}])
+    directory.write_discovered("h7", "---\n")
+    directory.write_order({"host": "h7", "volume": name})
+    assert directory.expected_missing() == [("h7", name)]
+
+
 def hostile(directory, change):
     """File a record, then change the text of it behind the directory's back."""
     files = fabricate.tables()
