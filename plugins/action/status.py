@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import host_status, unanswered
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, as_dict
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import UNKNOWN, host_status, unanswered
 
 
 class ActionModule(RemoteAction):
@@ -29,4 +29,7 @@ class ActionModule(RemoteAction):
         answer = super().call(arguments, task_vars)
         if answer.get("failed"):
             return {**unanswered(self._known, answer["logdisk"]["reason"]), "changed": False}
-        return {**host_status(task_vars["inventory_hostname"], arguments["run_id"], answer), "changed": False}
+        answers = as_dict(answer.get("volumes"))
+        # Those that were asked for, whatever the host says: what is waited for is collected.
+        asked = {name: as_dict(answers.get(name)) or {"state": UNKNOWN} for name in arguments["volumes"]}
+        return {**host_status(task_vars["inventory_hostname"], arguments["run_id"], {**answer, "volumes": asked}), "changed": False}
