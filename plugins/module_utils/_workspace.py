@@ -179,17 +179,25 @@ class Preflight(object):
 def space_refusals(footprints, facts, reserve):
     """Return for each volume that does not fit, by its name, a sentence that says so.
 
-    ``footprints`` holds the bytes of the test files by the name of the volume, ``facts`` those of the :class:`Preflight`. Volumes on the same file system
-    must fit there together.
+    ``footprints`` holds the bytes of the test files by the name of the volume, ``facts`` those of the :class:`Preflight`. Volumes that share their free
+    space must fit there together.
     """
     groups = {}
     for name in sorted(footprints):
-        groups.setdefault(facts[name]["device_number"] or facts[name]["mount_point"], []).append(name)
+        groups.setdefault(_space_of(facts[name]), []).append(name)
     refusals = {}
     for names in groups.values():
-        refusal = _space_refusal(names, sum(footprints[name] for name in names), facts[names[0]], reserve)
+        fullest = min((facts[name] for name in names), key=lambda each: each["filesystem_free_bytes"])
+        refusal = _space_refusal(names, sum(footprints[name] for name in names), fullest, reserve)
         refusals.update((name, refusal) for name in names if refusal)
     return refusals
+
+
+def _space_of(facts):
+    """Return what is the same of volumes that share their free space: the file system, or the pool of a file system of ZFS."""
+    if facts.get("filesystem_type") == "zfs":
+        return "zfs %s" % (facts.get("mount_source") or "").split("/")[0]
+    return facts["device_number"] or facts["mount_point"]
 
 
 def _space_refusal(names, footprint_bytes, facts, reserve):

@@ -332,6 +332,8 @@ def test_what_does_not_fit_with_its_reserve_is_refused(tmp_path, footprint, rese
 MIB = 1 << 20
 SPACE = {"device_number": "8:1", "mount_point": "/a", "filesystem_free_bytes": 100 * MIB, "filesystem_size_bytes": 200 * MIB}
 OTHER = {**SPACE, "device_number": "8:2", "mount_point": "/b"}
+ZFS = {**SPACE, "filesystem_type": "zfs", "mount_source": "tank/a"}
+ZFS_OTHER = {**ZFS, "device_number": "8:2", "mount_point": "/b", "mount_source": "tank/b", "filesystem_free_bytes": 110 * MIB}
 
 
 @pytest.mark.parametrize(
@@ -345,6 +347,8 @@ OTHER = {**SPACE, "device_number": "8:2", "mount_point": "/b"}
         ((60, 60, 60), (SPACE, OTHER, SPACE), 0, ["log0", "log2"]),
         ((60, 60), ({**SPACE, "device_number": None}, {**OTHER, "device_number": None}), 0, []),
         ((101, 1), (SPACE, OTHER), 0, ["log0"]),
+        ((50, 51), (ZFS_OTHER, ZFS), 0, ["log0", "log1"]),
+        ((50, 51), ({**ZFS_OTHER, "mount_source": "pool2"}, ZFS), 0, []),
     ],
 )
 def test_volumes_on_one_file_system_must_fit_there_together(needed_mib, facts, reserve, refused):
