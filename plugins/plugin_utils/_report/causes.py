@@ -295,7 +295,9 @@ def _of_limit(model: Model, group: _Broken, medians: Medians) -> Cause:
         _STATEMENTS[group.why](model, group),
         hosts,
         detail=group.on[0][1]["worst"]["reason"],
-        consequence=consequence_of(Excess(group.limit["metric"], [rows for host, limit, rows in group.on])) if known else advice.UNDECIDED,
+        consequence=consequence_of(Excess(group.limit["metric"], [rows for host, limit, rows in group.on], str(group.limit["worst"]["operation"])))
+        if known
+        else advice.UNDECIDED,
         seen=seen,
         next_step=next_step,
     )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import log_bytes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import JudgedRow
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import COMMITS, size_text
 
 MESSAGE_BYTES = 2048
 
@@ -22,10 +22,11 @@ _PERCENTILE = re.compile(r"latency_(time_weighted_)?p([0-9]+(?:_[0-9]+)?)\Z")
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """A limit's metric with the rows of each host that break it."""
+    """A limit's metric with the rows of each host that break it, which are of writes or of another operation."""
 
     metric: str
     rows: Sequence[Sequence[JudgedRow]]
+    operation: str = "write"
 
     @property
     def values(self) -> list[float]:
@@ -38,6 +39,8 @@ def consequence_of(excess: Excess) -> str:
     if not excess.values:
         return ""
     percentile = _PERCENTILE.match(excess.metric)
+    if excess.operation == COMMITS:
+        return _of_commits(excess, percentile)
     if percentile:
         return _of_percentile(excess, percentile)
     write = _CONSEQUENCES.get(excess.metric)
@@ -71,6 +74,22 @@ def _of_percentile(excess: Excess, match: re.Match[str]) -> str:
         said = f"{on}{_units.format_number(share)} % of the log writes take {longest} or longer, and so do the persistent commits in them"
     else:
         said = f"{on}one log write in {_units.format_number(100 / share)} takes {longest} or longer, and so do all persistent commits that wait for it"
+    return f"{said[0].upper()}{said[1:]}."
+
+
+def _of_commits(excess: Excess, match: re.Match[str] | None) -> str:
+    """Return what is known of commits, which are measured as an application sees them."""
+    longest = _units.format_duration(max(excess.values))
+    if match and not match[1]:
+        share = 100 - float(match[2].replace("_", "."))
+        said = f"{_units.format_number(share)} % of the commits take {longest} or longer, and the applications wait for them"
+    elif excess.metric == "latency_mean":
+        said = f"an application waits {longest} on average for a commit"
+    elif excess.metric == "latency_max":
+        said = f"an application waited {longest} for a commit"
+    else:
+        return ""
+    said = said if len(excess.rows) == 1 else f"on the worst of these hosts, {said}"
     return f"{said[0].upper()}{said[1:]}."
 
 

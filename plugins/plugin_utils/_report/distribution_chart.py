@@ -76,7 +76,7 @@ def distribution_charts(host: Host) -> list[Markup]:
         histograms = loads[load]
         shown = {size: histograms[size] for size in thinned(sorted(histograms))}
         of_load = f", {load} {host.words.load}" if len(loads) > 1 else ""
-        charts += [_percentiles(host, of_load, shown), _strips(of_load, shown)]
+        charts += [_percentiles(host, of_load, shown), _strips(host.words.shown_operation, of_load, shown)]
     return [each for each in charts if each]
 
 
@@ -89,7 +89,7 @@ def _percentiles(host: Host, load: str, histograms: Mapping[int, Counts]) -> Mar
     x = LogAxis.around((2, max(last, 10)), LEFT, RIGHT)
     y = LogAxis.around([value for points in curves.values() for share, value in points] + [value for share, value in limits], BOTTOM, TOP)
     ticks = [(x.place(1 / (1 - share)), words) for share, words in _QUANTILES if x.holds(1 / (1 - share))]
-    parts = [duration_grid(y, "Latency"), level_grid(ticks, "Share of writes that took no longer")]
+    parts = [duration_grid(y, "Latency"), level_grid(ticks, f"Share of {host.words.shown_operation}s that took no longer")]
     for share, value in limits:
         if x.holds(1 / (1 - share)):
             place = x.place(1 / (1 - share)), y.place(value)
@@ -97,7 +97,7 @@ def _percentiles(host: Host, load: str, histograms: Mapping[int, Counts]) -> Mar
     places = {size: [(x.place(1 / share), y.place(value)) for share, value in points] for size, points in curves.items()}
     parts += [line(f"size s{number}", points) for number, points in enumerate(places.values())]
     parts.append(end_labels((points[-1][1], f"s{number}", size_text(size)) for number, (size, points) in enumerate(places.items())))
-    return chart("percentiles", f"Percentiles{load}", _percentile_text(curves, limits), Markup("").join(parts))
+    return chart("percentiles", f"Percentiles{load}", _percentile_text(host.words.shown_operation, curves, limits), Markup("").join(parts))
 
 
 def _limits(host: Host, sizes: Sequence[int]) -> list[tuple[float, float]]:
@@ -105,19 +105,26 @@ def _limits(host: Host, sizes: Sequence[int]) -> list[tuple[float, float]]:
     found: dict[float, float] = {}
     for limit, span in zip(host.limits, host.spans, strict=True):
         share, value = _METRICS.get(str(limit["metric"])), limit["limit_value"]
-        if share and value and limit["bound"] == "max" and span and any(span[0] <= size <= span[1] for size in sizes):
+        if (
+            share
+            and value
+            and limit["bound"] == "max"
+            and span
+            and limit["worst"]["operation"] == host.words.shown_operation
+            and any(span[0] <= size <= span[1] for size in sizes)
+        ):
             found[share] = min(float(value), found.get(share, math.inf))
     return sorted(found.items())
 
 
-def _percentile_text(curves: Mapping[int, Sequence[tuple[float, int]]], limits: Sequence[tuple[float, float]]) -> str:
+def _percentile_text(operation: str, curves: Mapping[int, Sequence[tuple[float, int]]], limits: Sequence[tuple[float, float]]) -> str:
     size, points = max(curves.items(), key=lambda item: item[1][-1][1])
-    words = f"Drawn as long as at least {BEYOND} writes took longer. {size_text(size)} goes furthest: {_units.format_duration(points[-1][1])}."
+    words = f"Drawn as long as at least {BEYOND} {operation}s took longer. {size_text(size)} goes furthest: {_units.format_duration(points[-1][1])}."
     crosses = ", ".join(f"{_units.format_duration(value)} at {100 * share:g} %" for share, value in limits)
-    return f"{words} Crosses are limits, of the block sizes that they judge: {crosses}." if crosses else words
+    return f"{words} Crosses are limits, of the sizes that they judge: {crosses}." if crosses else words
 
 
-def _strips(load: str, histograms: Mapping[int, Counts]) -> Markup:
+def _strips(operation: str, load: str, histograms: Mapping[int, Counts]) -> Markup:
     uppers = [upper for counts in histograms.values() for upper, number in counts if number and upper < 1 << 41]
     if not uppers:
         return Markup("")
@@ -129,7 +136,7 @@ def _strips(load: str, histograms: Mapping[int, Counts]) -> Markup:
         parts.append(_strip(f"s{number}", counts, x, base) + text("axis", LEFT - 5, base - 3, size_text(size), "end"))
     middle = {size: quantile_ns(counts, (0.05, 0.95)) for size, counts in histograms.items() if counts}
     words = "; ".join(f"{size_text(size)} {_units.format_duration(low)} to {_units.format_duration(high)}" for size, (low, high) in middle.items())
-    return chart("distribution", f"Distribution{load}", f"Nine of ten writes took: {words}.", Markup("").join(parts), bottom + 42)
+    return chart("distribution", f"Distribution{load}", f"Nine of ten {operation}s took: {words}.", Markup("").join(parts), bottom + 42)
 
 
 def _strip(name: str, counts: Counts, x: LogAxis, base: float) -> Markup:

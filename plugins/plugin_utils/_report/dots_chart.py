@@ -45,10 +45,10 @@ def worker_charts(host: Host) -> list[Markup]:
     """Return how workers compare at each load point that has several, and from load point to load point."""
     steps: dict[int, dict[int, list[tuple[str, Figures]]]] = {}
     for row, figures in host.results():
-        if figures["operation"] == "write" and figures["block_size_bytes"] and figures["latency_p99_ns"]:
+        if figures["operation"] == host.words.shown_operation and figures["block_size_bytes"] and figures["latency_p99_ns"]:
             steps.setdefault(figures["load_point"], {}).setdefault(figures["block_size_bytes"], []).append((row.worker_name, figures))
     loads = thinned(sorted(steps), MOST_LOADS)
-    found = [_fairness(host, load, steps[load]) for load in loads if load > 1]
+    found = [_fairness(host, load, steps[load]) for load in loads]
     if len(loads) > 1:
         found.append(_degradation(host, {load: steps[load] for load in loads}))
     return [each for each in found if each]

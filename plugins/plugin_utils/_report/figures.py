@@ -61,6 +61,12 @@ def figures_of(figures: Mapping[str, Any]) -> list[str]:
     return [figure(figures, column, write) for title, column, write in FIGURES]
 
 
+def figure_titles(host: Host) -> list[str]:
+    """Return the titles of figures_of for the rows of a host."""
+    titles = [title for title, column, write in FIGURES]
+    return [title.replace("Writes", "Operations") for title in titles] if host.words.operation else titles
+
+
 def step_cell(host: Host, figures: Mapping[str, Any]) -> str:
     """Write the size of a row's step, with the operation if the step has rows of several."""
     size = size_text(figures["block_size_bytes"])

@@ -16,7 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.distribution
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.dots_chart import first_pass_charts, worker_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.estimate_section import EstimateSection
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.facts import ShownFact, grouped_facts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import figures_of, step_cell
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import figure_titles, figures_of, step_cell
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.interval_chart import Axis, picture, scale
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.latency_chart import latency_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
@@ -134,6 +134,11 @@ class HostSection:
         if not self.of.rows:
             return None
         return reproduction(self.of.host, self.of.workspace, self.of.options, self._parameters, self._defaults)
+
+    @property
+    def figure_titles(self) -> list[str]:
+        """Titles of the figures of a row."""
+        return figure_titles(self.of)
 
     def _is_shown(self, verdict: str, figures: dict[str, Any]) -> bool:
         if figures["worker"] == "all":

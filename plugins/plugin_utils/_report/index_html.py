@@ -12,7 +12,6 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.role_options import role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.badge import CLASSES, SIGNS, badge, brief, host_link
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import causes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import FIGURES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.fleet_chart import MOST_STRIPS, fleet_chart
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.fleet_section import (
     LEVELS,
@@ -76,10 +75,9 @@ def _sections(model: Model, hosts: Sequence[Host]) -> list[Markup]:
     sections: list[Markup] = []
     room = MOST_DETAILS
     run_parameters, defaults = model.run.get("parameters") or {}, role_defaults()
-    figure_titles = [title for title, column, write in FIGURES]
     for number, host in enumerate(hosts, 1):
         view = HostSection(host, number, len(model.hosts) == 1, run_parameters, defaults)
-        section = render_part("page/host.html.j2", host=view, model=model, badge=badge, brief=brief, figure_titles=figure_titles)
+        section = render_part("page/host.html.j2", host=view, model=model, badge=badge, brief=brief)
         room -= len(section)
         if room < 0 and sections:
             break

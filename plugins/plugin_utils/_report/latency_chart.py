@@ -40,7 +40,7 @@ def latency_charts(host: Host) -> list[Markup]:
     """Return a chart for each load point that has at least two block sizes."""
     loads: dict[int, list[Mapping[str, Any]]] = {}
     for dummy, figures in host.results():
-        if figures["worker"] == ALL_WORKERS and figures["block_size_bytes"] and figures["operation"] == "write":
+        if figures["worker"] == ALL_WORKERS and figures["block_size_bytes"] and figures["operation"] == host.words.shown_operation:
             loads.setdefault(figures["load_point"], []).append(figures)
     several = len(loads) > 1
     return [_chart(host, f", {load} {host.words.load}" if several else "", rows) for load, rows in _shown(loads)]
@@ -62,7 +62,9 @@ def _chart(host: Host, load: str, rows: Sequence[Mapping[str, Any]]) -> Markup:
     limits = _limits(host, sizes)
     x = LogAxis.around(sizes, LEFT, RIGHT)
     y = LogAxis.around([value for points in lines.values() for size, value in points] + [value for name, value, first, last in limits], BOTTOM, TOP)
-    fitted = _fitted(lines["mean"])
+    # Commits wait for writes of other sizes than their own.
+    fitted = None if host.words.operation else _fitted(lines["mean"])
+    what = f"Latency of {host.words.operation}s" if host.words.operation else "Latency"
     parts = [duration_grid(y, "Latency"), level_grid(((x.place(size), size_text(size)) for size in sizes), host.words.size.capitalize())]
     levels = [_level(name, value, x.place(first), x.place(last), y.place(value)) for name, value, first, last in limits]
     parts += [Markup('<path class="{}" d="M{:.1f} {:.1f}H{:.1f}"/>').format(level.name, level.left, level.y, level.right) for level in levels]
@@ -73,7 +75,7 @@ def _chart(host: Host, load: str, rows: Sequence[Mapping[str, Any]]) -> Markup:
     parts += [line(name, points, dots=True) for name, points in places.items()]
     parts.append(level_labels(levels, places.values()))
     parts.append(end_labels((points[-1][1], name, name) for name, points in places.items() if points))
-    return chart("latency", f"Latency over {host.words.size}{load}", _description(lines, limits, fitted), Markup("").join(parts))
+    return chart("latency", f"{what} over {host.words.size}{load}", _description(lines, limits, fitted), Markup("").join(parts))
 
 
 def _fitted(means: Sequence[tuple[int, float]]) -> Line | None:
@@ -98,7 +100,14 @@ def _limits(host: Host, sizes: Sequence[int]) -> list[tuple[str, float, int, int
     found: set[tuple[str, float, int, int]] = set()
     for limit, span in zip(host.limits, host.spans, strict=True):
         name = str(limit["metric"]).removeprefix("latency_")
-        if span and limit["bound"] == "max" and limit["limit_value"] and not limit["hard"] and name in dict(SERIES):
+        if (
+            span
+            and limit["bound"] == "max"
+            and limit["limit_value"]
+            and not limit["hard"]
+            and name in dict(SERIES)
+            and limit["worst"]["operation"] == host.words.shown_operation
+        ):
             judged = [size for size in sizes if span[0] <= size <= span[1]]
             if judged:
                 found.add((name, float(limit["limit_value"]), judged[0], judged[-1]))

@@ -31,7 +31,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, HostRecord, host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import (
     ALL_WORKERS,
-    COMMITS,
     KEY_COLUMNS,
     Tables,
     TablesError,
@@ -523,8 +522,8 @@ def _decisive(group: list[dict[str, Any]]) -> tuple[JudgedRow, ...]:
 
 
 def _span(group: list[dict[str, Any]]) -> tuple[int, int] | None:
-    """Return the smallest and the largest size at which a limit judges writes."""
-    sizes = [judgement["block_size_bytes"] for judgement in group if judgement["block_size_bytes"] and judgement["operation"] != COMMITS]
+    """Return the smallest and the largest size that a limit judges."""
+    sizes = [judgement["block_size_bytes"] for judgement in group if judgement["block_size_bytes"]]
     return (min(sizes), max(sizes)) if sizes else None
 
 

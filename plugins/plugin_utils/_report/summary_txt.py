@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import QUALIFICATION, causes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import FIGURES, count_words, figures_of, step_cell
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import count_words, figure_titles, figures_of, step_cell
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.headrooms import headroom_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, Model, counts_worst_first
@@ -86,7 +86,7 @@ def _passes(host: Host) -> Iterator[str]:
 
 def _table(host: Host) -> Iterator[str]:
     """Yield the figures of a run of one host: small enough to be read at once."""
-    lines = [[host.words.size.capitalize(), f"{host.words.load}s", *(title for title, column, write in FIGURES)]]
+    lines = [[host.words.size.capitalize(), f"{host.words.load}s", *figure_titles(host)]]
     for _row, figures in host.results():
         if figures["worker"] == "all":
             texts = [text.replace("\u2265", ">=") for text in figures_of(figures)]

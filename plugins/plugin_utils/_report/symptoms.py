@@ -87,7 +87,9 @@ class Suspect:
 def symptoms_of(host: Host, limit: Mapping[str, Any], decisive: Sequence[JudgedRow], medians: Medians) -> list[tuple[str, str]]:
     """Return what was seen as (key, figures): what explains best why a limit is not kept, and whether the volume departs from its class."""
     steps = {(row.load_point, row.block_size_bytes) for row in decisive}
-    suspect = Suspect(host, limit, [row for row in _all_rows(host) if (row["load_point"], row["block_size_bytes"]) in steps])
+    operation = limit["worst"]["operation"]
+    rows = [row for row in _all_rows(host) if (row["load_point"], row["block_size_bytes"]) in steps and row["operation"] == operation]
+    suspect = Suspect(host, limit, rows)
     found = [(key, text) for key, see in _EXPLAIN.items() if (text := see(suspect))][:1]
     departure = _departure(host, medians)
     return [*found, ("class", departure)] if departure else found

@@ -71,7 +71,7 @@ _NEVER_NEGATIVE = ("_ns", "_bytes", "_s")
 class Words:
     """What people call a worker of the workload, several of them, a load point, and the size of a step; loads is what a load point counts.
 
-    operation is that of the rows whose figures stand for a step.
+    operation is that of the rows whose figures stand for a step, empty if there are only rows of writes.
     """
 
     worker: str
@@ -85,6 +85,11 @@ class Words:
     def load_is_workers(self) -> bool:
         """Whether a load point is the number of workers."""
         return self.loads == self.workers
+
+    @property
+    def shown_operation(self) -> str:
+        """What charts are about."""
+        return self.operation or "write"
 
     def stands_for_step(self, row: Mapping[str, Any]) -> bool:
         """Whether the figures of a row of results.csv are those of its step."""
@@ -214,9 +219,9 @@ class Tables:
         return {key: len(rows) - 1 for key, rows in _by_stream(self.results).items()}
 
     def distributions(self) -> dict[tuple[int, int], list[tuple[int, int]]]:
-        """Return histogram.csv without its batches: (upper bound in ns, writes) by load point and block size, sorted; raises TablesError.
+        """Return histogram.csv without its batches: (upper bound in ns, operations) by load point and block size, sorted; raises TablesError.
 
-        Only writes of a stream with one block size are counted. The table is long and repeats the same few bounds, so each text is read once.
+        Only what charts are about is counted, of a stream with one size. The table is long and repeats the same few bounds, so each text is read once.
         """
         if "histogram.csv" not in self._files:
             return {}
@@ -228,7 +233,7 @@ class Tables:
         texts: dict[tuple[str, str], dict[str, int]] = {}
         try:
             for each in lines:
-                if each[operation_at] == "write" and each[size_at]:
+                if each[operation_at] == self.words.shown_operation and each[size_at]:
                     counts = texts.setdefault((each[load_at], each[size_at]), {})
                     counts[each[upper_at]] = counts.get(each[upper_at], 0) + _read_integer(each[count_at])
             return {

@@ -109,12 +109,25 @@ def interrupted(base):
     return directory
 
 
+def commits(base):
+    """A run of the commit workload, with two queue managers."""
+    measured = {
+        (2048, 1): (2400, 8192, 200_000, 410_000),
+        (2048, 60): (110_000, 106_496, 280_000, 550_000),
+        (1 << 20, 1): (950, 1_052_672, 1_050_000, 1_060_000),
+    }
+    rows = fabricate.commit_rows(measured, queue_managers=2)
+    files = {**fabricate.tables(rows, **fabricate.COMMIT_RUN), "histogram.csv": fabricate.histogram_table(rows, {300_000: 900, 600_000: 90, 5_000_000: 10})}
+    profile = {"name": "commits", "limits": [{"stream": "commit", "metric": "latency_p99", "max": "1 ms"}]}
+    return fabricate.run_directory(base, {"db07": files}, profile=profile, queue_managers=("QMA", "QMB"))
+
+
 def empty(base):
     """A run that expected no host."""
     return fabricate.run_directory(base, {})
 
 
-KINDS = {make.__name__: make for make in (every_verdict, certified, preflight, merged, interrupted, empty, hostile)}
+KINDS = {make.__name__: make for make in (every_verdict, certified, preflight, merged, interrupted, commits, empty, hostile)}
 
 
 def content(directory, name):

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.latency_char
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.seconds_chart import seconds_charts
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import runs
 
 LIMITS = [{"stream": "commit", "metric": "latency_p99", "max": "700 us", "load_point": 60}, {"metric": "latency_p99", "max": "5 ms"}]
 
@@ -36,10 +38,10 @@ def test_a_cell_has_the_figures_of_the_commits_and_the_worst_verdict(directory):
     }
 
 
-def test_charts_of_writes_have_no_limits_and_no_seconds_of_commits(directory):
+def test_charts_have_the_limits_of_commits_and_no_seconds_of_both(directory):
     host = build_model(directory).hosts[0]
     texts = "".join(map(str, latency_charts(host)))
-    assert "Latency over message size" in texts and "limit of p99 5 ms" in texts and "700 us" not in texts
+    assert "Latency of commits over message size" in texts and "limit of p99 700 us" in texts and "limit of p99 5 ms" not in texts
     seconds = "".join(map(str, seconds_charts(host.intervals, host.words)))
     assert "2 KiB, commits, 60 app, 60 s: slowest commit" in seconds and "2 KiB, writes, 60 app, 60 s: slowest write" in seconds
 
@@ -52,3 +54,13 @@ def test_every_format_names_messages_and_applications(directory):
     assert "1 and 60 (applications of each queue manager)" in written["evidence.md"]
     for text in (written["summary.txt"], written["report.md"]):
         assert "60 queue managers" not in text and "lock size" not in text
+
+
+def test_charts_and_causes_are_about_commits(rendered):
+    directory = rendered("commits")
+    summary, page = runs.content(directory, "summary.txt"), runs.content(directory, "index.html")
+    assert re.search(r"^ +Message size +apps +Operations +Operations/s ", summary, re.MULTILINE)
+    assert "1 % of the commits take 2.12 ms or longer, and the applications wait for them." in summary
+    assert "Latency of commits over message size, 1 app." in page and "Dashed: limit of p99 1 ms" in page
+    assert "Share of commits that took no longer" in page and "with 60 instead of 1 app, p99 is 1.1 ms instead of 820 us" in page
+    assert "This is the dotted line" not in page
