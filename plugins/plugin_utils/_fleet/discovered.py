@@ -142,6 +142,7 @@ def _volume(name: str, path: str, mount_point: str, group: Sequence[Log], block_
         "files": max(log.primary_files for log in group),
         "block_sizes": [_short_size(size) for size in _block_sizes(block_sizes_bytes, _largest_write_bytes(group))],
         "load_points": list(range(1, len(group) + 1)),
+        "log_buffer": _short_size(_largest_write_bytes(group)),
     }
 
 

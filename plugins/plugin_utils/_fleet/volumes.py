@@ -24,6 +24,7 @@ VARIABLES = {
     "file_size": "sweep_file_size",
     "files": "sweep_files",
     "block_sizes": "sweep_block_sizes",
+    "log_buffer": "sweep_log_buffer",
     "load_points": "sweep_queue_managers",
 }
 """The keys of a volume, and the variable that each falls back to."""

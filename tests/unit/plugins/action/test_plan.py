@@ -69,6 +69,13 @@ def test_what_is_discovered_is_planned_noted_and_shown(directory):
     assert plan(directory, volumes=given_back, variables={"sweep_block_sizes": "4K,1M"})["volumes"] == planned["volumes"]
 
 
+def test_commits_are_planned_with_the_logs_own_buffer(directory):
+    answer = {"queue_managers": [found("QM1", 1, log_buffer_pages=18)], "problems": []}
+    commits = {"sweep_workload": "commit", "sweep_message_sizes": ["2K"], "sweep_apps": [60], "sweep_log_buffer": "2M"}
+    (volume,) = plan(directory, discovered=answer, variables=commits)["volumes"]
+    assert "--logBuffer=73728" in volume["arguments"] and volume["load_points"] == [60]
+
+
 def test_a_host_of_which_nothing_can_be_planned_fails_with_the_reason(directory):
     answer = plan(directory, discovered={"queue_managers": [], "problems": []})
     assert answer["failed"] and answer["logdisk"]["stage"] == "discovery"
