@@ -41,12 +41,15 @@ class ActionModule(RemoteAction):
         """Return what later roles need: the volumes that are ready, each with its paths and with facts about its file system."""
         arguments, planned = self._task.args, {volume["name"]: volume for volume in self._wanted()}
         answers = of_volumes(answer, planned)
+        wanting = [name for name in planned if answers[name].get("needs_privilege") and not answers[name]["error"]]
         errors = {name: answers[name]["error"] for name in planned if answers[name]["error"]}
+        if not arguments.get("may_ask_for_privilege", True):
+            errors.update(dict.fromkeys(wanting, "the host asks for privilege that it has already, or must not get"))
+            wanting = []
         directory = RunDirectory.open(arguments["run_path"])
         for name, reason in errors.items():
             facts = {**arguments["facts"], **as_dict(answers[name].get("facts"))}
             file_error(directory, task_vars["inventory_hostname"], name, self.stage, reason, facts)
-        wanting = [name for name in planned if answers[name].get("needs_privilege") and name not in errors]
         privileged = bool(arguments.get("privileged"))
         ready = [volume_layout(planned[name], answers[name], privileged) for name in planned if name not in errors and name not in wanting]
         ready = [*(as_dict(arguments.get("known")).get("volumes") or []), *ready]
