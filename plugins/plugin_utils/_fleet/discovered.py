@@ -22,6 +22,7 @@ PAGE_BYTES = _ini_files.LOG_PAGE_BYTES
 DIRECTORY_NAMES = ("logdisk", "logdisk-test")
 """What a directory under test is called. The second name serves a host with a queue manager whose log has the first."""
 BY_HAND = "give the volumes of this host as workspace_volumes instead"
+SHOWN_REASONS = 2
 _LONGEST_NAME = 60
 _TEMPLATE = re.compile(r"\{[{%#]")
 """What opens a template. Ansible would evaluate it in the file of variables that people are to use."""
@@ -82,7 +83,11 @@ def plan_volumes(answer: Mapping[str, Any], block_sizes_bytes: Sequence[int]) ->
     unknown = [item for item in items if item.get("problem")]
     logs = [_log(item) for item in items if not item.get("problem")]
     names = _Names()
-    refused = [Refused(names.new(_text(item.get("name"))), f"{_text(item['problem'])}. Correct that, or {BY_HAND}") for item in unknown]
+    reasons = [_text(item["problem"]) for item in unknown]
+    if not logs:
+        more = f"; and {len(reasons) - SHOWN_REASONS} more queue managers" if len(reasons) > SHOWN_REASONS else ""
+        raise DiscoveryError(f"no queue manager of this host can be planned: {'; '.join(reasons[:SHOWN_REASONS])}{more}. Correct that, or {BY_HAND}")
+    refused = [Refused(names.new(_text(item.get("name"))), f"{reason}. Correct that, or {BY_HAND}") for item, reason in zip(unknown, reasons, strict=True)]
     volumes, about = [], {}
     for group in _by_file_system(logs):
         name = names.new(group[0].mount_point.strip("/") or "root")

@@ -411,7 +411,7 @@ def test_why_a_log_path_is_unknown_is_said_with_the_refusal(tmp_path, monkeypatc
 @pytest.mark.parametrize("log_path, refused", [("/dev/shm/log/QM1", False), ("here/log/QM1", True)])
 def test_storage_that_does_not_answer_does_not_make_other_storage_untestable(tmp_path, monkeypatch, log_path, refused):
     def stat(path, *arguments, **more):
-        return os.read(os.pipe()[0], 1) if path.endswith("/log/QM1") else real(path, *arguments, **more)
+        return os.read(os.pipe()[0], 1) if str(path).endswith("/log/QM1") else real(path, *arguments, **more)
 
     real, place = os.stat, str(tmp_path / log_path)
     if real("/dev/shm").st_dev == real(tmp_path).st_dev:

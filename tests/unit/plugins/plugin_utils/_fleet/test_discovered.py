@@ -141,8 +141,10 @@ def test_a_queue_manager_with_a_problem_is_refused_by_name_and_costs_no_other_vo
 
 
 def test_without_any_volume_there_is_no_plan():
-    with pytest.raises(DiscoveryError, match="no answer"):
-        plan({"name": "QM1", "problem": "no answer within 10 s"})
+    with pytest.raises(DiscoveryError, match=r"can be planned: no answer; no file; and 2 more queue managers\. Correct"):
+        plan(*({"name": f"QM{number}", "problem": problem} for number, problem in enumerate(("no answer", "no file", "x", "y"))))
+    with pytest.raises(DiscoveryError, match="is a mount point"):
+        plan(queue_manager("QM1", "/mq", "8:1", "/mq"))
     with pytest.raises(DiscoveryError, match="no queue manager was discovered"):
         plan()
     with pytest.raises(DiscoveryError, match=r"may be missing from what was discovered: mqs\.ini, line 1: bad"):
