@@ -6,13 +6,15 @@
 """Holds the commit workload against its model. One command each:
 
     benchmarks/commit.py model       a disk with 1 ms in every write: commits/s against the closed form at the latency that the same run measured
-    benchmarks/commit.py remote      the same disk: --remoteDelay=500 against the closed form at the latency of runs without it, right before and after
-    benchmarks/commit.py estimate    the file system of DIR=...: measured commits/s against the estimate from a sweep of it
+    benchmarks/commit.py remote      memory with exactly 1 ms in every write: --remoteDelay=500 against the closed form at the latency of runs without it, right
+                                     before and after
+    benchmarks/commit.py estimate    the file system of DIR=..., or the disk with 1 ms: measured commits/s against the estimate from a sweep of it
 
     SECONDS=5 PYTHONPATH=collections .venv-dev/bin/python benchmarks/commit.py model
 
 (`make link lint` makes both.) The disk with 1 ms is nbdkit's memory behind nbdfuse, a loop device and ext4; it takes root and the packages nbdkit,
-libnbd-bin and fuse3.
+libnbd-bin and fuse3. Memory with exactly 1 ms is a tmpfs, with a sleep before the system call; the tester then has a real-time priority, because two runs can
+only be compared if nothing else decides how long their writes take. It takes root and a C compiler.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from statistics import median
 
@@ -40,7 +42,7 @@ MESSAGES = (100, 2048, 20480, 204800, 1048576)
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
 SWEEP = ("4K", "16K", "64K", "128K", "256K", "512K", "1M", "2M")
 REMOTE_NS = 500_000
-REMOTE_MESSAGES = (100, 2048, 20480)
+REMOTE_MESSAGES = (100, 2048)
 
 Row = dict[str, str]
 Step = tuple[int, int]
@@ -49,20 +51,20 @@ Steps = dict[Step, tuple[Row, Row]]
 """The rows of the log and of the commits."""
 
 
-def run(work: Path, point: Path, *options: str) -> list[Row]:
+def run(work: Path, point: Path, *options: str, before: Sequence[str] = ()) -> list[Row]:
     """Return the rows of all workers of a run of the tester."""
     tables = work / "tables"
     shutil.rmtree(tables, ignore_errors=True)
     command = [str(SRC / "build/logdisk"), f"--dir={point}", f"--tables={tables}", "--fileSize=32M", "--numFiles=4", "--reserve=0", f"--duration={SECONDS}"]
-    subprocess.run([*command, "--warmup=1", *options], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([*before, *command, "--warmup=1", *options], check=True, stdout=subprocess.DEVNULL)
     with (tables / "results.csv").open() as file:
         return [row for row in csv.DictReader(file) if row["worker"] == "all"]
 
 
-def commits(work: Path, point: Path, applications: Iterable[int], messages: Iterable[int], *options: str) -> Steps:
+def commits(work: Path, point: Path, applications: Iterable[int], messages: Iterable[int], *options: str, before: Sequence[str] = ()) -> Steps:
     given = ("--workload=commit", "--apps=" + ",".join(map(str, applications)), "--msgSize=" + ",".join(map(str, messages)), *options)
     found: dict[Step, dict[str, Row]] = {}
-    for row in run(work, point, *given):
+    for row in run(work, point, *given, before=before):
         found.setdefault((int(row["load_point"]), int(row["block_size_bytes"])), {})[row["stream"]] = row
     return {key: (rows["log"], rows["commit"]) for key, rows in found.items()}
 
@@ -104,32 +106,73 @@ def run_model(work: Path) -> None:
 
 def run_remote(work: Path) -> None:
     """Each round runs a step without the delay, with it, and without it again."""
-    print("| applications | message, bytes | write without the delay, us | with it, us | commits/s, measured / model: median | all rounds |")
-    print("|---:|---:|---:|---:|---:|---:|")
-    with slow_disk(work) as point:
-        for step in ((applications, message) for applications in APPLICATIONS for message in REMOTE_MESSAGES):
-            ratios, writes, delayed_writes = [], [], []
-            for dummy in range(ROUNDS):
-                before, delayed, after = (
-                    commits(work, point, step[:1], step[1:], *options)[step] for options in ((), (f"--remoteDelay={REMOTE_NS // 1000}",), ())
-                )
-                writes.append((write_ns(before) + write_ns(after)) / 2)
-                delayed_writes.append(write_ns(delayed))
-                model = estimate_commits(lambda size_bytes, mean_ns=writes[-1]: mean_ns, Load(*step, remote_delay_ns=REMOTE_NS))
-                ratios.append(float(delayed[1]["operations_per_s"]) / model.commits_per_s)
-            cells = [f"{step[0]:,}", f"{step[1]:,}", f"{median(writes) / 1000:,.0f}", f"{median(delayed_writes) / 1000:,.0f}", f"{median(ratios):.3f}"]
-            print("| " + " | ".join([*cells, " ".join(f"{ratio:.3f}" for ratio in ratios)]) + " |", flush=True)
+    titles = (
+        "applications",
+        "message, bytes",
+        "write without the delay, us",
+        "with it, us",
+        "commits/s, measured / model",
+        "each round",
+        "at its own write latency",
+    )
+    print("| " + " | ".join(titles) + " |")
+    print("|---:|---:|---:|---:|---:|---:|---:|")
+    slowed, point = sleeping(work), work / "files"
+    point.mkdir()
+    subprocess.check_call(["mount", "-t", "tmpfs", "none", str(point)])  # goes with our mount namespace
+    for step in ((applications, message) for applications in APPLICATIONS for message in REMOTE_MESSAGES):
+        ratios, own_ratios, writes, delayed_writes = [], [], [], []
+        for dummy in range(ROUNDS):
+            before, delayed, after = (
+                commits(work, point, step[:1], step[1:], *options, before=slowed)[step] for options in ((), (f"--remoteDelay={REMOTE_NS // 1000}",), ())
+            )
+            writes.append((write_ns(before) + write_ns(after)) / 2)
+            delayed_writes.append(write_ns(delayed))
+            for mean_ns, found in ((writes[-1], ratios), (delayed_writes[-1], own_ratios)):
+                model = estimate_commits(lambda size_bytes, mean_ns=mean_ns: mean_ns, Load(*step, remote_delay_ns=REMOTE_NS))
+                found.append(float(delayed[1]["operations_per_s"]) / model.commits_per_s)
+        cells = [f"{step[0]:,}", f"{step[1]:,}", f"{median(writes) / 1000:,.0f}", f"{median(delayed_writes) / 1000:,.0f}", f"{median(ratios):.3f}"]
+        print("| " + " | ".join([*cells, " ".join(f"{ratio:.3f}" for ratio in ratios), f"{median(own_ratios):.3f}"]) + " |", flush=True)
 
 
 def run_estimate(work: Path) -> None:
-    point = Path(os.environ["DIR"])
-    sweep = run(work, point, "--bsize=" + ",".join(SWEEP))
+    with contextlib.ExitStack() as stack:
+        point = Path(os.environ["DIR"]) if "DIR" in os.environ else stack.enter_context(slow_disk(work))
+        sweep = run(work, point, "--bsize=" + ",".join(SWEEP))
+        measured = commits(work, point, APPLICATIONS, MESSAGES)
     means = [(float(row["block_size_bytes"]), float(row["latency_mean_ns"])) for row in sweep]
     for size, mean in means:
         print(f"sweep: {size / 1024:,.0f} KiB {mean / 1000:,.1f} us")
     line = fit_line(means)
     print(f"line: {line.base_ns / 1000:,.1f} us + size / {line.bytes_per_ns * 1000:,.0f} MB/s, the furthest mean lies {line.worst:.0%} from it\n")
-    compare(commits(work, point, APPLICATIONS, MESSAGES), lambda applications, message: line.latency_ns)
+    compare(measured, lambda applications, message: line.latency_ns)
+
+
+SLEEP = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+#include <time.h>
+long syscall(long number, ...) {
+    static long (*real)(long, ...);
+    long a[5];
+    va_list rest;
+    va_start(rest, number);
+    for (int i = 0; i < 5; i++) a[i] = va_arg(rest, long);
+    va_end(rest);
+    if (real == 0) real = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+    if (number == SYS_pwritev) nanosleep(&(struct timespec){.tv_nsec = 1000000}, 0);
+    return real(number, a[0], a[1], a[2], a[3], a[4]);
+}
+"""
+
+
+def sleeping(work: Path) -> list[str]:
+    """Return a command prefix under which every write of the tester takes 1 ms longer."""
+    (work / "sleep.c").write_text(SLEEP)
+    subprocess.check_call(["cc", "-O2", "-shared", "-fPIC", "-o", str(work / "sleep.so"), str(work / "sleep.c"), "-ldl"])
+    return ["chrt", "--fifo", "1", "env", f"LD_PRELOAD={work}/sleep.so"]
 
 
 @contextlib.contextmanager
@@ -157,7 +200,7 @@ def main() -> None:
     runs = {"model": run_model, "remote": run_remote, "estimate": run_estimate}
     if len(sys.argv) != 2 or sys.argv[1] not in runs:
         raise SystemExit(__doc__)
-    if sys.argv[1] != "estimate" and ALONE not in os.environ:
+    if ALONE not in os.environ:
         os.execvp("unshare", ["unshare", "--mount", "env", f"{ALONE}=1", sys.executable, *sys.argv])
     subprocess.check_call(["make", "-s", "-C", str(SRC), "build/logdisk"], stdout=subprocess.DEVNULL)
     work = Path(tempfile.mkdtemp(prefix="logdisk-benchmark-", dir="/dev/shm"))
