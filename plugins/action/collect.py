@@ -56,10 +56,10 @@ class ActionModule(RemoteAction):
             except NotAccepted as problem:
                 errors[volume] = str(problem)
         kept = [volume for volume in errors if answers[volume].get("state") not in ("dead", "absent", "running")]
-        if not records:
-            return {**failure(self.stage, "error", "; ".join(dict.fromkeys(errors.values()))), "kept": kept}
         for volume, reason in errors.items():
             file_error(directory, host, volume, self.stage, reason, facts_of_order(directory, host, volume))
+        if not records:
+            return {**failure(self.stage, "error", "; ".join(dict.fromkeys(errors.values()))), "kept": kept}
         verdicts = {volume: record.verdict for volume, record in records.items()}
         key = {"schema": SCHEMA, "kind": "measurement", "host": host, "verdict": worst([*verdicts.values(), *(ERROR for dummy in errors)])}
         key = {**key, "volumes": {**verdicts, **dict.fromkeys(errors, ERROR)}, "run_id": directory.run["run_id"]}

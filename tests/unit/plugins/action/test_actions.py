@@ -98,14 +98,15 @@ def test_what_was_not_ordered_is_not_filed(ordered, changes, run_keys, reason):
     answer["volumes"]["log"].update((key, value) for key, value in changes.items() if key != "machine")
     result = collected(directory, answer)
     assert result["failed"] and result["logdisk"]["reason"].startswith(reason) and result["kept"] == ["log"]
-    assert directory.records() == []
+    (record,) = directory.records()
+    assert record.reasons[0].startswith(f"collect: {reason}") and record.tables == {} and record.facts["boot_id"] == "11-22"
 
 
 def test_tables_that_nobody_ordered_are_not_filed(ordered):
     directory, order = ordered
     result = collected(directory, answer_of(order))
     assert result["failed"] and "the order of this host is not known" in result["msg"]
-    assert directory.records() == []
+    assert [(record.verdict, record.tables) for record in directory.records()] == [("error", {})]
 
 
 def test_a_volume_without_tables_costs_its_neighbour_nothing(ordered):
@@ -128,6 +129,14 @@ def test_a_volume_without_tables_costs_its_neighbour_nothing(ordered):
     assert reasons["silent"] == "collect: the host did not answer for this volume"
     assert reasons["refused"] == "workspace: no space"
     assert directory.expected_missing() == []
+
+
+def test_without_any_tables_each_volume_has_its_own_reason(ordered):
+    directory, _order = ordered
+    directory.write_volumes("h7", [{"name": "a"}, {"name": "b"}])
+    result = collected(directory, {"volumes": {"a": {"state": "dead", "error": "signal 9"}, "b": {"state": "running", "error": "still running"}}})
+    assert result["failed"] and (result["msg"], result["kept"]) == ("signal 9; still running", [])
+    assert {record.volume: record.reasons[0] for record in directory.records()} == {"a": "collect: signal 9", "b": "collect: still running"}
 
 
 @pytest.mark.parametrize("value, expected", [({"a": 1}, {"a": 1}), (None, {}), ([1], {}), ("x", {})])
