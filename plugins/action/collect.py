@@ -57,7 +57,10 @@ class ActionModule(RemoteAction):
                 errors[volume] = str(problem)
         kept = [volume for volume in errors if answers[volume].get("state") not in ("dead", "absent", "running")]
         for volume, reason in errors.items():
-            file_error(directory, host, volume, self.stage, reason, facts_of_order(directory, host, volume))
+            try:
+                file_error(directory, host, volume, self.stage, reason, facts_of_order(directory, host, volume))
+            except RunDirectoryError:  # the volume will be missing
+                self._display.warning(f"{host}: {volume}: {reason}")
         if not records:
             return {**failure(self.stage, "error", "; ".join(dict.fromkeys(errors.values()))), "kept": kept}
         verdicts = {volume: record.verdict for volume, record in records.items()}

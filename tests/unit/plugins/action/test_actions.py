@@ -16,7 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.action import cleanup, collect, g
 from ansible_collections.mqops.logdisk.plugins.callback import report
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, as_dict, failure, failure_reason, one_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import order as _order
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester import sources as _sources
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
@@ -137,6 +137,20 @@ def test_without_any_tables_each_volume_has_its_own_reason(ordered):
     result = collected(directory, {"volumes": {"a": {"state": "dead", "error": "signal 9"}, "b": {"state": "running", "error": "still running"}}})
     assert result["failed"] and (result["msg"], result["kept"]) == ("signal 9; still running", [])
     assert {record.volume: record.reasons[0] for record in directory.records()} == {"a": "collect: signal 9", "b": "collect: still running"}
+
+
+def test_what_cannot_be_filed_says_what_to_do(ordered, monkeypatch):
+    directory, order = ordered
+    directory.write_order(order)
+
+    def write_record(*dummy):
+        raise RunDirectoryError("No space left.")
+
+    monkeypatch.setattr(RunDirectory, "write_record", write_record)
+    result = collected(directory, answer_of(order))
+    assert result["failed"] and result["kept"] == ["log"]
+    assert result["msg"].startswith("No space left. The tables are kept on the host. ")
+    assert result["msg"].endswith(f"playbooks/collect.yml -e collect_run={directory.path}")
 
 
 @pytest.mark.parametrize("value, expected", [({"a": 1}, {"a": 1}), (None, {}), ([1], {}), ("x", {})])
