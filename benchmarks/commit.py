@@ -119,20 +119,22 @@ def run_remote(work: Path) -> None:
     print("|---:|---:|---:|---:|---:|---:|---:|")
     slowed, point = sleeping(work), work / "files"
     point.mkdir()
-    subprocess.check_call(["mount", "-t", "tmpfs", "none", str(point)])  # goes with our mount namespace
-    for step in ((applications, message) for applications in APPLICATIONS for message in REMOTE_MESSAGES):
-        ratios, own_ratios, writes, delayed_writes = [], [], [], []
-        for dummy in range(ROUNDS):
-            before, delayed, after = (
-                commits(work, point, step[:1], step[1:], *options, before=slowed)[step] for options in ((), (f"--remoteDelay={REMOTE_NS // 1000}",), ())
-            )
-            writes.append((write_ns(before) + write_ns(after)) / 2)
-            delayed_writes.append(write_ns(delayed))
-            for mean_ns, found in ((writes[-1], ratios), (delayed_writes[-1], own_ratios)):
-                model = estimate_commits(lambda size_bytes, mean_ns=mean_ns: mean_ns, Load(*step, remote_delay_ns=REMOTE_NS))
-                found.append(float(delayed[1]["operations_per_s"]) / model.commits_per_s)
-        cells = [f"{step[0]:,}", f"{step[1]:,}", f"{median(writes) / 1000:,.0f}", f"{median(delayed_writes) / 1000:,.0f}", f"{median(ratios):.3f}"]
-        print("| " + " | ".join([*cells, " ".join(f"{ratio:.3f}" for ratio in ratios), f"{median(own_ratios):.3f}"]) + " |", flush=True)
+    with contextlib.ExitStack() as undo:
+        subprocess.check_call(["mount", "-t", "tmpfs", "none", str(point)])
+        undo.callback(subprocess.check_call, ["umount", str(point)])
+        for step in ((applications, message) for applications in APPLICATIONS for message in REMOTE_MESSAGES):
+            ratios, own_ratios, writes, delayed_writes = [], [], [], []
+            for dummy in range(ROUNDS):
+                before, delayed, after = (
+                    commits(work, point, step[:1], step[1:], *options, before=slowed)[step] for options in ((), (f"--remoteDelay={REMOTE_NS // 1000}",), ())
+                )
+                writes.append((write_ns(before) + write_ns(after)) / 2)
+                delayed_writes.append(write_ns(delayed))
+                for mean_ns, found in ((writes[-1], ratios), (delayed_writes[-1], own_ratios)):
+                    model = estimate_commits(lambda size_bytes, mean_ns=mean_ns: mean_ns, Load(*step, remote_delay_ns=REMOTE_NS))
+                    found.append(float(delayed[1]["operations_per_s"]) / model.commits_per_s)
+            cells = [f"{step[0]:,}", f"{step[1]:,}", f"{median(writes) / 1000:,.0f}", f"{median(delayed_writes) / 1000:,.0f}", f"{median(ratios):.3f}"]
+            print("| " + " | ".join([*cells, " ".join(f"{ratio:.3f}" for ratio in ratios), f"{median(own_ratios):.3f}"]) + " |", flush=True)
 
 
 def run_estimate(work: Path) -> None:
