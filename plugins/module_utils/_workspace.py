@@ -61,10 +61,11 @@ class Preflight(object):
     ``unknown`` is a list of what could not be determined; ``facts`` describe the file system of the path.
     """
 
-    def __init__(self, path, allow, expect_mount="", owner_uid=None, direct_sizes=()):
+    def __init__(self, path, allow, expect_mount="", owner_uid=None, direct_sizes=(), mqs_ini=_queue_managers.MQS_INI):
         self.path = path
         self.allow = frozenset(allow)
         self.owner_uid = os.geteuid() if owner_uid is None else owner_uid
+        self.mqs_ini = mqs_ini
         self.refusals = []
         self.unknown = []
         self.existing = _places.nearest_existing(path)
@@ -125,7 +126,7 @@ class Preflight(object):
     def _running_queue_managers(self):
         device = os.stat(self.existing).st_dev
         running = _queue_managers.running_queue_managers()
-        paths, unknown = _queue_managers.configured_log_paths()
+        paths, unknown = _queue_managers.configured_log_paths(self.mqs_ini)
         devices = _devices(dict((name, path) for name, path in paths.items() if name in running))
         if running:
             self.unknown.extend(unknown)
@@ -144,7 +145,7 @@ class Preflight(object):
     def _hidden_processes(self):
         if _queue_managers.sees_processes():
             return
-        names = _queue_managers.configured_queue_managers()
+        names = _queue_managers.configured_queue_managers(self.mqs_ini)
         if names:
             self._refuse(
                 "this user cannot see the processes of other users (hidepid), so queue managers may be running unnoticed (%s): "

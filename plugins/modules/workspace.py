@@ -86,6 +86,10 @@ options:
       - active_log
       - unknown_log
       - device_in_use
+  mqs_ini:
+    description: Path of the file that lists the queue managers of the host.
+    type: path
+    default: /var/mqm/mqs.ini
   privileged:
     description: Whether the task runs as root to create the directories.
     type: bool
@@ -165,13 +169,13 @@ def inspected(p, uid, volume):
     """Return what the preflight finds on a volume. Nothing is written."""
     try:
         plan = _workspace.layout(volume["path"], p["run_id"], volume["name"], volume["queue_managers"])
-        preflight = _workspace.Preflight(volume["path"], p["allow"], volume["expect_mount"], uid, volume["direct_sizes"])
+        preflight = _workspace.Preflight(volume["path"], p["allow"], volume["expect_mount"], uid, volume["direct_sizes"], p["mqs_ini"])
     except OSError as error:
         raise OSError("cannot inspect %s: %s" % (volume["path"], error))
     return dict(
         refusals=preflight.refusals,
         unknown=preflight.unknown,
-        facts=dict(preflight.facts, **_queue_managers.log_facts(volume["queue_managers"])),
+        facts=dict(preflight.facts, **_queue_managers.log_facts(volume["queue_managers"], p["mqs_ini"])),
         disks=disks_of(preflight.facts),
         workspace=plan,
         needs_privilege=preflight.needs_privilege(),
@@ -263,6 +267,7 @@ def main():
             run_as=dict(type="str", default=""),
             reserve_bytes=dict(type="int", default=0),
             reserve_share=dict(type="float"),
+            mqs_ini=dict(type="path", default=_queue_managers.MQS_INI),
             privileged=dict(type="bool", default=False),
             may_ask_for_privilege=dict(type="bool", default=True),
             patience_s=dict(type="float", default=30),

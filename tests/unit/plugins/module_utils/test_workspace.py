@@ -13,6 +13,7 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _queue_managers, _workspace
 
 RUN = "20261121T104935Z-1f0c2a"
+CONFIGURED_LOG_PATHS = _queue_managers.configured_log_paths
 
 
 @pytest.fixture(autouse=True)
@@ -20,7 +21,7 @@ def _no_queue_manager_on_this_machine(monkeypatch):
     monkeypatch.setattr(_queue_managers, "running_queue_managers", list)
     monkeypatch.setattr(_queue_managers, "open_log_devices", set)
     monkeypatch.setattr(_queue_managers, "sees_processes", lambda: True)
-    monkeypatch.setattr(_queue_managers, "configured_log_paths", lambda: ({}, []))
+    monkeypatch.setattr(_queue_managers, "configured_log_paths", lambda mqs_ini: ({}, []))
 
 
 def make(path, names=("QM1",), owner="", allow=()):
@@ -379,12 +380,23 @@ def test_a_running_queue_managers_log_is_placed_or_refused(tmp_path, monkeypatch
     place = str(tmp_path / log_path) if log_path else ""
     (tmp_path / "here").mkdir()
     monkeypatch.setattr(_queue_managers, "running_queue_managers", lambda: ["QM1"] if log_path else [])
-    monkeypatch.setattr(_queue_managers, "configured_log_paths", lambda: ({"QM1": place, "QM2": "/not/running"}, []))
+    monkeypatch.setattr(_queue_managers, "configured_log_paths", lambda mqs_ini: ({"QM1": place, "QM2": "/not/running"}, []))
     if place == "/dev/shm" and os.stat(place).st_dev == os.stat(str(tmp_path)).st_dev:
         pytest.skip("one file system")
     refusals = preflight(tmp_path / "ws").refusals
     assert [override in text and "QM1" in text for text in refusals] == ([True] if override else [])
     assert preflight(tmp_path / "ws", allow=[override]).refusals == []
+
+
+def test_the_queue_managers_of_an_mqs_ini_elsewhere_are_known(tmp_path, monkeypatch):
+    mqs_ini = tmp_path / "opt/mqs.ini"
+    (tmp_path / "opt/qmgrs/QM1").mkdir(parents=True)
+    mqs_ini.write_text(f"QueueManager:\n  Name=QM1\n  Prefix={tmp_path}/opt\n  Directory=QM1\n")
+    (tmp_path / "opt/qmgrs/QM1/qm.ini").write_text(f"Log:\n  LogPath={tmp_path}\n")
+    monkeypatch.setattr(_queue_managers, "running_queue_managers", lambda: ["QM1"])
+    monkeypatch.setattr(_queue_managers, "configured_log_paths", CONFIGURED_LOG_PATHS)
+    (refusal,) = preflight(tmp_path / "ws", mqs_ini=str(mqs_ini)).refusals
+    assert "the running queue manager QM1 logs to this file system" in refusal
 
 
 def test_a_log_path_that_this_user_may_not_look_up_is_unknown(tmp_path, monkeypatch):
@@ -395,7 +407,7 @@ def test_a_log_path_that_this_user_may_not_look_up_is_unknown(tmp_path, monkeypa
 
     real = os.stat
     monkeypatch.setattr(_queue_managers, "running_queue_managers", lambda: ["QM1"])
-    monkeypatch.setattr(_queue_managers, "configured_log_paths", lambda: ({"QM1": "/closed/log/QM1/"}, []))
+    monkeypatch.setattr(_queue_managers, "configured_log_paths", lambda mqs_ini: ({"QM1": "/closed/log/QM1/"}, []))
     monkeypatch.setattr(os, "stat", stat)
     assert ["(QM1)" in text and "unknown_log" in text for text in preflight(tmp_path / "ws").refusals] == [True]
 
@@ -403,7 +415,7 @@ def test_a_log_path_that_this_user_may_not_look_up_is_unknown(tmp_path, monkeypa
 def test_why_a_log_path_is_unknown_is_said_with_the_refusal(tmp_path, monkeypatch):
     unknown = ["the log path of queue manager QM (other)", "the log path of queue manager QM1 (qm.ini cannot be read)"]
     monkeypatch.setattr(_queue_managers, "running_queue_managers", lambda: ["QM1"])
-    monkeypatch.setattr(_queue_managers, "configured_log_paths", lambda: ({}, unknown))
+    monkeypatch.setattr(_queue_managers, "configured_log_paths", lambda mqs_ini: ({}, unknown))
     (refusal,) = preflight(tmp_path / "ws").refusals
     assert "(QM1); unknown: the log path of queue manager QM1 (qm.ini cannot be read); to override" in refusal
 
@@ -418,7 +430,7 @@ def test_storage_that_does_not_answer_does_not_make_other_storage_untestable(tmp
         pytest.skip("one file system")
     monkeypatch.setattr(_workspace, "DEVICE_LIMIT_S", 0.5)
     monkeypatch.setattr(_queue_managers, "running_queue_managers", lambda: ["QM1"])
-    monkeypatch.setattr(_queue_managers, "configured_log_paths", lambda: ({"QM1": place}, []))
+    monkeypatch.setattr(_queue_managers, "configured_log_paths", lambda mqs_ini: ({"QM1": place}, []))
     monkeypatch.setattr(os, "stat", stat)
     assert ["QM1" in text and "active_log" in text for text in preflight(tmp_path / "ws").refusals] == [True] * refused
 
@@ -427,14 +439,14 @@ def test_open_extents_are_only_mentioned_without_a_name(tmp_path, monkeypatch):
     monkeypatch.setattr(_queue_managers, "open_log_devices", lambda: {os.stat(tmp_path).st_dev})
     assert ["extents open" in text for text in preflight(tmp_path / "ws").refusals] == [True]
     monkeypatch.setattr(_queue_managers, "running_queue_managers", lambda: ["QM1"])
-    monkeypatch.setattr(_queue_managers, "configured_log_paths", lambda: ({"QM1": str(tmp_path)}, []))
+    monkeypatch.setattr(_queue_managers, "configured_log_paths", lambda mqs_ini: ({"QM1": str(tmp_path)}, []))
     assert ["the running queue manager QM1 logs" in text for text in preflight(tmp_path / "ws").refusals] == [True]
 
 
 @pytest.mark.parametrize("names, refused, unknown", [(["QM1", "QM2"], True, False), ([], False, True)])
 def test_hidden_processes_may_be_queue_managers(tmp_path, monkeypatch, names, refused, unknown):
     monkeypatch.setattr(_queue_managers, "sees_processes", lambda: False)
-    monkeypatch.setattr(_queue_managers, "configured_queue_managers", lambda: names)
+    monkeypatch.setattr(_queue_managers, "configured_queue_managers", lambda mqs_ini: names)
     found = preflight(tmp_path / "ws")
     assert [", ".join(names) in text and "unknown_log" in text for text in found.refusals] == [True] * refused
     assert [text for text in found.unknown if "hidepid" in text] == found.unknown and bool(found.unknown) is unknown
