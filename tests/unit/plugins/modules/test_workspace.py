@@ -41,6 +41,7 @@ def options(tmp_path):
         "may_ask_for_privilege": True,
         "patience_s": 10,
         "allow": [],
+        "mqs_ini": str(tmp_path / "mqs.ini"),
     }
 
 
