@@ -1,17 +1,13 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "measure/worker.h"
+#include "measure/loop.h"
 
 #include <sched.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #define STOP_CHECK_NS UINT64_C(50000000)        // the longest sleep without a look at plan->stop
 #define RECORDER_WAIT_NS 200000
 #define RETURN_WAIT_NS 20000
-#define SPIN_NS UINT64_C(20000)                 // a thread that sleeps wakes some 10 us late
 
 void figures_clear(struct figures *figures) {
     distribution_clear(&figures->slot);
@@ -45,20 +41,6 @@ bool worker_take(struct worker *worker, enum worker_state state) {
 
 void worker_give_back(struct worker *worker) {
     atomic_store_explicit(&worker->state, WORKER_IN_CALL, memory_order_release);
-}
-
-// False if main has abandoned the worker.
-static inline bool leave_call(struct worker *worker) {
-    for (;;) {
-        int state = WORKER_IN_CALL;
-        if (__builtin_expect(atomic_compare_exchange_strong(&worker->state, &state, WORKER_RUNNING), 1)) {
-            return true;
-        }
-        if (state == WORKER_ABANDONED) {
-            return false;
-        }
-        (void)nanosleep(&(struct timespec){.tv_nsec = RETURN_WAIT_NS}, NULL);
-    }
 }
 
 // Adds the slot to the step, or drops it if it was the warm-up.
@@ -168,21 +150,31 @@ void worker_finish(struct worker *worker, uint64_t end_ns) {
     atomic_store_explicit(&worker->passed, UINT32_MAX, memory_order_release);
 }
 
-static void pass_cuts_until(struct worker *worker, uint64_t instant_ns) {
-    while (__builtin_expect(instant_ns >= worker->cut.end_ns, 0)) {
-        wait_for_recorders(worker);
-        worker_pass_cut(worker);
-    }
+void loop_pass_own_cut(struct worker *worker) {
+    wait_for_recorders(worker);
+    worker_pass_cut(worker);
 }
 
-static void finish_at(struct worker *worker, uint64_t end_ns) {
+void loop_finish(struct worker *worker, uint64_t end_ns) {
     pass_cuts_until(worker, end_ns);
     wait_for_recorders(worker);
     worker_finish(worker, end_ns);
 }
 
-// Sleeps until that instant, but wakes for plan->stop.
-static void sleep_until_due(const struct step_plan *plan, uint64_t instant_ns) {
+bool loop_end(struct worker *worker, uint64_t start_ns, uint64_t end_ns) {
+    if (!leave_call(worker)) {
+        return false;
+    }
+    uint64_t planned_ns = start_ns < worker->stream->plan->end_ns ? start_ns : worker->stream->plan->end_ns;
+    loop_finish(worker, end_ns > planned_ns ? end_ns : planned_ns);
+    return true;
+}
+
+void loop_wait_for_main(void) {
+    (void)nanosleep(&(struct timespec){.tv_nsec = RETURN_WAIT_NS}, NULL);
+}
+
+void loop_sleep_until(const struct step_plan *plan, uint64_t instant_ns) {
     uint64_t now = now_ns();
     while (now < instant_ns && !atomic_load_explicit(&plan->stop, memory_order_relaxed)) {
         uint64_t check_ns = now + STOP_CHECK_NS;
@@ -191,32 +183,14 @@ static void sleep_until_due(const struct step_plan *plan, uint64_t instant_ns) {
     }
 }
 
-// The functions of libc are cancellation points, and pay for that twice per call with an atomic operation inside the
-// timed interval; so the kernel is called directly. The offset is passed as two longs, of which the kernel takes what it
-// needs.
-static inline ssize_t transfer(const struct worker *worker, int fd, void *block) {
-    struct iovec vector = {.iov_base = block, .iov_len = worker->pattern.block_bytes};
-    long call = worker->operation == OPERATION_READ ? SYS_preadv : SYS_pwritev;
-    uint64_t offset_bytes = worker->pattern.offset_bytes;
-    ssize_t done;
-    while ((done = syscall(call, fd, &vector, 1L, (long)offset_bytes, (long)(offset_bytes >> 32))) < 0 && errno == EINTR) {
-    }
-    return done;
-}
-
-static inline void enter_call(struct worker *worker) {
-    atomic_store_explicit(&worker->call_start_ns, 0, memory_order_relaxed);
-    atomic_store_explicit(&worker->state, WORKER_IN_CALL, memory_order_release);
-}
-
-static int flush(int fd, enum sync_mode sync) {
+int loop_flush(int fd, enum sync_mode sync) {
     int result;
     while ((result = sync == SYNC_FSYNC ? fsync(fd) : fdatasync(fd)) < 0 && errno == EINTR) {
     }
     return result;
 }
 
-static void note_first_pass(struct worker *worker) {
+void loop_note_first_pass(struct worker *worker) {
     for (int i = 0; i < OPERATIONS; i++) {
         struct figures *figures = worker->figures[i];
         if (figures != NULL && worker->cut.index > 0) {
@@ -226,41 +200,14 @@ static void note_first_pass(struct worker *worker) {
     }
 }
 
-static inline void record(struct worker *worker, struct figures *figures, uint64_t start_ns, uint64_t end_ns) {
-    uint64_t latency_ns = end_ns - start_ns;
-    uint64_t ordinal = ++worker->operations - worker->warmup_operations;
-    distribution_add(&figures->slot, latency_ns, ordinal);
-    if (__builtin_expect(latency_ns > figures->stalls.longest[STALLS_KEPT - 1].latency_ns, 0)) {
-        struct stall stall = {.latency_ns = latency_ns, .start_ns = start_ns, .ordinal = ordinal,
-                              .offset_bytes = worker->pattern.offset_bytes, .file = worker->pattern.file,
-                              .worker = worker->number};
-        stalls_insert(&figures->stalls, &stall);
-    }
-    if (__builtin_expect(worker->operations == worker->pass_operations, 0)) {
-        note_first_pass(worker);
-    }
-}
-
-static void record_flush_and_response(struct worker *worker, struct figures *figures, uint64_t flush_ns,
-                                      uint64_t response_ns) {
-    uint64_t ordinal = worker->operations - worker->warmup_operations;
-    if (worker->cut.index > 0 && figures->flush != NULL) {
-        distribution_add(figures->flush, flush_ns, ordinal);
-    }
-    if (worker->cut.index > 0 && figures->response != NULL) {
-        distribution_add(figures->response, response_ns, ordinal);
-    }
-}
-
-// Cold, so that it takes no registers from the measuring loop.
-static void __attribute__((cold)) fail(struct worker *worker, bool in_flush, int error, uint64_t end_ns) {
+void loop_fail(struct worker *worker, bool in_flush, int error, uint64_t end_ns) {
     const char *flush_call = worker->stream->stream->sync == SYNC_FSYNC ? "fsync" : "fdatasync";
     pass_cuts_until(worker, end_ns);
     worker->error = (struct worker_error){
         .call = in_flush ? flush_call : worker->operation == OPERATION_READ ? "preadv" : "pwritev", .error = error,
         .in_warmup = worker->cut.index == 0, .ordinal = worker->operations - worker->warmup_operations + 1};
     atomic_store_explicit(&worker->stream->plan->stop, true, memory_order_relaxed);
-    finish_at(worker, end_ns);
+    loop_finish(worker, end_ns);
 }
 
 static inline void *next_block(struct worker *worker) {
@@ -268,8 +215,8 @@ static inline void *next_block(struct worker *worker) {
     return worker->operation == OPERATION_READ ? worker->read_block : payload_next(&worker->payload);
 }
 
-// The measuring loop. False if main has abandoned the worker: nothing of it may be touched any more.
-static bool work_until_end(struct worker *worker) {
+// The loop of mq-log.
+static bool loop_of_log(struct worker *worker) {
     const struct step_plan *plan = worker->stream->plan;
     const struct stream *stream = worker->stream->stream;
     const bool flushes = stream_flushes(stream);
@@ -282,160 +229,23 @@ static bool work_until_end(struct worker *worker) {
         uint64_t due_ns = open_loop ? schedule_due_ns(&schedule, worker->operations) : end_ns + stream->arrival.pause_ns;
         enter_call(worker);
         if (due_ns > end_ns) {
-            sleep_until_due(plan, due_ns < plan->end_ns ? due_ns : plan->end_ns);
+            loop_sleep_until(plan, due_ns < plan->end_ns ? due_ns : plan->end_ns);
         }
         uint64_t start_ns = now_ns();
-        if (start_ns >= plan->end_ns || atomic_load_explicit(&plan->stop, memory_order_relaxed)) {
-            if (!leave_call(worker)) {
-                return false;
-            }
-            uint64_t planned_ns = start_ns < plan->end_ns ? start_ns : plan->end_ns;
-            finish_at(worker, end_ns > planned_ns ? end_ns : planned_ns);
-            return true;
+        if (is_over(plan, start_ns)) {
+            return loop_end(worker, start_ns, end_ns);
         }
-        atomic_store_explicit(&worker->call_start_ns, start_ns, memory_order_relaxed);
-        ssize_t done = transfer(worker, fd, block);
-        int error = __builtin_expect(done < 0, 0) ? errno : 0;
-        bool flush_failed = false;
-        uint64_t written_ns = 0;
-        if (flushes && worker->operation == OPERATION_WRITE && done == (ssize_t)worker->pattern.block_bytes) {
-            written_ns = now_ns();
-            flush_failed = flush(fd, stream->sync) != 0;
-            error = errno;
+        uint64_t flush_ns;
+        enum outcome outcome = operate(worker, fd, block, flushes, start_ns, &end_ns, &flush_ns);
+        if (__builtin_expect(outcome != OUTCOME_DONE, 0)) {
+            return outcome == OUTCOME_FAILED;
         }
-        end_ns = now_ns();
-        if (!leave_call(worker)) {
-            return false;
-        }
-        if (__builtin_expect(done != (ssize_t)worker->pattern.block_bytes || flush_failed, 0)) {
-            fail(worker, flush_failed, done < 0 || flush_failed ? error : FAILURE_SHORT_WRITE, end_ns);
-            return true;
-        }
-        if (worker->first_start_ns == 0) {
-            worker->first_start_ns = start_ns;
-        }
-        pass_cuts_until(worker, end_ns);
         struct figures *figures = worker->figures[worker->operation];
         record(worker, figures, start_ns, end_ns);
         if (flushes || open_loop) {
-            record_flush_and_response(worker, figures, end_ns - written_ns, end_ns - due_ns);
+            record_flush_and_response(worker, figures, flush_ns, end_ns - due_ns);
         }
         pattern_advance(&worker->pattern, &worker->random);
-    }
-}
-
-// The loop of a logger that gathers commits. It is a loop of its own so that mq-log's pays nothing for it.
-
-// The last of the time is not slept.
-static void wait_until(const struct step_plan *plan, uint64_t instant_ns) {
-    sleep_until_due(plan, instant_ns > SPIN_NS ? instant_ns - SPIN_NS : 0);
-    while (now_ns() < instant_ns && !atomic_load_explicit(&plan->stop, memory_order_relaxed)) {
-    }
-}
-
-static void *place_write(struct worker *worker) {
-    struct pattern *pattern = &worker->pattern;
-    if (pattern->offset_bytes + group_commit_write_bytes(worker->commits) > pattern->file_bytes) {
-        pattern_next_file(pattern);
-        group_commit_next_file(worker->commits);
-    }
-    pattern->block_bytes = group_commit_write_bytes(worker->commits);
-    return payload_next_of(&worker->payload, pattern->block_bytes);
-}
-
-static void record_write(struct worker *worker, uint64_t start_ns, uint64_t end_ns, uint64_t flush_ns) {
-    struct figures *figures = worker->figures[OPERATION_WRITE];
-    uint64_t bytes = worker->pattern.block_bytes;
-    record(worker, figures, start_ns, end_ns);
-    record_flush_and_response(worker, figures, flush_ns, 0);
-    figures->slot.bytes += bytes;
-    worker->written_bytes += bytes;
-    if (worker->cut.index > 0) {
-        distribution_add(figures->sizes, bytes, worker->operations - worker->warmup_operations);
-        worker->record_bytes += worker->commits->taken_bytes;
-    }
-}
-
-// Every commit of the write has waited since its application made it.
-static void release(struct worker *worker, uint64_t released_ns) {
-    struct group_commit *commits = worker->commits;
-    struct figures *figures = worker->figures[OPERATION_COMMIT];
-    uint64_t done = group_commit_done(commits);
-    for (uint64_t left = done; left > 0;) {
-        struct commit_group group = group_commit_take(commits, left);
-        struct stall stall = {.latency_ns = released_ns - group.since_ns, .start_ns = group.since_ns,
-                              .ordinal = worker->commits_done - worker->warmup_commits + 1, .file = worker->pattern.file,
-                              .offset_bytes = worker->pattern.offset_bytes, .worker = worker->number};
-        distribution_add_equal(&figures->slot, stall.latency_ns, stall.ordinal, group.count);
-        stalls_insert(&figures->stalls, &stall);
-        figures->slot.bytes += group.count * commits->message_bytes;
-        worker->commits_done += group.count;
-        left -= group.count;
-    }
-    group_commit_return(commits, done, released_ns);
-}
-
-// False if main has abandoned the worker.
-static bool commit_until_end(struct worker *worker) {
-    const struct step_plan *plan = worker->stream->plan;
-    const struct stream *stream = worker->stream->stream;
-    const uint64_t remote_delay_ns = stream->commits.remote_delay_ns;
-    uint64_t free_ns = plan->begin_ns;
-    group_commit_start(worker->commits, plan->key.load_point, worker->stream->block_bytes, plan->begin_ns);
-    for (;;) {
-        uint64_t begin_ns = group_commit_gather(worker->commits, free_ns);
-        void *block = place_write(worker);
-        int fd = worker->fds[worker->pattern.file];
-        enter_call(worker);
-        wait_until(plan, begin_ns < plan->end_ns ? begin_ns : plan->end_ns);
-        uint64_t start_ns = now_ns();
-        if (start_ns >= plan->end_ns || atomic_load_explicit(&plan->stop, memory_order_relaxed)) {
-            if (!leave_call(worker)) {
-                return false;
-            }
-            uint64_t planned_ns = start_ns < plan->end_ns ? start_ns : plan->end_ns;
-            finish_at(worker, free_ns > planned_ns ? free_ns : planned_ns);
-            return true;
-        }
-        atomic_store_explicit(&worker->call_start_ns, start_ns, memory_order_relaxed);
-        ssize_t done = transfer(worker, fd, block);
-        int error = done < 0 ? errno : FAILURE_SHORT_WRITE;
-        bool complete = done == (ssize_t)worker->pattern.block_bytes, flush_failed = false;
-        uint64_t written_ns = now_ns();
-        if (complete && stream_flushes(stream)) {
-            flush_failed = flush(fd, stream->sync) != 0;
-            error = errno;
-        }
-        uint64_t end_ns = stream_flushes(stream) ? now_ns() : written_ns;
-        if (!leave_call(worker)) {
-            return false;
-        }
-        if (!complete || flush_failed) {
-            fail(worker, flush_failed, error, end_ns);
-            return true;
-        }
-        if (worker->first_start_ns == 0) {
-            worker->first_start_ns = start_ns;
-        }
-        pass_cuts_until(worker, end_ns);
-        record_write(worker, start_ns, end_ns, end_ns - written_ns);
-        free_ns = end_ns;
-        if (remote_delay_ns > 0) {
-            enter_call(worker);
-            wait_until(plan, end_ns + remote_delay_ns);
-            free_ns = now_ns();
-            if (!leave_call(worker)) {
-                return false;
-            }
-            pass_cuts_until(worker, free_ns);
-            worker->remote_ns += worker->cut.index > 0 ? free_ns - end_ns : 0;
-            if (free_ns < end_ns + remote_delay_ns) {   // the run is to end, and nothing was acknowledged
-                finish_at(worker, free_ns);
-                return true;
-            }
-        }
-        release(worker, free_ns);
-        worker->pattern.offset_bytes += group_commit_advance(worker->commits);
     }
 }
 
@@ -447,9 +257,9 @@ static bool work_step(struct worker *worker) {
         (void)unshare(CLONE_FILES);
     }
     struct thread_figures before = thread_figures_now();
-    sleep_until_due(plan, plan->begin_ns);
+    loop_sleep_until(plan, plan->begin_ns);
     worker->cut = timeline_first(&plan->timeline);
-    if (!(worker->commits != NULL ? commit_until_end(worker) : work_until_end(worker))) {
+    if (!(worker->commits != NULL ? loop_of_commits : loop_of_log)(worker)) {
         return false;
     }
     struct thread_figures after = thread_figures_now();

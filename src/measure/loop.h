@@ -1,0 +1,131 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// What the measuring loops share. There is one loop for each kind of stream, so that none pays for what another needs:
+// that of mq-log in worker.c, and commit_loop.c.
+#pragma once
+
+#include "base/clock.h"
+#include "measure/worker.h"
+
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+// The loops. False if main has abandoned the worker: nothing of it may be touched any more.
+bool loop_of_commits(struct worker *worker);
+
+// Sleeps until that instant, but wakes for plan->stop.
+void loop_sleep_until(const struct step_plan *plan, uint64_t instant_ns);
+int loop_flush(int fd, enum sync_mode sync);
+// Waits a moment, outside the timed interval, while main has borrowed the worker.
+void loop_wait_for_main(void);
+void loop_pass_own_cut(struct worker *worker);
+void loop_note_first_pass(struct worker *worker);
+// Ends the step at that instant.
+void loop_finish(struct worker *worker, uint64_t end_ns);
+// Ends the step instead of an operation that would start then; the one before ended at end_ns. False if main has abandoned
+// the worker, which is in a call.
+bool loop_end(struct worker *worker, uint64_t start_ns, uint64_t end_ns);
+// Ends the step of all workers. Cold, so that it takes no registers from the loops.
+void __attribute__((cold)) loop_fail(struct worker *worker, bool in_flush, int error, uint64_t end_ns);
+
+static inline void pass_cuts_until(struct worker *worker, uint64_t instant_ns) {
+    while (__builtin_expect(instant_ns >= worker->cut.end_ns, 0)) {
+        loop_pass_own_cut(worker);
+    }
+}
+
+// False if main has abandoned the worker.
+static inline bool leave_call(struct worker *worker) {
+    for (;;) {
+        int state = WORKER_IN_CALL;
+        if (__builtin_expect(atomic_compare_exchange_strong(&worker->state, &state, WORKER_RUNNING), 1)) {
+            return true;
+        }
+        if (state == WORKER_ABANDONED) {
+            return false;
+        }
+        loop_wait_for_main();
+    }
+}
+
+// The functions of libc are cancellation points, and pay for that twice per call with an atomic operation inside the
+// timed interval; so the kernel is called directly. The offset is passed as two longs, of which the kernel takes what it
+// needs.
+static inline ssize_t transfer(const struct worker *worker, int fd, void *block) {
+    struct iovec vector = {.iov_base = block, .iov_len = worker->pattern.block_bytes};
+    long call = worker->operation == OPERATION_READ ? SYS_preadv : SYS_pwritev;
+    uint64_t offset_bytes = worker->pattern.offset_bytes;
+    ssize_t done;
+    while ((done = syscall(call, fd, &vector, 1L, (long)offset_bytes, (long)(offset_bytes >> 32))) < 0 && errno == EINTR) {
+    }
+    return done;
+}
+
+static inline void enter_call(struct worker *worker) {
+    atomic_store_explicit(&worker->call_start_ns, 0, memory_order_relaxed);
+    atomic_store_explicit(&worker->state, WORKER_IN_CALL, memory_order_release);
+}
+
+static inline bool is_over(const struct step_plan *plan, uint64_t instant_ns) {
+    return instant_ns >= plan->end_ns || atomic_load_explicit(&plan->stop, memory_order_relaxed);
+}
+
+enum outcome { OUTCOME_DONE, OUTCOME_FAILED, OUTCOME_ABANDONED };
+
+// Makes the operation that worker and block describe, for a worker in a call; it starts now, at start_ns. Tells when it
+// ended, and what the flush took of that.
+static inline enum outcome operate(struct worker *worker, int fd, void *block, bool flushes, uint64_t start_ns,
+                                   uint64_t *end_ns, uint64_t *flush_ns) {
+    atomic_store_explicit(&worker->call_start_ns, start_ns, memory_order_relaxed);
+    ssize_t done = transfer(worker, fd, block);
+    int error = __builtin_expect(done < 0, 0) ? errno : FAILURE_SHORT_WRITE;
+    bool complete = done == (ssize_t)worker->pattern.block_bytes, flush_failed = false;
+    uint64_t written_ns = 0;
+    if (flushes && worker->operation == OPERATION_WRITE && complete) {
+        written_ns = now_ns();
+        flush_failed = loop_flush(fd, worker->stream->stream->sync) != 0;
+        error = errno;
+    }
+    *end_ns = now_ns();
+    *flush_ns = *end_ns - written_ns;
+    if (!leave_call(worker)) {
+        return OUTCOME_ABANDONED;
+    }
+    if (__builtin_expect(!complete || flush_failed, 0)) {
+        loop_fail(worker, flush_failed, error, *end_ns);
+        return OUTCOME_FAILED;
+    }
+    if (worker->first_start_ns == 0) {
+        worker->first_start_ns = start_ns;
+    }
+    pass_cuts_until(worker, *end_ns);
+    return OUTCOME_DONE;
+}
+
+static inline void record(struct worker *worker, struct figures *figures, uint64_t start_ns, uint64_t end_ns) {
+    uint64_t latency_ns = end_ns - start_ns;
+    uint64_t ordinal = ++worker->operations - worker->warmup_operations;
+    distribution_add(&figures->slot, latency_ns, ordinal);
+    if (__builtin_expect(latency_ns > figures->stalls.longest[STALLS_KEPT - 1].latency_ns, 0)) {
+        struct stall stall = {.latency_ns = latency_ns, .start_ns = start_ns, .ordinal = ordinal,
+                              .offset_bytes = worker->pattern.offset_bytes, .file = worker->pattern.file,
+                              .worker = worker->number};
+        stalls_insert(&figures->stalls, &stall);
+    }
+    if (__builtin_expect(worker->operations == worker->pass_operations, 0)) {
+        loop_note_first_pass(worker);
+    }
+}
+
+static inline void record_flush_and_response(struct worker *worker, struct figures *figures, uint64_t flush_ns,
+                                             uint64_t response_ns) {
+    uint64_t ordinal = worker->operations - worker->warmup_operations;
+    if (worker->cut.index > 0 && figures->flush != NULL) {
+        distribution_add(figures->flush, flush_ns, ordinal);
+    }
+    if (worker->cut.index > 0 && figures->response != NULL) {
+        distribution_add(figures->response, response_ns, ordinal);
+    }
+}
