@@ -258,6 +258,17 @@ static enum exit_status print(enum options_outcome outcome, const struct run *ru
     return fflush(stdout) == 0 ? EXIT_MEASURED : EXIT_REFUSED;
 }
 
+static bool open_workload(struct run *run) {
+    struct options *options = run->options;
+    bool good = options->workload == WORKLOAD_STREAMS  ? streams_open(&run->workload, options, &options->failure)
+                : options->workload == WORKLOAD_COMMIT ? commit_open(&run->workload, options)
+                                                       : mq_log_open(&run->workload, options);
+    if (!good && options->failure.status == EXIT_MEASURED) {
+        (void)failure_set(&options->failure, EXIT_REFUSED, "no memory");
+    }
+    return good;
+}
+
 int main(int unused, char **argv) {
     static struct options options;
     static struct run run = {.options = &options, .csvfile = {.fd = -1}};
@@ -274,10 +285,9 @@ int main(int unused, char **argv) {
     if (outcome != OPTIONS_RUN) {
         return (int)print(outcome, &run);
     }
-    bool commits = options.workload == WORKLOAD_COMMIT;
-    if (!(commits ? commit_open : mq_log_open)(&run.workload, &options)) {
-        console_complain("no memory");
-        return EXIT_REFUSED;
+    if (!open_workload(&run)) {
+        console_complain("%s", options.failure.message);
+        return (int)options.failure.status;
     }
     plan_run(&run);
     if (!supervisor_start(&run.supervisor) || !job_thread_start(&run.work) || !job_thread_start(&run.files)) {

@@ -94,7 +94,8 @@ bool preflight_disks(void *context, struct failure *failure) {
 
 void preflight_warn(struct run *run) {
     const struct number_list *sizes = &run->workload.writes;
-    for (size_t i = 0; i < sizes->count; i++) {
+    bool log = run->options->workload != WORKLOAD_STREAMS;
+    for (size_t i = 0; i < sizes->count && log; i++) {
         if (sizes->values[i] % 4096 != 0) {
             run_warn(run, "--bsize: %" PRIu64 " is not a multiple of 4096, and MQ writes its log in pages of 4096 bytes",
                      sizes->values[i]);

@@ -64,7 +64,9 @@ static bool wait_for_plan(struct run *run) {
 
 // --monitor shows the workload's first stream: its commits, or what it writes.
 static bool is_monitored(const struct run *run, const struct stream_step *stream, int operation) {
-    int monitored = stream_has(stream->stream, OPERATION_COMMIT) ? OPERATION_COMMIT : OPERATION_WRITE;
+    const struct stream *of = stream->stream;
+    int monitored = stream_has(of, OPERATION_COMMIT) ? OPERATION_COMMIT : stream_has(of, OPERATION_WRITE) ? OPERATION_WRITE
+                    : OPERATION_READ;
     return stream == run->workers.streams && operation == monitored;
 }
 
@@ -173,14 +175,14 @@ static void note_in_flight(struct run *run, struct worker *worker) {
         return;
     }
     struct stall stall = {.latency_ns = run->look_ns - start_ns, .start_ns = start_ns, .in_flight = true,
-                          .ordinal = worker->operations - worker->warmup_operations + 1, .file = worker->pattern.file,
+                          .ordinal = worker->operations - worker->warmup_operations + 1, .file = worker->first_file + worker->pattern.file,
                           .offset_bytes = worker->pattern.offset_bytes, .worker = worker->number};
     if (run->in_flight.call == NULL || start_ns < run->in_flight.start_ns) {
         run->in_flight = (struct activity){.call = worker->operation == OPERATION_READ ? "preadv" : "pwritev",
                                            .place = worker->number, .start_ns = start_ns,
                                            .offset_bytes = worker->pattern.offset_bytes};
         run->in_flight_age_ns = stall.latency_ns;
-        workspace_file_path(&run->workspace, worker->place, worker->pattern.file, run->in_flight.file);
+        workspace_file_path(&run->workspace, worker->place, worker->first_file + worker->pattern.file, run->in_flight.file);
     }
     worker->figures[worker->operation]->in_flight = stall;
 }
@@ -268,7 +270,7 @@ static void note_error(struct run *run) {
     *failure = (struct failure){.call = first->error.call, .error = first->error.error, .queue_manager = first->number,
                                 .offset_bytes = first->pattern.offset_bytes, .block_bytes = first->pattern.block_bytes,
                                 .write = first->error.ordinal};
-    workspace_file_path(&run->workspace, first->place, first->pattern.file, failure->file);
+    workspace_file_path(&run->workspace, first->place, first->first_file + first->pattern.file, failure->file);
     (void)failure_set(failure, EXIT_IO_ERROR, "%s failed at offset %" PRIu64 " of %s (block of %" PRIu64 " bytes, %s %"
                       PRIu64 "%s): %s", failure->call, failure->offset_bytes, failure->file, failure->block_bytes,
                       operation_name(first->operation), failure->write,
@@ -291,7 +293,9 @@ static void report_stalls(struct run *run, const struct stream_step *stream, enu
 // The screen and mqldt's table know only the workload's first stream, and what it writes and commits.
 static void show_result(struct run *run, const struct stream_step *stream, const struct result *all,
                         enum operation operation) {
-    if (operation == OPERATION_COMMIT) {
+    if (stream_is_described(stream->stream)) {
+        screen_stream(all);
+    } else if (operation == OPERATION_COMMIT) {
         screen_commits(all);
     } else if (all->sizes != NULL) {
         screen_log_of_commits(all);
@@ -303,7 +307,8 @@ static void show_result(struct run *run, const struct stream_step *stream, const
 }
 
 static void report_operation(struct run *run, struct stream_step *stream, enum operation operation) {
-    bool one_by_one = stream == run->workers.streams && operation == OPERATION_WRITE && stream->workers > 1;
+    bool described = stream_is_described(stream->stream);
+    bool one_by_one = !described && stream == run->workers.streams && operation == OPERATION_WRITE && stream->workers > 1;
     struct recorder *recorder = stream->recorders[operation];
     struct result all = result_of_all(stream, operation);
     for (uint32_t i = 0; i < stream->workers; i++) {
@@ -320,9 +325,9 @@ static void report_operation(struct run *run, struct stream_step *stream, enum o
     }
     report_stalls(run, stream, operation);
     if (all.operations_not_started > 0) {
-        run_warn(run, "step %" PRIu32 ": %" PRIu64 " writes were due by --rate and not started when the measured time "
+        run_warn(run, "step %" PRIu32 ": %" PRIu64 " %ss were due by %s%s and not started when the measured time "
                  "ended; the response figures include how long they had waited by then", all.key.step,
-                 all.operations_not_started);
+                 all.operations_not_started, all.key.operation, described ? "stream " : "--rate", described ? all.key.stream : "");
     }
     show_result(run, stream, &all, operation);
 }
@@ -339,6 +344,16 @@ static void finish_recorder(struct run *run, struct stream_step *stream, enum op
     }
 }
 
+// The row of all streams of --stream together.
+static void report_workload(struct run *run) {
+    if (run->workers.whole == NULL) {
+        return;
+    }
+    struct result whole = result_of_workload(&run->workers);
+    tables_add(&run->tables, TABLE_RESULTS, &(struct table_row){.key = whole.key, .result = &whole});
+    screen_stream(&whole);
+}
+
 // Adds what the workers know of their own share in the disturbance. Returns when the last one ended.
 static uint64_t add_workers(struct run *run) {
     struct disturbance *disturbance = &run->disturbance;
@@ -347,8 +362,7 @@ static uint64_t add_workers(struct run *run) {
     uint64_t end_ns = plan->timeline.start_ns, waits = 0;
     for (uint32_t i = 0; i < run->workers.active_count; i++) {
         const struct worker *worker = run->workers.active[i];
-        uint64_t bytes = worker->commits != NULL ? worker->written_bytes
-                                                 : worker->operations * worker->pattern.block_bytes;
+        uint64_t bytes = worker_sizes_vary(worker) ? worker->moved_bytes : worker->operations * worker->pattern.block_bytes;
         disturbance->own_bytes += bytes;
         disturbance->own_device_bytes += places[worker->place - 1].device == places[0].device ? bytes : 0;
         disturbance->threads_known = disturbance->threads_known && worker->thread_figures.known;
@@ -376,6 +390,7 @@ static void report_step(struct run *run) {
     }
     run->steps_measured++;
     each_operation(run, report_operation);
+    report_workload(run);
 }
 
 // Verification.

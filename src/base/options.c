@@ -4,9 +4,10 @@
 
 #include "base/units.h"
 
-enum kind { KIND_TEXT, KIND_FLAG, KIND_INTEGER, KIND_RANGES, KIND_SIZE, KIND_DURATION, KIND_DECIMAL, KIND_CHOICE };
+enum kind { KIND_TEXT, KIND_TEXTS, KIND_FLAG, KIND_INTEGER, KIND_RANGES, KIND_SIZE, KIND_DURATION, KIND_DECIMAL, KIND_CHOICE };
 
-enum only { ONLY_NONE, ONLY_MQ_LOG, ONLY_COMMIT };
+enum only { ONLY_NONE, ONLY_MQ_LOG = 1 + WORKLOAD_MQ_LOG, ONLY_COMMIT = 1 + WORKLOAD_COMMIT,
+            ONLY_STREAMS = 1 + WORKLOAD_STREAMS };
 
 // An option in full. What is not named is 0 or NULL: no letter, no default, no row in run.csv.
 struct rule {
@@ -54,7 +55,11 @@ static bool is_alignment(const char *value) {
 
 const char *const sync_names[] = {"dsync", "sync", "fdatasync", "fsync", "none", NULL};
 static const char *const no_yes[] = {"no", "yes", NULL};
-static const char *const workload_names[] = {"mq-log", "commit", NULL};
+static const char *const workload_names[] = {"mq-log", "commit", "streams", NULL};
+
+static bool is_load_unit(const char *value) {
+    return strlen(value) <= 32 && value[strspn(value, OPTIONS_RUN_ID_LETTERS " %")] == '\0';
+}
 
 static bool is_pages(const char *value) {
     uint64_t bytes = 0;
@@ -69,7 +74,7 @@ static const struct rule rules[] = {
      .allowed = "a file name without a slash, up to 200 bytes", .example = "mqldt_testfile", .argument = "NAME",
      .help = "test files are NAME.0000, NAME.0001 ...", .key = "option_file_prefix", .unit = "text"},
     {"workload", 0, KIND_CHOICE, FIELD(workload), .initial = "mq-log", .choices = workload_names, .example = "commit",
-     .argument = "NAME", .help = "mq-log: writes of fixed sizes; commit: applications that commit"},
+     .argument = "NAME", .help = "mq-log: writes of fixed sizes; commit: applications that commit; streams: of --stream"},
     {"bsize", 'b', KIND_SIZE, FIELD(block_sizes), .min = 512, .max = 67108864, .elements = OPTIONS_LIST_MAX,
      .example = "4K,16K,64K", .argument = "SIZE[,SIZE...]", .help = "block sizes to write, one step each (required)",
      .key = "option_block_sizes_bytes", .unit = "bytes", .only = ONLY_MQ_LOG},
@@ -106,6 +111,18 @@ static const struct rule rules[] = {
     {"remoteDelay", 0, KIND_INTEGER, FIELD(remote_delay_us), .initial = "0", .max = 1000000, .range_unit = " microseconds",
      .example = "500", .argument = "US", .key = "option_remote_delay_us", .unit = "us", .only = ONLY_COMMIT,
      .help = "commit: from the end of a write to its remote acknowledgement"},
+    {"stream", 0, KIND_TEXTS, FIELD(streams), .allowed = "up to 16 of them, each KEY=VALUE,... as logdisk(1) says",
+     .example = "name=db,pattern=random,size=8K,read=70%,workers=8", .argument = "KEY=VALUE,...",
+     .help = "streams: one of them; may be repeated; logdisk(1) has the keys", .only = ONLY_STREAMS},
+    {"place", 0, KIND_TEXTS, FIELD(places), .allowed = "up to 16 of them, each KEY=VALUE,... as logdisk(1) says",
+     .example = "name=data,dir=/mnt/data/test,share=90%", .argument = "KEY=VALUE,...",
+     .help = "streams: what they work on, a share of --fileSize x --numFiles; may be repeated", .only = ONLY_STREAMS},
+    {"load", 0, KIND_INTEGER, FIELD(loads), .initial = "1", .min = 1, .max = OPTIONS_LOAD_MAX, .elements = OPTIONS_LIST_MAX,
+     .example = "10,40,90", .argument = "N[,N...]", .key = "option_loads", .unit = "number", .only = ONLY_STREAMS,
+     .help = "streams: load points, by which workers=load and rate=N*load are multiplied"},
+    {"loadUnit", 0, KIND_TEXT, FIELD(load_unit), .initial = "load", .good = is_load_unit, .example = "threads",
+     .allowed = "up to 32 letters, digits, blanks, '%', '.', '_' and '-'", .argument = "NAME",
+     .help = "streams: what a load point counts", .only = ONLY_STREAMS},
     {"csvFile", 'c', KIND_TEXT, FIELD(csv_file), .allowed = "a file name", .example = "result.csv", .argument = "FILE",
      .help = "mqldt's table, written in place: replaced for one queue manager, appended to for several", .only = ONLY_MQ_LOG},
     {"alignment", 'a', KIND_INTEGER, FIELD(alignment_bytes), .good = is_alignment, .initial = "4096", .max = 1048576,
@@ -268,10 +285,20 @@ static bool parse_choice(const char *const *choices, const char *text, uint64_t 
     return choices[*index] != NULL;
 }
 
+static bool add_text(struct text_list *list, const char *value) {
+    bool good = value[0] != '\0' && list->count < OPTIONS_TEXTS_MAX;
+    if (good) {
+        list->values[list->count++] = value;
+    }
+    return good;
+}
+
 static bool apply_rule(struct options *options, const struct rule *rule, const char *value) {
     void *field = (char *)options + rule->field;
     bool good = true;
-    if (rule->elements > 0) {
+    if (rule->kind == KIND_TEXTS) {
+        good = add_text(field, value);
+    } else if (rule->elements > 0) {
         good = parse_list(rule, value, field);
     } else if (rule->kind == KIND_FLAG) {
         *(bool *)field = true;
@@ -296,20 +323,9 @@ static uint64_t list_max(const struct number_list *list) {
     return max;
 }
 
-// What the workload wants, and what it does not have.
-static bool check_workload(struct options *options) {
-    if (options->workload == WORKLOAD_MQ_LOG) {
-        if (options->only_commit != NULL) {
-            return complain(options, "--%s is only for applications that commit; add --workload=commit, or leave it out",
-                            options->only_commit);
-        }
-        return options->block_sizes.count > 0 ||
-               complain(options, "missing required option --bsize, for example --bsize=4K,16K,64K");
-    }
-    if (options->only_mq_log != NULL) {
-        return complain(options, "--%s is not for --workload=commit, whose writes arise from --apps and --msgSize; leave it out",
-                        options->only_mq_log);
-    }
+// What a workload wants.
+
+static bool check_commit(struct options *options) {
     if (options->applications.count == 0 || options->message_sizes.count == 0) {
         return complain(options, "missing option %s, which --workload=commit requires, for example --apps=1,10,100 "
                         "--msgSize=2K,20K", options->applications.count == 0 ? "--apps" : "--msgSize");
@@ -322,6 +338,48 @@ static bool check_workload(struct options *options) {
            complain(options, "--logBuffer: a write of %" PRIu64 " bytes does not fit into a file of --fileSize=%" PRIu64
                     " bytes; allowed: at most the file size; try --fileSize=64M", options->log_buffer_bytes,
                     options->file_bytes);
+}
+
+static bool check_streams(struct options *options) {
+    if (options->streams.count == 0) {
+        return complain(options, "missing option --stream, which --workload=streams requires, for example "
+                        "--stream=name=db,pattern=random,size=8K,read=70%%,workers=8");
+    }
+    return (options->load_points.count == 1 && options->queue_managers == 1) ||
+           complain(options, "--qm is not for streams, whose load points are those of --load; leave it out");
+}
+
+// Options that only other workloads have.
+static bool refuse_foreign(struct options *options) {
+    const char *const *only = options->only;
+    if (options->workload != WORKLOAD_COMMIT && only[WORKLOAD_COMMIT] != NULL) {
+        return complain(options, "--%s is only for applications that commit; add --workload=commit, or leave it out",
+                        only[WORKLOAD_COMMIT]);
+    }
+    if (options->workload != WORKLOAD_STREAMS && only[WORKLOAD_STREAMS] != NULL) {
+        return complain(options, "--%s is only for streams; add --workload=streams, or leave it out", only[WORKLOAD_STREAMS]);
+    }
+    return options->workload == WORKLOAD_MQ_LOG || only[WORKLOAD_MQ_LOG] == NULL ||
+           complain(options, "--%s is not for --workload=%s, whose %s; leave it out", only[WORKLOAD_MQ_LOG],
+                    workload_names[options->workload],
+                    options->workload == WORKLOAD_COMMIT ? "writes arise from --apps and --msgSize"
+                                                         : "operations are those of --stream");
+}
+
+static bool check_workload(struct options *options) {
+    if (options->streams.count > 0 && !options->workload_given) {
+        options->workload = WORKLOAD_STREAMS;
+    }
+    if (!refuse_foreign(options)) {
+        return false;
+    }
+    switch (options->workload) {
+    case WORKLOAD_COMMIT: return check_commit(options);
+    case WORKLOAD_STREAMS: return check_streams(options);
+    default:
+        return options->block_sizes.count > 0 ||
+               complain(options, "missing required option --bsize, for example --bsize=4K,16K,64K");
+    }
 }
 
 // What the options must agree on.
@@ -426,11 +484,10 @@ static enum options_outcome take_option(struct options *options, char ***words) 
         (void)complain(options, "'%.200s' %s; try logdisk --help", word, value == NULL ? "wants a value" : "takes no value");
         return OPTIONS_WRONG;
     }
-    if (rule->only == ONLY_MQ_LOG && options->only_mq_log == NULL) {
-        options->only_mq_log = rule->name;
-    } else if (rule->only == ONLY_COMMIT && options->only_commit == NULL) {
-        options->only_commit = rule->name;
+    if (rule->only != ONLY_NONE && options->only[rule->only - 1] == NULL) {
+        options->only[rule->only - 1] = rule->name;
     }
+    options->workload_given |= rule->field == offsetof(struct options, workload);
     return rule->asks != OPTIONS_RUN ? rule->asks : apply_rule(options, rule, value) ? OPTIONS_RUN : OPTIONS_WRONG;
 }
 
@@ -452,7 +509,8 @@ enum options_outcome options_parse(struct options *options, char **words) {
 
 void options_help(FILE *out) {
     (void)fprintf(out, "Usage: logdisk --bsize=SIZE[,SIZE...] [--dir=DIR] [option...]\n"
-                  "       logdisk --workload=commit --apps=N[,N...] --msgSize=SIZE[,SIZE...] [--dir=DIR] [option...]\n\n"
+                  "       logdisk --workload=commit --apps=N[,N...] --msgSize=SIZE[,SIZE...] [--dir=DIR] [option...]\n"
+                  "       logdisk --stream=KEY=VALUE,... [--stream=...] [--place=KEY=VALUE,...] [option...]\n\n"
                   "Measures what a disk takes to write IBM MQ's recovery log: O_DIRECT|O_DSYNC, one write at a time,\n"
                   "sequential over a ring of preformatted files. Defaults are in parentheses.\n\n");
     for (const struct rule *rule = rules; rule < rules + RULES; rule++) {
@@ -496,7 +554,7 @@ static void add_value(struct text *text, const struct rule *rule, const void *fi
 void options_each(const struct options *options, option_put *put, void *context) {
     for (const struct rule *rule = rules; rule < rules + RULES; rule++) {
         struct text value = {0};
-        bool applies = rule->only == ONLY_NONE || (rule->only == ONLY_COMMIT) == (options->workload == WORKLOAD_COMMIT);
+        bool applies = rule->only == ONLY_NONE || (uint64_t)rule->only == 1 + options->workload;
         if (rule->key != NULL) {
             if (applies) {
                 add_value(&value, rule, (const char *)options + rule->field);

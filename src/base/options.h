@@ -12,10 +12,12 @@
 #define OPTIONS_OVER_MAX 32             // elements in --over
 #define OPTIONS_QUEUE_MANAGERS_MAX 1000
 #define OPTIONS_CPUS_MAX 1024           // as many as cpu_set_t holds
+#define OPTIONS_TEXTS_MAX 16            // of --place and of --stream
+#define OPTIONS_LOAD_MAX 100000
 #define OPTIONS_RUN_ID_MAX 64
 #define OPTIONS_RUN_ID_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
-enum workload_kind { WORKLOAD_MQ_LOG, WORKLOAD_COMMIT };
+enum workload_kind { WORKLOAD_MQ_LOG, WORKLOAD_COMMIT, WORKLOAD_STREAMS, WORKLOADS };
 
 enum sync_mode { SYNC_DSYNC, SYNC_SYNC, SYNC_FDATASYNC, SYNC_FSYNC, SYNC_NONE };
 extern const char *const sync_names[];      // by mode
@@ -25,17 +27,26 @@ struct number_list {
     uint64_t values[OPTIONS_LIST_MAX];
 };
 
+struct text_list {
+    size_t count;
+    const char *values[OPTIONS_TEXTS_MAX];
+};
+
 struct options {
     const char *dir;                    // as given: one directory, or a comma list of one for each queue manager
     const char *file_prefix;
     const char *csv_file, *tables_dir, *progress_file;      // NULL if not asked for
     uint64_t workload;                  // enum workload_kind
+    bool workload_given;
     struct number_list block_sizes;     // bytes
     struct number_list load_points;     // queue managers
     struct number_list message_sizes;   // bytes
     struct number_list applications;    // of each queue manager
     uint64_t think_us, puts_per_commit, log_buffer_bytes, remote_delay_us;
     bool triple_write;
+    struct text_list places, streams;   // as given: workload/stream_grammar.h reads them
+    struct number_list loads;           // load points of streams
+    const char *load_unit;              // of them
     struct number_list over;            // ns; those that are always in it as well, in rising order, each once
     uint64_t queue_managers;            // the most that write at once
     uint64_t file_bytes, files;
@@ -51,7 +62,7 @@ struct options {
     bool reserve_given;
     uint64_t seed;
     bool seed_given;
-    const char *only_mq_log, *only_commit;      // the first option given that only that workload has; NULL: none
+    const char *only[WORKLOADS];        // the first option given that only that workload has; NULL: none
     uint64_t sync, direct;              // enum sync_mode; 1 is yes
     bool create_dirs, keep_files, verify, mlock, share_device;
     const char *run_id;                 // empty: a run of its own

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // What the measuring loops share. There is one loop for each kind of stream, so that none pays for what another needs:
-// that of mq-log in worker.c, and commit_loop.c.
+// that of mq-log in worker.c, commit_loop.c, and stream_loop.c.
 #pragma once
 
 #include "base/clock.h"
@@ -14,6 +14,7 @@
 
 // The loops. False if main has abandoned the worker: nothing of it may be touched any more.
 bool loop_of_commits(struct worker *worker);
+bool loop_of_stream(struct worker *worker);
 
 // Sleeps until that instant, but wakes for plan->stop.
 void loop_sleep_until(const struct step_plan *plan, uint64_t instant_ns);
@@ -110,8 +111,8 @@ static inline void record(struct worker *worker, struct figures *figures, uint64
     distribution_add(&figures->slot, latency_ns, ordinal);
     if (__builtin_expect(latency_ns > figures->stalls.longest[STALLS_KEPT - 1].latency_ns, 0)) {
         struct stall stall = {.latency_ns = latency_ns, .start_ns = start_ns, .ordinal = ordinal,
-                              .offset_bytes = worker->pattern.offset_bytes, .file = worker->pattern.file,
-                              .worker = worker->number};
+                              .offset_bytes = worker->pattern.offset_bytes,
+                              .file = worker->first_file + worker->pattern.file, .worker = worker->number};
         stalls_insert(&figures->stalls, &stall);
     }
     if (__builtin_expect(worker->operations == worker->pass_operations, 0)) {

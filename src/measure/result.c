@@ -51,7 +51,8 @@ static double ring_passes(const struct worker *worker, uint64_t operations, uint
     if (worker->pass_operations > 0) {
         return (double)operations / (double)worker->pass_operations;
     }
-    return pattern->kind == PATTERN_VARYING ? (double)bytes / (double)(pattern->file_bytes * pattern->files) : NAN;
+    bool goes_round = pattern->kind == PATTERN_VARYING || pattern->kind == PATTERN_RING;
+    return goes_round ? (double)bytes / (double)(pattern->file_bytes * pattern->files) : NAN;
 }
 
 // A write that hangs at the end counts with its age.
@@ -81,7 +82,8 @@ struct result result_of_worker(const struct worker *worker, enum operation opera
     result.max_ordinal = result.max_in_flight ? in_flight->ordinal : figures->latency.max_ordinal;
     result.ring_passes = operation == OPERATION_COMMIT ? NAN : ring_passes(worker, operations, result.bytes);
     result.operations_not_started = figures->not_started;
-    result.start_skew_ns = since(worker->first_start_ns, worker_schedule(worker).origin_ns);
+    bool described = stream_is_described(worker->stream->stream);
+    result.start_skew_ns = since(worker->first_start_ns, described ? worker->first_due_ns : worker_schedule(worker).origin_ns);
     if (figures->first_pass_operations > 0) {
         result.first_pass_operations = figures->first_pass_operations;
         result.first_pass_sum_ns = figures->first_pass_sum_ns;
@@ -171,4 +173,28 @@ struct result result_of_all(const struct stream_step *stream, enum operation ope
     set_rates(&all, stream, operation, figures->latency.count);
     judge_rounds(&all, recorder);
     return all;
+}
+
+struct result result_of_workload(const struct workers *workers) {
+    struct figures *figures = workers->whole;
+    struct result whole = {
+        .key = {.step = workers->plan.key.step, .load_point = workers->plan.key.load_point, .stream = "all", .operation = "all"},
+        .start_epoch_ns = workers->plan.start_epoch_ns, .latency = &figures->latency, .response = figures->response,
+        .messages_per_s = NAN, .utilisation_share = NAN, .ring_passes = NAN};
+    figures_clear(figures);
+    for (uint32_t i = 0; i < workers->workspace->workload->streams_count; i++) {
+        const struct stream_step *stream = &workers->streams[i];
+        for (enum operation operation = 0; operation < OPERATIONS; operation++) {
+            if (stream->recorders[operation] != NULL) {
+                struct result one = result_of_all(stream, operation);
+                add_worker(&whole, figures, &one, 1);
+                whole.ring_passes = NAN;
+            }
+        }
+    }
+    whole.first_pass_operations = 0;
+    double elapsed_s = (double)whole.elapsed_ns / 1e9;
+    whole.bytes_per_s = elapsed_s > 0 ? (double)whole.bytes / elapsed_s : 0;
+    whole.operations_per_s = elapsed_s > 0 ? (double)figures->latency.count / elapsed_s : 0;
+    return whole;
 }

@@ -39,5 +39,9 @@ struct result_key result_key_of(const struct stream_step *stream, enum operation
 
 struct result result_of_worker(const struct worker *worker, enum operation operation);
 
+// All streams of --stream together, in workers->whole: stream and operation `all`. Good until the next step. Response
+// figures only if every stream has an open loop.
+struct result result_of_workload(const struct workers *workers);
+
 // All workers together, in stream->all; the result is good until the next step.
 struct result result_of_all(const struct stream_step *stream, enum operation operation);

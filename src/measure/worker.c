@@ -20,9 +20,12 @@ void figures_clear(struct figures *figures) {
 
 void worker_prepare_step(struct worker *worker, uint64_t alignment_bytes) {
     memset((char *)worker + offsetof(struct worker, operation), 0, sizeof *worker - offsetof(struct worker, operation));
-    uint64_t largest_bytes = worker->commits != NULL ? worker->commits->terms.buffer_bytes : worker->stream->block_bytes;
+    const struct stream *stream = worker->stream->stream;
+    bool described = stream_is_described(stream);
+    uint64_t largest_bytes = worker->commits != NULL ? worker->commits->terms.buffer_bytes
+                             : described ? stream->terms.size_max : worker->stream->block_bytes;
     payload_start_step(&worker->payload, largest_bytes, alignment_bytes);
-    pattern_start_step(&worker->pattern, worker->stream->block_bytes);
+    pattern_start_step(&worker->pattern, described ? 0 : worker->stream->block_bytes);
     worker->pass_operations = pattern_pass_operations(&worker->pattern);
     for (int i = 0; i < OPERATIONS; i++) {
         if (worker->figures[i] != NULL) {
@@ -51,7 +54,7 @@ static void empty_slot(struct worker *worker, bool ends_second) {
         if (figures == NULL) {
             continue;
         }
-        if (worker->commits == NULL) {
+        if (!worker_sizes_vary(worker)) {
             figures->slot.bytes = figures->slot.count * worker->stream->block_bytes;
         }
         if (measured) {
@@ -106,20 +109,46 @@ struct schedule worker_schedule(const struct worker *worker) {
 }
 
 // In an open loop, if a stall or a slow disk lasts to the end, operations are left that were due and could not start.
-// Without them the figures would show none of the waiting that the stall caused. They count as what was to come next.
-static void count_not_started(struct worker *worker, uint64_t end_ns) {
-    const struct step_plan *plan = worker->stream->plan;
+// Without them the figures would show none of the waiting that the stall caused.
+
+static bool has_started(const struct worker *worker) {
+    return worker->error.call != NULL || worker->figures[worker->operation]->in_flight.in_flight;
+}
+
+// Of mq-log: a plan of its own, which is arithmetic. They count as what was to come next.
+static void count_own_not_started(struct worker *worker, uint64_t until_ns, uint64_t end_ns) {
     struct figures *figures = worker->figures[worker->operation];
     struct schedule schedule = worker_schedule(worker);
-    if (schedule.rate_micro_per_s == 0) {
-        return;
-    }
-    uint64_t started = worker->operations + (worker->error.call != NULL || figures->in_flight.in_flight);
-    uint64_t before = schedule_due_before(&schedule, plan->timeline.start_ns);
-    uint64_t due = schedule_due_before(&schedule, end_ns < plan->end_ns ? end_ns : plan->end_ns);
+    uint64_t started = worker->operations + has_started(worker);
+    uint64_t before = schedule_due_before(&schedule, worker->stream->plan->timeline.start_ns);
+    uint64_t due = schedule_due_before(&schedule, until_ns);
     uint64_t first = started > before ? started : before;
     figures->not_started = due > first ? due - first : 0;
     schedule_add_waits(&schedule, first, figures->not_started, end_ns, figures->response);
+}
+
+// Of a stream with a common plan: what the worker had taken, and what nobody has taken. Who ends first, counts that.
+static void count_common_not_started(struct worker *worker, uint64_t until_ns, uint64_t end_ns) {
+    struct arrival_plan *arrivals = &worker->stream->arrivals;
+    uint64_t start_ns = worker->stream->plan->timeline.start_ns, due_ns = worker->due_ns;
+    bool taken = due_ns > 0 && due_ns < until_ns && !has_started(worker);
+    for (; taken || arrival_take(arrivals, until_ns, &due_ns); taken = false) {
+        enum operation operation = taken ? worker->operation : stream_next(worker->stream->stream, &worker->random);
+        struct figures *figures = worker->figures[operation];
+        if (due_ns >= start_ns) {
+            distribution_add(figures->response, end_ns - due_ns, worker->operations - worker->warmup_operations + 1);
+            figures->not_started++;
+        }
+    }
+}
+
+static void count_not_started(struct worker *worker, uint64_t end_ns) {
+    const struct step_plan *plan = worker->stream->plan;
+    uint64_t until_ns = end_ns < plan->end_ns ? end_ns : plan->end_ns;
+    if (!stream_is_open_loop(worker->stream->stream)) {
+        return;
+    }
+    (stream_is_described(worker->stream->stream) ? count_common_not_started : count_own_not_started)(worker, until_ns, end_ns);
 }
 
 // Applications whose commits no write has ended wait on. Without the longest of them a write that hangs to the end
@@ -245,8 +274,13 @@ static bool loop_of_log(struct worker *worker) {
         if (flushes || open_loop) {
             record_flush_and_response(worker, figures, flush_ns, end_ns - due_ns);
         }
-        pattern_advance(&worker->pattern, &worker->random);
+        pattern_advance(&worker->pattern);
     }
+}
+
+static bool run_loop(struct worker *worker) {
+    return worker->commits != NULL ? loop_of_commits(worker)
+           : stream_is_described(worker->stream->stream) ? loop_of_stream(worker) : loop_of_log(worker);
 }
 
 // False if main has abandoned the worker.
@@ -259,7 +293,7 @@ static bool work_step(struct worker *worker) {
     struct thread_figures before = thread_figures_now();
     loop_sleep_until(plan, plan->begin_ns);
     worker->cut = timeline_first(&plan->timeline);
-    if (!(worker->commits != NULL ? loop_of_commits : loop_of_log)(worker)) {
+    if (!run_loop(worker)) {
         return false;
     }
     struct thread_figures after = thread_figures_now();

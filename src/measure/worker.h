@@ -62,6 +62,7 @@ struct stream_step {
     const struct stream *stream;
     struct step_plan *plan;
     uint64_t block_bytes;
+    struct arrival_plan arrivals;       // of a stream of --stream with an open loop
     uint32_t workers;                   // at the step's load point
     struct worker *first_worker;
     struct recorder *recorders[OPERATIONS];     // NULL: the stream has no such operation
@@ -87,7 +88,8 @@ struct worker {
     uint32_t number;                    // from 1 in its stream
     uint32_t place;                     // from 1
     struct stream_step *stream;
-    const int *fds;                     // one for each file of its place
+    uint32_t first_file;                // in its place, from 0: where those of its pattern begin
+    const int *fds;                     // one for each file of its pattern
     pthread_t thread;
     sem_t start;                        // posted once for each step that it takes part in, and to end
     bool ends;
@@ -108,7 +110,9 @@ struct worker {
     uint64_t operations;                // of the step, warm-up included
     uint64_t warmup_operations;
     uint64_t commits_done, warmup_commits;      // the same of its applications' commits
-    uint64_t written_bytes;             // if sizes vary: warm-up included
+    uint64_t moved_bytes;               // if sizes vary: warm-up included
+    uint32_t size_index;                // of a stream of --stream: of the operation in flight, or the last
+    uint64_t due_ns, first_due_ns;      // of such a stream: when the operation in flight, or the next, may start; and the first
     uint64_t record_bytes;              // if sizes vary: that the measured writes carried
     uint64_t remote_ns;                 // in the measured time: waiting for remote acknowledgements
     uint64_t pass_operations;           // in one pass over the files; 0: there are no passes
@@ -118,6 +122,10 @@ struct worker {
     struct worker_error error;
     struct thread_figures thread_figures;       // of the thread while it worked
 };
+
+static inline bool worker_sizes_vary(const struct worker *worker) {
+    return worker->commits != NULL || stream_is_described(worker->stream->stream);
+}
 
 // The thread: waits for each step's start, works until plan->end_ns, an error or plan->stop, and waits again.
 void *worker_main(void *worker);
@@ -143,6 +151,7 @@ struct workers {
     const struct workspace *workspace;
     struct step_plan plan;              // of the step that runs
     struct stream_step streams[WORKLOAD_STREAMS_MAX];
+    struct figures *whole;              // of all streams of --stream together; NULL: there are none
     uint32_t count;                     // of threads, which wait: all streams at the greatest load point
     struct worker *worker;              // those of each stream one after the other
     uint32_t active_count;              // workers of the step, of all streams

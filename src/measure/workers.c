@@ -7,8 +7,8 @@
 
 #include <sched.h>
 
-#define OWN_TABLE_MAX_DESCRIPTORS 1024          // above that, copies of the descriptor table would cost too much
 #define MEMINFO_BYTES 8192
+#define OWN_TABLE_MAX_DESCRIPTORS 1024          // above that, copies of the descriptor table would cost too much
 
 static uint64_t largest(const struct number_list *list) {
     uint64_t max = 0;
@@ -20,7 +20,7 @@ static uint64_t largest(const struct number_list *list) {
 
 // Memory that the payload of a worker takes: for the largest block of all steps.
 static size_t pool_bytes_of(const struct stream *stream, const struct workspace *workspace) {
-    uint64_t block_bytes = stream->block_bytes > 0 ? stream->block_bytes : largest(&workspace->workload->writes);
+    uint64_t block_bytes = stream_is_described(stream) ? stream->terms.size_max : largest(&workspace->workload->writes);
     return payload_pool_bytes(block_bytes, workspace->alignment_bytes);
 }
 
@@ -32,7 +32,7 @@ static struct group_commit *create_commits(const struct stream *stream, uint64_t
 
 // With the distributions that the operation needs right behind; NULL if there is no memory.
 static struct figures *create_figures(const struct stream *stream, enum operation operation) {
-    bool flush = operation == OPERATION_WRITE && stream_flushes(stream), response = stream->arrival.rate_micro_per_s > 0;
+    bool flush = operation == OPERATION_WRITE && stream_flushes(stream), response = stream_is_open_loop(stream);
     bool sizes = operation == OPERATION_WRITE && stream_has(stream, OPERATION_COMMIT);
     struct figures *figures = calloc(1, sizeof *figures + (size_t)(flush + response + sizes) * sizeof(struct distribution));
     if (figures != NULL) {
@@ -44,16 +44,30 @@ static struct figures *create_figures(const struct stream *stream, enum operatio
     return figures;
 }
 
+// Each worker of a ring of --stream has a part of the files; with all other patterns they share them.
+static void open_pattern(struct worker *worker, const struct workload *workload) {
+    const struct stream *stream = worker->stream->stream;
+    const struct place *place = &workload->places[worker->place - 1];
+    uint32_t parts = stream->pattern == PATTERN_RING ? stream_workers(stream, workload_load_max(workload)) : 1;
+    uint32_t part = parts > 1 ? worker->number - 1 : 0, files = (uint32_t)place->files, end = files;
+    if (stream_is_described(stream)) {
+        files = stream->terms.files;
+        worker->first_file = (uint32_t)((uint64_t)files * part / parts);
+        end = (uint32_t)((uint64_t)files * (part + 1) / parts);
+    }
+    worker->fds = place->fds + worker->first_file;
+    worker->pattern = (struct pattern){.kind = stream->pattern, .files = end - worker->first_file,
+                                       .file_bytes = place->file_bytes, .block_bytes = 1, .unit_bytes = stream->terms.size_min};
+    pattern_open(&worker->pattern, &stream->terms.pattern, &worker->random);
+}
+
 static bool create_worker(struct worker *worker, const struct workspace *workspace, uint32_t index) {
     const struct stream *stream = worker->stream->stream;
     size_t pool_bytes = pool_bytes_of(stream, workspace);
     void *pool;
     worker->place = stream->first_place + (stream->shares_place ? 1 : worker->number);
-    const struct place *place = &workspace->workload->places[worker->place - 1];
-    worker->fds = place->fds;
     worker->random = workspace->options->seed ^ index;
-    worker->pattern = (struct pattern){.kind = stream->pattern, .files = (uint32_t)place->files,
-                                       .file_bytes = place->file_bytes, .block_bytes = 1};
+    open_pattern(worker, workspace->workload);
     if (posix_memalign(&pool, workspace->alignment_bytes, pool_bytes) != 0) {
         return false;
     }
@@ -65,7 +79,7 @@ static bool create_worker(struct worker *worker, const struct workspace *workspa
         }
     }
     if (stream_has(stream, OPERATION_COMMIT)) {
-        worker->commits = create_commits(stream, largest(workspace->workload->load_points));
+        worker->commits = create_commits(stream, workload_load_max(workspace->workload));
         if (worker->commits == NULL) {
             return false;
         }
@@ -74,9 +88,23 @@ static bool create_worker(struct worker *worker, const struct workspace *workspa
            posix_memalign(&worker->read_block, workspace->alignment_bytes, pool_bytes) == 0;
 }
 
+// Where the figures of all streams of --stream together go.
+static bool create_whole(struct workers *workers) {
+    const struct workload *workload = workers->workspace->workload;
+    struct stream all = {.terms.process = ARRIVAL_EVEN};
+    for (uint32_t i = 0; i < workload->streams_count; i++) {
+        if (!stream_is_open_loop(&workload->streams[i])) {
+            all.terms.process = ARRIVAL_CLOSED;
+        }
+    }
+    bool wanted = stream_is_described(&workload->streams[0]);
+    workers->whole = wanted ? create_figures(&all, OPERATION_WRITE) : NULL;
+    return !wanted || workers->whole != NULL;
+}
+
 static bool create_stream(struct workers *workers, struct stream_step *step) {
     const struct workspace *workspace = workers->workspace;
-    uint32_t count = stream_workers(step->stream, workspace->options->queue_managers);
+    uint32_t count = stream_workers(step->stream, workload_load_max(workspace->workload));
     step->plan = &workers->plan;
     step->first_worker = &workers->worker[workers->count];
     for (enum operation i = 0; i < OPERATIONS; i++) {
@@ -101,16 +129,16 @@ static bool create_stream(struct workers *workers, struct stream_step *step) {
 }
 
 // Without this the kernel would grant more than it has, and end the run, or another process, while it measures.
-static bool memory_is_available(uint64_t needed, const char *write_option, struct failure *failure) {
+static bool memory_is_available(uint64_t needed, const struct workload *workload, struct failure *failure) {
     char text[MEMINFO_BYTES], parts[2][THOUSANDS_BYTES];
     uint64_t available_kib;
     if (!read_text("/proc/meminfo", text, sizeof text) || !parse_figures(text, "MemAvailable:", 1, &available_kib) ||
         needed / 1024 < available_kib) {
         return true;
     }
-    return failure_set(failure, EXIT_REFUSED, "--qm x %s: the writers take %s bytes of memory, and %s are "
-                       "available; take fewer queue managers or smaller blocks", write_option,
-                       format_thousands(parts[0], needed), format_thousands(parts[1], available_kib * 1024));
+    return failure_set(failure, EXIT_REFUSED, "%s x %s: the writers take %s bytes of memory, and %s are "
+                       "available; take fewer %ss or smaller blocks", workload->load_option, workload->write_option,
+                       format_thousands(parts[0], needed), format_thousands(parts[1], available_kib * 1024), workload->worker_title);
 }
 
 // Threads.
@@ -127,14 +155,15 @@ static bool pin(pthread_t thread, int cpu, struct failure *failure) {
 
 static bool start_threads(struct workers *workers, struct failure *failure) {
     const struct options *options = workers->workspace->options;
+    const struct workload *workload = workers->workspace->workload;
     uint32_t wanted = workers->count;
     bool good = true;
     for (workers->count = 0; good && workers->count < wanted; workers->count++) {
         struct worker *worker = &workers->worker[workers->count];
         if (sem_init(&worker->start, 0, 0) != 0 || !thread_start(&worker->thread, worker_main, worker)) {
-            return failure_set(failure, EXIT_REFUSED, "--qm: cannot make a thread for queue manager %" PRIu32 "; raise the "
-                               "limits on processes and on memory (ulimit -u, ulimit -v), or take fewer queue managers",
-                               workers->count + 1);
+            return failure_set(failure, EXIT_REFUSED, "%s: cannot make a thread for %s %" PRIu32 "; raise the "
+                               "limits on processes and on memory (ulimit -u, ulimit -v), or take fewer %ss",
+                               workload->load_option, workload->worker_title, workers->count + 1, workload->worker_title);
         }
         if (options->cpus.count > 0) {
             good = pin(worker->thread, (int)options->cpus.values[workers->count % options->cpus.count], failure);
@@ -150,10 +179,11 @@ static uint64_t needed_bytes(const struct workspace *workspace, uint32_t *count)
     *count = 0;
     for (uint32_t i = 0; i < workload->streams_count; i++) {
         const struct stream *stream = &workload->streams[i];
-        uint32_t of_stream = stream_workers(stream, workspace->options->queue_managers);
-        uint64_t groups = stream_has(stream, OPERATION_COMMIT) ? largest(workload->load_points) : 0;
+        uint32_t of_stream = stream_workers(stream, workload_load_max(workload));
+        uint64_t extra = stream_has(stream, OPERATION_READ) ? sizeof(struct figures) + pool_bytes_of(stream, workspace) : 0;
+        uint64_t groups = stream_has(stream, OPERATION_COMMIT) ? workload_load_max(workload) : 0;
         needed += of_stream * (pool_bytes_of(stream, workspace) + sizeof(struct worker) + sizeof(struct figures) +
-                               2 * sizeof(struct distribution) + groups * sizeof(struct commit_group));
+                               2 * sizeof(struct distribution) + extra + groups * sizeof(struct commit_group));
         *count += of_stream;
     }
     return needed;
@@ -164,7 +194,7 @@ bool workers_create(struct workers *workers, const struct workspace *workspace, 
     char text[THOUSANDS_BYTES];
     uint32_t count;
     uint64_t needed = needed_bytes(workspace, &count);
-    if (!memory_is_available(needed, workload->write_option, failure)) {
+    if (!memory_is_available(needed, workload, failure)) {
         return false;
     }
     workers->workspace = workspace;
@@ -172,6 +202,7 @@ bool workers_create(struct workers *workers, const struct workspace *workspace, 
     workers->worker = calloc(count, sizeof *workers->worker);
     workers->active = calloc(count, sizeof *workers->active);
     bool good = workers->worker != NULL && workers->active != NULL;
+    good = good && create_whole(workers);
     for (uint32_t i = 0; good && i < workload->streams_count; i++) {
         workers->streams[i].stream = &workload->streams[i];
         good = create_stream(workers, &workers->streams[i]);
@@ -180,8 +211,9 @@ bool workers_create(struct workers *workers, const struct workspace *workspace, 
         return start_threads(workers, failure);
     }
     workers->count = 0;                 // none has a thread
-    return failure_set(failure, EXIT_REFUSED, "no memory for the writers, which take %s bytes; take fewer queue managers "
-                       "or smaller blocks, or raise the limit on memory (ulimit -v)", format_thousands(text, needed));
+    return failure_set(failure, EXIT_REFUSED, "no memory for the writers, which take %s bytes; take fewer %ss "
+                       "or smaller blocks, or raise the limit on memory (ulimit -v)", format_thousands(text, needed),
+                       workload->worker_title);
 }
 
 // Steps.
@@ -196,6 +228,7 @@ void workers_prepare_step(struct workers *workers, const struct result_key *key)
         struct stream_step *step = &workers->streams[i];
         step->block_bytes = step->stream->block_bytes > 0 ? step->stream->block_bytes : key->block_bytes;
         step->workers = stream_workers(step->stream, key->load_point);
+        step->block_bytes = stream_is_described(step->stream) ? step->stream->block_bytes : step->block_bytes;
         for (uint32_t n = 0; n < step->workers; n++) {
             worker_prepare_step(&step->first_worker[n], workers->workspace->alignment_bytes);
             workers->active[workers->active_count++] = &step->first_worker[n];
@@ -203,7 +236,23 @@ void workers_prepare_step(struct workers *workers, const struct result_key *key)
     }
 }
 
+// Streams of --stream with an open loop: every step has a plan of its own.
+static void start_arrivals(struct workers *workers) {
+    uint64_t seed = workers->workspace->options->seed + workers->plan.key.step;
+    for (uint32_t i = 0; i < workers->workspace->workload->streams_count; i++) {
+        struct stream_step *step = &workers->streams[i];
+        const struct stream_terms *terms = &step->stream->terms;
+        if (terms->process != ARRIVAL_CLOSED) {
+            struct schedule schedule = {
+                .origin_ns = workers->plan.begin_ns,
+                .rate_micro_per_s = stream_rate_micro_per_s(step->stream, workers->plan.key.load_point)};
+            arrival_start(&step->arrivals, terms->process, schedule, seed ^ (uint64_t)(i + 1) << 32);
+        }
+    }
+}
+
 void workers_start_step(struct workers *workers) {
+    start_arrivals(workers);
     for (uint32_t i = 0; i < workers->active_count; i++) {
         (void)sem_post(&workers->active[i]->start);
     }

@@ -114,6 +114,12 @@ static void put_plan(struct csv *csv, const struct run *run) {
     for (uint32_t i = csv->form == CSV_LIST ? 0 : 1; i <= run->workload.places_count; i++) {
         put_numbered(csv, "directory_", i, i > 0 ? run->workload.places[i - 1].path : "");
     }
+    for (uint32_t i = csv->form == CSV_LIST ? 0 : 1; i <= run->options->places.count; i++) {
+        put_numbered(csv, "place_", i, i > 0 ? run->options->places.values[i - 1] : "");
+    }
+    for (uint32_t i = csv->form == CSV_LIST ? 0 : 1; i <= run->options->streams.count; i++) {
+        put_numbered(csv, "stream_", i, i > 0 ? run->options->streams.values[i - 1] : "");
+    }
     csv_integer(csv, "steps_planned", "count", run->steps);
     csv_integer(csv, "steps_measured", "count", run->steps_measured);
     csv_integer(csv, "planned_duration_s", "s", run->planned_s);

@@ -45,11 +45,22 @@ static void print_commit_options(const struct options *options) {
     print_option("Remote delay", "(--remoteDelay)", "%" PRIu64 " us", options->remote_delay_us);
 }
 
+static void print_stream_options(const struct options *options) {
+    for (size_t i = 0; i < options->places.count; i++) {
+        print_option("Place", "(--place)", "%s", options->places.values[i]);
+    }
+    for (size_t i = 0; i < options->streams.count; i++) {
+        print_option("Stream", "(--stream)", "%s", options->streams.values[i]);
+    }
+}
+
 void screen_options(const struct options *options) {
     console_print("\nOptions (specified or defaulted to)\n"
                   "=====================================================================================\n");
     if (options->workload == WORKLOAD_COMMIT) {
         print_commit_options(options);
+    } else if (options->workload == WORKLOAD_STREAMS) {
+        print_stream_options(options);
     } else {
         print_list("Write blocksize", "(--bsize)", &options->block_sizes);
     }
@@ -58,7 +69,11 @@ void screen_options(const struct options *options) {
     print_option("Number of files to write to", "(--numFiles)", "%" PRIu64, options->files);
     print_option("Size of test files", "(--fileSize)", "%" PRIu64 " bytes", options->file_bytes);
     print_option("Test duration", "(--duration)", "%" PRIu64 " s", options->duration_s);
-    print_list("Number of queue managers", "(--qm)", &options->load_points);
+    if (options->workload == WORKLOAD_STREAMS) {
+        print_list("Load points", "(--load)", &options->loads);
+    } else {
+        print_list("Number of queue managers", "(--qm)", &options->load_points);
+    }
     if (options->warmup_s > 0) {
         print_option("Warm-up", "(--warmup)", "%" PRIu64 " s", options->warmup_s);
     }
@@ -88,11 +103,18 @@ void screen_initial_write(const struct initial_write *initial_write) {
 static void print_elapsed(struct screen *screen, uint64_t elapsed_s) {
     char size[SIZE_NAME_BYTES];
     const char *unit = screen->workload->load_unit;
-    int unit_length = (int)strlen(unit) - (screen->load_point == 1);        // without its plural
-    console_print("%sExecuting test for %s %" PRIu64 " (%s), %" PRIu32 " %.*s. Seconds elapsed -> %" PRIu64 "/%" PRIu64 "%s",
-                  screen->terminal ? "\r" : "", screen->workload->step_title, screen->size_bytes,
-                  format_size(size, screen->size_bytes), screen->load_point, unit_length, unit, elapsed_s,
-                  screen->duration_s, screen->terminal ? "" : "\n");
+    size_t length = strlen(unit);
+    int unit_length = (int)length - (screen->load_point == 1 && length > 1 && unit[length - 1] == 's');   // without its plural
+    if (screen->size_bytes == 0) {
+        console_print("%sExecuting test for %" PRIu32 " %.*s. Seconds elapsed -> %" PRIu64 "/%" PRIu64 "%s",
+                      screen->terminal ? "\r" : "", screen->load_point, unit_length, unit, elapsed_s, screen->duration_s,
+                      screen->terminal ? "" : "\n");
+    } else {
+        console_print("%sExecuting test for %s %" PRIu64 " (%s), %" PRIu32 " %.*s. Seconds elapsed -> %" PRIu64 "/%" PRIu64 "%s",
+                      screen->terminal ? "\r" : "", screen->workload->step_title, screen->size_bytes,
+                      format_size(size, screen->size_bytes), screen->load_point, unit_length, unit, elapsed_s,
+                      screen->duration_s, screen->terminal ? "" : "\n");
+    }
     console_flush();
     screen->shown_s = elapsed_s;
 }
@@ -195,6 +217,25 @@ void screen_log_of_commits(const struct result *all) {
     print_latency(all);
     console_print("%-*s : %15.3f\n", NARROW, "Share of time the logger works", all->utilisation_share);
     console_print("%-*s : %15.3f\n\n", NARROW, "Passes over the test files", all->ring_passes);
+    console_flush();
+}
+
+void screen_stream(const struct result *all) {
+    uint64_t p99_ns, count = all->latency->count;
+    console_print("%-20s %-5s : %s operations, %.1f/sec", all->key.stream, all->key.operation, number(count),
+                  all->operations_per_s);
+    console_print(", %s bytes/sec", number((uint64_t)(all->bytes_per_s + 0.5)));
+    if (count > 0) {
+        console_print(", avg %s ns", number((uint64_t)(distribution_mean_ns(all->latency) + 0.5)));
+        if (distribution_percentile_ns(all->latency, BY_COUNT, 990000, &p99_ns)) {
+            console_print(", p99 %s ns", number(p99_ns));
+        }
+        console_print(", max %s%s ns", all->max_in_flight ? ">= " : "", number(all->max_ns));
+    }
+    if (all->response != NULL && all->response->count > 0) {
+        console_print(", avg response %s ns", number((uint64_t)(distribution_mean_ns(all->response) + 0.5)));
+    }
+    console_print("%s", strcmp(all->key.stream, "all") == 0 ? "\n\n" : "\n");
     console_flush();
 }
 

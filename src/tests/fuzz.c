@@ -8,6 +8,7 @@
 #include "host/device.h"
 #include "host/procfs.h"
 #include "base/units.h"
+#include "workload/stream_grammar.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,25 @@ static void require(bool condition) {
     }
 }
 
+static struct failure failure;
+
+static void fuzz_stream(const char *text) {
+    struct stream stream;
+    bool good = grammar_stream(text, SYNC_DSYNC, &stream, &failure);
+    require(good == (failure.message[0] == '\0'));
+    failure.message[0] = '\0';
+    if (!good) {
+        return;
+    }
+    const struct stream_terms *of = &stream.terms;
+    require(of->sizes_count >= 1 && of->sizes_count <= STREAM_SIZES_MAX && of->upto_ppm[of->sizes_count - 1] == SHARE_PPM);
+    require(of->size_min >= 512 && of->size_max <= UINT64_C(67108864) && stream.read_ppm <= SHARE_PPM);
+    require(of->pattern.start_from_ppm <= of->pattern.start_to_ppm);
+    require(of->pattern.start_to_ppm + of->pattern.extent_ppm <= SHARE_PPM);
+    require(stream.workers >= 1 && stream.workers <= STREAM_WORKERS_MAX);
+    require((of->process != ARRIVAL_CLOSED) == (of->rate_micro_per_s > 0) && stream.name == of->name && of->name[0] != '\0');
+}
+
 // Arguments are separated by line ends. What is accepted must be within the ranges that the manual promises.
 static void fuzz_options(char *text) {
     static struct options options;
@@ -36,8 +56,17 @@ static void fuzz_options(char *text) {
     if (outcome != OPTIONS_RUN) {
         return;
     }
-    bool commits = options.workload == WORKLOAD_COMMIT;
-    require(options.workload <= WORKLOAD_COMMIT && commits == (options.block_sizes.count == 0));
+    bool commits = options.workload == WORKLOAD_COMMIT, streams = options.workload == WORKLOAD_STREAMS;
+    require(options.workload < WORKLOADS && (commits || streams) == (options.block_sizes.count == 0));
+    require(streams == (options.streams.count > 0));
+    for (size_t i = 0; i < options.places.count; i++) {
+        struct place_terms place;
+        require(grammar_place(options.places.values[i], &place, &failure) == (failure.message[0] == '\0'));
+        failure.message[0] = '\0';
+    }
+    for (size_t i = 0; i < options.streams.count; i++) {
+        fuzz_stream(options.streams.values[i]);
+    }
     require(commits == (options.applications.count > 0) && commits == (options.message_sizes.count > 0));
     require(!commits || (options.log_buffer_bytes % 4096 == 0 && options.log_buffer_bytes <= options.file_bytes));
     require(options.block_sizes.count <= OPTIONS_LIST_MAX);

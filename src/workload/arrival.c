@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "workload/workload.h"
 
+#include <math.h>
+
+const char *const arrival_names[] = {"closed", "even", "exponential", NULL};
+
 uint64_t schedule_due_ns(const struct schedule *schedule, uint64_t n) {
     return schedule->origin_ns + (uint64_t)((uint128)n * NS_PER_S_IN_MICRO / schedule->rate_micro_per_s);
 }
@@ -64,4 +68,33 @@ void schedule_add_waits(const struct schedule *schedule, uint64_t first, uint64_
         response->buckets[bucket] += reached - longer;
         longer = reached;
     }
+}
+
+// From an operation that is due then, after the origin, to the next one. Drawn from that instant, so `next` is the whole
+// state; never 0, so no instant comes twice.
+static uint64_t gap_ns(const struct arrival_plan *plan, uint64_t due_ns) {
+    uint64_t state = plan->seed ^ due_ns;
+    double uniform = ((double)(splitmix64(&state) >> 11) + 0.5) * 0x1p-53;
+    double gap = -log(uniform) * (double)NS_PER_S_IN_MICRO / (double)plan->schedule.rate_micro_per_s;
+    return gap < 1 ? 1 : (uint64_t)(gap + 0.5);
+}
+
+void arrival_start(struct arrival_plan *plan, enum arrival_process process, struct schedule schedule, uint64_t seed) {
+    plan->process = process;
+    plan->schedule = schedule;
+    plan->seed = splitmix64(&seed);
+    atomic_store(&plan->next, process == ARRIVAL_EXPONENTIAL ? gap_ns(plan, 0) : 0);
+}
+
+bool arrival_take(struct arrival_plan *plan, uint64_t before_ns, uint64_t *due_ns) {
+    uint64_t next = atomic_load(&plan->next), after;
+    do {
+        bool even = plan->process == ARRIVAL_EVEN;
+        *due_ns = even ? schedule_due_ns(&plan->schedule, next) : plan->schedule.origin_ns + next;
+        if (*due_ns >= before_ns) {
+            return false;
+        }
+        after = even ? next + 1 : next + gap_ns(plan, next);
+    } while (!atomic_compare_exchange_weak(&plan->next, &next, after));
+    return true;
 }

@@ -11,6 +11,8 @@ bool commit_open(struct workload *workload, const struct options *options) {
         .sizes = &options->message_sizes,
         .load_points = &options->applications,
         .write_option = "--logBuffer",
+        .load_option = "--qm",
+        .worker_title = "queue manager",
         .writes = {.count = 2, .values = {LOG_PAGE_BYTES, options->log_buffer_bytes}},
         .streams_count = 1,
         .streams = {{

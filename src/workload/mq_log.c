@@ -11,6 +11,8 @@ bool mq_log_open(struct workload *workload, const struct options *options) {
         .sizes = &options->block_sizes,
         .load_points = &options->load_points,
         .write_option = "--bsize",
+        .load_option = "--qm",
+        .worker_title = "queue manager",
         .writes = options->block_sizes,
         .streams_count = 1,
         .streams = {{

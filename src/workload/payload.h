@@ -50,11 +50,11 @@ static inline unsigned char *payload_next(struct payload *payload) {
     return block;
 }
 
-// The same for writes of any size up to the step's block, in sectors.
+// The same for writes of any size up to the step's block.
 static inline unsigned char *payload_next_of(struct payload *payload, size_t bytes) {
     size_t at = payload->next_at + bytes <= payload->pool_bytes ? payload->next_at : 0;
     unsigned char *block = payload->pool + at;
-    for (size_t in_block = 0; in_block < bytes; in_block += PAYLOAD_SECTOR_BYTES) {
+    for (size_t in_block = 0; in_block + sizeof payload->stamp <= bytes; in_block += PAYLOAD_SECTOR_BYTES) {
         __builtin_memcpy(block + in_block, &payload->stamp, sizeof payload->stamp);
         payload->stamp += PAYLOAD_STAMP_STEP;
     }

@@ -37,3 +37,11 @@ uint64_t workload_footprint(const struct workload *workload) {
     }
     return bytes < UINT64_MAX ? (uint64_t)bytes : UINT64_MAX;
 }
+
+uint64_t workload_load_max(const struct workload *workload) {
+    uint64_t max = 0;
+    for (size_t i = 0; i < workload->load_points->count; i++) {
+        max = workload->load_points->values[i] > max ? workload->load_points->values[i] : max;
+    }
+    return max;
+}

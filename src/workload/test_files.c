@@ -36,6 +36,9 @@ bool workspace_init(struct workspace *workspace, const struct options *options, 
 
 void workspace_file_path(const struct workspace *workspace, uint32_t place, uint32_t file, char path[PATH_MAX]) {
     const struct place *of = &workspace->workload->places[place - 1];
+    for (; file >= of->files; of++) {   // of several directories, see struct place
+        file -= (uint32_t)of->files;
+    }
     (void)snprintf(path, PATH_MAX, "%s/%s.%04" PRIu32, of->path, of->file_prefix, file);
 }
 
@@ -73,11 +76,16 @@ bool workspace_activity(struct workspace *workspace, struct activity *copy) {
 
 // Directories.
 
+static const char *option_of(const struct place *place) {
+    return place->name[0] != '\0' ? "--place" : "--dir";
+}
+
 // With --createDirs: <dir>1 must be on the file system of <dir>, or the root disk is tested instead of the mount.
 static bool same_file_system(struct workspace *workspace, const struct place *place) {
     const char *dir = workspace->options->dir;
     struct stat base;
-    if (strchr(dir, ',') != NULL || workspace->workload->places_count == 1 || stat(dir, &base) != 0 ||
+    bool named = place->name[0] != '\0';
+    if (named || strchr(dir, ',') != NULL || workspace->workload->places_count == 1 || stat(dir, &base) != 0 ||
         !S_ISDIR(base.st_mode) || base.st_dev == place->device) {
         return true;
     }
@@ -88,9 +96,10 @@ static bool same_file_system(struct workspace *workspace, const struct place *pl
 // Two names of one directory: the queue managers would have the same files.
 static bool not_named_before(struct workspace *workspace, const struct place *place) {
     for (const struct place *other = workspace->workload->places; other < place; other++) {
-        if (other->device == place->device && other->inode == place->inode) {
-            return refuse(workspace, "--dir: %s and %s are the same directory; name a separate one for each queue manager",
-                          other->path, place->path);
+        bool same_files = strcmp(other->file_prefix, place->file_prefix) == 0;
+        if (other->device == place->device && other->inode == place->inode && same_files) {
+            return refuse(workspace, "%s: %s and %s are the same directory; name a separate one for each queue manager",
+                          option_of(place), other->path, place->path);
         }
     }
     return true;
@@ -104,15 +113,16 @@ static bool open_directory(struct workspace *workspace, uint32_t number) {
         (void)begin_activity(workspace, "mkdir", number, NO_FILE, 0);
         place->made = mkdir(path, 0770) == 0;
         if (!place->made && errno != EEXIST) {
-            return refuse(workspace, "--dir: cannot make %s: %s", path, strerror(errno));
+            return refuse(workspace, "%s: cannot make %s: %s", option_of(place), path, strerror(errno));
         }
     }
     (void)begin_activity(workspace, "open", number, NO_FILE, 0);
     place->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (place->made ? O_NOFOLLOW : 0));
     if (place->fd < 0 || fstat(place->fd, &status) != 0) {
         int error = errno;
-        return error == ENOENT ? refuse(workspace, "--dir: %s does not exist; make it, or add --createDirs", path)
-                               : refuse(workspace, "--dir: cannot open %s: %s", path, strerror(error));
+        return error == ENOENT
+                   ? refuse(workspace, "%s: %s does not exist; make it, or add --createDirs", option_of(place), path)
+                   : refuse(workspace, "%s: cannot open %s: %s", option_of(place), path, strerror(error));
     }
     place->device = status.st_dev;
     place->inode = status.st_ino;
@@ -365,10 +375,26 @@ static bool try_block(struct workspace *workspace, int fd, const char *path, uin
                                      : EXIT_IO_ERROR, "cannot write to %s: %s", path, failure_error_text(error));
 }
 
-// Directories on one file system take the same sizes.
+// Directories on one file system take the same sizes, but each place of --place has streams of its own.
+static bool is_tried(struct workspace *workspace, uint32_t number, uint64_t block_bytes) {
+    const struct workload *workload = workspace->workload;
+    const char *name = workload->places[number - 1].name;
+    bool wanted = name[0] == '\0' && first_on_its_file_system(workspace, number);
+    for (uint32_t i = 0; i < workload->streams_count && !wanted; i++) {
+        const struct stream_terms *of = &workload->streams[i].terms;
+        for (uint32_t j = 0; j < of->sizes_count && strcmp(of->place, name) == 0; j++) {
+            wanted = wanted || of->sizes[j] == block_bytes;
+        }
+    }
+    return wanted;
+}
+
 static bool try_block_sizes(struct workspace *workspace, uint32_t number) {
     const struct number_list *sizes = &workspace->workload->writes;
-    for (size_t i = 0; i < sizes->count && first_on_its_file_system(workspace, number); i++) {
+    for (size_t i = 0; i < sizes->count; i++) {
+        if (!is_tried(workspace, number, sizes->values[i])) {
+            continue;
+        }
         const char *path = begin_activity(workspace, "pwritev", number, 0, 0);
         if (!try_block(workspace, workspace->workload->places[number - 1].fds[0], path, sizes->values[i])) {
             return false;

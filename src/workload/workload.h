@@ -7,69 +7,13 @@
 
 #include "base/options.h"
 #include "figures/distribution.h"
+#include "workload/pattern.h"
 #include "workload/payload.h"
 
 #include <sys/types.h>
 
 #define LOG_PAGE_BYTES UINT64_C(4096)
 #define MESSAGE_OVERHEAD_BYTES UINT64_C(1464)   // in the log, of a message's put and get together
-
-// Where the next operation goes. Ring, as MQ's log: sequential inside a file; a write that would cross the file's end
-// goes to the next file instead and leaves the tail unwritten; after the last file, the first again. Varying: the same
-// for writes of any size, whose maker places them.
-
-enum pattern_kind { PATTERN_RING, PATTERN_VARYING };
-
-struct pattern {
-    enum pattern_kind kind;
-    uint32_t files;
-    uint64_t file_bytes;
-    uint64_t block_bytes;       // 0 < block_bytes <= file_bytes
-    uint32_t file;              // where the next operation goes
-    uint64_t offset_bytes;
-    uint32_t first_file;        // of the step
-};
-
-static inline void pattern_next_file(struct pattern *pattern) {
-    pattern->offset_bytes = 0;
-    pattern->file = pattern->file + 1 < pattern->files ? pattern->file + 1 : 0;
-}
-
-// random: state of the worker's random numbers, for patterns that need them.
-static inline void pattern_advance(struct pattern *pattern, uint64_t *random) {
-    (void)random;
-    switch (pattern->kind) {
-    case PATTERN_RING:
-        pattern->offset_bytes += pattern->block_bytes;
-        if (__builtin_expect(pattern->offset_bytes + pattern->block_bytes > pattern->file_bytes, 0)) {
-            pattern_next_file(pattern);
-        }
-        break;
-    case PATTERN_VARYING:
-        break;
-    }
-}
-
-// Starts a step in the file after the last one used, so that short steps do not rewrite the same megabytes.
-static inline void pattern_start_step(struct pattern *pattern, uint64_t block_bytes) {
-    if (pattern->offset_bytes > 0) {
-        pattern_next_file(pattern);
-    }
-    pattern->block_bytes = block_bytes;
-    pattern->first_file = pattern->file;
-}
-
-// Operations in one pass over all files; 0: the pattern has no passes.
-static inline uint64_t pattern_pass_operations(const struct pattern *pattern) {
-    return pattern->kind == PATTERN_RING ? pattern->file_bytes / pattern->block_bytes * pattern->files : 0;
-}
-
-// Where operation number n (from 0) of the step went; only for a pattern with passes.
-static inline void pattern_position(const struct pattern *pattern, uint64_t n, uint32_t *file, uint64_t *offset_bytes) {
-    uint64_t in_file = pattern->file_bytes / pattern->block_bytes;
-    *file = (uint32_t)((pattern->first_file + n / in_file) % pattern->files);
-    *offset_bytes = n % in_file * pattern->block_bytes;
-}
 
 // When operations are due. Closed loop: the next one after the one before has ended, and a pause. Open loop: operation
 // n (from 0, warm-up included) is due at origin + n / rate, rounded down to a nanosecond. That plan is arithmetic, so
@@ -99,9 +43,29 @@ uint64_t schedule_due_before(const struct schedule *schedule, uint64_t instant_n
 void schedule_add_waits(const struct schedule *schedule, uint64_t first, uint64_t count, uint64_t instant_ns,
                         struct distribution *response);
 
+// The plan of a stream of --stream. All its workers take their operations from it, each the next one when it is free, so
+// an operation waits only while all of them are busy. No lock: `next` is all that changes.
+
+enum arrival_process { ARRIVAL_CLOSED, ARRIVAL_EVEN, ARRIVAL_EXPONENTIAL };
+extern const char *const arrival_names[];       // by process
+
+struct arrival_plan {
+    enum arrival_process process;       // not closed
+    struct schedule schedule;           // of all workers together; if exponential, its mean
+    uint64_t seed;
+    _Atomic uint64_t next;              // even: the number of the next operation; exponential: when it is due after the origin
+};
+
+void arrival_start(struct arrival_plan *plan, enum arrival_process process, struct schedule schedule, uint64_t seed);
+
+// Takes the next operation if it is due before that instant, and tells when.
+bool arrival_take(struct arrival_plan *plan, uint64_t before_ns, uint64_t *due_ns);
+
 // Streams.
 
-#define WORKLOAD_STREAMS_MAX 4
+#define WORKLOAD_STREAMS_MAX 16
+#define WORKLOAD_NAME_BYTES 33          // of a stream or place
+#define STREAM_SIZES_MAX 16
 #define OPERATION_PPM UINT32_C(1000000)
 
 // A commit is no system call: it ends with the write that holds its last byte.
@@ -111,8 +75,10 @@ static inline const char *operation_name(enum operation operation) {
     return operation == OPERATION_COMMIT ? "commit" : operation == OPERATION_READ ? "read" : "write";
 }
 
-// A directory, and the files in it.
+// A directory, and the files in it. What --place names may be several of them, one after the other: then their files
+// follow one another, in one array.
 struct place {
+    char name[WORKLOAD_NAME_BYTES];     // of --place; empty: the workload has none
     char *path;
     const char *file_prefix;
     uint64_t files, file_bytes;
@@ -134,6 +100,20 @@ struct commit_terms {
     uint64_t remote_delay_ns;           // from the end of a write to its acknowledgement
 };
 
+// Of a stream of --stream.
+struct stream_terms {
+    char name[WORKLOAD_NAME_BYTES], place[WORKLOAD_NAME_BYTES];
+    uint32_t sizes_count;               // 0: the stream is of a workload that is built in
+    uint64_t sizes[STREAM_SIZES_MAX];
+    uint32_t upto_ppm[STREAM_SIZES_MAX];        // share of operations of this size or one before it
+    uint64_t size_min, size_max;
+    struct pattern_terms pattern;
+    enum arrival_process process;
+    uint64_t rate_micro_per_s;          // open loop: of all workers together, times the load point if rate_scales
+    bool rate_scales;
+    uint32_t files;                     // of its place, all directories together
+};
+
 struct stream {
     const char *name;                   // of its reads and writes; its commits are the stream `commit`
     enum pattern_kind pattern;
@@ -142,6 +122,7 @@ struct stream {
     enum sync_mode sync;
     struct arrival arrival;
     struct commit_terms commits;
+    struct stream_terms terms;
     uint32_t workers;                   // times the load point if scales
     bool scales;
     uint32_t first_place;
@@ -155,6 +136,8 @@ struct workload {
     const struct number_list *sizes;    // the steps: every size at every load point
     const struct number_list *load_points;
     const char *write_option;           // the option that names the sizes of writes
+    const char *load_option;            // the option that says how many workers there are
+    const char *worker_title;           // what a worker stands for
     struct number_list writes;          // sizes that the disk must accept
     uint32_t streams_count;
     struct stream streams[WORKLOAD_STREAMS_MAX];
@@ -179,12 +162,31 @@ static inline bool stream_flushes(const struct stream *stream) {
     return stream->sync == SYNC_FDATASYNC || stream->sync == SYNC_FSYNC;
 }
 
+static inline bool stream_is_described(const struct stream *stream) {
+    return stream->terms.sizes_count > 0;
+}
+
+static inline bool stream_is_open_loop(const struct stream *stream) {
+    return stream->arrival.rate_micro_per_s > 0 || stream->terms.process != ARRIVAL_CLOSED;
+}
+
+static inline uint64_t stream_rate_micro_per_s(const struct stream *stream, uint64_t load_point) {
+    return stream->terms.rate_micro_per_s * (stream->terms.rate_scales ? load_point : 1);
+}
+
 static inline enum operation stream_next(const struct stream *stream, uint64_t *random) {
     if (__builtin_expect(stream->read_ppm == 0, 1)) {
         return OPERATION_WRITE;
     }
     return splitmix64(random) % OPERATION_PPM < stream->read_ppm ? OPERATION_READ : OPERATION_WRITE;
 }
+
+// The next operation of a stream of --stream: what it is, which of the stream's sizes it has, and where it goes. All that
+// changes is the pattern and the random numbers, so a stream can be drawn without a disk.
+enum operation stream_draw(const struct stream *stream, struct pattern *pattern, uint64_t *random, uint32_t *size_index);
+
+// The greatest load point.
+uint64_t workload_load_max(const struct workload *workload);
 
 // What all files take; UINT64_MAX if that is more than 64 bits can count.
 uint64_t workload_footprint(const struct workload *workload);
@@ -199,3 +201,7 @@ bool mq_log_open(struct workload *workload, const struct options *options);
 // commit: the same stream, whose writes carry the commits of simulated applications; the load point is the number of
 // applications of each queue manager.
 bool commit_open(struct workload *workload, const struct options *options);
+
+// streams: what --place, --stream and --load describe (stream_grammar.h). False if there is no memory, or if they cannot
+// be: then failure says why.
+bool streams_open(struct workload *workload, const struct options *options, struct failure *failure);

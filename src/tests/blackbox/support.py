@@ -64,7 +64,7 @@ class Place:
 
     def command(self, *options, **keywords):
         where = keywords.get("dir", self.dir)
-        found = any(option.startswith(("--bsize", "--workload=commit")) for option in options)
+        found = any(option.startswith(("--bsize", "--workload=commit", "--stream")) for option in options)
         return (
             [keywords.get("logdisk", LOGDISK), "--dir=" + where, "--tables=" + self.tables]
             + ([] if found else ["--bsize=4K"])
@@ -248,19 +248,20 @@ def consistent(result):
             equal([low, mean, high], sorted([low, mean, high]), "min, mean and max rise")
             known = [int(row[k]) for k in ("latency_p50_ns", "latency_p90_ns", "latency_p99_ns", "latency_p99_9_ns") if row[k]]
             equal(known, sorted(known), "percentiles rise")
-        each = int(row["block_size_bytes"]) * (int(run["option_puts_per_commit"]) if row["stream"] == "commit" else 1)
-        if run["step_size"] == "block" or row["stream"] == "commit":
+        each = int(row["block_size_bytes"] or 0) * (int(run["option_puts_per_commit"]) if row["stream"] == "commit" else 1)
+        if run["step_size"] == "block" or row["stream"] == "commit" or (run["workload"] == "streams" and each):
             equal(int(row["bytes"]), int(row["operations"]) * each, "bytes")
         if int(row["elapsed_ns"]):
             near(int(row["bytes_per_s"]), int(row["bytes"]) * 1e9 / int(row["elapsed_ns"]), 1, "bytes a second")
-    for row in [r for r in result.rows("results.csv") if r["worker"] == "all"]:
+    for row in [r for r in result.rows("results.csv") if r["worker"] == "all" and r["stream"] != "all"]:
         key = (row["step"], row["stream"], row["operation"])
 
         def rows_of(name, key=key):
             return [r for r in result.rows(name) if (r["step"], r["stream"], r["operation"]) == key]
 
         mine = [r for r in rows_of("results.csv") if r["worker"] != "all"]
-        equal(len(mine), int(run["option_load_points"] if run["workload"] == "commit" else row["load_point"]), "rows of queue managers")
+        if run["workload"] != "streams":
+            equal(len(mine), int(run["option_load_points"] if run["workload"] == "commit" else row["load_point"]), "rows of queue managers")
         for key in ("operations", "bytes", "latency_sum_ns"):
             equal(sum(int(r[key]) for r in mine), int(row[key]), key)
         seconds = rows_of("intervals.csv")

@@ -29,11 +29,11 @@ void test_ring(void) {
             CHECK(ring.file == n / in_file % 3 && ring.offset_bytes == n % in_file * blocks[i]);
             CHECK(ring.offset_bytes + blocks[i] <= 65536);
             CHECK(file == ring.file && offset == ring.offset_bytes);
-            pattern_advance(&ring, NULL);
+            pattern_advance(&ring);
         }
     }
     struct pattern single = {.files = 1, .file_bytes = 4096, .block_bytes = 4096};
-    pattern_advance(&single, NULL);
+    pattern_advance(&single);
     CHECK(single.file == 0 && single.offset_bytes == 0);
 }
 
@@ -41,16 +41,16 @@ void test_ring_steps(void) {
     struct pattern ring = {.files = 3, .file_bytes = 65536, .block_bytes = 1};
     pattern_start_step(&ring, 16384);
     CHECK(ring.file == 0 && ring.offset_bytes == 0 && ring.block_bytes == 16384);
-    pattern_advance(&ring, NULL);
+    pattern_advance(&ring);
     pattern_start_step(&ring, 4096);
     CHECK(ring.file == 1 && ring.offset_bytes == 0);
     for (int i = 0; i < 16; i++) {
-        pattern_advance(&ring, NULL);
+        pattern_advance(&ring);
     }
     CHECK(ring.file == 2 && ring.offset_bytes == 0);
     pattern_start_step(&ring, 8192);       // the last write ended file 1: file 2 is the next already
     CHECK(ring.file == 2 && ring.offset_bytes == 0);
-    pattern_advance(&ring, NULL);
+    pattern_advance(&ring);
     pattern_start_step(&ring, 8192);
     CHECK(ring.file == 0);
 }

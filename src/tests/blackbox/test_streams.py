@@ -1,0 +1,139 @@
+# Copyright (c) 2026 mqops contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""--place, --stream and --load: what is written and read where, the tables, and what a stall costs."""
+
+import os
+
+from support import BUILD, consistent, contains, equal, near, strace, test, traced
+
+LOG = "--stream=name=log,place=log,pattern=ring,size=4K,workers=load,pause=500"
+DB = "--stream=name=db,place=data,pattern=random,size=8K,read=50%,sync=none,workers=3,pause=500"
+SCAN = (
+    "--stream=name=scan,place=data,pattern=runs,start=20%-60%,run=10%,size=4K:40+8K:24+16K:20+32K:8+64K:8,read=100%,arrival=exponential,rate=400*load,workers=8"
+)
+
+
+def places(place):
+    for name in ("a", "b", "l"):
+        os.makedirs(os.path.join(place.dir, name), exist_ok=True)
+    return ["--place=name=data,share=90%,dir={0}/a+{0}/b".format(place.dir), "--place=name=log,share=10%,dir=" + place.dir + "/l"]
+
+
+def results(result, **wanted):
+    return [row for row in result.rows("results.csv") if all(row[key] == str(value) for key, value in wanted.items())]
+
+
+@test
+def streams_in_places(place):
+    """Several streams, places and directories: all tables agree with each other."""
+    result = place.logdisk(
+        *places(place),
+        LOG,
+        DB,
+        SCAN,
+        "--load=1,2",
+        "--loadUnit=threads",
+        "--duration=2",
+        "--warmup=1",
+        "--fileSize=1M",
+        "--numFiles=30",
+    )
+    equal(result.status, 0, result.err)
+    run = consistent(result)
+    equal((run["workload"], run["load_unit"], run["step_size"], run["steps_measured"]), ("streams", "threads", "none", "2"))
+    equal((run["option_loads"], run["stream_1"]), ("1 2", LOG[9:]))
+    equal(len(results(result, step=2, stream="log", operation="write")), 3, "rows of two workers and all")
+    for step in ("1", "2"):
+        [whole] = results(result, step=step, stream="all")
+        rows = [row for row in results(result, step=step, worker="all") if row["stream"] != "all"]
+        equal(
+            [(row["stream"], row["operation"], row["block_size_bytes"]) for row in rows],
+            [("log", "write", "4096"), ("db", "write", "8192"), ("db", "read", "8192"), ("scan", "read", "")],
+        )
+        for key in ("operations", "bytes", "latency_sum_ns"):
+            equal(int(whole[key]), sum(int(row[key]) for row in rows), key)
+        equal((whole["operation"], whole["worker"], whole["response_mean_ns"]), ("all", "all", ""))
+
+
+@test
+def files_of_places_are_opened_as_their_streams_want_and_full(place):
+    result = place.logdisk(*places(place), LOG, DB, "--duration=1", "--fileSize=1M", "--numFiles=30", "--keepFiles", before=strace(place, calls="openat"))
+    equal(result.status, 0, result.err)
+    opened = [line for line in traced(place) if "mqldt_testfile." in line and "O_DIRECT" in line]
+    equal({("log" in line.split('"')[1], "O_DSYNC" in line) for line in opened}, {(True, True), (False, False)})
+    for folder, name, files in (("a", "data", 14), ("b", "data", 14), ("l", "log", 3)):
+        names = sorted(os.listdir(os.path.join(place.dir, folder)))
+        equal(names, ["mqldt_testfile.%s.%04d" % (name, n) for n in range(files)])
+        for path in (os.path.join(place.dir, folder, n) for n in names):
+            status = os.stat(path)
+            assert status.st_blocks * 512 >= status.st_size > 900000, "a hole in " + path
+            with open(path, "rb") as file:
+                sectors = [file.read(512) for dummy in range(status.st_size // 512)]
+            equal(len(set(sectors)), len(sectors), "different sectors of " + path)
+
+
+def slow_reads(place, workers):
+    """Every read takes 20 ms, and 200 per second are due for 2 s."""
+    stream = "--stream=name=db,pattern=random,size=4K,read=100%%,arrival=even,rate=200,workers=%d" % workers
+    return place.logdisk(stream, "--duration=2", before=strace(place, "preadv:delay_enter=20000", calls="preadv"))
+
+
+@test
+def whoever_is_free_takes_the_next_operation(place):
+    """50 per second are too many for one worker, and few for eight."""
+    result = slow_reads(place, 8)
+    equal(result.status, 0, result.err)
+    consistent(result)
+    row = result.all(stream="db")
+    near(int(row["operations"]) + int(row["operations_not_started"]), 400, 1, "reads done and left")
+    assert int(row["operations"]) > 380 and int(row["response_p50_ns"]) < 40000000, row
+
+
+@test
+def open_streams_are_charged_for_what_they_could_not_start(place):
+    result = slow_reads(place, 1)
+    equal(result.status, 0, result.err)
+    run, row = consistent(result), result.all(stream="db")
+    left = int(row["operations_not_started"])
+    near(int(row["operations"]) + left, 400, 1, "reads done and left")
+    assert left > 250 and int(row["response_max_ns"]) > 1000000000 and int(row["latency_p90_ns"]) < 100000000, row
+    near(float(row["response_mean_ns"]), int(row["response_sum_ns"]) / (int(row["operations"]) + left), 0.0006, "mean")
+    contains(run["warning_1"], "step 1: %d reads were due by stream db" % left)
+    equal(results(result, stream="all")[0]["response_max_ns"], row["response_max_ns"])
+
+
+@test
+def errors_and_short_reads_of_streams_are_errors(place):
+    stream = "--stream=name=db,pattern=random,size=4K,read=50%,pause=1000"
+    for inject, says, status in (("preadv:error=EIO:when=50", "Input/output error", 3), ("preadv:retval=100:when=50", "less was transferred", 3)):
+        result = place.logdisk(stream, "--duration=2", before=strace(place, inject, calls="preadv"))
+        equal(result.status, status, result.err)
+        contains(result.err, "preadv failed at offset", says)
+        assert int(result.run()["error_operation_number"]) > 50
+
+
+@test
+def wrong_streams_are_refused_before_anything_happens(place):
+    result = place.logdisk("--stream=name=db,pattern=random,size=4K,bogus=1")
+    equal((result.status, result.out, os.listdir(place.dir), os.path.exists(place.tables)), (1, "", [], False))
+    contains(result.err, "--stream db: 'bogus=1' is not a known key", "allowed: name place pattern")
+
+
+@test
+def streams_under_sanitizers(place):
+    for kind in ("asan", "tsan"):
+        result = place.logdisk(
+            *places(place),
+            LOG,
+            DB,
+            SCAN,
+            "--load=1,2",
+            "--duration=1",
+            "--warmup=1",
+            "--fileSize=1M",
+            "--numFiles=30",
+            logdisk=os.path.join(BUILD, kind, "logdisk"),
+        )
+        assert "Sanitizer" not in result.err and "runtime error" not in result.err, result.err
+        equal(result.status, 0, result.err)
+        consistent(result)

@@ -1,0 +1,122 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "workload/pattern.h"
+
+#include "workload/payload.h"
+
+__extension__ typedef unsigned __int128 wide;
+
+const char *const pattern_names[] = {"ring", "random", "walk", "runs", NULL};
+
+// Without the bias of a remainder that anyone could measure.
+static uint64_t random_below(uint64_t *random, uint64_t end) {
+    return (uint64_t)((wide)splitmix64(random) * end >> 64);
+}
+
+static bool happens(uint64_t *random, uint32_t ppm) {
+    return random_below(random, SHARE_PPM) < ppm;
+}
+
+static uint64_t share_of(uint64_t whole, uint32_t ppm) {
+    return (uint64_t)((wide)whole * ppm / SHARE_PPM);
+}
+
+// Goes to unit number n of files that hold whole units.
+static void go_to(struct pattern *pattern, uint64_t n, uint64_t unit_bytes) {
+    uint64_t in_file = pattern->file_bytes / unit_bytes;
+    pattern->file = (uint32_t)(n / in_file);
+    pattern->offset_bytes = n % in_file * unit_bytes;
+}
+
+// As many leaves as the largest tree in the region has; if it has less than the region, it lies anywhere in that.
+static void open_walk(struct pattern *pattern, const struct pattern_terms *terms, uint64_t *random) {
+    struct walk *walk = &pattern->walk;
+    uint64_t leaves = pattern->file_bytes / (pattern->unit_bytes * WALK_BLOCKS_A_LEAF) * pattern->files;
+    uint64_t region = share_of(leaves, terms->extent_ppm);
+    region = region > 0 ? region : 1;
+    *walk = (struct walk){.top = 63 - (uint32_t)__builtin_clzll(region)};
+    uint64_t tree = UINT64_C(1) << walk->top, first = share_of(leaves, terms->start_from_ppm);
+    first = first + region <= leaves ? first : leaves - region;
+    walk->first_leaf = first + random_below(random, region - tree + 1);
+    walk->leaf = random_below(random, tree);
+}
+
+static void open_runs(struct pattern *pattern, const struct pattern_terms *terms) {
+    uint64_t units = pattern->file_bytes / pattern->unit_bytes * pattern->files;
+    pattern->runs = (struct runs){
+        .from = share_of(units, terms->start_from_ppm),
+        .to = share_of(units, terms->start_to_ppm),
+        .length = share_of(units, terms->extent_ppm),
+    };
+}
+
+void pattern_open(struct pattern *pattern, const struct pattern_terms *terms, uint64_t *random) {
+    if (pattern->kind == PATTERN_WALK) {
+        open_walk(pattern, terms, random);
+    } else if (pattern->kind == PATTERN_RUNS) {
+        open_runs(pattern, terms);
+    }
+}
+
+static void draw_ring(struct pattern *pattern, uint64_t bytes) {
+    pattern->offset_bytes += pattern->block_bytes;
+    if (pattern->offset_bytes + bytes > pattern->file_bytes) {
+        pattern_next_file(pattern);
+    }
+}
+
+static void draw_random(struct pattern *pattern, uint64_t bytes, uint64_t *random) {
+    go_to(pattern, random_below(random, pattern->file_bytes / bytes * pattern->files), bytes);
+}
+
+static void draw_walk(struct pattern *pattern, bool writes, uint64_t *random) {
+    struct walk *walk = &pattern->walk;
+    uint64_t block = walk->written_block;
+    if (writes && walk->rewrites) {
+        walk->rewrites = false;
+        walk->leaf = walk->written_leaf;
+    } else {
+        uint32_t height = walk->top < WALK_HEIGHT_MIN ? walk->top : WALK_HEIGHT_MIN;
+        while (height < walk->top && happens(random, WALK_CLIMB_PPM)) {
+            height++;
+        }
+        walk->leaf = (walk->leaf >> height << height) + random_below(random, UINT64_C(1) << height);
+        block = random_below(random, WALK_BLOCKS_A_LEAF);
+        if (writes) {
+            walk->rewrites = happens(random, WALK_REWRITE_PPM);
+            walk->written_leaf = walk->leaf;
+            walk->written_block = block;
+        }
+    }
+    go_to(pattern, walk->first_leaf + walk->leaf, pattern->unit_bytes * WALK_BLOCKS_A_LEAF);
+    pattern->offset_bytes += block * pattern->unit_bytes;
+}
+
+// The first unit at or after that one from which so many lie in one file; in the last file, before it if need be.
+static uint64_t fit(const struct pattern *pattern, uint64_t at, uint64_t units) {
+    uint64_t in_file = pattern->file_bytes / pattern->unit_bytes, all = in_file * pattern->files;
+    uint64_t fits = at % in_file + units <= in_file ? at : at - at % in_file + in_file;
+    return fits + units <= all ? fits : all - units;
+}
+
+static void draw_run(struct pattern *pattern, uint64_t bytes, uint64_t *random) {
+    struct runs *runs = &pattern->runs;
+    uint64_t units = bytes / pattern->unit_bytes, at = fit(pattern, runs->next, units);
+    if (runs->end == 0 || at < runs->next || at + units > runs->end) {
+        at = runs->from + random_below(random, runs->to - runs->from + 1);
+        runs->end = at + runs->length;
+        at = fit(pattern, at, units);
+    }
+    runs->next = at + units;
+    go_to(pattern, at, pattern->unit_bytes);
+}
+
+void pattern_draw(struct pattern *pattern, uint64_t bytes, bool writes, uint64_t *random) {
+    switch (pattern->kind) {
+    case PATTERN_RANDOM: draw_random(pattern, bytes, random); break;
+    case PATTERN_WALK: draw_walk(pattern, writes, random); break;
+    case PATTERN_RUNS: draw_run(pattern, bytes, random); break;
+    default: draw_ring(pattern, bytes); break;
+    }
+    pattern->block_bytes = bytes;
+}

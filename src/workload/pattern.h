@@ -1,0 +1,101 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Where the next operation goes, in files of one size that follow one another.
+//
+// Ring, as MQ's log: sequential inside a file; a write that would cross the file's end goes to the next file instead and
+// leaves the tail unwritten; after the last file, the first again. Varying: the same for writes of any size, whose maker
+// places them. The patterns of --stream draw each place, see pattern_draw.
+#pragma once
+
+#include "base/standard.h"
+
+#define SHARE_PPM UINT32_C(1000000)
+
+enum pattern_kind { PATTERN_RING, PATTERN_RANDOM, PATTERN_WALK, PATTERN_RUNS, PATTERN_VARYING };
+extern const char *const pattern_names[];       // by kind, of those of --stream
+
+// A hierarchical random walk over a tree of leaves of eight blocks. Each step goes to a leaf of the smallest subtree that
+// holds the leaf before and is at least WALK_HEIGHT_MIN high; with WALK_CLIMB_SHARE it is one higher, and so on up to the
+// top. Of the writes, WALK_REWRITE_SHARE are followed by a rewrite: the next write goes to the same block.
+#define WALK_BLOCKS_A_LEAF 8
+#define WALK_HEIGHT_MIN 6
+#define WALK_CLIMB_PPM 440000
+#define WALK_REWRITE_PPM 150000
+
+struct walk {
+    uint64_t first_leaf;        // of the tree, in the place
+    uint32_t top;               // height of the tree: it has 2^top leaves
+    uint64_t leaf;              // in the tree: where the walk is
+    uint64_t written_leaf, written_block;
+    bool rewrites;              // the next write goes there
+};
+
+// Sequential runs, in units of the smallest size.
+struct runs {
+    uint64_t from, to;          // a run begins in this range, its ends included
+    uint64_t length;
+    uint64_t next, end;         // of the run that is under way
+};
+
+struct pattern {
+    enum pattern_kind kind;
+    uint32_t files;
+    uint64_t file_bytes;
+    uint64_t block_bytes;       // 0 < block_bytes <= file_bytes
+    uint32_t file;              // where the next operation goes
+    uint64_t offset_bytes;
+    uint32_t first_file;        // of the step
+    uint64_t unit_bytes;        // of the patterns of --stream: their smallest size
+    struct walk walk;
+    struct runs runs;
+};
+
+static inline void pattern_next_file(struct pattern *pattern) {
+    pattern->offset_bytes = 0;
+    pattern->file = pattern->file + 1 < pattern->files ? pattern->file + 1 : 0;
+}
+
+// Of a ring whose operations all have one size.
+static inline void pattern_advance(struct pattern *pattern) {
+    pattern->offset_bytes += pattern->block_bytes;
+    if (__builtin_expect(pattern->offset_bytes + pattern->block_bytes > pattern->file_bytes, 0)) {
+        pattern_next_file(pattern);
+    }
+}
+
+// Starts a step in the file after the last one used, so that short steps do not rewrite the same megabytes.
+static inline void pattern_start_step(struct pattern *pattern, uint64_t block_bytes) {
+    if (pattern->offset_bytes > 0) {
+        pattern_next_file(pattern);
+    }
+    pattern->block_bytes = block_bytes;
+    pattern->first_file = pattern->file;
+}
+
+// Operations in one pass over all files of a ring whose operations all have one size; 0: it is none.
+static inline uint64_t pattern_pass_operations(const struct pattern *pattern) {
+    bool has_passes = pattern->kind == PATTERN_RING && pattern->block_bytes > 0;
+    return has_passes ? pattern->file_bytes / pattern->block_bytes * pattern->files : 0;
+}
+
+// Where operation number n (from 0) of the step went, in such a ring.
+static inline void pattern_position(const struct pattern *pattern, uint64_t n, uint32_t *file, uint64_t *offset_bytes) {
+    uint64_t in_file = pattern->file_bytes / pattern->block_bytes;
+    *file = (uint32_t)((pattern->first_file + n / in_file) % pattern->files);
+    *offset_bytes = n % in_file * pattern->block_bytes;
+}
+
+// The patterns of --stream. All shares are in millionths of the files together.
+
+struct pattern_terms {
+    uint32_t start_from_ppm, start_to_ppm;      // walk: where its region begins (from); runs: the range of their starts
+    uint32_t extent_ppm;                        // walk: width of its region; runs: their length
+};
+
+// For a pattern whose kind, files, file_bytes and unit_bytes are set. random: the worker's random numbers.
+void pattern_open(struct pattern *pattern, const struct pattern_terms *terms, uint64_t *random);
+
+// Chooses file, offset and block_bytes of the next operation, whose size is a multiple of unit_bytes. Each reaches no
+// further than the end of a file.
+void pattern_draw(struct pattern *pattern, uint64_t bytes, bool writes, uint64_t *random);

@@ -1,0 +1,24 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The values of --place and --stream: KEY=VALUE, separated by commas. Reading is strict. What is wrong is said in one
+// message: the place or stream, the key, what is allowed, and what to try. Nothing is allocated.
+#pragma once
+
+#include "workload/workload.h"
+
+#define STREAM_WORKERS_MAX 4096         // of one stream
+#define STREAM_RATE_MAX_PER_S 1000000   // of all its workers together
+
+struct place_terms {
+    char name[WORKLOAD_NAME_BYTES];
+    const char *directories;            // within the text, separated by '+'; NULL: not given
+    size_t directories_length;
+    uint32_t share_ppm;                 // of the capacity; 0: not given
+    uint64_t direct;                    // 0, 1, or UINT64_MAX: not given
+};
+
+bool grammar_place(const char *text, struct place_terms *terms, struct failure *failure);
+
+// Fills in all of the stream but first_place and terms.files. The place's name is empty if it was not given.
+bool grammar_stream(const char *text, enum sync_mode sync, struct stream *stream, struct failure *failure);
