@@ -26,7 +26,7 @@ bool preflight_surroundings(struct run *run, struct failure *failure) {
     }
     return csvfile_open(&run->csvfile, options->csv_file, failure) &&
            progress_open(&run->progress, options->progress_file, failure) &&
-           tables_open(&run->tables, options->tables_dir, failure);
+           tables_open(&run->tables, options->tables_dir, options->workload == WORKLOAD_STREAMS, failure);
 }
 
 static bool under_test(const struct workload *workload, dev_t device) {

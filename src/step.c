@@ -344,13 +344,22 @@ static void finish_recorder(struct run *run, struct stream_step *stream, enum op
     }
 }
 
-// The row of all streams of --stream together.
+static void add_fidelity(void *context, const struct fidelity *fidelity) {
+    struct run *run = context;
+    struct table_row row = {.key = run->workers.plan.key, .fidelity = fidelity};
+    row.key.stream = fidelity->stream != NULL ? fidelity->stream : "all";
+    row.key.operation = "all";
+    tables_add(&run->tables, TABLE_FIDELITY, &row);
+}
+
+// The row of all streams of --stream together, and how far they did what was asked for.
 static void report_workload(struct run *run) {
     if (run->workers.whole == NULL) {
         return;
     }
     struct result whole = result_of_workload(&run->workers);
     tables_add(&run->tables, TABLE_RESULTS, &(struct table_row){.key = whole.key, .result = &whole});
+    fidelity_each(&run->workers, add_fidelity, run);
     screen_stream(&whole);
 }
 

@@ -14,6 +14,7 @@ static void *choose(struct worker *worker) {
 static void note(struct worker *worker) {
     worker->figures[worker->operation]->slot.bytes += worker->pattern.block_bytes;
     worker->moved_bytes += worker->pattern.block_bytes;
+    worker->size_counts[worker->size_index] += worker->cut.index > 0;
 }
 
 bool loop_of_stream(struct worker *worker) {

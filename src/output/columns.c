@@ -5,7 +5,7 @@
 #include <math.h>
 
 const char *const table_names[TABLES] = {"results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv",
-                                         "over.csv", "run.csv"};
+                                         "over.csv", "fidelity.csv", "run.csv"};
 
 static void put_key(struct csv *csv, const struct result_key *key) {
     char worker[16] = "all";
@@ -166,15 +166,28 @@ static void put_over(struct csv *csv, const struct table_row *row) {
     csv_integer(csv, "latency_sum_ns", "ns", row->over.sum_ns);
 }
 
+static void put_fidelity(struct csv *csv, const struct table_row *row) {
+    const struct fidelity *fidelity = row->fidelity;
+    double deviation = fidelity->asked > 0 ? fabs(fidelity->achieved - fidelity->asked) / fidelity->asked : fidelity->achieved;
+    csv_text(csv, "property", "text", fidelity->property);
+    csv_text(csv, "item", "text", fidelity->item);
+    csv_real(csv, "asked", "number", fidelity->asked, 6);
+    csv_real(csv, "achieved", "number", fidelity->achieved, 6);
+    csv_real(csv, "deviation_share", "ratio", deviation, 6);
+    csv_integer_if(csv, "operations", "count", fidelity->operations > 0, fidelity->operations);
+}
+
 void columns_put(struct csv *csv, enum table table, const struct table_row *row) {
     static void (*const puts[TABLE_RUN])(struct csv *, const struct table_row *) = {
         [TABLE_RESULTS] = put_result, [TABLE_INTERVALS] = put_interval, [TABLE_HISTOGRAM] = put_bucket,
-        [TABLE_STALLS] = put_stall, [TABLE_ROUNDS] = put_round, [TABLE_OVER] = put_over};
+        [TABLE_STALLS] = put_stall, [TABLE_ROUNDS] = put_round, [TABLE_OVER] = put_over, [TABLE_FIDELITY] = put_fidelity};
     static const struct distribution distribution;
     static const struct result result = {.latency = &distribution, .messages_per_s = NAN, .utilisation_share = NAN};
     static const struct stall stall;
     static const struct round_figures round;
-    static const struct table_row nothing = {.result = &result, .latency = &distribution, .stall = &stall, .round = &round};
+    static const struct fidelity fidelity = {.property = "", .item = ""};
+    static const struct table_row nothing = {.result = &result, .latency = &distribution, .stall = &stall, .round = &round,
+                                             .fidelity = &fidelity};
     row = row != NULL ? row : &nothing;
     csv->table = table_names[table];
     put_key(csv, &row->key);

@@ -66,14 +66,14 @@ static bool open_table(struct tables *tables, int table, struct failure *failure
     return true;
 }
 
-bool tables_open(struct tables *tables, const char *path, struct failure *failure) {
+bool tables_open(struct tables *tables, const char *path, bool with_fidelity, struct failure *failure) {
     *tables = (struct tables){.path = path, .dir_fd = -1};
     for (int i = 0; i < TABLES; i++) {
         tables->files[i].fd = -1;
     }
     bool good = path == NULL || open_directory(tables, failure);
     for (int i = 0; path != NULL && good && i < TABLES; i++) {
-        good = open_table(tables, i, failure);
+        good = (i == TABLE_FIDELITY && !with_fidelity) || open_table(tables, i, failure);
     }
     if (!good) {
         tables_discard(tables);
@@ -161,6 +161,9 @@ void tables_flush(struct tables *tables, struct job_thread *files) {
 // Writes what is left, gives back the space behind the end, and makes sure that the disk has it. Returns 0 or the error.
 static int complete_table(struct tables *tables, int table) {
     struct table_file *file = &tables->files[table];
+    if (file->fd < 0) {
+        return 0;
+    }
     write_rows(file, &file->rows.text);
     off_t end = lseek(file->fd, 0, SEEK_CUR);
     if (atomic_load(&file->error) == 0 && (end < 0 || ftruncate(file->fd, end) != 0 || fsync(file->fd) != 0)) {

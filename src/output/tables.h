@@ -10,11 +10,12 @@
 #pragma once
 
 #include "base/supervisor.h"
+#include "measure/fidelity.h"
 #include "measure/result.h"
 #include "output/csv.h"
 
-enum table { TABLE_RESULTS, TABLE_INTERVALS, TABLE_HISTOGRAM, TABLE_STALLS, TABLE_ROUNDS, TABLE_OVER, TABLE_RUN,
-             TABLES };
+enum table { TABLE_RESULTS, TABLE_INTERVALS, TABLE_HISTOGRAM, TABLE_STALLS, TABLE_ROUNDS, TABLE_OVER,
+             TABLE_FIDELITY, TABLE_RUN, TABLES };
 
 extern const char *const table_names[TABLES];
 
@@ -32,6 +33,7 @@ struct table_row {
     const struct round_figures *round;  // rounds.csv
     uint64_t over_ns;                   // over.csv: the threshold, and what was above it
     struct distribution_over over;
+    const struct fidelity *fidelity;    // fidelity.csv
 };
 
 // columns.c declares each column of every table but run.csv once, as csv.h says; header, rows and --columns are made from it.
@@ -39,7 +41,7 @@ struct table_row {
 void columns_put(struct csv *csv, enum table table, const struct table_row *row);
 
 struct table_file {
-    int fd;                             // -1: not open
+    int fd;                             // -1: not open; fidelity.csv is only for streams
     struct csv rows;                    // collected by the main thread
     struct text writing;                // taken over by the thread that writes files while it is busy
     atomic_bool busy;
@@ -58,7 +60,7 @@ struct tables {
 };
 
 // Creates the directory (mode 0700) if its parent exists, refuses if a table exists in it, and creates all tables.
-bool tables_open(struct tables *tables, const char *path, struct failure *failure);
+bool tables_open(struct tables *tables, const char *path, bool with_fidelity, struct failure *failure);
 // Removes what tables_open made.
 void tables_discard(struct tables *tables);
 

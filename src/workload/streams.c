@@ -209,6 +209,7 @@ static bool open_place(struct plan *plan, uint32_t number) {
     }
     struct place place = {
         .sync = sync,
+        .share_ppm = terms->share_ppm,
         .file_prefix = name_prefix(plan, terms->name),
         .files = files,
         .file_bytes = capacity / directories / files / PAGE_BYTES * PAGE_BYTES,

@@ -79,6 +79,7 @@ static inline const char *operation_name(enum operation operation) {
 // follow one another, in one array.
 struct place {
     char name[WORKLOAD_NAME_BYTES];     // of --place; empty: the workload has none
+    uint32_t share_ppm;                 // of the capacity, of all its directories together
     char *path;
     const char *file_prefix;
     uint64_t files, file_bytes;

@@ -53,6 +53,13 @@ def streams_in_places(place):
         for key in ("operations", "bytes", "latency_sum_ns"):
             equal(int(whole[key]), sum(int(row[key]) for row in rows), key)
         equal((whole["operation"], whole["worker"], whole["response_mean_ns"]), ("all", "all", ""))
+    fidelity = {(r["step"], r["stream"], r["property"], r["item"]): (float(r["asked"]), float(r["achieved"])) for r in result.rows("fidelity.csv")}
+    near(*fidelity["1", "all", "capacity_share", "data"], 0.001)
+    equal(fidelity["2", "scan", "read_share", ""], (1, 1))
+    near(*fidelity["2", "db", "read_share", ""], 0.05)
+    near(*fidelity["2", "scan", "size_share", "4096"], 0.08)
+    equal(fidelity["2", "scan", "operations_per_s", ""][0], 800)
+    near(*fidelity["2", "scan", "operations_per_s", ""], 100)
 
 
 @test

@@ -116,7 +116,7 @@ void test_tables(void) {
     make_directory();
     char path[PATH_MAX];
     (void)snprintf(path, sizeof path, "%s/t", directory);
-    CHECK(tables_open(&tables, path, &failure));
+    CHECK(tables_open(&tables, path, false, &failure));
     struct stat status;
     CHECK(stat(path, &status) == 0 && (status.st_mode & 0777) == 0700);
     struct result result = one_result(&distribution);
@@ -144,7 +144,7 @@ void test_tables(void) {
     CHECK(strcmp(get_file("t/over.csv"), "step,block_size_bytes,load_point,stream,operation,worker,second,over_ns,operations,"
                  "latency_sum_ns\n1,4096,1,log,write,all,1,56575,1,722943\n") == 0);
     CHECK(strcmp(get_file("t/run.csv"), "key,value\na,\"a,b\"\n") == 0);
-    CHECK(!tables_open(&tables, path, &failure) && failure.status == EXIT_REFUSED);
+    CHECK(!tables_open(&tables, path, false, &failure) && failure.status == EXIT_REFUSED);
     CHECK(strstr(failure.message, "results.csv already exists") != NULL);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char name[64];
@@ -152,11 +152,11 @@ void test_tables(void) {
         CHECK(unlink(in_directory(name)) == 0);
     }
     CHECK(rmdir(path) == 0);
-    CHECK(tables_open(&tables, path, &failure));     // given up: nothing stays
+    CHECK(tables_open(&tables, path, false, &failure));     // given up: nothing stays
     tables_discard(&tables);
     CHECK(access(path, F_OK) != 0 && rmdir(directory) == 0);
-    CHECK(!tables_open(&tables, in_directory("no/where"), &failure));
-    CHECK(tables_open(&tables, NULL, &failure));
+    CHECK(!tables_open(&tables, in_directory("no/where"), false, &failure));
+    CHECK(tables_open(&tables, NULL, false, &failure));
     tables_add(&tables, TABLE_RESULTS, &(struct table_row){.key = result.key, .result = &result});
     CHECK(tables_complete(&tables) && tables.files[TABLE_RESULTS].rows.text.length == 0);
 }
