@@ -79,6 +79,7 @@ static void prepare(void *argument) {
     struct run *run = argument;
     if (!preflight_surroundings(run, &run->workspace.failure)) {
         csvfile_discard(&run->csvfile);
+        trace_discard(&run->trace);
         return;
     }
     atomic_store(&run->opened, true);
@@ -99,7 +100,7 @@ static bool prepare_run(struct run *run) {
     run->state = "preparing";
     console_print("Creating files...\n");
     console_flush();
-    run_job(run, prepare, run);
+    run_job(run, prepare, run, SUPERVISOR_PATIENCE_NS);
     if (!run->thread_hangs && workspace->failure.status != EXIT_MEASURED) {
         run->failure = workspace->failure;
         return false;
@@ -146,7 +147,7 @@ static void write_results(void *argument) {
         complete &= tables_complete_run(&run->tables);
     }
     bool several = run->options->queue_managers > 1;
-    run->results_written = csvfile_write(&run->csvfile, several) && complete;
+    run->results_written = csvfile_write(&run->csvfile, several) && complete && run->trace.error == 0;
 }
 
 static void finish(struct run *run) {
@@ -193,6 +194,7 @@ static void measure(struct run *run) {
     }
     if (run->failure.status == EXIT_REFUSED) {
         tables_discard(&run->tables);
+        trace_discard(&run->trace);
         csvfile_discard(&run->csvfile);
     } else {
         finish(run);

@@ -26,6 +26,7 @@ bool preflight_surroundings(struct run *run, struct failure *failure) {
     }
     return csvfile_open(&run->csvfile, options->csv_file, failure) &&
            progress_open(&run->progress, options->progress_file, failure) &&
+           trace_open(&run->trace, options->trace_file, options->trace_operations, failure) &&
            tables_open(&run->tables, options->tables_dir, options->workload == WORKLOAD_STREAMS, failure);
 }
 
@@ -60,6 +61,7 @@ static void look_at_own_files(struct run *run) {
     (void)note_if_under_test(run, "--tables", device_of(run->tables.dir_fd));
     (void)note_if_under_test(run, "--csvFile", device_of(run->csvfile.fd));
     run->progress_under_test = note_if_under_test(run, "--progress", run->progress.device);
+    (void)(run->trace.path != NULL && note_if_under_test(run, "--trace", device_of(run->trace.fd)));
     bool screen = note_if_under_test(run, "standard output", device_of(STDOUT_FILENO));
     run->console_under_test = note_if_under_test(run, "standard error", device_of(STDERR_FILENO)) || screen;
     atomic_store(&run->own_files_known, true);

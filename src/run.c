@@ -78,7 +78,7 @@ static bool work_is_done(void *argument) {
     return job_thread_idle(&run->work);
 }
 
-void run_job(struct run *run, void (*work)(void *), void *argument) {
+void run_job(struct run *run, void (*work)(void *), void *argument, uint64_t patience_ns) {
     run->thread_hangs = !job_thread_add(&run->work, work, argument) ||
-                        !supervisor_await(&run->supervisor, work_is_done, run, SUPERVISOR_PATIENCE_NS);
+                        !supervisor_await(&run->supervisor, work_is_done, run, patience_ns);
 }

@@ -41,6 +41,7 @@ struct run {
     uint32_t direct_io_alignment_bytes;     // 0: the kernel does not say
     struct disturbance disturbance;
     struct verify verify;
+    struct trace trace;
     struct workload workload;
     struct workers workers;
     uint64_t first_begin_ns;            // of step 1, if --startAt planned it
@@ -64,8 +65,9 @@ void run_warn(struct run *run, const char *format, ...) __attribute__((format(pr
 // Fills run->failure from why the supervisor stopped the run.
 void run_note_stop(struct run *run);
 
-// Runs a job of the work thread and waits for it; progress goes on. Sets thread_hangs if it hangs when the run is to end.
-void run_job(struct run *run, void (*work)(void *), void *argument);
+// Runs a job of the work thread and waits for it; progress goes on. Sets thread_hangs if it lasts that long after the run
+// was to end.
+void run_job(struct run *run, void (*work)(void *), void *argument, uint64_t patience_ns);
 
 // Does what is due once per second: writes the progress, hands rows over to be written, and prints.
 void run_progress(void *run);

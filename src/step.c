@@ -8,6 +8,7 @@
 #define GRACE_NS UINT64_C(10000000)             // after a cut, before main passes it for a worker in a call
 #define MONITOR_NS UINT64_C(250000000)          // the longest wait between two looks
 #define END_MONITOR_NS UINT64_C(2000000)        // the same once the step is over
+#define TRACE_PATIENCE_NS (30 * NS_PER_S)       // for writing the trace once the run is to end
 
 static uint64_t least(uint64_t one, uint64_t other) {
     return one < other ? one : other;
@@ -363,6 +364,18 @@ static void report_workload(struct run *run) {
     screen_stream(&whole);
 }
 
+static void write_trace(struct run *run) {
+    struct trace *trace = &run->trace;
+    int before = trace->error;
+    if (trace->path == NULL) {
+        return;
+    }
+    run_job(run, trace_write, trace, TRACE_PATIENCE_NS);
+    if (!run->thread_hangs && before == 0 && trace->error != 0) {
+        run_warn(run, "--trace=%s: cannot write it: %s; it is incomplete", trace->path, strerror(trace->error));
+    }
+}
+
 // Adds what the workers know of their own share in the disturbance. Returns when the last one ended.
 static uint64_t add_workers(struct run *run) {
     struct disturbance *disturbance = &run->disturbance;
@@ -414,7 +427,7 @@ static void verify_streams(struct run *run) {
         if (stream_has(verify->stream->stream, OPERATION_READ) || verify->stream->first_worker->pass_operations == 0) {
             continue;
         }
-        run_job(run, verify_stream, verify);
+        run_job(run, verify_stream, verify, SUPERVISOR_PATIENCE_NS);
         if (!run->thread_hangs && verify->failure.status != EXIT_MEASURED) {
             run->failure = verify->failure;
         } else if (run->supervisor.reason != STOP_NONE) {
@@ -431,13 +444,19 @@ bool step_run(struct run *run, uint32_t number, uint64_t block_bytes, uint32_t l
         run_note_stop(run);
         return false;
     }
+    plan->trace = run->trace.path != NULL ? &run->trace : NULL;
     start_workers(run);
+    run->trace.workload = &run->workload;
+    run->trace.step = number;
+    run->trace.load_point = load_point;
+    run->trace.start_ns = plan->timeline.start_ns;
     plan->start_epoch_ns = plan->timeline.start_ns + boot_epoch_ns();
     screen_start_step(&run->screen, &key, plan->timeline.duration_ns / NS_PER_S);
     monitor_start_step(&run->monitor, plan->start_epoch_ns);
     monitor_workers(run);
     disturbance_end_step(&run->disturbance);
     report_step(run);
+    write_trace(run);
     run_progress(run);                  // the step's last percent and writes
     if (run->options->verify && run->failure.status == EXIT_MEASURED) {
         verify_streams(run);

@@ -47,6 +47,8 @@ struct options {
     struct text_list places, streams;   // as given: workload/stream_grammar.h reads them
     struct number_list loads;           // load points of streams
     const char *load_unit;              // of them
+    const char *trace_file;             // NULL if not asked for
+    uint64_t trace_operations;          // at most
     struct number_list over;            // ns; those that are always in it as well, in rising order, each once
     uint64_t queue_managers;            // the most that write at once
     uint64_t file_bytes, files;

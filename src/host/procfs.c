@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define MEMINFO_BYTES 8192
+
 bool read_text(const char *path, char *text, size_t size) {
     text[0] = '\0';
     FILE *file = fopen(path, "re");
@@ -43,6 +45,13 @@ bool parse_figures(const char *text, const char *word, unsigned fields, uint64_t
         text += field_length;
     }
     return true;
+}
+
+uint64_t memory_available_bytes(void) {
+    char text[MEMINFO_BYTES];
+    uint64_t kib;
+    bool known = read_text("/proc/meminfo", text, sizeof text) && parse_figures(text, "MemAvailable:", 1, &kib);
+    return known && kib < UINT64_MAX / 1024 ? kib * 1024 : UINT64_MAX;
 }
 
 // Mounts.

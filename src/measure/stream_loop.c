@@ -11,10 +11,20 @@ static void *choose(struct worker *worker) {
                                                : payload_next_of(&worker->payload, worker->pattern.block_bytes);
 }
 
-static void note(struct worker *worker) {
+static void note(struct worker *worker, uint64_t start_ns, uint64_t end_ns) {
+    struct trace *trace = worker->stream->plan->trace;
     worker->figures[worker->operation]->slot.bytes += worker->pattern.block_bytes;
     worker->moved_bytes += worker->pattern.block_bytes;
     worker->size_counts[worker->size_index] += worker->cut.index > 0;
+    if (trace != NULL && worker->cut.index > 0) {
+        const struct pattern *pattern = &worker->pattern;
+        struct traced traced = {
+            .due_ns = worker->due_ns, .start_ns = start_ns, .latency_ns = end_ns - start_ns,
+            .offset_bytes = pattern->offset_bytes + pattern->file_bytes * (worker->first_file + pattern->file),
+            .bytes = (uint32_t)pattern->block_bytes, .worker = (uint16_t)worker->number,
+            .stream = worker->stream->number, .reads = worker->operation == OPERATION_READ};
+        trace_add(trace, &traced);
+    }
 }
 
 bool loop_of_stream(struct worker *worker) {
@@ -45,6 +55,6 @@ bool loop_of_stream(struct worker *worker) {
         }
         record(worker, worker->figures[worker->operation], start_ns, end_ns);
         record_flush_and_response(worker, worker->figures[worker->operation], flush_ns, end_ns - worker->due_ns);
-        note(worker);
+        note(worker, start_ns, end_ns);
     }
 }

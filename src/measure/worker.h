@@ -13,6 +13,7 @@
 
 #include "figures/recorder.h"
 #include "host/disturbance.h"
+#include "measure/trace.h"
 #include "workload/group_commit.h"
 #include "workload/test_files.h"
 
@@ -36,6 +37,7 @@ struct step_plan {
     uint64_t begin_ns;                  // when the first operation starts: the warm-up
     uint64_t end_ns;                    // no operation starts at or after this
     bool own_fd_tables;                 // see work_step
+    struct trace *trace;                // NULL: nobody asked for it
     atomic_bool stop;                   // end after the operation in flight
     atomic_uint finished;               // workers
 };
@@ -61,6 +63,7 @@ void figures_clear(struct figures *figures);
 struct stream_step {
     const struct stream *stream;
     struct step_plan *plan;
+    uint8_t number;                     // from 0
     uint64_t block_bytes;
     struct arrival_plan arrivals;       // of a stream of --stream with an open loop
     uint32_t workers;                   // at the step's load point

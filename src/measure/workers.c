@@ -7,7 +7,6 @@
 
 #include <sched.h>
 
-#define MEMINFO_BYTES 8192
 #define OWN_TABLE_MAX_DESCRIPTORS 1024          // above that, copies of the descriptor table would cost too much
 
 static uint64_t largest(const struct number_list *list) {
@@ -128,17 +127,13 @@ static bool create_stream(struct workers *workers, struct stream_step *step) {
     return true;
 }
 
-// Without this the kernel would grant more than it has, and end the run, or another process, while it measures.
 static bool memory_is_available(uint64_t needed, const struct workload *workload, struct failure *failure) {
-    char text[MEMINFO_BYTES], parts[2][THOUSANDS_BYTES];
-    uint64_t available_kib;
-    if (!read_text("/proc/meminfo", text, sizeof text) || !parse_figures(text, "MemAvailable:", 1, &available_kib) ||
-        needed / 1024 < available_kib) {
-        return true;
-    }
-    return failure_set(failure, EXIT_REFUSED, "%s x %s: the writers take %s bytes of memory, and %s are "
+    char parts[2][THOUSANDS_BYTES];
+    uint64_t available = memory_available_bytes();
+    return needed < available ||
+           failure_set(failure, EXIT_REFUSED, "%s x %s: the writers take %s bytes of memory, and %s are "
                        "available; take fewer %ss or smaller blocks", workload->load_option, workload->write_option,
-                       format_thousands(parts[0], needed), format_thousands(parts[1], available_kib * 1024), workload->worker_title);
+                       format_thousands(parts[0], needed), format_thousands(parts[1], available), workload->worker_title);
 }
 
 // Threads.
@@ -205,6 +200,7 @@ bool workers_create(struct workers *workers, const struct workspace *workspace, 
     good = good && create_whole(workers);
     for (uint32_t i = 0; good && i < workload->streams_count; i++) {
         workers->streams[i].stream = &workload->streams[i];
+        workers->streams[i].number = (uint8_t)i;
         good = create_stream(workers, &workers->streams[i]);
     }
     if (good) {

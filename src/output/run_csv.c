@@ -173,6 +173,9 @@ static void put_events(struct csv *csv, const struct run *run) {
     for (uint32_t i = csv->form == CSV_LIST ? 0 : 1; i <= run->warnings_count; i++) {
         put_numbered(csv, "warning_", i, i > 0 ? run->warnings[i - 1] : "");
     }
+    if (applies(csv, run->trace.path != NULL)) {
+        csv_integer(csv, "trace_operations_dropped", "count", run->trace.dropped);
+    }
     if (applies(csv, run->options->verify)) {
         put_verified(csv, run);
     }

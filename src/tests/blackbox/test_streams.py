@@ -1,10 +1,12 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""--place, --stream and --load: what is written and read where, the tables, and what a stall costs."""
+"""--place, --stream and --load: what is written and read where, the tables, the trace, and what a stall costs."""
 
+import collections
+import csv
 import os
 
-from support import BUILD, consistent, contains, equal, near, strace, test, traced
+from support import BUILD, consistent, contains, equal, near, read, refused, strace, test, traced, write
 
 LOG = "--stream=name=log,place=log,pattern=ring,size=4K,workers=load,pause=500"
 DB = "--stream=name=db,place=data,pattern=random,size=8K,read=50%,sync=none,workers=3,pause=500"
@@ -19,13 +21,18 @@ def places(place):
     return ["--place=name=data,share=90%,dir={0}/a+{0}/b".format(place.dir), "--place=name=log,share=10%,dir=" + place.dir + "/l"]
 
 
+def trace_of(place):
+    with open(os.path.join(place.path, "trace.csv"), newline="") as file:
+        return [{key: value if key in ("stream", "operation", "place") else int(value) for key, value in row.items()} for row in csv.DictReader(file)]
+
+
 def results(result, **wanted):
     return [row for row in result.rows("results.csv") if all(row[key] == str(value) for key, value in wanted.items())]
 
 
 @test
 def streams_in_places(place):
-    """Several streams, places and directories: all tables agree with each other."""
+    """Several streams, places and directories: all tables agree with each other and with the trace."""
     result = place.logdisk(
         *places(place),
         LOG,
@@ -37,11 +44,12 @@ def streams_in_places(place):
         "--warmup=1",
         "--fileSize=1M",
         "--numFiles=30",
+        "--trace=" + place.path + "/trace.csv",
     )
     equal(result.status, 0, result.err)
-    run = consistent(result)
+    run, trace = consistent(result), trace_of(place)
     equal((run["workload"], run["load_unit"], run["step_size"], run["steps_measured"]), ("streams", "threads", "none", "2"))
-    equal((run["option_loads"], run["stream_1"]), ("1 2", LOG[9:]))
+    equal((run["option_loads"], run["stream_1"], run["trace_operations_dropped"]), ("1 2", LOG[9:], "0"))
     equal(len(results(result, step=2, stream="log", operation="write")), 3, "rows of two workers and all")
     for step in ("1", "2"):
         [whole] = results(result, step=step, stream="all")
@@ -53,6 +61,16 @@ def streams_in_places(place):
         for key in ("operations", "bytes", "latency_sum_ns"):
             equal(int(whole[key]), sum(int(row[key]) for row in rows), key)
         equal((whole["operation"], whole["worker"], whole["response_mean_ns"]), ("all", "all", ""))
+        for row in rows:
+            seen = [t for t in trace if (t["step"], t["stream"], t["operation"]) == (int(step), row["stream"], row["operation"])]
+            equal((len(seen), sum(t["bytes"] for t in seen)), (int(row["operations"]), int(row["bytes"])), "trace of " + row["stream"])
+            equal(sum(t["latency_ns"] for t in seen), int(row["latency_sum_ns"]), "latencies of " + row["stream"])
+    bounds = {"data": 27 << 20, "log": 3 << 20}
+    for t in trace:
+        equal(t["place"], "log" if t["stream"] == "log" else "data")
+        assert t["offset_bytes"] + t["bytes"] <= bounds[t["place"]] and t["start_offset_ns"] >= t["due_offset_ns"], t
+    scanned = {t["offset_bytes"] * 100 // bounds["data"] for t in trace if t["stream"] == "scan"}
+    assert min(scanned) >= 19 and max(scanned) <= 71, scanned
     fidelity = {(r["step"], r["stream"], r["property"], r["item"]): (float(r["asked"]), float(r["achieved"])) for r in result.rows("fidelity.csv")}
     near(*fidelity["1", "all", "capacity_share", "data"], 0.001)
     equal(fidelity["2", "scan", "read_share", ""], (1, 1))
@@ -77,6 +95,20 @@ def files_of_places_are_opened_as_their_streams_want_and_full(place):
             with open(path, "rb") as file:
                 sectors = [file.read(512) for dummy in range(status.st_size // 512)]
             equal(len(set(sectors)), len(sectors), "different sectors of " + path)
+
+
+@test
+def each_worker_of_a_ring_has_files_of_its_own(place):
+    result = place.logdisk(
+        "--stream=name=log,pattern=ring,size=4K,workers=3,pause=1000", "--fileSize=64K", "--numFiles=2", "--duration=1", "--trace=" + place.path + "/trace.csv"
+    )
+    equal(result.status, 0, result.err)
+    files = collections.defaultdict(list)
+    for t in trace_of(place):
+        files[t["worker"]].append(t["offset_bytes"])
+    equal(sorted((min(at), max(at)) for at in files.values()), [(0, 36864), (40960, 77824), (81920, 118784)])
+    for at in files.values():
+        equal({b - a for a, b in zip(at, at[1:])}, {4096, -36864}, "sequential, and round again")
 
 
 def slow_reads(place, workers):
@@ -120,6 +152,22 @@ def errors_and_short_reads_of_streams_are_errors(place):
 
 
 @test
+def trace_is_bounded_and_never_replaces_a_file(place):
+    path = place.path + "/trace.csv"
+    stream = "--stream=name=db,pattern=random,size=4K"
+    result = place.logdisk(stream, "--duration=1", "--trace=" + path, "--traceOperations=100")
+    equal((result.status, len(trace_of(place))), (0, 100))
+    equal(int(result.run()["trace_operations_dropped"]), int(result.all(stream="db")["operations"]) - 100)
+    os.unlink(path)
+    write(path, "mine")
+    refused(place, place.logdisk(stream, "--duration=1", "--trace=" + path), "--trace", "File exists; remove it")
+    equal(read(path), "mine")
+    os.unlink(path)
+    refused(place, place.logdisk(stream, "--duration=1", "--trace=" + path, dir=place.dir + "/no"), "does not exist")
+    equal(os.path.exists(path), False, "a trace of a refusal")
+
+
+@test
 def wrong_streams_are_refused_before_anything_happens(place):
     result = place.logdisk("--stream=name=db,pattern=random,size=4K,bogus=1")
     equal((result.status, result.out, os.listdir(place.dir), os.path.exists(place.tables)), (1, "", [], False))
@@ -139,6 +187,7 @@ def streams_under_sanitizers(place):
             "--warmup=1",
             "--fileSize=1M",
             "--numFiles=30",
+            "--trace=" + place.path + "/" + kind,
             logdisk=os.path.join(BUILD, kind, "logdisk"),
         )
         assert "Sanitizer" not in result.err and "runtime error" not in result.err, result.err

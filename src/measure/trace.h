@@ -1,0 +1,45 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// --trace: the operations of the measured time, one by one. They are noted in memory that is there before the first
+// file is made, and written after each step. Which ones, if there are more than fit: the first that ended.
+#pragma once
+
+#include "workload/workload.h"
+
+struct traced {
+    uint64_t due_ns, start_ns, latency_ns;      // instants of CLOCK_MONOTONIC; in a closed loop it is due when it may start
+    uint64_t offset_bytes;                      // in the place, all of its files one after the other
+    uint32_t bytes;
+    uint16_t worker;
+    uint8_t stream;                             // from 0
+    bool reads;
+};
+
+struct trace {
+    const char *path;                   // NULL: nobody asked for it
+    int fd;
+    struct traced *operations;
+    uint64_t room;                      // what is left of --traceOperations
+    _Atomic uint64_t used;              // of the step; those above room were not kept
+    uint64_t dropped;                   // of all steps so far
+    int error;                          // of writing; 0: none
+    // Of the step:
+    const struct workload *workload;
+    uint32_t step, load_point;
+    uint64_t start_ns;                  // of the measured time
+};
+
+static inline void trace_add(struct trace *trace, const struct traced *operation) {
+    uint64_t at = atomic_fetch_add_explicit(&trace->used, 1, memory_order_relaxed);
+    if (at < trace->room) {
+        trace->operations[at] = *operation;
+    }
+}
+
+// Creates the file and takes the memory; true and nothing if path is NULL.
+bool trace_open(struct trace *trace, const char *path, uint64_t operations, struct failure *failure);
+// A job for the thread that may hang: writes what was noted in the step, and forgets it.
+void trace_write(void *trace);
+// Removes the file of a run that was refused.
+void trace_discard(struct trace *trace);
