@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "base/version.h"
 #include "output/console.h"
+#include "output/fio.h"
 #include "run.h"
 
 #include <fcntl.h>
@@ -290,6 +291,10 @@ int main(int unused, char **argv) {
     if (!open_workload(&run)) {
         console_complain("%s", options.failure.message);
         return (int)options.failure.status;
+    }
+    if (options.show_fio) {
+        fio_print(stdout, &run.workload, &options);
+        return fflush(stdout) == 0 ? EXIT_MEASURED : EXIT_REFUSED;
     }
     plan_run(&run);
     if (!supervisor_start(&run.supervisor) || !job_thread_start(&run.work) || !job_thread_start(&run.files)) {

@@ -183,6 +183,7 @@ static const struct rule rules[] = {
      .key = "option_share_device", .unit = "0/1"},
     {"mlock", 0, KIND_FLAG, FIELD(mlock), .help = "keep all pages of the process in memory", .key = "option_mlock",
      .unit = "0/1"},
+    {"showFio", 0, KIND_FLAG, FIELD(show_fio), .help = "print the nearest job of fio and what it cannot express, and end"},
     {"columns", .asks = OPTIONS_COLUMNS, .help = "every column of the CSV tables and every key of run.csv, as table,name,unit"},
     {"help", 'h', .asks = OPTIONS_HELP, .help = "this text"},
     {"version", .asks = OPTIONS_VERSION, .help = "the version and the hash of its sources"},

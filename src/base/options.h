@@ -49,6 +49,7 @@ struct options {
     const char *load_unit;              // of them
     const char *trace_file;             // NULL if not asked for
     uint64_t trace_operations;          // at most
+    bool show_fio;
     struct number_list over;            // ns; those that are always in it as well, in rising order, each once
     uint64_t queue_managers;            // the most that write at once
     uint64_t file_bytes, files;

@@ -175,6 +175,28 @@ def wrong_streams_are_refused_before_anything_happens(place):
 
 
 @test
+def nearest_job_of_fio(place):
+    result = place.logdisk(*places(place), LOG, DB, SCAN, "--showFio")
+    equal((result.status, result.err, os.path.exists(place.tables)), (0, "", False))
+    contains(
+        result.out,
+        "[log]",
+        "rw=write",
+        "sync=dsync",
+        "[db]",
+        "rw=randrw",
+        "rwmixread=50",
+        "thinktime=500",
+        "fio cannot express runs of 10.0 %",
+        "bssplit=4096/40:8192/24:16384/20:32768/8:65536/8",
+        "rate_process=poisson",
+        place.dir + "/b/mqldt_testfile.data.0000",
+    )
+    log = place.logdisk("--bsize=16K", "--qm=2", "--showFio")
+    contains(log.out, "[log2]", "bs=16384", "sync=dsync", "direct=1", place.dir + "2/mqldt_testfile.0002")
+
+
+@test
 def streams_under_sanitizers(place):
     for kind in ("asan", "tsan"):
         result = place.logdisk(

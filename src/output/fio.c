@@ -1,0 +1,146 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "output/fio.h"
+
+// A job file has fixed numbers, so it is one load point: the first.
+static uint64_t load_of(const struct workload *workload) {
+    return workload->load_points->values[0];
+}
+
+static double percent(uint32_t ppm) {
+    return (double)ppm / 10000;
+}
+
+static void print_global(FILE *out, const struct options *options) {
+    (void)fprintf(out, "[global]\nioengine=psync\nthread=1\ntime_based=1\nruntime=%" PRIu64 "\nramp_time=%" PRIu64 "\n",
+                  options->duration_s, options->warmup_s);
+    (void)fprintf(out, "refill_buffers=1\nnorandommap=1\nfallocate=none\ngroup_reporting=1\nclocksource=clock_gettime\n"
+                       "; fio reads what it finds: write the files in full first, with incompressible data\n");
+}
+
+static void print_way(FILE *out, const struct stream *stream, const struct place *place) {
+    (void)fprintf(out, "direct=%d\n", place->direct);
+    switch (stream->sync) {
+    case SYNC_DSYNC: (void)fprintf(out, "sync=dsync\n"); break;
+    case SYNC_SYNC: (void)fprintf(out, "sync=sync\n"); break;
+    case SYNC_FDATASYNC: (void)fprintf(out, "fdatasync=1\n"); break;
+    case SYNC_FSYNC: (void)fprintf(out, "fsync=1\n"); break;
+    default: break;
+    }
+}
+
+// A colon separates names, and one inside a name is escaped.
+static void print_files(FILE *out, const struct workload *workload, const struct stream *stream) {
+    const struct place *place = &workload->places[stream->first_place];
+    uint64_t files = stream_is_described(stream) ? stream->terms.files : place->files;
+    (void)fprintf(out, "filesize=%" PRIu64 "\nfile_service_type=%s\nfilename=", place->file_bytes,
+                  stream->pattern == PATTERN_RANDOM || stream->pattern == PATTERN_WALK ? "random" : "sequential");
+    for (uint64_t file = 0; file < files; file++) {
+        const struct place *of = place + file / place->files;
+        (void)fprintf(out, "%s", file > 0 ? ":" : "");
+        for (const char *at = of->path; *at != '\0'; at++) {
+            (void)fprintf(out, *at == ':' ? "\\:" : "%c", *at);
+        }
+        (void)fprintf(out, "/%s.%04" PRIu64, of->file_prefix, file % place->files);
+    }
+    (void)fprintf(out, "\n");
+}
+
+static void print_operations(FILE *out, const struct stream *stream) {
+    bool random = stream->pattern == PATTERN_RANDOM || stream->pattern == PATTERN_WALK;
+    const char *what = stream->read_ppm == 0 ? "write" : stream->read_ppm == SHARE_PPM ? "read" : "rw";
+    (void)fprintf(out, "rw=%s%s\n", random ? "rand" : "", what);
+    if (stream->read_ppm > 0 && stream->read_ppm < SHARE_PPM) {
+        (void)fprintf(out, "rwmixread=%.0f\n", percent(stream->read_ppm));
+    }
+}
+
+static void print_sizes(FILE *out, const struct stream_terms *terms) {
+    if (terms->sizes_count == 1) {
+        (void)fprintf(out, "bs=%" PRIu64 "\n", terms->sizes[0]);
+        return;
+    }
+    (void)fprintf(out, "bssplit=");
+    for (uint32_t i = 0; i < terms->sizes_count; i++) {
+        (void)fprintf(out, "%s%" PRIu64 "/%.0f", i > 0 ? ":" : "", terms->sizes[i],
+                      percent(terms->upto_ppm[i] - (i > 0 ? terms->upto_ppm[i - 1] : 0)));
+    }
+    (void)fprintf(out, "\n");
+}
+
+static void print_arrivals(FILE *out, const struct stream *stream, uint64_t load, uint32_t workers) {
+    const struct stream_terms *terms = &stream->terms;
+    if (terms->process == ARRIVAL_CLOSED) {
+        if (stream->arrival.pause_ns > 0) {
+            (void)fprintf(out, "thinktime=%" PRIu64 "\n", stream->arrival.pause_ns / 1000);
+        }
+        return;
+    }
+    double rate = (double)stream_rate_micro_per_s(stream, load) / 1e6 / workers;
+    double reads = (double)stream->read_ppm / SHARE_PPM;
+    (void)fprintf(out, "rate_iops=%.0f,%.0f\n", rate * reads, rate * (1 - reads));
+    (void)fprintf(out, "%s", terms->process == ARRIVAL_EXPONENTIAL ? "rate_process=poisson\n" : "");
+    (void)fprintf(out, "; fio has whole operations per second of each job; here all workers take the next of %.3f per\n"
+                       "; second, and response times count from when an operation was due\n", rate * workers);
+}
+
+static void print_pattern(FILE *out, const struct stream *stream) {
+    const struct pattern_terms *terms = &stream->terms.pattern;
+    double from = percent(terms->start_from_ppm), extent = percent(terms->extent_ppm);
+    if (stream->pattern == PATTERN_WALK) {
+        (void)fprintf(out, "random_distribution=zoned:0/%.0f:100/%.0f:0/\n", from, extent);
+        (void)fprintf(out, "; fio cannot express the hierarchical walk inside that zone, nor that 15 %% of writes are\n"
+                           "; repeated; and fio's zones are of each file, not of all together\n");
+    } else if (stream->pattern == PATTERN_RUNS) {
+        (void)fprintf(out, "; fio cannot express runs of %.1f %% of the place that begin anywhere from %.1f to %.1f %% of\n"
+                           "; it: this job goes through the whole of it\n", extent, from, percent(terms->start_to_ppm));
+    }
+}
+
+static void print_described(FILE *out, const struct workload *workload, const struct stream *stream) {
+    uint32_t workers = stream_workers(stream, load_of(workload));
+    (void)fprintf(out, "\n[%s]\nnumjobs=%" PRIu32 "\n", stream->name, workers);
+    print_operations(out, stream);
+    print_sizes(out, &stream->terms);
+    print_way(out, stream, &workload->places[stream->first_place]);
+    print_arrivals(out, stream, load_of(workload), workers);
+    print_pattern(out, stream);
+    if (stream->pattern == PATTERN_RING && workers > 1) {
+        (void)fprintf(out, "; here each worker has a part of the files; fio's jobs all write to all of them\n");
+    }
+    print_files(out, workload, stream);
+}
+
+// Of mq-log, and of the writes of commits.
+static void print_log(FILE *out, const struct workload *workload, const struct options *options) {
+    const struct stream *stream = &workload->streams[0];
+    uint32_t loggers = stream_workers(stream, load_of(workload));
+    for (uint32_t n = 0; n < loggers; n++) {
+        struct stream one = *stream;
+        one.first_place = n;
+        (void)fprintf(out, "\n[log%" PRIu32 "]\nrw=write\nbs=%" PRIu64 "\n", n + 1, workload->writes.values[0]);
+        print_way(out, stream, &workload->places[n]);
+        if (options->rate_micro_per_s > 0) {
+            (void)fprintf(out, "rate_iops=%.0f\n", (double)options->rate_micro_per_s / 1e6);
+        } else if (options->delay_us > 0) {
+            (void)fprintf(out, "thinktime=%" PRIu64 "\n", options->delay_us);
+        }
+        print_files(out, workload, &one);
+    }
+    if (stream_has(stream, OPERATION_COMMIT)) {
+        (void)fprintf(out, "; fio cannot express that commits gather while a write is under way: sizes are fixed here\n");
+    }
+}
+
+void fio_print(FILE *out, const struct workload *workload, const struct options *options) {
+    (void)fprintf(out, "; the nearest job of fio to workload %s at load %" PRIu64 " (%s)\n", workload->name, load_of(workload),
+                  workload->load_unit);
+    print_global(out, options);
+    if (!stream_is_described(&workload->streams[0])) {
+        print_log(out, workload, options);
+        return;
+    }
+    for (uint32_t i = 0; i < workload->streams_count; i++) {
+        print_described(out, workload, &workload->streams[i]);
+    }
+}
