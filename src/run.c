@@ -32,6 +32,18 @@ void run_note_stop(struct run *run) {
     }
 }
 
+// Of all streams of the step so far; a commit is none.
+static uint64_t operations_so_far(const struct run *run) {
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < run->workload.streams_count && run->workers.plan.key.step > 0; i++) {
+        for (int operation = 0; operation < OPERATION_COMMIT; operation++) {
+            const struct recorder *recorder = run->workers.streams[i].recorders[operation];
+            count += recorder != NULL ? recorder->step.count : 0;
+        }
+    }
+    return count;
+}
+
 static void put_progress(struct text *line, const struct run *run) {
     const struct step_plan *plan = &run->workers.plan;
     const struct distribution *writes = plan->key.step > 0 ? &stream_recorder(&run->workers.streams[0])->step : NULL;
@@ -42,7 +54,7 @@ static void put_progress(struct text *line, const struct run *run) {
     text_printf(line, "state=%s step=%" PRIu32 " steps=%" PRIu32 " percent=%.1f elapsed_s=%" PRIu64 " remaining_s=%" PRIu64
                 " block_size_bytes=%" PRIu64 " load_point=%" PRIu32 " writes=%" PRIu64, run->state, plan->key.step,
                 run->steps, 100.0 * (double)done_s / (double)all_s, (now - run->start_ns) / NS_PER_S, all_s - done_s,
-                plan->key.block_bytes, plan->key.load_point, writes != NULL ? writes->count : 0);
+                plan->key.block_bytes, plan->key.load_point, operations_so_far(run));
     if (writes != NULL && distribution_percentile_ns(writes, BY_COUNT, 990000, &p99_ns)) {
         text_printf(line, " latency_p99_ns=%" PRIu64 " latency_max_ns=%" PRIu64, p99_ns, writes->max_ns);
     }

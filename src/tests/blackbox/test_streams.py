@@ -5,8 +5,26 @@
 import collections
 import csv
 import os
+import time
 
-from support import BUILD, consistent, contains, equal, near, read, refused, strace, test, traced, write
+from support import (
+    BUILD,
+    consistent,
+    contains,
+    equal,
+    frozen,
+    mounted,
+    near,
+    read,
+    refused,
+    root_test,
+    strace,
+    test,
+    tmpfs,
+    traced,
+    wait_until_measuring,
+    write,
+)
 
 LOG = "--stream=name=log,place=log,pattern=ring,size=4K,workers=load,pause=500"
 DB = "--stream=name=db,place=data,pattern=random,size=8K,read=50%,sync=none,workers=3,pause=500"
@@ -141,6 +159,26 @@ def open_streams_are_charged_for_what_they_could_not_start(place):
     equal(results(result, stream="all")[0]["response_max_ns"], row["response_max_ns"])
 
 
+@root_test
+def streams_of_a_disk_that_hangs_end_at_the_deadline(place):
+    """Of each stream the operation in flight counts with its age, and what was due meanwhile is charged."""
+    slow = "--stream=name=slow,pattern=random,size=4K,workers=2,pause=10000"
+    due = "--stream=name=due,pattern=walk,start=10%,width=50%,size=4K,arrival=exponential,rate=200,workers=4"
+    with mounted(place) as point:
+        process = place.start(slow, due, "--duration=3", "--deadline=5", "--fileSize=1M", "--progress=" + place.path + "/progress", dir=point)
+        wait_until_measuring(place, process)
+        time.sleep(0.5)
+        with frozen(point):
+            place.wait_for("run.csv", "complete,1", process)
+        result = place.finish(process)
+    equal(result.status, 4, result.err)
+    run, row = consistent(result), result.all(stream="due")
+    assert int(run["in_flight_age_ns"]) > 1000000000, run["in_flight_age_ns"]
+    equal((row["latency_max_in_flight"], result.all(stream="slow")["latency_max_in_flight"]), ("1", "1"))
+    near(int(row["operations"]) + 4 + int(row["operations_not_started"]), 600, 120, "done, in flight, and left")
+    assert int(row["response_p50_ns"]) > 1000000000, row["response_p50_ns"]
+
+
 @test
 def errors_and_short_reads_of_streams_are_errors(place):
     stream = "--stream=name=db,pattern=random,size=4K,read=50%,pause=1000"
@@ -165,6 +203,15 @@ def trace_is_bounded_and_never_replaces_a_file(place):
     os.unlink(path)
     refused(place, place.logdisk(stream, "--duration=1", "--trace=" + path, dir=place.dir + "/no"), "does not exist")
     equal(os.path.exists(path), False, "a trace of a refusal")
+
+
+@root_test
+def trace_that_cannot_be_written_costs_no_table(place):
+    with tmpfs(place, "size=16k") as point:
+        result = place.logdisk("--stream=name=db,pattern=random,size=4K", "--duration=1", "--trace=" + point + "/trace.csv")
+    equal(result.status, 2, result.err)
+    contains(result.err, "--trace", "cannot write it: No space left")
+    contains(consistent(result)["warning_1"], "it is incomplete")
 
 
 @test
