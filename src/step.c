@@ -307,6 +307,16 @@ static void show_result(struct run *run, const struct stream_step *stream, const
     }
 }
 
+// Only for streams of --stream.
+static void report_responses(struct run *run, const struct result *all) {
+    struct table_row row = {.key = all->key, .latency = all->response};
+    for (row.bucket = 0; all->response != NULL && row.bucket < DISTRIBUTION_BUCKETS; row.bucket++) {
+        if (all->response->buckets[row.bucket] > 0) {
+            tables_add(&run->tables, TABLE_RESPONSES, &row);
+        }
+    }
+}
+
 static void report_operation(struct run *run, struct stream_step *stream, enum operation operation) {
     bool described = stream_is_described(stream->stream);
     bool one_by_one = !described && stream == run->workers.streams && operation == OPERATION_WRITE && stream->workers > 1;
@@ -325,6 +335,9 @@ static void report_operation(struct run *run, struct stream_step *stream, enum o
                    &(struct table_row){.key = all.key, .number = i + 1, .round = &recorder->rounds[i]});
     }
     report_stalls(run, stream, operation);
+    if (described) {
+        report_responses(run, &all);
+    }
     if (all.operations_not_started > 0) {
         run_warn(run, "step %" PRIu32 ": %" PRIu64 " %ss were due by %s%s and not started when the measured time "
                  "ended; the response figures include how long they had waited by then", all.key.step,
@@ -360,6 +373,7 @@ static void report_workload(struct run *run) {
     }
     struct result whole = result_of_workload(&run->workers);
     tables_add(&run->tables, TABLE_RESULTS, &(struct table_row){.key = whole.key, .result = &whole});
+    report_responses(run, &whole);
     fidelity_each(&run->workers, add_fidelity, run);
     screen_stream(&whole);
 }

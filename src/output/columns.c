@@ -5,7 +5,7 @@
 #include <math.h>
 
 const char *const table_names[TABLES] = {"results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv",
-                                         "over.csv", "fidelity.csv", "run.csv"};
+                                         "over.csv", "responses.csv", "fidelity.csv", "run.csv"};
 
 static void put_key(struct csv *csv, const struct result_key *key) {
     char worker[16] = "all";
@@ -136,6 +136,11 @@ static void put_bucket(struct csv *csv, const struct table_row *row) {
     csv_integer(csv, "operations", "count", row->latency->buckets[row->bucket]);
 }
 
+static void put_response(struct csv *csv, const struct table_row *row) {
+    csv_integer(csv, "response_upper_ns", "ns", distribution_upper_ns(row->bucket));
+    csv_integer(csv, "operations", "count", row->latency->buckets[row->bucket]);
+}
+
 static void put_stall(struct csv *csv, const struct table_row *row) {
     const struct stall *stall = row->stall;
     uint64_t offset_ns = stall->start_ns > row->step_start_ns ? stall->start_ns - row->step_start_ns : 0;
@@ -180,7 +185,8 @@ static void put_fidelity(struct csv *csv, const struct table_row *row) {
 void columns_put(struct csv *csv, enum table table, const struct table_row *row) {
     static void (*const puts[TABLE_RUN])(struct csv *, const struct table_row *) = {
         [TABLE_RESULTS] = put_result, [TABLE_INTERVALS] = put_interval, [TABLE_HISTOGRAM] = put_bucket,
-        [TABLE_STALLS] = put_stall, [TABLE_ROUNDS] = put_round, [TABLE_OVER] = put_over, [TABLE_FIDELITY] = put_fidelity};
+        [TABLE_STALLS] = put_stall, [TABLE_ROUNDS] = put_round, [TABLE_OVER] = put_over, [TABLE_RESPONSES] = put_response,
+        [TABLE_FIDELITY] = put_fidelity};
     static const struct distribution distribution;
     static const struct result result = {.latency = &distribution, .messages_per_s = NAN, .utilisation_share = NAN};
     static const struct stall stall;

@@ -66,14 +66,15 @@ static bool open_table(struct tables *tables, int table, struct failure *failure
     return true;
 }
 
-bool tables_open(struct tables *tables, const char *path, bool with_fidelity, struct failure *failure) {
+bool tables_open(struct tables *tables, const char *path, bool streams, struct failure *failure) {
     *tables = (struct tables){.path = path, .dir_fd = -1};
     for (int i = 0; i < TABLES; i++) {
         tables->files[i].fd = -1;
     }
     bool good = path == NULL || open_directory(tables, failure);
     for (int i = 0; path != NULL && good && i < TABLES; i++) {
-        good = (i == TABLE_FIDELITY && !with_fidelity) || open_table(tables, i, failure);
+        bool wanted = streams || (i != TABLE_RESPONSES && i != TABLE_FIDELITY);
+        good = !wanted || open_table(tables, i, failure);
     }
     if (!good) {
         tables_discard(tables);

@@ -15,7 +15,7 @@
 #include "output/csv.h"
 
 enum table { TABLE_RESULTS, TABLE_INTERVALS, TABLE_HISTOGRAM, TABLE_STALLS, TABLE_ROUNDS, TABLE_OVER,
-             TABLE_FIDELITY, TABLE_RUN, TABLES };
+             TABLE_RESPONSES, TABLE_FIDELITY, TABLE_RUN, TABLES };
 
 extern const char *const table_names[TABLES];
 
@@ -25,8 +25,8 @@ struct table_row {
     const struct result *result;        // results.csv
     uint32_t number;                    // the second, batch, rank or round
     bool partial;
-    const struct distribution *latency; // intervals.csv: of the second; histogram.csv: of the batch
-    unsigned bucket;                    // histogram.csv
+    const struct distribution *latency; // intervals.csv: of the second; histogram.csv: of the batch; responses.csv: response
+    unsigned bucket;                    // histogram.csv and responses.csv
     const struct stall *stall;          // stalls.csv
     uint64_t step_start_ns;
     const char *file;
@@ -41,7 +41,7 @@ struct table_row {
 void columns_put(struct csv *csv, enum table table, const struct table_row *row);
 
 struct table_file {
-    int fd;                             // -1: not open; fidelity.csv is only for streams
+    int fd;                             // -1: not open; responses.csv and fidelity.csv are only for streams
     struct csv rows;                    // collected by the main thread
     struct text writing;                // taken over by the thread that writes files while it is busy
     atomic_bool busy;
@@ -55,12 +55,12 @@ struct tables {
     int dir_fd;
     struct table_file files[TABLES];
     // Of tables_complete:
-    char missing[80];                   // the names of those that could not be written; empty: none
+    char missing[120];                  // the names of those that could not be written; empty: none
     struct failure failure;             // status EXIT_MEASURED: none is missing
 };
 
 // Creates the directory (mode 0700) if its parent exists, refuses if a table exists in it, and creates all tables.
-bool tables_open(struct tables *tables, const char *path, bool with_fidelity, struct failure *failure);
+bool tables_open(struct tables *tables, const char *path, bool streams, struct failure *failure);
 // Removes what tables_open made.
 void tables_discard(struct tables *tables);
 

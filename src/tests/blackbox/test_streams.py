@@ -155,6 +155,9 @@ def open_streams_are_charged_for_what_they_could_not_start(place):
     near(int(row["operations"]) + left, 400, 1, "reads done and left")
     assert left > 250 and int(row["response_max_ns"]) > 1000000000 and int(row["latency_p90_ns"]) < 100000000, row
     near(float(row["response_mean_ns"]), int(row["response_sum_ns"]) / (int(row["operations"]) + left), 0.0006, "mean")
+    buckets = [r for r in result.rows("responses.csv") if r["stream"] == "db"]
+    equal(sum(int(r["operations"]) for r in buckets), int(row["operations"]) + left, "responses")
+    near(max(int(r["response_upper_ns"]) for r in buckets) / int(row["response_max_ns"]), 1, 0.01, "the longest response")
     contains(run["warning_1"], "step 1: %d reads were due by stream db" % left)
     equal(results(result, stream="all")[0]["response_max_ns"], row["response_max_ns"])
 
