@@ -40,7 +40,7 @@ def _ratios(limit: Mapping[str, Any]) -> tuple[float, float | None, str] | None:
     worst, allowed = limit["worst"], _ALLOWED.get(str(limit["metric"]))
     share, share_bound = worst.get("share"), worst.get("share_bound")
     if allowed and share is not None and share_bound is not None:
-        return share / allowed, share_bound / allowed, "share of longer writes {} what is allowed"
+        return share / allowed, share_bound / allowed, "share that took longer {} what is allowed"
     used = used_share(limit, worst.get("value"))
     if not used:
         return None

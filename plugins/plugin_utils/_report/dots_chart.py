@@ -122,7 +122,7 @@ def _degradation(host: Host, steps: Mapping[int, Mapping[int, Sequence[tuple[str
     p99s, rates = ([write(figures[column] or 0) for figures in (after, before)] for column, write in _COMPARED)
     words = (
         f"It changes most at {size_text(size)}: with {last} instead of {first} {host.words.load}, p99 is {p99s[0]} instead of {p99s[1]}, "
-        f"and all together write {rates[0]} instead of {rates[1]}."
+        f"and all together {host.words.shown_operation} {rates[0]} instead of {rates[1]}."
     )
     return chart("degradation", f"p99 over the number of {host.words.loads}", words, Markup("").join(parts))
 

@@ -63,8 +63,11 @@ def figures_of(figures: Mapping[str, Any]) -> list[str]:
 
 def figure_titles(host: Host) -> list[str]:
     """Return the titles of figures_of for the rows of a host."""
-    titles = [title for title, column, write in FIGURES]
-    return [title.replace("Writes", "Operations") for title in titles] if host.words.operation else titles
+    return _titles(host.words.any_operation)
+
+
+def _titles(operation: str) -> list[str]:
+    return [title.replace("Writes", f"{operation}s".capitalize()) for title, column, write in FIGURES]
 
 
 def step_cell(host: Host, figures: Mapping[str, Any]) -> str:
@@ -92,11 +95,11 @@ def cells(host: Host) -> dict[tuple[int, int], Cell]:
             used[step] = max(row.used, used.get(step, 0.0))
         if host.words.stands_for_step(figures):
             together[step] = figures
-    return {step: _cell(verdicts[step], used.get(step), figures) for step, figures in together.items()}
+    return {step: _cell(verdicts[step], used.get(step), figures, _titles(host.words.shown_operation)) for step, figures in together.items()}
 
 
-def _cell(verdict: str, used: float | None, figures: Mapping[str, Any]) -> Cell:
-    texts = dict(zip((title for title, column, write in FIGURES), figures_of(figures), strict=True))
+def _cell(verdict: str, used: float | None, figures: Mapping[str, Any], titles: list[str]) -> Cell:
+    texts = dict(zip(titles, figures_of(figures), strict=True))
     title = ", ".join(f"{name} {text}" for name, text in texts.items() if text)
     return Cell(
         verdict,

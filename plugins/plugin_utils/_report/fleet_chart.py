@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The fleet at a glance: for each block size a strip with a mark for every host on one logarithmic axis, as inline SVG.
+"""The fleet at a glance: for each size of a step a strip with a mark for every host on one logarithmic axis, as inline SVG.
 
 p99 is a dot above the strip's line, the mean a square below it. Marks at the same place are piled up; a pile that would leave its strip is drawn as one bar
 of the same height for each host, so that the picture stays small and legible with any number of hosts. The worst hosts are named beside their strip.
@@ -45,7 +45,7 @@ _FAR = 3
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A host at one block size: its figures in nanoseconds, None if unknown, and whether it fails there."""
+    """A host at one step: its figures in nanoseconds, None if unknown, and whether it fails there."""
 
     label: str
     p99_ns: float | None
@@ -55,7 +55,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """A block size: its title, the hosts that measured it, and the tightest limits on p99 and mean, None if there is none."""
+    """A step: its title, the hosts that measured it, and the tightest limits on p99 and mean, None if there is none."""
 
     title: str
     marks: Sequence[Mark]
@@ -84,8 +84,8 @@ class Strip:
         return f"{text}; worst: {', '.join(named)}." if named and len(known) > NAMED else f"{text}."
 
 
-def fleet_chart(strips: Sequence[Strip]) -> Markup:
-    """Return the picture of all strips, empty if nothing was measured."""
+def fleet_chart(strips: Sequence[Strip], size_word: str = "block size") -> Markup:
+    """Return the picture of all strips, empty if nothing was measured. size_word says of what the steps have a size."""
     values = [value for strip in strips for mark in strip.marks for value in (mark.p99_ns, mark.mean_ns) if value]
     if not values:
         return Markup("")
@@ -100,8 +100,15 @@ def fleet_chart(strips: Sequence[Strip]) -> Markup:
         y, previous = y + height, limits
     return Markup(
         '<svg class="fleet" viewBox="0 0 {w} {h:.0f}" role="img" aria-labelledby="fleet-title fleet-desc">'
-        '<title id="fleet-title">Latency of every host at each block size</title><desc id="fleet-desc">{desc}</desc>{grid}{body}</svg>'
-    ).format(w=_WIDTH, h=y + 4, desc=" ".join(strip.sentence() for strip in strips), grid=_grid(axis, _TOP - 6, y - _GAP / 2), body=Markup("").join(bodies))
+        '<title id="fleet-title">Latency of every host at each {size_word}</title><desc id="fleet-desc">{desc}</desc>{grid}{body}</svg>'
+    ).format(
+        w=_WIDTH,
+        h=y + 4,
+        size_word=size_word,
+        desc=" ".join(strip.sentence() for strip in strips),
+        grid=_grid(axis, _TOP - 6, y - _GAP / 2),
+        body=Markup("").join(bodies),
+    )
 
 
 def _grid(axis: LogAxis, top: float, bottom: float) -> Markup:

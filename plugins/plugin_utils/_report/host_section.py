@@ -71,7 +71,7 @@ class HostSection:
         return [
             {
                 "text": limit["limit"],
-                "rows": limit["rows"] or "every row",
+                "rows": limit["rows"] or self.of.words.every_row,
                 "verdict": limit["verdict"],
                 "sentence": limit["worst"]["reason"],
                 "bar": bound_bar(limit) if self.of.intervals else "",

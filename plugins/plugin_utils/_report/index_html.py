@@ -106,7 +106,7 @@ def _fleet(model: Model, shown: Sequence[Host], detailed: int) -> dict[str, Any]
         "rows": _Each(lambda place: FleetRow(shown[place], place + 1 if place < detailed else None, steps, filters), len(shown)),
         "filters": [(each.name, each.title, each.values) for each in filters],
         "compared": any(host.comparison for host in model.hosts),
-        "fleet_chart": fleet_chart(strips),
+        "fleet_chart": fleet_chart(strips, model.words.size),
         "fleet_sentences": [strip.sentence() for strip in strips],
         "strips_left": len(steps[MOST_STRIPS:]),
         "several_loads": len({load for load, size in steps}) > 1,

@@ -200,7 +200,7 @@ class Model:
     @property
     def limits(self) -> list[tuple[str, str, str, bool]]:
         """The limits of the profile as (text, rows, severity, hard)."""
-        return [(limit.text, limit.rows_text or "every row", limit.severity, limit.hard) for limit in self.criteria]
+        return [(limit.text, limit.rows_text or self.words.every_row, limit.severity, limit.hard) for limit in self.criteria]
 
     @property
     def valid_until(self) -> str:

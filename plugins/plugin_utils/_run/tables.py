@@ -91,6 +91,16 @@ class Words:
         """What charts are about."""
         return self.operation or "write"
 
+    @property
+    def any_operation(self) -> str:
+        """What is counted if rows of all operations are shown together."""
+        return "operation" if self.operation else "write"
+
+    @property
+    def every_row(self) -> str:
+        """What a limit judges that names no rows."""
+        return "every row of the log's writes" if self.operation else "every row"
+
     def stands_for_step(self, row: Mapping[str, Any]) -> bool:
         """Whether the figures of a row of results.csv are those of its step."""
         return row["worker"] == ALL_WORKERS and self.operation in ("", row["operation"])

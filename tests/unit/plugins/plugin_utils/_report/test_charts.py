@@ -248,12 +248,12 @@ def test_the_first_pass_is_compared_with_later_ones(tmp_path):
         ),
         (
             {"metric": "latency_p99", "value": 9e9, "share": 0.001, "share_bound": 0.02},
-            "share of longer writes 0.1 times what is allowed, with confidence at most 2 times",
+            "share that took longer 0.1 times what is allowed, with confidence at most 2 times",
             4,
         ),
         (
             {"metric": "latency_p99", "value": 1e6, "share": 0.0, "share_bound": 0.01},
-            "share of longer writes 0 times what is allowed, with confidence at most 1 times",
+            "share that took longer 0 times what is allowed, with confidence at most 1 times",
             4,
         ),
     ],

@@ -63,4 +63,12 @@ def test_charts_and_causes_are_about_commits(rendered):
     assert "1 % of the commits take 2.12 ms or longer, and the applications wait for them." in summary
     assert "Latency of commits over message size, 1 app." in page and "Dashed: limit of p99 1 ms" in page
     assert "Share of commits that took no longer" in page and "with 60 instead of 1 app, p99 is 1.1 ms instead of 820 us" in page
+    assert "all together commit 3.72 MB/s instead of 5 MB/s" in page and "Latency of every host at each message size" in page
     assert "This is the dotted line" not in page
+
+
+def test_nothing_calls_commits_writes_or_messages_blocks(rendered):
+    page = runs.content(rendered("commits"), "index.html")
+    assert re.search(r'title="fail: Commits [0-9,]+, Commits/s ', page) and "the share of operations that took longer" in page
+    assert page.count("every row of the log&#39;s writes") == 4
+    assert "lock size" not in page and "every row<" not in page and "Writes" not in page
