@@ -196,7 +196,7 @@ def _duration(mode: str, plans: Mapping[str, Mapping[str, Any]]) -> str:
     """Return how long the run takes, and one that certifies if this one is too short for it."""
     open_hosts = [host for host in sorted(plans) if plans[host].get("discover")]
     known = {host: plan for host, plan in plans.items() if host not in open_hosts}
-    later = f"How long {shown(open_hosts)} will take is said when the volumes there are discovered." if open_hosts else ""
+    later = f"The time for {shown(open_hosts)} is announced when the volumes there are discovered." if open_hosts else ""
     return " ".join(text for text in (known and duration_text(mode, known), later) if text)
 
 

@@ -44,7 +44,7 @@ class ActionModule(RemoteAction):
         wanting = [name for name in planned if answers[name].get("needs_privilege") and not answers[name]["error"]]
         errors = {name: answers[name]["error"] for name in planned if answers[name]["error"]}
         if not arguments.get("may_ask_for_privilege", True):
-            errors.update(dict.fromkeys(wanting, "the host asks for privilege that it has already, or must not get"))
+            errors.update(dict.fromkeys(wanting, "the host asks for a privilege that it already has or must not get"))
             wanting = []
         directory = RunDirectory.open(arguments["run_path"])
         for name, reason in errors.items():

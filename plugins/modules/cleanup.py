@@ -17,7 +17,7 @@ description:
   - Removes only directories that contain the mark of this collection. Anything that cannot be removed is returned in RV(left).
   - If O(run_id) is empty, cleans up after every run that has ended. Runs whose tables are still to be collected, and directories of a run
     that may be about to start, are kept and returned in RV(kept).
-  - A file system that does not answer does not concern the others.
+  - A file system that does not answer does not affect the others.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:

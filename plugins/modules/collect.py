@@ -15,10 +15,10 @@ short_description: Collect the tables of a run and judge the host
 description:
   - Reads the finished tables of a run that M(mqops.logdisk.start) started, of all its volumes.
   - The action plugin compares the tables, and the machine that answers, with the order that M(mqops.logdisk.start) recorded.
-    If the tables differ from the order, or if they come from another machine, the volume is an error and its tables are kept on the host.
+    If the tables differ from the order, or if they come from another machine, the volume gets the verdict error and its tables are kept on the host.
   - Otherwise the action plugin stores the tables in the run directory on the controller, judges the volume and writes its record.
     The tables themselves are not part of the task's result.
-  - A volume without tables does not concern the others. The module fails if no volume has tables that can be accepted.
+  - A volume without tables does not affect the others. The module fails if no volume has tables that can be accepted.
   - The tables are kept on the host until M(mqops.logdisk.cleanup) removes them.
 version_added: 1.0.0
 author: mqops contributors (@mqops)

@@ -26,7 +26,7 @@ options:
     required: true
   target:
     description:
-      - What each volume is asked to carry, C(sweep_target) of the role. It is checked and returned as it is.
+      - The load that each volume must carry, C(sweep_target) of the role. It is checked and returned unchanged.
     type: raw
   volumes:
     description: The value of C(workspace_volumes), a list or its text. If it is empty, the host has one volume.
@@ -42,7 +42,7 @@ options:
     type: dict
     default: {}
   run_path:
-    description: The run directory on the controller. Set it, and only then, if O(discovered) is what a host answered.
+    description: The run directory on the controller. Set it only if O(discovered) is what a host answered.
     type: path
     default: ""
   defaults:

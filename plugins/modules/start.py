@@ -19,7 +19,7 @@ description:
   - Returns at once. Use M(mqops.logdisk.status) to follow the run and M(mqops.logdisk.collect) to collect its tables.
   - Fails if another run uses the same state directory, and names that run. If a run with another state directory measures the same
     disk, the tester itself refuses to start. The testers of one run may share a disk.
-  - A volume whose tester cannot be started does not concern the others. The action plugin writes its record.
+  - A volume whose tester cannot be started does not affect the others. The action plugin writes its record.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:

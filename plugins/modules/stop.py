@@ -48,7 +48,7 @@ stopped:
   type: list
   elements: str
 stuck:
-  description: IDs of the runs of which a tester did not end in time, usually because a write hangs.
+  description: IDs of the runs with a tester that did not end in time, usually because a write hangs.
   returned: success
   type: list
   elements: str

@@ -15,7 +15,7 @@ short_description: Create the directories under test, one per volume and queue m
 description:
   - Runs a preflight of all volumes first, which does not write anything. If it finds a reason not to test a volume, that volume is refused.
   - Then creates a directory for the run on each other volume, which carries the mark of this collection, and in it one directory per queue manager.
-  - What is wrong with a volume is returned as its error and does not concern the other volumes. That includes a file system that does not answer.
+  - What is wrong with a volume is returned as its error and does not affect the other volumes. That includes a file system that does not answer.
   - The action plugin writes the record of a volume with an error. It fails if no volume is left to test.
   - In check mode only the preflight is run.
 version_added: 1.0.0

@@ -99,18 +99,18 @@ static const struct rule rules[] = {
      .only = ONLY_COMMIT, .help = "commit: message sizes, one step each (required)"},
     {"putsPerCommit", 0, KIND_INTEGER, FIELD(puts_per_commit), .initial = "1", .min = 1, .max = 10000, .example = "1",
      .argument = "N", .key = "option_puts_per_commit", .unit = "count", .only = ONLY_COMMIT,
-     .help = "commit: messages in each"},
+     .help = "commit: messages per commit"},
     {"thinkTime", 0, KIND_INTEGER, FIELD(think_us), .initial = "0", .max = 60000000, .range_unit = " microseconds",
      .example = "1000", .argument = "US", .key = "option_think_time_us", .unit = "us", .only = ONLY_COMMIT,
-     .help = "commit: of each application, after its commit"},
+     .help = "commit: pause of each application after a commit"},
     {"logBuffer", 0, KIND_SIZE, FIELD(log_buffer_bytes), .good = is_pages, .initial = "2M", .min = 4096, .max = 16777216,
      .allowed = "4K to 16M, a multiple of 4096", .example = "2M", .argument = "SIZE", .key = "option_log_buffer_bytes",
      .unit = "bytes", .only = ONLY_COMMIT, .help = "commit: the largest write, MQ's LogBufferPages x 4096"},
     {"tripleWrite", 0, KIND_FLAG, FIELD(triple_write), .key = "option_triple_write", .unit = "0/1", .only = ONLY_COMMIT,
-     .help = "commit: a write begins at the page that the one before left partial"},
+     .help = "commit: each write begins by rewriting the last page if it is partial"},
     {"remoteDelay", 0, KIND_INTEGER, FIELD(remote_delay_us), .initial = "0", .max = 1000000, .range_unit = " microseconds",
      .example = "500", .argument = "US", .key = "option_remote_delay_us", .unit = "us", .only = ONLY_COMMIT,
-     .help = "commit: from the end of a write to its remote acknowledgement"},
+     .help = "commit: time from the end of a write to its remote acknowledgement"},
     {"stream", 0, KIND_TEXTS, FIELD(streams), .allowed = "up to 16 of them, each KEY=VALUE,... as logdisk(1) says",
      .example = "name=db,pattern=random,size=8K,read=70%,workers=8", .argument = "KEY=VALUE,...",
      .help = "streams: one of them; may be repeated; logdisk(1) has the keys", .only = ONLY_STREAMS},
@@ -336,7 +336,7 @@ static bool check_commit(struct options *options) {
                         "--msgSize=2K,20K", options->applications.count == 0 ? "--apps" : "--msgSize");
     }
     if (options->load_points.count > 1) {
-        return complain(options, "--qm: a list is not allowed with --workload=commit, whose load points are those of --apps; "
+        return complain(options, "--qm: a list is not allowed with --workload=commit, whose load points come from --apps; "
                         "try --qm=%" PRIu64, options->queue_managers);
     }
     return options->log_buffer_bytes <= options->file_bytes ||
@@ -367,7 +367,7 @@ static bool refuse_foreign(struct options *options) {
     return options->workload == WORKLOAD_MQ_LOG || only[WORKLOAD_MQ_LOG] == NULL ||
            complain(options, "--%s is not for --workload=%s, whose %s; leave it out", only[WORKLOAD_MQ_LOG],
                     workload_names[options->workload],
-                    options->workload == WORKLOAD_COMMIT ? "writes arise from --apps and --msgSize"
+                    options->workload == WORKLOAD_COMMIT ? "writes result from --apps and --msgSize"
                                                          : "operations are those of --stream");
 }
 

@@ -37,7 +37,7 @@ static void print_list(const char *label, const char *names, const struct number
 
 static void print_commit_options(const struct options *options) {
     print_list("Message size", "(--msgSize)", &options->message_sizes);
-    print_list("Applications of each", "(--apps)", &options->applications);
+    print_list("Applications per QM", "(--apps)", &options->applications);
     print_option("Messages in a commit", "(--putsPerCommit)", "%" PRIu64, options->puts_per_commit);
     print_option("Think time", "(--thinkTime)", "%" PRIu64 " us", options->think_us);
     print_option("Log buffer", "(--logBuffer)", "%" PRIu64 " bytes", options->log_buffer_bytes);
@@ -199,7 +199,7 @@ void screen_commits(const struct result *all) {
     print_figure("Total commits of all applications", WIDE, "", all->latency->count, 0);
     print_figure("Commits/sec", WIDE, "", (uint64_t)(all->operations_per_s + 0.5), 0);
     print_figure("Messages/sec", WIDE, "", (uint64_t)(all->messages_per_s + 0.5), 0);
-    print_figure("Bytes of messages/sec", WIDE, "", (uint64_t)(all->bytes_per_s + 0.5), 0);
+    print_figure("Message bytes/sec", WIDE, "", (uint64_t)(all->bytes_per_s + 0.5), 0);
     console_print("Commits, as the applications see them:\n");
     print_latency(all);
     console_print("\n");
@@ -215,7 +215,7 @@ void screen_log_of_commits(const struct result *all) {
     print_figure("Min size (bytes)", NARROW, "", some ? all->sizes->min_ns : 0, 0);
     print_figure("Avg size (bytes)", NARROW, "", some ? (uint64_t)(distribution_mean_ns(all->sizes) + 0.5) : 0, 0);
     print_latency(all);
-    console_print("%-*s : %15.3f\n", NARROW, "Share of time the logger works", all->utilisation_share);
+    console_print("%-*s : %15.3f\n", NARROW, "Logger busy (share of time)", all->utilisation_share);
     console_print("%-*s : %15.3f\n\n", NARROW, "Passes over the test files", all->ring_passes);
     console_flush();
 }

@@ -48,13 +48,13 @@ class Headroom:
     def text(self) -> str:
         """What is carried and asked, and where that comes from, as a clause."""
         origin = "measured by the commit workload" if self.measured else "; ".join(("an estimate", *(TEXTS[key] for key in self.reservations)))
-        return f"{_units.format_number(self.carried_per_s)} messages/s carried, {self.target.text} asked ({origin})"
+        return f"{_units.format_number(self.carried_per_s)} messages/s carried, {self.target.text} required ({origin})"
 
 
 def headroom(basis: Basis | None, target: Target | None) -> Headroom:
     """Return the headroom of a volume. Raises NoHeadroom."""
     if target is None:
-        raise NoHeadroom("sweep_target does not say what the volume is asked to carry")
+        raise NoHeadroom("sweep_target does not say what the volume must carry")
     measured: Measured | None = basis.measured.get((target.message_bytes, target.clients)) if basis else None
     if basis is None or (basis.line is None and measured is None):
         raise NoHeadroom(f"there is no estimate: {basis.no_line if basis else 'nothing wrote to a log'}")

@@ -45,15 +45,15 @@ def fit_line(points: Sequence[tuple[float, float]]) -> Line:
     """Return the line through mean latencies, given as (size in bytes, mean in ns), that has the least relative error. Raises NoLine."""
     sizes = {size for size, mean in points}
     if len(sizes) < _FEWEST_SIZES:
-        raise NoLine(f"it takes the means of at least {_FEWEST_SIZES} sizes of write, and there are {len(sizes)}")
+        raise NoLine(f"a line needs the means of at least {_FEWEST_SIZES} write sizes, and there are {len(sizes)}")
     # Each point is divided by its mean, so that 10 % of a small write counts as much as 10 % of a large one.
     a, b, c, d, e = (math.fsum(term(size, mean) for size, mean in points) for term in _TERMS)
     determinant = a * c - b * b
     if determinant <= 1e-12 * a * c:
-        raise NoLine("the sizes of write are too alike")
+        raise NoLine("the write sizes are too close to each other")
     base, slope = (d * c - b * e) / determinant, (a * e - b * d) / determinant
     if base <= 0:
-        raise NoLine("by the line, a write of no bytes would take no time")
+        raise NoLine("the line's cost per write (L0) is not positive")
     if slope <= 0:
         raise NoLine("the latency does not grow with the size of the write")
     residuals = [(base + slope * size) / mean - 1 for size, mean in points]

@@ -171,16 +171,16 @@ def _about(volume: Mapping[str, Any], group: Sequence[Log], block_sizes_bytes: S
         f"files {fit} into {_units.format_size(log.free_bytes)} of free space"
     )
     for log in group:
-        assumed = f" (assumed, as the product's default: {', '.join(log.assumed)})" if log.assumed else ""
+        assumed = f" (assumed to be MQ's defaults: {', '.join(log.assumed)})" if log.assumed else ""
         yield (
             f"{log.queue_manager} logs to {log.directory}: {log.primary_files} primary files of {_units.format_size(log.file_pages * PAGE_BYTES)}, "
             f"a log buffer of {_units.format_size(log.buffer_bytes)}{assumed}"
         )
     if len({(log.file_pages, log.primary_files, log.buffer_bytes) for log in group}) > 1:
-        yield "these logs differ: the test has the largest of each figure"
+        yield "these logs differ: the test uses the largest value of each setting"
     left_out = [size for size in block_sizes_bytes if size > _largest_write_bytes(group)]
     if left_out:
-        yield f"no log write here is as large as {_units.format_size(min(left_out))}: block sizes from there on are left out"
+        yield f"no log write here is as large as {_units.format_size(min(left_out))}: block sizes from that one on are left out"
 
 
 def as_yaml(host: str, plan: Discovered) -> str:
@@ -298,4 +298,4 @@ def _number(value: Any, least: int, most: int) -> int:
 
 
 def _unusable(value: Any) -> DiscoveryError:
-    return DiscoveryError(f"what was discovered on this host cannot be used: {repr(value)[:60]} is not what it should be")
+    return DiscoveryError(f"what was discovered on this host cannot be used: {repr(value)[:60]} is not a valid value there")

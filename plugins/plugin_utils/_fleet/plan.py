@@ -133,7 +133,7 @@ def _steps_of_commits(values: dict[str, Any], queue_managers: int) -> tuple[list
     values["qm"] = [queue_managers]
     for option in tester_options.OPTIONS:
         if not option.belongs_to(COMMITS) and option.kind != "sizes" and values.get(option.name):
-            raise OptionError(f"{option.variable} is not for sweep_workload {COMMITS}: leave it out")
+            raise OptionError(f"{option.variable} does not apply to sweep_workload {COMMITS}: leave it out")
     sizes = _named("sweep_message_sizes", values.get("msgSize") or [], "message size, such as 2K")
     load_points = _named("sweep_apps", values.get("apps") or [], "number of applications, such as 60")
     if values["logBuffer"] > values["fileSize"]:

@@ -40,7 +40,7 @@ def _of_commits(profile: Profile) -> list[str]:
 def foresee_without_target(profile: Profile) -> list[str]:
     """Return sentences on the limits that cannot be judged on a host without a target."""
     limits = [limit.text for limit in profile.limits if limit.metric.scope == TARGET]
-    return [f"{text} cannot be judged, because sweep_target does not say what the volume is asked to carry" for text in limits]
+    return [f"{text} cannot be judged, because sweep_target does not say what the volume must carry" for text in limits]
 
 
 def _cannot_certify(profile: Profile, plan: Mapping[str, Any]) -> list[str]:

@@ -323,7 +323,7 @@ def clock_notes(facts: Mapping[str, Any]) -> list[str]:
 def sharing_notes(facts: Mapping[str, Any]) -> list[str]:
     """Return a sentence if other volumes of the host were measured on the same disk at the same time."""
     others = ", ".join(str(facts.get(kinds.DISK_SHARED_WITH) or "").split())
-    return [f"Other volumes of this host were measured on the same disk at the same time, and each took a part of what it can do: {others}"] if others else []
+    return [f"Other volumes of this host were measured on the same disk at the same time and used a part of its performance: {others}"] if others else []
 
 
 def collection_version() -> str:

@@ -233,7 +233,7 @@ def _reason(limit: Limit, row: Row, name: str, case: Case, comparison: Compariso
     if case.confidence is None or row["worker"] is None:
         return figure
     if limit.stream == COMMITS:
-        return figure if limit.hard else f"{figure}, as it stands: there is no confidence for commits, of which many end with one write"
+        return figure if limit.hard else f"{figure}, as it stands: many commits end with the same write, so there is no confidence bound for them"
     if row["worker"] != ALL_WORKERS:
         return figure if limit.hard or limit.metric.method == AS_IT_STANDS else f"{figure}, without confidence"
     if comparison.outcome == PASS and limit.metric.name in _OF_SECONDS:

@@ -234,9 +234,9 @@ def _read_limit(data: Any, where: str) -> Limit:
         raise ProfileError(f"{where}.severity must be {FAIL} if hard is true.")
     given = [key for key in _ROW_KEYS if key in data]
     if metric.scope in ONCE and given:
-        raise ProfileError(f"{where}.{given[0]} has no place here: {metric.name} is judged once for the whole run.")
+        raise ProfileError(f"{where}.{given[0]} is not allowed here: {metric.name} is judged once for the whole run.")
     if "block_size" in data and ("message_size" in data or data.get("stream") == COMMITS):
-        raise ProfileError(f"{where}.block_size has no place here: the steps of a run with commits have message sizes; use message_size.")
+        raise ProfileError(f"{where}.block_size is not allowed here: the steps of a commit run have message sizes; use message_size.")
     return Limit(
         metric=metric,
         bound=bound,

@@ -99,17 +99,17 @@ OTHERS = {
     "too_few": Advice("too few writes", "Measure longer: leave sweep_duration at 0, so that the profile decides.", ()),
     "nothing": Advice(
         "nothing was measured that the limit judges",
-        "Add what the limit judges to sweep_block_sizes and sweep_queue_managers, or to sweep_message_sizes and sweep_apps of a run of commits. Such a run "
+        "Add what the limit judges to sweep_block_sizes and sweep_queue_managers, or in a commit run to sweep_message_sizes and sweep_apps. A commit run "
         "needs a profile of its own, because it has no block sizes.",
         (),
     ),
     "headroom": Advice(
         "the volume carries too little",
-        "Ask for storage with a lower latency, or with more bandwidth if the messages are large. More clients that commit at the same time share writes.",
+        "Ask for storage with a lower latency, or with more bandwidth if the messages are large. If more clients commit at the same time, they share writes.",
         (STORAGE, MQ),
     ),
     "no_headroom": Advice(
-        "what the volume carries cannot be told",
+        "what the volume carries is not known",
         "Set sweep_target, and sweep block sizes from 4 KiB up to the log buffer. docs/estimates.md says where estimates hold.",
         (),
     ),

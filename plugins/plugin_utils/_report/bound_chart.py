@@ -44,7 +44,7 @@ def _ratios(limit: Mapping[str, Any]) -> tuple[float, float | None, str] | None:
     used = used_share(limit, worst.get("value"))
     if not used:
         return None
-    return used, used_share(limit, worst.get("value_bound")), "what is asked for is {} the figure" if limit["bound"] == "min" else "figure {} the limit"
+    return used, used_share(limit, worst.get("value_bound")), "what is required is {} the figure" if limit["bound"] == "min" else "figure {} the limit"
 
 
 def _place(ratio: float) -> float:

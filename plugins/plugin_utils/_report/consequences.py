@@ -127,8 +127,8 @@ def _of_headroom(excess: Excess) -> str:
     least = min(excess.values)
     on = "The volume" if len(excess.rows) == 1 else "On the worst of these hosts, the volume"
     if least < 0:
-        return f"{on} carries {_units.format_ratio(-least)} less than it is asked to: at that rate, messages arrive faster than they can be committed."
-    return f"{on} carries only {_units.format_ratio(least)} more than it is asked to: in a peak beyond that, messages arrive faster than they can be committed."
+        return f"{on} carries {_units.format_ratio(-least)} less than required: at that rate, messages arrive faster than they can be committed."
+    return f"{on} carries only {_units.format_ratio(least)} more than required: in a peak beyond that, messages arrive faster than they can be committed."
 
 
 def _least(excess: Excess) -> tuple[str, float, str]:

@@ -53,11 +53,11 @@ class EstimateSection:
             return []
         wait = _units.format_duration(found.wait_ns) if found.wait_ns is not None else "the log cannot keep up"
         return [
-            ("Asked", found.target.text),
+            ("Required", found.target.text),
             (f"Carried ({'measured' if found.measured else 'estimate'})", f"{_units.format_number(found.carried_per_s)} messages/s"),
             ("Margin", _units.format_ratio(found.margin)),
-            ("Mean wait of a commit at the asked rate (estimate)", wait if self._basis.line else "not known"),
-            *(("Against the estimate", TEXTS[key]) for key in found.reservations),
+            ("Mean wait of a commit at the required rate (estimate)", wait if self._basis.line else "not known"),
+            *(("Reservation", TEXTS[key]) for key in found.reservations),
         ]
 
     @property
@@ -127,8 +127,8 @@ class EstimateSection:
         found = self._shown.round_trips
         against = "".join(f"; {TEXTS[key]}" for key in self._shown.reservations)
         return (
-            f"{_units.format_count(self._shown.round_trip_clients)} clients that each wait for a reply, both messages of {self.distance_message}, reach about "
-            f"{_units.format_number(found.round_trips_per_s)} round trips/s with log writes of {_units.format_size(found.write_bytes)}; in such "
+            f"{_units.format_count(self._shown.round_trip_clients)} clients, each with one request and one reply of {self.distance_message} at a time, reach "
+            f"about {_units.format_number(found.round_trips_per_s)} round trips/s with log writes of {_units.format_size(found.write_bytes)}; in such "
             f"writes the log takes at most {_units.format_rate(found.peak_log_bytes_per_s)}{against}."
         )
 

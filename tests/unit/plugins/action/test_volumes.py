@@ -139,7 +139,7 @@ def test_a_host_that_may_not_ask_for_privilege_does_not_get_it(directory):
     answers = {"a": found("a"), "b": found("b", needs_privilege=True), "c": found("c")}
     layout = created(directory, answers, may_ask_for_privilege=False)
     assert (layout["wanting"], layout["needs_privilege"], [volume["name"] for volume in layout["volumes"]]) == ([], False, ["a", "c"])
-    assert reasons(directory) == {"b": "workspace: the host asks for privilege that it has already, or must not get"}
+    assert reasons(directory) == {"b": "workspace: the host asks for a privilege that it already has or must not get"}
 
 
 def test_a_second_call_that_fails_costs_only_the_volumes_that_it_is_for(directory):

@@ -76,7 +76,7 @@ def test_each_file_system_with_logs_is_a_volume():
         "/var/mqm/log (xfs on /dev/sdb1, 10 GiB): 640 MiB of test files fit into 9 GiB of free space",
         "QM1 logs to /var/mqm/log/QM1: 3 primary files of 16 MiB, a log buffer of 2 MiB",
         "QM3 logs to /var/mqm/log/QM3: 20 primary files of 4 MiB, a log buffer of 2 MiB",
-        "these logs differ: the test has the largest of each figure",
+        "these logs differ: the test uses the largest value of each setting",
     ]
 
 
@@ -105,7 +105,7 @@ def test_what_is_assumed_and_what_does_not_fit_is_said():
     item["filesystem"]["filesystem_free_bytes"] = 1 << 20
     first, second = plan(item).about["var-mqm-log"]
     assert first.endswith("48 MiB of test files DO NOT FIT into 1 MiB of free space")
-    assert second.endswith("(assumed, as the product's default: LogFilePages, LogBufferPages)")
+    assert second.endswith("(assumed to be MQ's defaults: LogFilePages, LogBufferPages)")
 
 
 @pytest.mark.parametrize(

@@ -167,8 +167,8 @@ def test_a_plan_of_commits():
         ({"workload": "pblio"}, "sweep_workload must be mq-log or commit, not pblio"),
         ({"apps": []}, "sweep_apps is empty: name at least one number of applications"),
         ({"message_sizes": ["2K", 2048]}, "sweep_message_sizes names 2048 more than once"),
-        ({"rate": 5}, "sweep_rate is not for sweep_workload commit: leave it out"),
-        ({"verify": True}, "sweep_verify is not for sweep_workload commit"),
+        ({"rate": 5}, "sweep_rate does not apply to sweep_workload commit: leave it out"),
+        ({"verify": True}, "sweep_verify does not apply to sweep_workload commit"),
         ({"file_size": "1M"}, "sweep_log_buffer: a write of 2097152 bytes does not fit"),
     ],
 )

@@ -56,7 +56,7 @@ def test_a_limit_at_a_number_of_applications():
 def test_commits_are_judged_as_they_stand_and_say_so():
     (judgement,) = [row for row in judge(commits(over=[]), {**P99, "load_point": 60})["judgements"] if row["metric"] == "latency_p99"]
     assert judgement["method"] == "as it stands" and "confidence" not in judgement
-    assert judgement["reason"].endswith(", as it stands: there is no confidence for commits, of which many end with one write")
+    assert judgement["reason"].endswith(", as it stands: many commits end with the same write, so there is no confidence bound for them")
 
 
 def test_several_queue_managers_are_named():

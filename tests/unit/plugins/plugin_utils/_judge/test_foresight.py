@@ -83,7 +83,7 @@ def test_the_duration_of_a_shipped_profile_decides_its_limits(name):
 
 def test_a_limit_that_needs_a_target_is_named():
     profile = load_profile({"name": "mine", "limits": [P99, {"metric": "headroom_margin", "min": "20 %"}]})
-    assert foresee_without_target(profile) == ["headroom_margin >= 20 % cannot be judged, because sweep_target does not say what the volume is asked to carry"]
+    assert foresee_without_target(profile) == ["headroom_margin >= 20 % cannot be judged, because sweep_target does not say what the volume must carry"]
     assert foresee_without_target(load_profile({"name": "mine", "limits": [P99]})) == []
 
 

@@ -39,18 +39,18 @@ def test_an_estimate_decides_and_says_so(messages_per_s, verdict, figure):
     judgement = judged(target(messages_per_s))
     assert judgement["verdict"] == verdict
     assert judgement["reason"].startswith(f"headroom_margin {figure} in this run: 108,000 messages/s carried, ")
-    assert judgement["reason"].endswith("messages/s of 2 KiB from 60 clients asked (an estimate)")
+    assert judgement["reason"].endswith("messages/s of 2 KiB from 60 clients required (an estimate)")
     assert judgement["value"] == pytest.approx(108_100 / messages_per_s - 1, abs=0.002 * 108_100 / messages_per_s)
 
 
 @pytest.mark.parametrize(
     ("facts", "rows", "why"),
     [
-        ({}, SAN, "has no figure in this run: sweep_target does not say what the volume is asked to carry"),
+        ({}, SAN, "has no figure in this run: sweep_target does not say what the volume must carry"),
         (
             target(5000),
             fabricate.sweep_rows(block_sizes=(4096, 8192)),
-            "has no figure in this run: there is no estimate: it takes the means of at least 3 sizes",
+            "has no figure in this run: there is no estimate: a line needs the means of at least 3 write sizes",
         ),
         (target(1, 1 << 20, 100), SAN, "(an estimate; the log's writes are larger than the largest that were measured)"),
         (target(1, 100, 1), fabricate.sweep_rows(block_sizes=(65536, 262144, 1 << 20)), "smaller than the smallest"),
@@ -71,7 +71,7 @@ def test_a_measurement_takes_the_place_of_the_estimate():
     rates = {(2048, 60): (6500, 8192, 200_000, 9e6), (2048, 1): (4000, 4096, 250_000, 250_000), (20480, 60): (6000, 65536, 260_000, 1e7)}
     judgement = judged(target(5000), fabricate.commit_rows(rates), **fabricate.COMMIT_RUN)
     assert (judgement["verdict"], judgement["value"]) == ("pass", pytest.approx(0.3))
-    assert "6,500 messages/s carried, 5,000 messages/s of 2 KiB from 60 clients asked (measured by the commit workload)" in judgement["reason"]
+    assert "6,500 messages/s carried, 5,000 messages/s of 2 KiB from 60 clients required (measured by the commit workload)" in judgement["reason"]
 
 
 def test_a_waiver_excuses_a_margin_that_is_too_small():
@@ -80,5 +80,5 @@ def test_a_waiver_excuses_a_margin_that_is_too_small():
 
 
 def test_a_limit_on_the_margin_has_no_rows():
-    with pytest.raises(ProfileError, match=r"block_size has no place here: headroom_margin is judged once"):
+    with pytest.raises(ProfileError, match=r"block_size is not allowed here: headroom_margin is judged once"):
         load_profile({"name": "mine", "limits": [{**LIMIT, "block_size": "4K"}]})

@@ -240,10 +240,10 @@ def test_the_first_pass_is_compared_with_later_ones(tmp_path):
         ({"value": 1e6}, "figure 0.5 times the limit", 43),
         ({"value": 2e6, "value_bound": 4e6}, "figure 1 times the limit, with confidence at most 2 times", 60),
         ({"value": 1e12}, "figure 500,000 times the limit", 116),
-        ({"unit": "margin", "bound": "min", "limit_value": 0.2, "value": -0.4}, "what is asked for is 2 times the figure", 77),
+        ({"unit": "margin", "bound": "min", "limit_value": 0.2, "value": -0.4}, "what is required is 2 times the figure", 77),
         (
             {"metric": "bytes_per_s", "bound": "min", "value": 1e6, "value_bound": 5e5},
-            "what is asked for is 2 times the figure, with confidence at most 4 times",
+            "what is required is 2 times the figure, with confidence at most 4 times",
             77,
         ),
         (

@@ -57,7 +57,7 @@ def test_a_sweep_has_its_line_charts_and_tables(tmp_path):
     assert shown.reservations == [("a", "the log's writes are larger than the largest that were measured")]
     assert [cell["marks"] for cell in dict(shown.sizes)["1 MiB"]] == ["", "a", "a", "a"]
     assert shown.round_trips.startswith(
-        "60 clients that each wait for a reply, both messages of 2 KiB, reach about 37,700 round trips/s with log writes of 64 KiB"
+        "60 clients, each with one request and one reply of 2 KiB at a time, reach about 37,700 round trips/s with log writes of 64 KiB"
     )
     assert (len(shown.charts), shown.contradictions) == (2, [])
 
@@ -87,7 +87,7 @@ def test_measured_commits_stand_beside_their_estimates(tmp_path):
 @pytest.mark.parametrize(
     ("rows", "why"),
     [
-        (fabricate.sweep_rows(block_sizes=(4096, 8192)), "at least 3 sizes of write, and there are 2"),
+        (fabricate.sweep_rows(block_sizes=(4096, 8192)), "at least 3 write sizes, and there are 2"),
         (fabricate.sweep_rows(latency_ns=3_000_000, bandwidth=-1e9), "does not grow"),
     ],
     ids=["two sizes", "falls"],

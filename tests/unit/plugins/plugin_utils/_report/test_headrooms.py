@@ -29,7 +29,7 @@ def run(base, asked, rows=SAN):
 def test_every_format_has_the_margin_of_a_volume(tmp_path):
     directory = run(tmp_path, {"db07": 5000.0})
     render(directory)
-    line = "db07: margin 2,060 %, 108,000 messages/s carried, 5,000 messages/s of 2 KiB from 60 clients asked (an estimate)"
+    line = "db07: margin 2,060 %, 108,000 messages/s carried, 5,000 messages/s of 2 KiB from 60 clients required (an estimate)"
     assert f"  headroom {line}\n" in content(directory, "summary.txt")
     assert f"- {line}\n" in content(directory, "report.md")
     page = content(directory, "index.html")
@@ -54,15 +54,16 @@ def test_the_smallest_margins_come_first_and_the_rest_is_counted(tmp_path):
 def test_an_unknown_margin_says_why(tmp_path):
     directory = run(tmp_path, {"db07": 5000.0}, fabricate.sweep_rows(block_sizes=(4096, 8192)))
     render(directory)
-    assert "headroom db07: margin not known, because there is no estimate: it takes the means of at least 3 sizes" in content(directory, "summary.txt")
-    assert "What the volume carries beside its target is not known" in content(directory, "index.html")
+    summary = content(directory, "summary.txt")
+    assert "headroom db07: margin not known, because there is no estimate: a line needs the means of at least 3 write sizes" in summary
+    assert "The margin over the target is not known" in content(directory, "index.html")
 
 
 @pytest.mark.parametrize(
     ("rate", "rows", "statement", "consequence", "next_step"),
     [
-        (150_000.0, SAN, "headroom_margin >= 20 % broken; worst -27.9 %", "carries 27.9 % less than it is asked to", "a lower latency"),
-        (95_000.0, SAN, "headroom_margin >= 20 % broken; worst 13.8 %", "carries only 13.8 % more than it is asked to", "a lower latency"),
+        (150_000.0, SAN, "headroom_margin >= 20 % broken; worst -27.9 %", "carries 27.9 % less than required", "a lower latency"),
+        (95_000.0, SAN, "headroom_margin >= 20 % broken; worst 13.8 %", "carries only 13.8 % more than required", "a lower latency"),
         (None, SAN, "headroom_margin >= 20 % cannot be judged; sweep_target does not say", "Nothing is proven", "Set sweep_target"),
         (5000.0, fabricate.sweep_rows(block_sizes=(4096, 8192)), "cannot be judged; there is no estimate", "Nothing is proven", "sweep block sizes"),
         (1000.0, fabricate.sweep_rows(block_sizes=(4096, 8192, 16384)), "(an estimate; the log's writes are larger", "Nothing is proven", "sweep block sizes"),
