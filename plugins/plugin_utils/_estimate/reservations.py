@@ -24,7 +24,7 @@ TEXTS = MappingProxyType(
         SMALLER: "the log's writes are smaller than the smallest that were measured",
         LARGER: "the log's writes are larger than the largest that were measured",
         FAST: "a write takes less than 100 us, so the processor decides, and a queue manager carries less than estimated",
-        LOOSE_LINE: f"a measured mean differs from the line by more than {LOOSE:.0%}",
+        LOOSE_LINE: f"a measured mean differs from the line by more than {100 * LOOSE:.0f} %",
     }
 )
 """Reservations by key, as clauses."""
