@@ -338,7 +338,8 @@ static void report_operation(struct run *run, struct stream_step *stream, enum o
     if (described) {
         report_responses(run, &all);
     }
-    if (all.operations_not_started > 0) {
+    // At any instant an operation of each worker may be due that is about to start.
+    if (all.operations_not_started > (described ? stream->workers : 0)) {
         run_warn(run, "step %" PRIu32 ": %" PRIu64 " %ss were due by %s%s and not started when the measured time "
                  "ended; the response figures include how long they had waited by then", all.key.step,
                  all.operations_not_started, all.key.operation, described ? "stream " : "--rate", described ? all.key.stream : "");
