@@ -159,7 +159,7 @@ def _marks(shown: ShownEstimates) -> dict[str, str]:
 def _measured(estimate: Estimate) -> str:
     if estimate.measured is None:
         return ""
-    return f"measured {_units.format_number(estimate.measured.commits_per_s)}/s ({100 * estimate.difference:+.0f} %)"
+    return f"measured {_units.format_number(estimate.measured.commits_per_s)}/s ({round(100 * estimate.difference):+} %)"
 
 
 def _with_error(value: float, error: float, write: Callable[[float], str]) -> str:

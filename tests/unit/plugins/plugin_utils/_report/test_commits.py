@@ -71,4 +71,5 @@ def test_nothing_calls_commits_writes_or_messages_blocks(rendered):
     page = runs.content(rendered("commits"), "index.html")
     assert re.search(r'title="fail: Commits [0-9,]+, Commits/s ', page) and "the share of operations that took longer" in page
     assert page.count("every row of the log&#39;s writes") == 4
+    assert "measured 950/s (+0 %)" in page
     assert "lock size" not in page and "every row<" not in page and "Writes" not in page
