@@ -391,17 +391,33 @@ static void write_trace(struct run *run) {
     }
 }
 
+// What a worker moved on the file system of which the disk is sampled: that of the first directory. The directories of one
+// place are taken to have equal parts of it.
+static uint64_t on_sampled_device(const struct run *run, const struct worker *worker, uint64_t bytes) {
+    const struct place *places = run->workload.places, *first = &places[worker->place - 1];
+    uint32_t directories = 0, sampled = 0;
+    for (const struct place *at = first; at < places + run->workload.places_count; at++) {
+        if (at > first && (first->name[0] == '\0' || strcmp(at->name, first->name) != 0)) {
+            break;
+        }
+        directories++;
+        sampled += at->device == places[0].device;
+    }
+    return bytes / directories * sampled;
+}
+
 // Adds what the workers know of their own share in the disturbance. Returns when the last one ended.
 static uint64_t add_workers(struct run *run) {
     struct disturbance *disturbance = &run->disturbance;
-    const struct place *places = run->workload.places;
     const struct step_plan *plan = &run->workers.plan;
     uint64_t end_ns = plan->timeline.start_ns, waits = 0;
     for (uint32_t i = 0; i < run->workers.active_count; i++) {
         const struct worker *worker = run->workers.active[i];
-        uint64_t bytes = worker_sizes_vary(worker) ? worker->moved_bytes : worker->operations * worker->pattern.block_bytes;
-        disturbance->own_bytes += bytes;
-        disturbance->own_device_bytes += places[worker->place - 1].device == places[0].device ? bytes : 0;
+        uint64_t written_bytes = worker_sizes_vary(worker) ? worker->moved_bytes[OPERATION_WRITE]
+                                                           : worker->operations * worker->pattern.block_bytes;
+        disturbance->own_bytes += written_bytes;
+        disturbance->own_device_bytes += on_sampled_device(run, worker, written_bytes);
+        disturbance->own_device_read_bytes += on_sampled_device(run, worker, worker->moved_bytes[OPERATION_READ]);
         disturbance->threads_known = disturbance->threads_known && worker->thread_figures.known;
         disturbance->run_queue_wait_ns += worker->thread_figures.run_queue_wait_ns;
         disturbance->involuntary_switches += worker->thread_figures.involuntary_switches;

@@ -76,7 +76,8 @@ double disturbance_time_share(const struct disturbance *disturbance, enum counte
 
 double disturbance_foreign_bytes(const struct disturbance *disturbance) {
     double written = disturbance_sum(disturbance, COUNTER_DEVICE_WRITTEN) - (double)disturbance->own_device_bytes;
-    return disturbance_sum(disturbance, COUNTER_DEVICE_READ) + (written < 0 ? 0 : written);
+    double read = disturbance_sum(disturbance, COUNTER_DEVICE_READ) - (double)disturbance->own_device_read_bytes;
+    return (read < 0 ? 0 : read) + (written < 0 ? 0 : written);
 }
 
 struct thread_figures thread_figures_now(void) {

@@ -29,7 +29,7 @@ static void record_write(struct worker *worker, uint64_t start_ns, uint64_t end_
     record(worker, figures, start_ns, end_ns);
     record_flush_and_response(worker, figures, flush_ns, 0);
     figures->slot.bytes += bytes;
-    worker->moved_bytes += bytes;
+    worker->moved_bytes[OPERATION_WRITE] += bytes;
     if (worker->cut.index > 0) {
         distribution_add(figures->sizes, bytes, worker->operations - worker->warmup_operations);
         worker->record_bytes += worker->commits->taken_bytes;

@@ -113,7 +113,7 @@ struct worker {
     uint64_t operations;                // of the step, warm-up included
     uint64_t warmup_operations;
     uint64_t commits_done, warmup_commits;      // the same of its applications' commits
-    uint64_t moved_bytes;               // if sizes vary: warm-up included
+    uint64_t moved_bytes[OPERATIONS];   // if sizes vary: warm-up included
     uint32_t size_index;                // of a stream of --stream: of the operation in flight, or the last
     uint64_t size_counts[STREAM_SIZES_MAX];     // of such a stream: measured operations by size
     uint64_t due_ns, first_due_ns;      // of such a stream: when the operation in flight, or the next, may start; and the first

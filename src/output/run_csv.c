@@ -249,7 +249,8 @@ static void put_threads(struct csv *csv, const struct disturbance *disturbance) 
 
 static void put_disturbance(struct csv *csv, const struct run *run) {
     const struct disturbance *disturbance = &run->disturbance;
-    double foreign = disturbance_foreign_bytes(disturbance), all = foreign + (double)disturbance->own_device_bytes;
+    double foreign = disturbance_foreign_bytes(disturbance);
+    double all = foreign + (double)(disturbance->own_device_bytes + disturbance->own_device_read_bytes);
     csv_real(csv, "cpu_steal_share", "ratio", disturbance_share(disturbance, COUNTER_CPU_STEAL, COUNTER_CPU_TOTAL), 6);
     csv_real(csv, "cpu_idle_share", "ratio", disturbance_share(disturbance, COUNTER_CPU_IDLE, COUNTER_CPU_TOTAL), 6);
     csv_real(csv, "psi_cpu_some_share", "ratio", disturbance_time_share(disturbance, COUNTER_PSI_CPU), 6);

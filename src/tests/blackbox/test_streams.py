@@ -163,6 +163,17 @@ def open_streams_are_charged_for_what_they_could_not_start(place):
 
 
 @root_test
+def own_reads_are_not_foreign(place):
+    stream = "--stream=name=db,place=data,pattern=random,size=64K,read=100%,pause=1000"
+    with mounted(place) as point:
+        for folder in ("/a", "/b"):
+            os.mkdir(point + folder)
+        run = place.logdisk(stream, "--place=name=data,dir={0}/a+{0}/b".format(point), "--duration=1", "--fileSize=1M").run()
+    equal(run["own_written_bytes"], "0", "a stream that only reads")
+    assert int(run["device_read_bytes"]) > 10000000 and float(run["foreign_io_share"]) < 0.1, (run["device_read_bytes"], run["foreign_io_share"])
+
+
+@root_test
 def streams_of_a_disk_that_hangs_end_at_the_deadline(place):
     """Of each stream the operation in flight counts with its age, and what was due meanwhile is charged."""
     slow = "--stream=name=slow,pattern=random,size=4K,workers=2,pause=10000"
