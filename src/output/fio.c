@@ -68,20 +68,28 @@ static void print_sizes(FILE *out, const struct stream_terms *terms) {
     (void)fprintf(out, "\n");
 }
 
+// fio takes whole operations per second, and 0 for no limit at all.
+static double rate_of(double per_s) {
+    return per_s > 0 && per_s < 1 ? 1 : per_s;
+}
+
+// One job with a rate has all of it and a queue, which is nearest to workers that take the next operation from one plan.
 static void print_arrivals(FILE *out, const struct stream *stream, uint64_t load, uint32_t workers) {
     const struct stream_terms *terms = &stream->terms;
     if (terms->process == ARRIVAL_CLOSED) {
+        (void)fprintf(out, "numjobs=%" PRIu32 "\n", workers);
         if (stream->arrival.pause_ns > 0) {
             (void)fprintf(out, "thinktime=%" PRIu64 "\n", stream->arrival.pause_ns / 1000);
         }
         return;
     }
-    double rate = (double)stream_rate_micro_per_s(stream, load) / 1e6 / workers;
+    double rate = (double)stream_rate_micro_per_s(stream, load) / 1e6;
     double reads = (double)stream->read_ppm / SHARE_PPM;
-    (void)fprintf(out, "rate_iops=%.0f,%.0f\n", rate * reads, rate * (1 - reads));
+    (void)fprintf(out, "ioengine=libaio\niodepth=%" PRIu32 "\nrate_iops=%.0f,%.0f\n", workers, rate_of(rate * reads),
+                  rate_of(rate * (1 - reads)));
     (void)fprintf(out, "%s", terms->process == ARRIVAL_EXPONENTIAL ? "rate_process=poisson\n" : "");
-    (void)fprintf(out, "; fio has whole operations per second of each job; here all workers take the next of %.3f per\n"
-                       "; second, and response times count from when an operation was due\n", rate * workers);
+    (void)fprintf(out, "; fio has whole operations per second, here they are %.3f, and response times count from when an\n"
+                       "; operation was due; with direct=0, fio's queue has one operation at a time\n", rate);
 }
 
 static void print_pattern(FILE *out, const struct stream *stream) {
@@ -99,7 +107,7 @@ static void print_pattern(FILE *out, const struct stream *stream) {
 
 static void print_described(FILE *out, const struct workload *workload, const struct stream *stream) {
     uint32_t workers = stream_workers(stream, load_of(workload));
-    (void)fprintf(out, "\n[%s]\nnumjobs=%" PRIu32 "\n", stream->name, workers);
+    (void)fprintf(out, "\n[%s]\nnew_group=1\n", stream->name);
     print_operations(out, stream);
     print_sizes(out, &stream->terms);
     print_way(out, stream, &workload->places[stream->first_place]);

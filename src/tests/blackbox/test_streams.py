@@ -253,6 +253,10 @@ def nearest_job_of_fio(place):
         "rate_process=poisson",
         place.dir + "/b/mqldt_testfile.data.0000",
     )
+    equal(result.out.count("new_group=1"), 3, "fio reports each stream on its own")
+    # 0 would be no limit.
+    slow = place.logdisk("--stream=name=slow,pattern=random,size=4K,read=30%,arrival=even,rate=0.9,workers=32", "--showFio")
+    contains(slow.out, "iodepth=32", "rate_iops=1,1")
     log = place.logdisk("--bsize=16K", "--qm=2", "--showFio")
     contains(log.out, "[log2]", "bs=16384", "sync=dsync", "direct=1", place.dir + "2/mqldt_testfile.0002")
 
