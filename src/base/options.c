@@ -145,7 +145,7 @@ static const struct rule rules[] = {
     {"trace", 0, KIND_TEXT, FIELD(trace_file), .allowed = "a file name", .example = "./trace.csv", .argument = "FILE",
      .help = "streams: write each operation to a new CSV file, after each step", .only = ONLY_STREAMS},
     {"traceOperations", 0, KIND_INTEGER, FIELD(trace_operations), .initial = "1000000", .min = 1, .max = 100000000,
-     .example = "1000000", .argument = "N", .help = "streams: how many at most, 48 bytes of memory each", .only = ONLY_STREAMS},
+     .example = "1000000", .argument = "N", .help = "streams: how many at most, 40 bytes of memory each", .only = ONLY_STREAMS},
     {"progress", 0, KIND_TEXT, FIELD(progress_file), .allowed = "a file name", .example = "./progress", .argument = "FILE",
      .help = "one line, replaced once per second"},
     {"monitor", 0, KIND_INTEGER, FIELD(monitor_s), .min = 1, .max = 3600, .range_unit = " seconds", .example = "10",
@@ -402,6 +402,10 @@ static bool check_together(struct options *options) {
         return complain(options, "--bsize: a block of %" PRIu64 " bytes does not fit into a file of --fileSize=%" PRIu64
                         " bytes; allowed: at most the file size; try --fileSize=64M",
                         list_max(&options->block_sizes), options->file_bytes);
+    }
+    if (directories > 1 && options->workload == WORKLOAD_STREAMS) {
+        return complain(options, "--dir names %zu directories, but streams have theirs from --place; try "
+                        "--place=name=data,dir=/a+/b", directories);
     }
     if (directories > 1 && directories != options->queue_managers) {
         return complain(options, "--dir names %zu directories, but --qm has %" PRIu64 " queue managers; allowed: one "

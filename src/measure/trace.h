@@ -16,6 +16,8 @@ struct traced {
     bool reads;
 };
 
+_Static_assert(sizeof(struct traced) == 40, "the manual says so");
+
 struct trace {
     const char *path;                   // NULL: nobody asked for it
     int fd;

@@ -175,7 +175,8 @@ static uint64_t needed_bytes(const struct workspace *workspace, uint32_t *count)
     for (uint32_t i = 0; i < workload->streams_count; i++) {
         const struct stream *stream = &workload->streams[i];
         uint32_t of_stream = stream_workers(stream, workload_load_max(workload));
-        uint64_t extra = stream_has(stream, OPERATION_READ) ? sizeof(struct figures) + pool_bytes_of(stream, workspace) : 0;
+        uint64_t extra = sizeof(struct figures) + sizeof(struct distribution) + pool_bytes_of(stream, workspace);
+        extra = stream_has(stream, OPERATION_READ) ? extra : 0;
         uint64_t groups = stream_has(stream, OPERATION_COMMIT) ? workload_load_max(workload) : 0;
         needed += of_stream * (pool_bytes_of(stream, workspace) + sizeof(struct worker) + sizeof(struct figures) +
                                2 * sizeof(struct distribution) + extra + groups * sizeof(struct commit_group));

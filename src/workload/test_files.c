@@ -98,8 +98,8 @@ static bool not_named_before(struct workspace *workspace, const struct place *pl
     for (const struct place *other = workspace->workload->places; other < place; other++) {
         bool same_files = strcmp(other->file_prefix, place->file_prefix) == 0;
         if (other->device == place->device && other->inode == place->inode && same_files) {
-            return refuse(workspace, "%s: %s and %s are the same directory; name a separate one for each queue manager",
-                          option_of(place), other->path, place->path);
+            return refuse(workspace, "%s: %s and %s are the same directory; name %s", option_of(place), other->path, place->path,
+                          place->name[0] != '\0' ? "each once" : "a separate one for each queue manager");
         }
     }
     return true;

@@ -233,6 +233,8 @@ def wrong_streams_are_refused_before_anything_happens(place):
     result = place.logdisk("--stream=name=db,pattern=random,size=4K,bogus=1")
     equal((result.status, result.out, os.listdir(place.dir), os.path.exists(place.tables)), (1, "", [], False))
     contains(result.err, "--stream db: 'bogus=1' is not a known key", "allowed: name place pattern")
+    twice = "--place=name=data,dir={0}+{0}/.".format(place.dir)
+    refused(place, place.logdisk("--stream=name=db,pattern=random,size=4K", "--duration=1", twice), "are the same directory; name each once")
 
 
 @test

@@ -89,6 +89,7 @@ void test_streams_refused(void) {
         {DB ",workers=2*laod", "workers: '2*laod'"},
         {DB ",workers=300*load --load=1,20", "6000 at the greatest load"},
         {DB ",arrival=even,rate=1000*load --load=10,2000", "rate: 2000000 per second at the greatest load"},
+        {DB " --dir=/a,/b", "--dir names 2 directories, but streams have theirs from --place"},
         {DB ",read=101%", "read: '101%'"},
         {DB ",read=0.5", "read: '0.5'"},
         {DB ",rate=5", "rate is not for arrival=closed"},
