@@ -40,8 +40,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import PolicyError, check_policy
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import collection_version
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_values import ProfileError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import CERTIFICATES, LAST
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, new_run_id
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
@@ -50,7 +50,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.ssh_keygen 
 VARIES = "differs between hosts"
 RESOLVED = ("sweep_duration",)
 """Variables whose default depends on the profile: the plan says what became of them."""
-USAGE_ERRORS = (ExpectationError, SettingsError, ProfileError, PolicyError, SelectionError, RunDirectoryError)
+USAGE_ERRORS = (ExpectationError, SettingsError, DefinitionError, PolicyError, SelectionError, RunDirectoryError)
 
 
 class ActionModule(ControllerAction):

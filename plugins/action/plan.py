@@ -18,8 +18,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import noted_of, read_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.foresight import foresee, foresee_without_target
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_values import ProfileError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured import file_error
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError, read
@@ -57,7 +57,7 @@ class ActionModule(ControllerAction):
             return {**planned(options), "discover": False}
         except DiscoveryError as error:
             return failure(STAGE, ERROR, str(error))
-        except (OptionError, ProfileError) as error:
+        except (OptionError, DefinitionError) as error:
             raise AnsibleActionFail(str(error)) from error
 
     def _discovered(self, options: dict[str, Any], host: str) -> dict[str, Any]:
@@ -74,7 +74,7 @@ class ActionModule(ControllerAction):
 
 
 def planned(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the plan of a host. Raises OptionError and ProfileError."""
+    """Return the plan of a host. Raises OptionError and DefinitionError."""
     profile = load_profile(options["profile"], options["profile_dir"])
     volumes = read_volumes(options["volumes"], options["defaults"])
     plan = plan_host(volumes, options["variables"], options["options"], profile.min_duration_s, options["order"])

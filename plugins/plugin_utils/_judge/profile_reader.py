@@ -4,14 +4,13 @@
 
 """Profiles as people write them: names of shipped ones, paths of YAML files, or dictionaries.
 
-A profile is read strictly: whatever is unknown, malformed, contradictory or cannot hold is a ProfileError that names the key and what is allowed.
+A profile is read strictly: whatever is unknown, malformed, contradictory or cannot hold is a DefinitionError that names the key and what is allowed.
 The hard limits (HARD_LIMITS) belong to every profile, whether it states them or not, and no waiver excuses them.
 """
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -30,15 +29,18 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile impor
     Range,
     Waiver,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_values import (
-    ProfileError,
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import (
+    DefinitionError,
+    find_file,
     read_at_least_one,
     read_date,
     read_mapping,
+    read_name,
     read_number,
     read_optional_text,
     read_sequence,
     read_text,
+    read_version,
     read_yaml,
     shown,
 )
@@ -60,7 +62,6 @@ _RANGE_KEYS = ("min", "max")
 _OF_WRITES = ("flush_", "response_", "ring_passes")
 _WAIVER_KEYS = ("host", "metric", "owner", "until", "reason")
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}\Z")
 _LONGEST_S = 7 * 24 * 3600
 _MAX_EXTENDED = 8
 """The longest chain of profiles that extend each other."""
@@ -81,51 +82,33 @@ class _Place:
 
 
 def load_profile(source: str | Mapping[str, Any], search_dir: str | None = None) -> Profile:
-    """Return the profile that a name (of a file in search_dir), a path or a mapping stands for, with what it extends. Raises ProfileError."""
+    """Return the profile that a name (of a file in search_dir), a path or a mapping stands for, with what it extends. Raises DefinitionError."""
     return _read_profile(source, _Place(search_dir)) if isinstance(source, Mapping) else _load_file(source, _Place(search_dir))
 
 
 def _load_file(source: str, place: _Place) -> Profile:
     if not isinstance(source, str) or not source:
-        raise ProfileError(f"A profile is a name, a path or a dictionary, not {shown(source)}.")
-    path = _find(source, place)
+        raise DefinitionError(f"A profile is a name, a path or a dictionary, not {shown(source)}.")
+    path = find_file("profile", source, place.search_dir, place.directory)
     file = os.path.realpath(path)
     if file in place.extended_by:
-        raise ProfileError(f"extends {shown(source)} leads back to {path}, which extends this profile.")
+        raise DefinitionError(f"extends {shown(source)} leads back to {path}, which extends this profile.")
     if len(place.extended_by) > _MAX_EXTENDED:
-        raise ProfileError(f"extends {shown(source)} is one too many: at most {_MAX_EXTENDED} profiles extend each other in a row.")
+        raise DefinitionError(f"extends {shown(source)} is one too many: at most {_MAX_EXTENDED} profiles extend each other in a row.")
     try:
         return _read_profile(read_yaml(path), replace(place, directory=os.path.dirname(path), extended_by=(*place.extended_by, file)))
-    except ProfileError as error:
-        raise ProfileError(f"{path}: {error}") from None
-
-
-def _find(source: str, place: _Place) -> str:
-    if "/" in source or source.endswith((".yml", ".yaml")):
-        return os.path.join(place.directory, source)
-    names = sorted(name[:-4] for name in _listing(place.search_dir) if name.endswith(".yml"))
-    if source not in names or place.search_dir is None:
-        raise ProfileError(f"There is no profile {shown(source)}: allowed are {', '.join(names) or 'no shipped names'}, a path or a dictionary.")
-    return os.path.join(place.search_dir, f"{source}.yml")
-
-
-def _listing(search_dir: str | None) -> list[str]:
-    try:
-        return os.listdir(search_dir) if search_dir else []
-    except OSError as error:
-        raise ProfileError(f"The profiles cannot be listed: {error}.") from None
+    except DefinitionError as error:
+        raise DefinitionError(f"{path}: {error}") from None
 
 
 def _read_profile(data: Any, place: _Place) -> Profile:
     read_mapping(data, "The profile", _PROFILE_KEYS)
-    name = read_text(data, "name", "The profile")
-    if not _NAME.match(name):
-        raise ProfileError(f"name {shown(name)} may contain only letters, digits, dots, dashes and underscores, at most 100.")
+    name = read_name(data, "The profile")
     base = _load_file(read_text(data, "extends", "The profile"), place) if "extends" in data else _EXTENDS_NOTHING
     waivers = [_read_waiver(waiver, f"waivers[{index}]") for index, waiver in enumerate(read_sequence(data.get("waivers", []), "waivers"))]
     profile = Profile(
         name=name,
-        version=_read_version(data.get("version", 1)),
+        version=read_version(data.get("version", 1)),
         description=read_optional_text(data, "description", "The profile"),
         **_read_qualifies(data.get("qualifies", {}), base),
         limits=_read_limits(data.get("limits"), base),
@@ -133,14 +116,8 @@ def _read_profile(data: Any, place: _Place) -> Profile:
         derived_from=_read_origins(data, base),
     )
     if len(profile.thresholds_ns) > MAX_THRESHOLDS:
-        raise ProfileError(f"limits on percentiles have {len(profile.thresholds_ns)} different values, but the tester counts at most {MAX_THRESHOLDS}.")
+        raise DefinitionError(f"limits on percentiles have {len(profile.thresholds_ns)} different values, but the tester counts at most {MAX_THRESHOLDS}.")
     return profile
-
-
-def _read_version(version: Any) -> int | str:
-    if isinstance(version, bool) or not isinstance(version, (int, str)) or not _NAME.match(str(version)):
-        raise ProfileError(f"version {shown(version)} must be a whole number or a short text such as 2026-11.")
-    return version
 
 
 def _read_origins(data: Mapping[str, Any], base: Profile) -> tuple[str, ...]:
@@ -149,7 +126,7 @@ def _read_origins(data: Mapping[str, Any], base: Profile) -> tuple[str, ...]:
         return (f"{base.name} {base.version}", *base.derived_from)
     origins = read_sequence(data.get("derived_from", []), "derived_from")
     if not all(isinstance(origin, str) for origin in origins):
-        raise ProfileError(f"derived_from {shown(origins)} must be a list of texts; to extend a profile, write extends.")
+        raise DefinitionError(f"derived_from {shown(origins)} must be a list of texts; to extend a profile, write extends.")
     return tuple(origins)
 
 
@@ -178,7 +155,7 @@ def _read_qualifies(data: Any, base: Profile) -> dict[str, Any]:
 def _read_seconds(data: Mapping[str, Any], key: str, default: float) -> float:
     seconds = read_number(data.get(key, default), f"qualifies.{key}")
     if not 0 <= seconds <= _LONGEST_S:
-        raise ProfileError(f"qualifies.{key} {shown(seconds)} must be 0 to {_LONGEST_S} seconds.")
+        raise DefinitionError(f"qualifies.{key} {shown(seconds)} must be 0 to {_LONGEST_S} seconds.")
     return seconds
 
 
@@ -186,7 +163,7 @@ def _read_confidence(value: Any) -> float | None:
     if value == NO_CONFIDENCE:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.5 <= value < 1:
-        raise ProfileError(f"qualifies.confidence {shown(value)} must be a number of at least 0.5 and below 1, or {NO_CONFIDENCE}.")
+        raise DefinitionError(f"qualifies.confidence {shown(value)} must be a number of at least 0.5 and below 1, or {NO_CONFIDENCE}.")
     return value
 
 
@@ -194,10 +171,10 @@ def _read_block_sizes(data: Any) -> tuple[int, ...]:
     where = "qualifies.block_sizes"
     sizes = [read_at_least_one(size, _units.parse_size, f"{where}[{index}]") for index, size in enumerate(read_sequence(data, where))]
     if not sizes:
-        raise ProfileError(f"{where} must name at least one size.")
+        raise DefinitionError(f"{where} must name at least one size.")
     for size in sizes:
         if sizes.count(size) > 1:
-            raise ProfileError(f"{where} names {_units.format_size(size)} twice.")
+            raise DefinitionError(f"{where} names {_units.format_size(size)} twice.")
     return tuple(sizes)
 
 
@@ -205,7 +182,7 @@ def _read_limits(data: Any, base: Profile) -> tuple[Limit, ...]:
     if data is None and base.limits:
         return base.limits
     if data is None or not read_sequence(data, "limits"):
-        raise ProfileError("limits must contain at least one limit.")
+        raise DefinitionError("limits must contain at least one limit.")
     own = [_read_limit(limit, f"limits[{index}]") for index, limit in enumerate(data)]
     limits = list(_added_to(base.limits, own, lambda limit: (limit.metric.name, limit.bound, *(getattr(limit, key) for key in _ROW_KEYS), limit.hard)))
     for hard in (_read_limit(limit, "hard limits") for limit in HARD_LIMITS):
@@ -226,17 +203,17 @@ def _read_limit(data: Any, where: str) -> Limit:
     bound, strict, stated = _bound(data, metric, where)
     severity = data.get("severity", FAIL)
     if severity not in SEVERITIES:
-        raise ProfileError(f"{where}.severity {shown(severity)} is not one of {', '.join(SEVERITIES)}.")
+        raise DefinitionError(f"{where}.severity {shown(severity)} is not one of {', '.join(SEVERITIES)}.")
     hard = data.get("hard", False)
     if not isinstance(hard, bool):
-        raise ProfileError(f"{where}.hard {shown(hard)} must be true or false.")
+        raise DefinitionError(f"{where}.hard {shown(hard)} must be true or false.")
     if hard and severity != FAIL:
-        raise ProfileError(f"{where}.severity must be {FAIL} if hard is true.")
+        raise DefinitionError(f"{where}.severity must be {FAIL} if hard is true.")
     given = [key for key in _ROW_KEYS if key in data]
     if metric.scope in ONCE and given:
-        raise ProfileError(f"{where}.{given[0]} is not allowed here: {metric.name} is judged once for the whole run.")
+        raise DefinitionError(f"{where}.{given[0]} is not allowed here: {metric.name} is judged once for the whole run.")
     if "block_size" in data and ("message_size" in data or data.get("stream") == COMMITS):
-        raise ProfileError(f"{where}.block_size is not allowed here: the steps of a commit run have message sizes; use message_size.")
+        raise DefinitionError(f"{where}.block_size is not allowed here: the steps of a commit run have message sizes; use message_size.")
     return Limit(
         metric=metric,
         bound=bound,
@@ -256,9 +233,9 @@ def _read_limit(data: Any, where: str) -> Limit:
 def _read_stream(data: Mapping[str, Any], metric: Metric, where: str) -> str:
     stream = data.get("stream", LOG)
     if stream not in STREAMS:
-        raise ProfileError(f"{where}.stream {shown(stream)} is not one of {', '.join(STREAMS)}.")
+        raise DefinitionError(f"{where}.stream {shown(stream)} is not one of {', '.join(STREAMS)}.")
     if stream == COMMITS and metric.name.startswith(_OF_WRITES):
-        raise ProfileError(f"{where}.stream must not be {COMMITS} for {metric.name}, which commits do not have.")
+        raise DefinitionError(f"{where}.stream must not be {COMMITS} for {metric.name}, which commits do not have.")
     return stream
 
 
@@ -267,7 +244,7 @@ def _read_metric(data: Mapping[str, Any], where: str) -> Metric:
     metric = find_metric(name)
     if metric is None:
         others = "nor another percentile from latency_p1 to latency_p99_999999 (latency_p99_95 is 99.95 %)"
-        raise ProfileError(f"{where}.metric {shown(name)} is not one of {', '.join(METRICS)}, {others}.")
+        raise DefinitionError(f"{where}.metric {shown(name)} is not one of {', '.join(METRICS)}, {others}.")
     return metric
 
 
@@ -275,7 +252,7 @@ def _bound(data: Mapping[str, Any], metric: Metric, where: str) -> tuple[str, bo
     allowed = [key for key, (bound, strict) in _BOUND_KEYS.items() if bound == metric.bound]
     given = [key for key in _BOUND_KEYS if key in data]
     if len(given) != 1 or given[0] not in allowed:
-        raise ProfileError(f"{where} must give exactly one of {', '.join(allowed)} for {metric.name}, not {' and '.join(given) or 'none'}.")
+        raise DefinitionError(f"{where} must give exactly one of {', '.join(allowed)} for {metric.name}, not {' and '.join(given) or 'none'}.")
     return (*_BOUND_KEYS[given[0]], data[given[0]])
 
 
@@ -283,9 +260,9 @@ def _quantity(stated: Any, metric: Metric, where: str) -> float:
     try:
         value = metric.kind.parse(stated)
     except _units.UnitError as error:
-        raise ProfileError(f"{where}: {error}.") from None
+        raise DefinitionError(f"{where}: {error}.") from None
     if value <= 0:
-        raise ProfileError(f"{where} {shown(stated)} must be above 0.")
+        raise DefinitionError(f"{where} {shown(stated)} must be above 0.")
     return value
 
 
@@ -298,10 +275,10 @@ def _range(data: Mapping[str, Any], key: str, parse: Callable[[Any], int], where
         return Range(value, value)
     given = read_mapping(data[key], where, _RANGE_KEYS)
     if not given:
-        raise ProfileError(f"{where} must give min, max or both.")
+        raise DefinitionError(f"{where} must give min, max or both.")
     ends = {end: read_at_least_one(given[end], parse, f"{where}.{end}") if end in given else None for end in _RANGE_KEYS}
     if ends["min"] is not None and ends["max"] is not None and ends["min"] > ends["max"]:
-        raise ProfileError(f"{where} has a min above its max, so no value is in it.")
+        raise DefinitionError(f"{where} has a min above its max, so no value is in it.")
     return Range(ends["min"], ends["max"])
 
 

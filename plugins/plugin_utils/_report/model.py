@@ -23,10 +23,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import MARGIN
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_values import ProfileError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import AS_IT_STANDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.reproduce import run_options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.stalls import stall_period
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, HostRecord, host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import (
@@ -550,5 +550,5 @@ def _printable_value(value: Any) -> Any:
 def _criteria(run: Mapping[str, Any]) -> list[Limit]:
     try:
         return list(load_profile(run.get("profile") or {}).limits)
-    except ProfileError:
+    except DefinitionError:
         return []

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import judge_host
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import ProfileError, load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 
@@ -93,7 +94,7 @@ def test_a_profile_for_writes_does_not_pass_commits():
     ],
 )
 def test_a_wrong_limit(change, message):
-    with pytest.raises(ProfileError, match=message):
+    with pytest.raises(DefinitionError, match=message):
         profile({**P99, **change})
 
 

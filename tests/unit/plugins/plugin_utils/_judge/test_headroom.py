@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import judge_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_values import ProfileError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
@@ -80,5 +80,5 @@ def test_a_waiver_excuses_a_margin_that_is_too_small():
 
 
 def test_a_limit_on_the_margin_has_no_rows():
-    with pytest.raises(ProfileError, match=r"block_size is not allowed here: headroom_margin is judged once"):
+    with pytest.raises(DefinitionError, match=r"block_size is not allowed here: headroom_margin is judged once"):
         load_profile({"name": "mine", "limits": [{**LIMIT, "block_size": "4K"}]})

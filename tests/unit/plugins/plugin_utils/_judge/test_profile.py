@@ -20,7 +20,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import METRICS, ONCE, find_metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Range, Waiver
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_values import ProfileError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 GOOD = {
@@ -87,7 +87,7 @@ def test_what_the_tester_counts_for_a_profile():
     assert thresholds(*asked, {"metric": "latency_max", "max": "7 ms"}, {"metric": "flush_p99", "max": "3 ms"}) == [2_000_000, 9_990_000, 9_999_999]
     many = [{"metric": "latency_p99", "max": f"{value} ms", "load_point": value} for value in range(1, 34)]
     assert len(thresholds(*many[1:])) == 32
-    with pytest.raises(ProfileError, match="33 different values, but the tester counts at most 32"):
+    with pytest.raises(DefinitionError, match="33 different values, but the tester counts at most 32"):
         thresholds(*many)
 
 
@@ -262,7 +262,7 @@ def edit(*path, value):
     ],
 )
 def test_a_wrong_profile(change, message):
-    with pytest.raises(ProfileError, match=message) as error:
+    with pytest.raises(DefinitionError, match=message) as error:
         load_profile(changed(change))
     assert "\n" not in str(error.value)
 
@@ -280,7 +280,7 @@ def test_a_wrong_profile(change, message):
     ],
 )
 def test_a_profile_that_is_not_there(source, message):
-    with pytest.raises(ProfileError, match=message):
+    with pytest.raises(DefinitionError, match=message):
         load_profile(source, fabricate.PROFILES)
 
 
@@ -301,7 +301,7 @@ def test_a_profile_that_is_not_there(source, message):
 def test_a_broken_file(tmp_path, content, message):
     path = tmp_path / "mine.yml"
     path.write_text(content, encoding="utf-8")
-    with pytest.raises(ProfileError, match=message) as error:
+    with pytest.raises(DefinitionError, match=message) as error:
         load_profile(str(path))
     assert str(path) in str(error.value)
     assert "\n" not in str(error.value)
@@ -465,6 +465,6 @@ def test_what_cannot_be_extended(tmp_path, contents, message):
     for name, extends in contents.items():
         written = {"name": name, "extends": extends.format(directory=tmp_path.name) if extends else None, "limits": BASE["limits"]}
         (tmp_path / f"{name}.yml").write_text(yaml.safe_dump(written))
-    with pytest.raises(ProfileError, match=message) as error:
+    with pytest.raises(DefinitionError, match=message) as error:
         load_profile(str(tmp_path / "a.yml"), fabricate.PROFILES)
     assert "\n" not in str(error.value)
