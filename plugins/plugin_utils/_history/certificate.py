@@ -13,6 +13,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -82,6 +83,10 @@ PARAMETERS = (
 )
 """Keys of run.csv that say how the volume was measured: figures of other parameters are not comparable."""
 
+OF_STREAMS = re.compile(r"(?:place|stream)_[0-9]+\Z")
+"""The same, of a run of streams."""
+_DIRECTORIES = re.compile(r"dir=[^,]*,?")
+
 FIGURES = (
     "elapsed_ns",
     "operations",
@@ -105,6 +110,9 @@ _LARGEST_VERSION = (1 << 31) - 1
 
 ROW_KEYS = KEY_COLUMNS[1:-1]
 """Keys that identify a row: those of results.csv without the number of the step, and without the worker, because a row is that of all workers."""
+
+CAPACITY = ("load_unit", "highest_passed", "lowest_not_passed")
+"""What a certificate keeps of the capacity."""
 
 _LIMIT_KEYS = ("metric", "bound", "limit_value", "value", "method", "confidence", "share", "share_bound", "value_bound", "episode_s", "verdict")
 
@@ -254,6 +262,7 @@ def certificate_of(run: Mapping[str, Any], record: HostRecord, tables: Tables | 
             "tester_version": tables.run.get("version", "") if tables else "",
             "method_version": _method_version(tables),
             "parameters": _parameters(run, record, tables),
+            "capacity": {key: record.capacity[key] for key in CAPACITY} if record.capacity else None,
             "rows": _rows(record, tables) if tables else [],
             "tables": {name: str(filed.get("sha256") or "") for name, filed in record.tables.items()},
         }
@@ -314,8 +323,11 @@ def _method_version(tables: Tables | None) -> int | None:
 
 def _parameters(run: Mapping[str, Any], record: HostRecord, tables: Tables | None) -> dict[str, str]:
     measured = {key: tables.run.get(key, "") for key in PARAMETERS} if tables else {}
+    # Directories have names of their own in each run, and a search has load points of its own.
+    streams = {key: _DIRECTORIES.sub("", text) for key, text in tables.run.items() if OF_STREAMS.match(key)} if tables else {}
+    searched = dict.fromkeys(("option_load_points", "option_applications"), "") if record.facts.get("load_search") else {}
     shared = {kinds.DISK_SHARED_WITH: _text(record.facts[kinds.DISK_SHARED_WITH])} if record.facts.get(kinds.DISK_SHARED_WITH) else {}
-    return {**measured, **shared, "sweep_mode": str((run.get("parameters") or {}).get("sweep_mode") or "")}
+    return {**measured, **streams, **searched, **shared, "sweep_mode": str((run.get("parameters") or {}).get("sweep_mode") or "")}
 
 
 def _rows(record: HostRecord, tables: Tables) -> list[dict[str, Any]]:
@@ -383,9 +395,20 @@ def _check_what_is_compared(content: Mapping[str, Any]) -> None:
         and all(isinstance(part, dict) for part in parts)
         and all(_is_fact(value) for part in parts for fact in part.items() for value in fact)
         and all(_is_fact(content.get(key)) for key in ("class", "collection_version", "tester_version"))
+        and (content.get("capacity") is None or _is_capacity(content["capacity"]))
     )
     if not usable:
         raise CertificateError("the certificate has a row or a fact that cannot be compared")
+
+
+def _is_capacity(capacity: Any) -> bool:
+    loads = CAPACITY[1:]
+    return (
+        isinstance(capacity, dict)
+        and isinstance(capacity.get("load_unit"), str)
+        and all(_is_fact(value) for value in capacity.values())
+        and all(capacity.get(key) is None or isinstance(capacity[key], int) for key in loads)
+    )
 
 
 def _is_row(row: Mapping[str, Any]) -> bool:

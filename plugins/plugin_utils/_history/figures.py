@@ -29,6 +29,7 @@ OF_IMPORTED = (THROUGHPUT, "latency_min_ns", "latency_max_ns")
 
 _LATENCIES = tuple(name for name in FIGURES if name.startswith("latency_"))
 RATES = (THROUGHPUT, "operations_per_s")
+_CAPACITY = "capacity"
 _VERSIONS = ("collection_version", "tester_version", "method_version")
 _IDENTITY = ("device_ids", "filesystem_uuid", "filesystem_size_bytes", "mount_point")
 
@@ -110,10 +111,19 @@ def why_incomparable(content: Content, other: Content, figure: str = LATENCY_MEA
 
 def changes(before: Content, after: Content) -> list[Change]:
     """Return what is known to have changed from one certificate of a host's volume to another: the volume, its environment, and what measured and judged it."""
-    facts = ((name, _fact(before, name), _fact(after, name)) for name in (*_IDENTITY, *ENVIRONMENT, *_VERSIONS))
+    facts = ((name, _fact(before, name), _fact(after, name)) for name in (_CAPACITY, *_IDENTITY, *ENVIRONMENT, *_VERSIONS))
     return [Change(name, old, new) for name, old, new in facts if old not in (None, "") and new not in (None, "") and old != new]
 
 
 def _fact(content: Content, name: str) -> Any:
+    if name == _CAPACITY:
+        return _capacity(content.get("capacity"))
     part = content if name in _VERSIONS else content.get("identity" if name in _IDENTITY else "environment")
     return (part or {}).get(name)
+
+
+def _capacity(capacity: Mapping[str, Any] | None) -> str | None:
+    if capacity is None:
+        return None
+    load = capacity["highest_passed"]
+    return f"below {capacity['lowest_not_passed']} {capacity['load_unit']}" if load is None else f"{load} {capacity['load_unit']}"

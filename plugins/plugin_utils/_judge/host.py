@@ -16,9 +16,11 @@ from typing import Any
 import yaml
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import TARGET_FACTS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import LOAD_SEARCH, LOAD_TARGET, Capacity, Ending, capacity_of, counting, unproven
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import disturbances, freeze_behind
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.evidence import confidence_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import Case, judge_limit, reasons_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import Case, judge_capacity, judge_limit, reasons_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import CAPACITY
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.plateau import plateau_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import NO_CONFIDENCE, Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
@@ -61,10 +63,13 @@ _FOOTPRINT_KEYS = ("option_file_size_bytes", "option_files")
 """Keys of run.csv whose product is what the files of one queue manager have together."""
 
 
-def judge_host(record: HostRecord, tables: Tables | None, profile: Profile, today: datetime.date) -> dict[str, Any]:
-    """Return the judged part of a host's record (verdict, certified, qualification, reasons and judgements).
+def judge_host(
+    record: HostRecord, tables: Tables | None, profile: Profile, today: datetime.date, together: Mapping[str, Capacity] | None = None
+) -> dict[str, Any]:
+    """Return the judged part of a host's record (verdict, certified, qualification, reasons, judgements and capacity).
 
-    record is what is known of the host so far, tables is what its tester measured, today is the day that decides whether a waiver is valid.
+    record is what is known of the host so far, tables is what its tester measured, today is the day that decides whether a waiver is valid. ``together`` holds,
+    by its label, what each other volume takes that climbed together with this one.
     """
     if record.error:
         return _unmeasured(*_verdict_of_error(record.error))
@@ -73,15 +78,20 @@ def judge_host(record: HostRecord, tables: Tables | None, profile: Profile, toda
         return _unmeasured(ERROR, _no_tables_reason(record, status))
     try:
         case = Case(record, tables, profile, confidence_of(profile, tables), today)
-        judgements = [judgement for limit in profile.limits for judgement in judge_limit(limit, case)]
+        judgements = [judgement for limit in profile.limits if limit.metric.scope != CAPACITY for judgement in judge_limit(limit, case)]
     except TablesError as problem:
         return _unmeasured(ERROR, _unusable(problem))
+    ending = _judge_ending(status, tables, profile)
+    target, is_search = _whole(record.facts.get(LOAD_TARGET)), bool(record.facts.get(LOAD_SEARCH))
+    capacity = capacity_of(tables, judgements, ending).held_together_with(together or {})
+    judgements = counting(judgements, capacity, target, is_search)
+    judgements += [judge_capacity(limit, capacity, case) for limit in profile.limits if limit.metric.scope == CAPACITY]
     verdicts = [judgement["verdict"] for judgement in judgements]
     reasons = reasons_of(judgements)
-    ending = _judge_ending(status, tables, profile)
-    if ending:
-        verdicts.append(ending[0])
-        reasons.insert(0, ending[1])
+    for found in (unproven(capacity, target, is_search), ending):
+        if found:
+            verdicts.append(found[0])
+            reasons = [*([] if any(reason.startswith(found[1]) for reason in reasons) else [found[1]]), *reasons]
     verdict = worst(verdicts)
     qualification = _qualification(verdict, judgements, record, tables, profile)
     return {
@@ -91,6 +101,7 @@ def judge_host(record: HostRecord, tables: Tables | None, profile: Profile, toda
         "reasons": reasons,
         "judgements": judgements,
         "disturbances": disturbances(tables),
+        "capacity": capacity.as_dict() if is_search or len(capacity.points) > 1 else None,
     }
 
 
@@ -119,7 +130,11 @@ def _no_tables_reason(record: HostRecord, status: int | None) -> str:
     return f"{ended}: {message}" if message else ended
 
 
-def _judge_ending(status: int, tables: Tables, profile: Profile) -> tuple[str, str] | None:
+def _whole(value: Any) -> int | None:
+    return value if isinstance(value, int) and value > 0 else None
+
+
+def _judge_ending(status: int, tables: Tables, profile: Profile) -> Ending | None:
     """Return verdict and reason of a tester that did not measure to its end, None if it did."""
     if status == 0:
         return None

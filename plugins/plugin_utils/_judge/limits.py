@@ -18,6 +18,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis import basis_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.headroom import NoHeadroom, headroom
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import target_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import Capacity
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import disturbances, freeze_behind
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.evidence import Confidence, evidence_of, seconds_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import AS_IT_STANDS, BATCH_MEANS, ONCE, RUN, TARGET
@@ -103,6 +104,21 @@ def judge_limit(limit: Limit, case: Case) -> list[dict[str, Any]]:
         return [_excuse(judgement, freeze) for judgement, freeze in zip(judgements, freezes)]
     disturbed_by = disturbances(case.tables) if _excusable(limit) else []
     return [_excuse(judgement, disturbed_by) for judgement in judgements]
+
+
+def judge_capacity(limit: Limit, capacity: Capacity, case: Case) -> dict[str, Any]:
+    """Return the judgement of a limit on the capacity: what the other judgements say about the load that it asks for, in the unit of the load points."""
+    kind = replace(limit.metric.kind, unit=capacity.load_unit, format=lambda load, digits=3: capacity.text(load))
+    limit = replace(limit, metric=replace(limit.metric, kind=kind))
+    row = {**_NO_ROW, "operations": None}
+    highest, stopped = capacity.highest_passed, capacity.first_not_passed
+    if highest is not None and not limit.broken_by(highest):
+        return _judged_row(limit, row, case, Comparison(PASS, highest))
+    if stopped and limit.value >= stopped.load_point:
+        why = f"at {capacity.text(stopped.load_point)}, {stopped.reason}"
+        return _judged_row(limit, row, case, Comparison(FAIL if stopped.verdict == FAIL else INCONCLUSIVE, highest, why=why))
+    why = f"no load point from {capacity.text(limit.value)} up was measured: measure there"
+    return _judged_row(limit, row, case, Comparison(INCONCLUSIVE, highest, why=why))
 
 
 def _rows_of(limit: Limit, tables: Tables) -> list[Row]:

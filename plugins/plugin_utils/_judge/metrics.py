@@ -23,7 +23,9 @@ RUN = "run"
 """Scope of a metric that is judged once: its figure is a key of run.csv."""
 TARGET = "target"
 """Scope of a metric that is judged once: its figure is what the volume carries beside what it is asked to carry, mostly an estimate."""
-ONCE = (RUN, TARGET)
+CAPACITY = "capacity"
+"""Scope of a metric that is judged once: its figure follows from the judgements of all load points."""
+ONCE = (RUN, TARGET, CAPACITY)
 """Scopes of metrics that have no row."""
 
 
@@ -108,6 +110,7 @@ _TABLE = (
     Metric("operations_per_s", "operations_per_s", FREQUENCY, "min", ALL, "writes over elapsed time, all queue managers together", method=BATCH_MEANS),
     Metric("cpu_steal_share", "cpu_steal_share", RATIO, "max", RUN, "share of the processor time that the hypervisor took"),
     Metric("headroom_margin", "headroom_margin", MARGIN, "min", TARGET, "how much more than sweep_target asks the volume carries"),
+    Metric("capacity", "capacity", NUMBER, "min", CAPACITY, "highest load point that passes all other limits, in the unit of the workload's load points"),
     Metric("ring_passes", "ring_passes", NUMBER, "min", EACH, "how often the whole set of files was written"),
 )
 

@@ -41,6 +41,8 @@ _JUDGEMENT_TYPES: dict[str, Any] = {
     **dict.fromkeys(("confidence", "share", "share_bound", "value_bound", "seconds", "episode_s", "seconds_needed", "log_evidence"), _NUMBER),
 }
 
+_POINT_TYPES = {"load_point": int, "verdict": str, "reason": str}
+
 
 class RecordError(ValueError):
     """A record that cannot be used; the message names the key."""
@@ -52,7 +54,8 @@ class HostRecord:
 
     ``kind`` is ``measurement``, ``error`` (nothing was measured; ``error`` holds stage, verdict and reason) or ``preflight`` (nothing
     was to be measured; there is no verdict). ``tables`` holds the size and the SHA-256 of each table by its name. ``comparison`` is what holding
-    it against a baseline said, and ``limits_verdict`` in it is the verdict without that; None if no comparison was asked for.
+    it against a baseline said, and ``limits_verdict`` in it is the verdict without that; None if no comparison was asked for. ``capacity`` says what each
+    load point came to, and which load is the highest that passes; None if there is one load point only.
     """
 
     host: str
@@ -75,6 +78,7 @@ class HostRecord:
     leftovers: list[str] = field(default_factory=list)
     tables: dict[str, dict[str, Any]] = field(default_factory=dict)
     comparison: dict[str, Any] | None = None
+    capacity: dict[str, Any] | None = None
 
     @property
     def label(self) -> str:
@@ -115,6 +119,22 @@ class HostRecord:
             raise RecordError("has no usable tables")
         if not isinstance(self.worker_names, list):
             raise RecordError("has no usable workspace")
+        if self.capacity is not None:
+            _check_capacity(self.capacity)
+
+
+def _check_capacity(capacity: Mapping[str, Any]) -> None:
+    points = capacity.get("points")
+    loads = [capacity.get(key) for key in ("highest_passed", "lowest_not_passed", "next_load")]
+    usable = (
+        isinstance(points, list)
+        and all(isinstance(point, dict) and set(point) == set(_POINT_TYPES) for point in points)
+        and all(isinstance(point[key], wanted) for point in points for key, wanted in _POINT_TYPES.items())
+        and all(load is None or isinstance(load, int) for load in loads)
+        and all(isinstance(capacity.get(key), str) for key in ("load_unit", "reason"))
+    )
+    if not usable:
+        raise RecordError("has no usable capacity")
 
 
 def host_label(host: str, volume: str) -> str:

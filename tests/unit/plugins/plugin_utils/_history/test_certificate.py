@@ -196,6 +196,33 @@ def test_a_table_that_says_too_much_changes_nothing():
     assert "option_unheard_of" not in made_up.certificate(files=files).text
 
 
+CAPACITY = {"load_unit": "BSU", "highest_passed": 80, "lowest_not_passed": 84}
+
+
+def test_a_certificate_holds_the_capacity():
+    found = made_up.certificate(capacity={**CAPACITY, "reason": "too slow", "next_load": None, "points": []})
+    assert found.content["capacity"] == CAPACITY
+    assert GOOD.content["capacity"] is None
+
+
+@pytest.mark.parametrize("change", [{"highest_passed": "80"}, {"load_unit": None}, {"load_unit": "\x1b[2J"}])
+def test_another_capacity_is_refused(change):
+    with pytest.raises(CertificateError, match="cannot be compared"):
+        made_up.changed(GOOD, capacity={**CAPACITY, **change})
+
+
+def test_how_streams_were_measured_is_kept_without_the_directories_of_the_run():
+    files = fabricate.tables(over=[], place_1="name=data,dir=/data/logdisk-R1/data+/more,share=90%", stream_1="name=db,place=data,size=8K")
+    parameters = made_up.certificate(files=files).content["parameters"]
+    assert (parameters["place_1"], parameters["stream_1"]) == ("name=data,share=90%", "name=db,place=data,size=8K")
+
+
+def test_the_load_points_of_a_search_do_not_keep_it_from_being_compared():
+    files = fabricate.tables(over=[], option_load_points="1 2 3")
+    searched = made_up.certificate(files=files, facts={"load_search": "auto"}).content["parameters"]
+    assert (searched["option_load_points"], made_up.certificate(files=files).content["parameters"]["option_load_points"]) == ("", "1 2 3")
+
+
 def test_every_field_is_documented():
     text = (fabricate.PROJECT / "docs/certificates.md").read_text(encoding="utf-8")
     documented = set(re.findall(r"`([a-z0-9_]+)`", text))

@@ -97,3 +97,10 @@ def test_what_changed_is_told_if_both_sides_are_known():
     after = with_(environment={"kernel": "6.12", "mount_options": "rw", "device_firmware": "7"}, identity={"device_ids": "naa.2"}, method_version=2)
     assert changes(before, after) == [Change("device_ids", "naa.1", "naa.2"), Change("kernel", "6.1", "6.12"), Change("method_version", 1, 2)]
     assert changes({**before, "identity": None}, before) == []
+
+
+def test_a_capacity_that_changed_is_shown_in_the_unit_of_its_load():
+    before, after, none = ({**CONTENT, "capacity": {"load_unit": "BSU", "highest_passed": load, "lowest_not_passed": 90}} for load in (40, 84, None))
+    assert changes(before, after) == [Change("capacity", "40 BSU", "84 BSU")]
+    assert changes(before, none) == [Change("capacity", "40 BSU", "below 90 BSU")]
+    assert changes(before, {**after, "capacity": None}) == []

@@ -1,0 +1,193 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How much a volume takes: the highest load that passes, the lowest one that does not, and the load to try next.
+
+A load point passes if all judgements of its rows do. The capacity is the highest load point that passes and below which no load point fails. What is
+inconclusive has not passed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables, Words
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, INCONCLUSIVE, PASS, badness, worst
+
+LARGEST_LOAD = 100000
+"""The largest load point that the tester accepts (its OPTIONS_LOAD_MAX)."""
+CLOSE_ENOUGH = 0.05
+"""The search ends if the lowest load that does not pass is at most this share above the highest one that does."""
+
+LOAD_TARGET = "load_target"
+"""The fact that says which load the volume must carry."""
+LOAD_SEARCH = "load_search"
+"""The fact that says that the load points were searched for, and not given."""
+
+Ending = tuple[str, str]
+"""Verdict and reason of a tester that did not measure to its end."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """What the judgements of a load point come to; reason is the sentence of the worst one, empty if all of them pass."""
+
+    load_point: int
+    verdict: str
+    reason: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether all judgements are good."""
+        return self.verdict in GOOD
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the point as a record keeps it."""
+        return {"load_point": self.load_point, "verdict": self.verdict, "reason": self.reason}
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """The load points of a run in rising order, and what a load point counts."""
+
+    load_unit: str
+    points: tuple[Point, ...]
+
+    @property
+    def highest_passed(self) -> int | None:
+        """The capacity, None if no load point passed below which none failed."""
+        highest = None
+        for point in self.points:
+            if point.verdict == FAIL:
+                break
+            if point.passed:
+                highest = point.load_point
+        return highest
+
+    @property
+    def first_not_passed(self) -> Point | None:
+        """The lowest load point above the capacity that did not pass."""
+        return next((point for point in self.points if not point.passed and point.load_point > (self.highest_passed or 0)), None)
+
+    @property
+    def lowest_not_passed(self) -> int | None:
+        """The same, as a load."""
+        return self.first_not_passed and self.first_not_passed.load_point
+
+    @property
+    def next_load(self) -> int | None:
+        """The load to try next, None if the capacity is known well enough."""
+        return next_load(self.highest_passed, self.lowest_not_passed) if self.points else None
+
+    def text(self, load: float) -> str:
+        """Write a load for people: "80 BSU"."""
+        return Words("", "", self.load_unit, self.load_unit).load_text(int(load))
+
+    def held_together_with(self, others: Mapping[str, Capacity]) -> Capacity:
+        """Return the capacity of volumes that climb together, ``others`` by their labels: a load point passes only if it passes on all of them."""
+        return replace(self, points=tuple(_on_all(point, others) for point in self.points))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the capacity as a record keeps it."""
+        return {
+            "load_unit": self.load_unit,
+            "highest_passed": self.highest_passed,
+            "lowest_not_passed": self.lowest_not_passed,
+            "reason": self.first_not_passed.reason if self.first_not_passed else "",
+            "next_load": self.next_load,
+            "points": [point.as_dict() for point in self.points],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Capacity:
+        """Return what as_dict returned the data of."""
+        return cls(data["load_unit"], tuple(Point(**point) for point in data["points"]))
+
+
+def next_load(highest_passed: int | None, lowest_not_passed: int | None, largest: int = LARGEST_LOAD) -> int | None:
+    """Return the load to try next: the double of one that passed, the half of one that did not, the middle between the two; None if none is left.
+
+    That is how Jetstress is used: raise the load until it fails, then lower it until it passes. No load is left if the two are adjacent or within CLOSE_ENOUGH
+    of each other, if the largest load passed, or if a load of 1 did not.
+    """
+    if lowest_not_passed is None:
+        return None if highest_passed == largest else min(2 * (highest_passed or 1), largest)
+    if highest_passed is None:
+        return lowest_not_passed // 2 or None
+    if lowest_not_passed - highest_passed <= max(1, CLOSE_ENOUGH * highest_passed):
+        return None
+    return (highest_passed + lowest_not_passed) // 2
+
+
+def capacity_of(tables: Tables, judgements: Iterable[Mapping[str, Any]], ending: Ending | None) -> Capacity:
+    """Return what the judgements of a run say about its load points. ``ending`` is how the tester ended if it did not measure all."""
+    steps: dict[int, set[int]] = {}
+    for row in tables.results:
+        steps.setdefault(row["load_point"], set()).add(row["step"])
+    by_load: dict[int, list[Mapping[str, Any]]] = {}
+    for judgement in judgements:
+        if judgement["load_point"] is not None:
+            by_load.setdefault(judgement["load_point"], []).append(judgement)
+    complete = max(map(len, steps.values()), default=0)
+    last = max(tables.results, key=lambda row: row["step"])["load_point"] if tables.results else None
+    points = []
+    for load_point in sorted(steps):
+        point = _point(load_point, by_load.get(load_point, ()), len(steps[load_point]) == complete)
+        points.append(_ended(point, ending) if ending and load_point == last else point)
+    return Capacity(tables.run.get("load_unit", ""), tuple(points))
+
+
+def counting(judgements: Sequence[dict[str, Any]], capacity: Capacity, target: int | None, is_search: bool) -> list[dict[str, Any]]:
+    """Return the judgements that count for the verdict of the volume. Those of other load points only explore how much it takes.
+
+    With a target, those up to it count. Without one, all of them do if the load points were given. If they were searched for, those up to the capacity count,
+    or those of the lowest load point if none passed.
+    """
+    if target is None and not is_search:
+        return list(judgements)
+    highest = target if target is not None else capacity.highest_passed
+    if highest is None:
+        highest = capacity.points[0].load_point if capacity.points else LARGEST_LOAD
+    return [judgement for judgement in judgements if judgement["load_point"] is None or judgement["load_point"] <= highest]
+
+
+def unproven(capacity: Capacity, target: int | None, is_search: bool) -> Ending | None:
+    """Return verdict and reason if the run does not show that the volume carries its target, or any load if it searched; None if it does."""
+    if not capacity.points or (target is None and not is_search):
+        return None
+    highest, stopped = capacity.highest_passed, capacity.first_not_passed
+    if highest is not None and (target is None or highest >= target):
+        return None
+    if stopped and (target is None or stopped.load_point <= target):
+        return stopped.verdict, stopped.reason
+    known = "no load point passed" if highest is None else f"the highest load point that passed is {capacity.text(highest)}"
+    return INCONCLUSIVE, f"the target of {capacity.text(target or 0)} was not reached: {known}. Measure at {capacity.text(target or 0)}"
+
+
+def _point(load_point: int, judgements: Sequence[Mapping[str, Any]], is_complete: bool) -> Point:
+    if not judgements:
+        return Point(load_point, INCONCLUSIVE, "no limit judges this load point")
+    first = min(judgements, key=badness)
+    verdict = worst(judgement["verdict"] for judgement in judgements)
+    if verdict in GOOD and not is_complete:
+        return Point(load_point, INCONCLUSIVE, "not all steps of this load point were measured")
+    return Point(load_point, verdict, "" if verdict == PASS else first["reason"])
+
+
+def _ended(point: Point, ending: Ending) -> Point:
+    """Return the load point at which the tester ended."""
+    verdict, reason = ending
+    return point if worst((point.verdict, verdict)) == point.verdict and not point.passed else replace(point, verdict=verdict, reason=reason)
+
+
+def _on_all(point: Point, others: Mapping[str, Capacity]) -> Point:
+    for label, other in others.items():
+        theirs = next((each for each in other.points if each.load_point == point.load_point), None)
+        if theirs is None:
+            theirs = Point(point.load_point, INCONCLUSIVE, "this load point was not measured there")
+        if not theirs.passed and worst((theirs.verdict, point.verdict)) != point.verdict:
+            point = Point(point.load_point, theirs.verdict, f"{label}: {theirs.reason}")
+    return point
