@@ -181,7 +181,7 @@ static void note_in_flight(struct run *run, struct worker *worker) {
     if (run->in_flight.call == NULL || start_ns < run->in_flight.start_ns) {
         run->in_flight = (struct activity){.call = worker->operation == OPERATION_READ ? "preadv" : "pwritev",
                                            .place = worker->number, .start_ns = start_ns,
-                                           .offset_bytes = worker->pattern.offset_bytes};
+                                           .offset_bytes = worker_offset(worker)};
         run->in_flight_age_ns = stall.latency_ns;
         workspace_file_path(&run->workspace, worker->place, worker->first_file + worker->pattern.file, run->in_flight.file);
     }
@@ -269,7 +269,7 @@ static void note_error(struct run *run) {
     }
     struct failure *failure = &run->failure;
     *failure = (struct failure){.call = first->error.call, .error = first->error.error, .queue_manager = first->number,
-                                .offset_bytes = first->pattern.offset_bytes, .block_bytes = first->pattern.block_bytes,
+                                .offset_bytes = worker_offset(first), .block_bytes = first->pattern.block_bytes,
                                 .write = first->error.ordinal};
     workspace_file_path(&run->workspace, first->place, first->first_file + first->pattern.file, failure->file);
     (void)failure_set(failure, EXIT_IO_ERROR, "%s failed at offset %" PRIu64 " of %s (block of %" PRIu64 " bytes, %s %"

@@ -12,7 +12,7 @@
 #define OPTIONS_OVER_MAX 32             // elements in --over
 #define OPTIONS_QUEUE_MANAGERS_MAX 1000
 #define OPTIONS_CPUS_MAX 1024           // as many as cpu_set_t holds
-#define OPTIONS_TEXTS_MAX 16            // of --place and of --stream
+#define OPTIONS_TEXTS_MAX 16            // of --place, of --stream and of --eraseDevice
 #define OPTIONS_LOAD_MAX 100000
 #define OPTIONS_RUN_ID_MAX 64
 #define OPTIONS_RUN_ID_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
@@ -45,6 +45,7 @@ struct options {
     uint64_t think_us, puts_per_commit, log_buffer_bytes, remote_delay_us;
     bool triple_write;
     struct text_list places, streams;   // as given: workload/stream_grammar.h reads them
+    struct text_list erase_devices;     // as given: paths of the block devices that places may overwrite
     struct number_list loads;           // load points of streams
     const char *load_unit;              // of them
     const char *trace_file;             // NULL if not asked for

@@ -93,14 +93,25 @@ static void walk_down(struct block_stack *stack, const char *before, const char 
     globfree(&slaves);
 }
 
+static struct block_number device_of_node(const struct stat *status) {
+    return S_ISBLK(status->st_mode) ? (struct block_number){major(status->st_rdev), minor(status->st_rdev)}
+                                    : (struct block_number){0};
+}
+
 // In mountinfo some file systems (btrfs) have no device of their own; then the source names it.
-static struct block_number number_of_mount(const struct mount *mount) {
+struct block_number device_of_mount(const struct mount *mount) {
     struct stat status;
     if (mount->major == 0 && strncmp(mount->source, "/dev/", 5) == 0 && stat(mount->source, &status) == 0 &&
         S_ISBLK(status.st_mode)) {
-        return (struct block_number){major(status.st_rdev), minor(status.st_rdev)};
+        return device_of_node(&status);
     }
     return (struct block_number){mount->major, mount->minor};
+}
+
+// Major 0: what is open is no block device.
+static struct block_number device_of_open(int fd) {
+    struct stat status;
+    return fstat(fd, &status) == 0 ? device_of_node(&status) : (struct block_number){0};
 }
 
 // Identity.
@@ -132,15 +143,17 @@ static void read_device(struct device *facts, const char *device, const char *di
     }
 }
 
-void identity_gather(struct identity *identity, int dir_fd) {
+void identity_gather(struct identity *identity, int fd) {
     char device[PATH_MAX], disk[PATH_MAX], member[PATH_MAX];
     struct mount holder;
     *identity = (struct identity){0};
     (void)read_text("/sys/devices/system/clocksource/clocksource0/current_clocksource", identity->clock_source, FACT_BYTES);
-    (void)mount_of(dir_fd, &identity->mount);
-    if (mount_behind_overlay(dir_fd, &holder)) {
-        identity->number = identity->disk = number_of_mount(&holder);
+    identity->number = device_of_open(fd);
+    if (identity->number.major == 0) {
+        (void)mount_of(fd, &identity->mount);
+        identity->number = mount_behind_overlay(fd, &holder) ? device_of_mount(&holder) : (struct block_number){0};
     }
+    identity->disk = identity->number;
     if (!find_directory(identity->number, device)) {
         return;
     }
@@ -224,10 +237,28 @@ static void add_bottom(struct backing *backing, struct block_number number, cons
     add_disk(&backing->disks, number);
 }
 
-static void look(struct backing *backing, int fd, int depth) {
-    struct mount mount;
+// type: of the file system on the device.
+static void look_below(struct backing *backing, struct block_number number, const char *type, int depth) {
     struct block_stack stack = {0};
     char device[PATH_MAX];
+    if (!find_directory(number, device)) {
+        add_unknown(backing, "the block device");
+        add_disk(&stack.bottoms, number);
+    } else {
+        walk_down(&stack, "", device, 0);
+    }
+    for (uint32_t i = 0; i < stack.bottoms.count; i++) {
+        add_bottom(backing, stack.bottoms.numbers[i], type, depth);
+    }
+}
+
+static void look(struct backing *backing, int fd, int depth) {
+    struct mount mount;
+    struct block_number number = device_of_open(fd);
+    if (number.major > 0) {
+        look_below(backing, number, "none", depth);
+        return;
+    }
     if (!mount_behind_overlay(fd, &mount)) {
         add_unknown(backing, mount.id == 0 ? "the mount" : "the upper directory of an overlay");
         add_file_system(backing, fd);
@@ -236,21 +267,13 @@ static void look(struct backing *backing, int fd, int depth) {
     if (strncmp(mount.type, "fuse", 4) == 0) {
         add_unknown(backing, "what a FUSE file system stands on");
     }
-    struct block_number number = number_of_mount(&mount);
+    number = device_of_mount(&mount);
     if (number.major == 0) {
         add_type(backing, mount.type);
         add_file_system(backing, fd);
         return;
     }
-    if (!find_directory(number, device)) {
-        add_unknown(backing, "the block device");
-        add_disk(&stack.bottoms, number);
-    } else {
-        walk_down(&stack, "", device, 0);
-    }
-    for (uint32_t i = 0; i < stack.bottoms.count; i++) {
-        add_bottom(backing, stack.bottoms.numbers[i], mount.type, depth);
-    }
+    look_below(backing, number, mount.type, depth);
 }
 
 void backing_add(struct backing *backing, int fd) {

@@ -48,22 +48,39 @@ struct identity {
     char clock_source[FACT_BYTES];
 };
 
-// dir_fd is open on the file system under test.
-void identity_gather(struct identity *identity, int dir_fd);
+// fd is open on the file system under test, or is the device itself.
+void identity_gather(struct identity *identity, int fd);
 
 struct backing {
-    char type[64];              // of the file system at the bottom, or "memory" of a disk that is; memory comes before others
+    // Of the file system at the bottom, "none" of a device without one, or "memory" of a disk that is; memory comes before others.
+    char type[64];
     const char *unknown;        // what could not be seen; NULL: everything was
     struct disks disks;         // whole disks, or the st_dev of a file system without a block device
 };
 
-// Adds what the file system of that open file or directory stands on.
+// Adds what the file system of that open file or directory stands on, or that open device.
 void backing_add(struct backing *backing, int fd);
 
 bool disks_contain(const struct disks *disks, struct block_number disk);
 
+// Of the block device that a file system is on.
+struct block_number device_of_mount(const struct mount *mount);
+
 // The chosen one in "none [mq-deadline] kyber"; the text itself if nothing is bracketed.
 void parse_chosen(const char *text, char *chosen, size_t size);
+
+// device_use.c.
+
+// Whether that is the kernel's name of the device, such as sda.
+bool device_has_name(struct block_number number, const char *name);
+
+struct device_use {
+    char what[MOUNT_FIELD_BYTES + 64];  // "is mounted at /data"
+    const char *next;                   // what to do about it
+};
+
+// What the kernel says of a device that speaks against overwriting it. False: nothing.
+bool device_find_use(struct block_number number, struct device_use *use);
 
 // device_lock.c.
 

@@ -72,7 +72,8 @@ bool loop_of_commits(struct worker *worker) {
             return loop_end(worker, start_ns, free_ns);
         }
         uint64_t end_ns, flush_ns;
-        enum outcome outcome = operate(worker, fd, block, stream_flushes(stream), start_ns, &end_ns, &flush_ns);
+        enum outcome outcome = operate(worker, fd, worker->pattern.offset_bytes, block, stream_flushes(stream), start_ns,
+                                       &end_ns, &flush_ns);
         if (outcome != OUTCOME_DONE) {
             return outcome == OUTCOME_FAILED;
         }

@@ -54,10 +54,9 @@ static inline bool leave_call(struct worker *worker) {
 // The functions of libc are cancellation points, and pay for that twice per call with an atomic operation inside the
 // timed interval; so the kernel is called directly. The offset is passed as two longs, of which the kernel takes what it
 // needs.
-static inline ssize_t transfer(const struct worker *worker, int fd, void *block) {
+static inline ssize_t transfer(const struct worker *worker, int fd, uint64_t offset_bytes, void *block) {
     struct iovec vector = {.iov_base = block, .iov_len = worker->pattern.block_bytes};
     long call = worker->operation == OPERATION_READ ? SYS_preadv : SYS_pwritev;
-    uint64_t offset_bytes = worker->pattern.offset_bytes;
     ssize_t done;
     while ((done = syscall(call, fd, &vector, 1L, (long)offset_bytes, (long)(offset_bytes >> 32))) < 0 && errno == EINTR) {
     }
@@ -75,12 +74,12 @@ static inline bool is_over(const struct step_plan *plan, uint64_t instant_ns) {
 
 enum outcome { OUTCOME_DONE, OUTCOME_FAILED, OUTCOME_ABANDONED };
 
-// Makes the operation that worker and block describe, for a worker in a call; it starts now, at start_ns. Tells when it
-// ended, and what the flush took of that.
-static inline enum outcome operate(struct worker *worker, int fd, void *block, bool flushes, uint64_t start_ns,
-                                   uint64_t *end_ns, uint64_t *flush_ns) {
+// Makes the operation that worker and block describe at that offset of the descriptor, for a worker in a call; it starts
+// now, at start_ns. Tells when it ended, and what the flush took of that.
+static inline enum outcome operate(struct worker *worker, int fd, uint64_t offset_bytes, void *block, bool flushes,
+                                   uint64_t start_ns, uint64_t *end_ns, uint64_t *flush_ns) {
     atomic_store_explicit(&worker->call_start_ns, start_ns, memory_order_relaxed);
-    ssize_t done = transfer(worker, fd, block);
+    ssize_t done = transfer(worker, fd, offset_bytes, block);
     int error = __builtin_expect(done < 0, 0) ? errno : FAILURE_SHORT_WRITE;
     bool complete = done == (ssize_t)worker->pattern.block_bytes, flush_failed = false;
     uint64_t written_ns = 0;
@@ -111,7 +110,7 @@ static inline void record(struct worker *worker, struct figures *figures, uint64
     distribution_add(&figures->slot, latency_ns, ordinal);
     if (__builtin_expect(latency_ns > figures->stalls.longest[STALLS_KEPT - 1].latency_ns, 0)) {
         struct stall stall = {.latency_ns = latency_ns, .start_ns = start_ns, .ordinal = ordinal,
-                              .offset_bytes = worker->pattern.offset_bytes,
+                              .offset_bytes = worker_offset(worker),
                               .file = worker->first_file + worker->pattern.file, .worker = worker->number};
         stalls_insert(&figures->stalls, &stall);
     }

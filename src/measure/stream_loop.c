@@ -35,6 +35,7 @@ bool loop_of_stream(struct worker *worker) {
     for (;;) {
         void *block = choose(worker);
         int fd = worker->fds[worker->pattern.file];
+        uint64_t offset_bytes = worker_offset(worker);
         // Before the call: main reads it from a worker that hangs.
         worker->due_ns = end_ns > 0 ? end_ns + stream->arrival.pause_ns : plan->begin_ns;
         if (open_loop && !arrival_take(&worker->stream->arrivals, plan->end_ns, &worker->due_ns)) {
@@ -49,7 +50,7 @@ bool loop_of_stream(struct worker *worker) {
         if (is_over(plan, start_ns)) {
             return loop_end(worker, start_ns, end_ns);
         }
-        enum outcome outcome = operate(worker, fd, block, flushes, start_ns, &end_ns, &flush_ns);
+        enum outcome outcome = operate(worker, fd, offset_bytes, block, flushes, start_ns, &end_ns, &flush_ns);
         if (outcome != OUTCOME_DONE) {
             return outcome == OUTCOME_FAILED;
         }

@@ -265,7 +265,8 @@ static bool loop_of_log(struct worker *worker) {
             return loop_end(worker, start_ns, end_ns);
         }
         uint64_t flush_ns;
-        enum outcome outcome = operate(worker, fd, block, flushes, start_ns, &end_ns, &flush_ns);
+        enum outcome outcome = operate(worker, fd, worker->pattern.offset_bytes, block, flushes, start_ns, &end_ns,
+                                       &flush_ns);
         if (__builtin_expect(outcome != OUTCOME_DONE, 0)) {
             return outcome == OUTCOME_FAILED;
         }

@@ -91,6 +91,7 @@ struct worker {
     uint32_t number;                    // from 1 in its stream
     uint32_t place;                     // from 1
     struct stream_step *stream;
+    const struct place *target;         // of its place, the first directory or the device
     uint32_t first_file;                // in its place, from 0: where those of its pattern begin
     const int *fds;                     // one for each file of its pattern
     pthread_t thread;
@@ -129,6 +130,12 @@ struct worker {
 
 static inline bool worker_sizes_vary(const struct worker *worker) {
     return worker->commits != NULL || stream_is_described(worker->stream->stream);
+}
+
+// Where the operation in flight, or the next, lies in what its descriptor has open.
+static inline uint64_t worker_offset(const struct worker *worker) {
+    const struct pattern *pattern = &worker->pattern;
+    return place_offset(worker->target, worker->first_file + pattern->file, pattern->offset_bytes);
 }
 
 // The thread: waits for each step's start, works until plan->end_ns, an error or plan->stop, and waits again.

@@ -54,6 +54,7 @@ static void open_pattern(struct worker *worker, const struct workload *workload)
         worker->first_file = (uint32_t)((uint64_t)files * part / parts);
         end = (uint32_t)((uint64_t)files * (part + 1) / parts);
     }
+    worker->target = place;
     worker->fds = place->fds + worker->first_file;
     worker->pattern = (struct pattern){.kind = stream->pattern, .files = end - worker->first_file,
                                        .file_bytes = place->file_bytes, .block_bytes = 1, .unit_bytes = stream->terms.size_min};

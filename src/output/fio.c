@@ -30,17 +30,28 @@ static void print_way(FILE *out, const struct stream *stream, const struct place
 }
 
 // A colon separates names, and one inside a name is escaped.
+static void print_path(FILE *out, const struct place *place) {
+    for (const char *at = place->path; *at != '\0'; at++) {
+        (void)fprintf(out, *at == ':' ? "\\:" : "%c", *at);
+    }
+}
+
 static void print_files(FILE *out, const struct workload *workload, const struct stream *stream) {
     const struct place *place = &workload->places[stream->first_place];
     uint64_t files = stream_is_described(stream) ? stream->terms.files : place->files;
+    if (place->is_device) {
+        (void)fprintf(out, "offset=%" PRIu64 "\nsize=%" PRIu64 "\nfilename=", place_offset(place, 0, 0),
+                      files * place->file_bytes);
+        print_path(out, place);
+        (void)fprintf(out, "\n");
+        return;
+    }
     (void)fprintf(out, "filesize=%" PRIu64 "\nfile_service_type=%s\nfilename=", place->file_bytes,
                   stream->pattern == PATTERN_RANDOM || stream->pattern == PATTERN_WALK ? "random" : "sequential");
     for (uint64_t file = 0; file < files; file++) {
         const struct place *of = place + file / place->files;
         (void)fprintf(out, "%s", file > 0 ? ":" : "");
-        for (const char *at = of->path; *at != '\0'; at++) {
-            (void)fprintf(out, *at == ':' ? "\\:" : "%c", *at);
-        }
+        print_path(out, of);
         (void)fprintf(out, "/%s.%04" PRIu64, of->file_prefix, file % place->files);
     }
     (void)fprintf(out, "\n");

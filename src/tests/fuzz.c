@@ -61,7 +61,10 @@ static void fuzz_options(char *text) {
     require(streams == (options.streams.count > 0));
     for (size_t i = 0; i < options.places.count; i++) {
         struct place_terms place;
-        require(grammar_place(options.places.values[i], &place, &failure) == (failure.message[0] == '\0'));
+        bool good = grammar_place(options.places.values[i], &place, &failure);
+        require(good == (failure.message[0] == '\0'));
+        const char *slash = strrchr(place.device, '/');
+        require(!good || slash == NULL || (slash == place.device + 15 && strncmp(place.device, "/dev/disk/by-id/", 16) == 0));
         failure.message[0] = '\0';
     }
     for (size_t i = 0; i < options.streams.count; i++) {

@@ -11,6 +11,7 @@
 #define SIZE_MAX_BYTES (UINT64_C(64) << 20)
 #define PAUSE_MAX_US 60000000
 #define NAME_LETTERS OPTIONS_RUN_ID_LETTERS
+#define DEVICES_DIRECTORY "/dev/disk/by-id/"
 
 #define FOR(kind) (1u << (kind))
 #define FOR_OPEN (FOR(ARRIVAL_EVEN) | FOR(ARRIVAL_EXPONENTIAL))
@@ -225,6 +226,15 @@ static bool take_directories(const char *value, void *place) {
     return value[0] != '\0' && value[0] != '+' && value[strlen(value) - 1] != '+' && strstr(value, "++") == NULL;
 }
 
+// An entry of that directory: only such names stay with the device that they were given for.
+static bool take_device(const char *value, void *place) {
+    size_t length = strlen(DEVICES_DIRECTORY);
+    const char *name = strncmp(value, DEVICES_DIRECTORY, length) == 0 ? value + length : "";
+    (void)snprintf(((struct place_terms *)place)->device, PLACE_DEVICE_BYTES, "%s", value);
+    return name[0] != '\0' && strlen(value) < PLACE_DEVICE_BYTES && strchr(name, '/') == NULL && strcmp(name, ".") != 0 &&
+           strcmp(name, "..") != 0;
+}
+
 static bool take_place_share(const char *value, void *place) {
     uint32_t *ppm = &((struct place_terms *)place)->share_ppm;
     return take_percent(value, ppm) && *ppm > 0;
@@ -241,6 +251,8 @@ static bool take_direct(const char *value, void *place) {
 static const struct key place_keys[] = {
     {"name", take_place_name, .allowed = NAME_ALLOWED, .example = "data", .required = true},
     {"dir", take_directories, .allowed = "one directory, or several as /a+/b", .example = "/mnt/data/test"},
+    {"device", take_device, .allowed = "a name directly below " DEVICES_DIRECTORY,
+     .example = DEVICES_DIRECTORY "nvme-MODEL_SERIAL"},
     {"share", take_place_share, .allowed = PERCENT_ALLOWED, .example = "45%"},
     {"direct", take_direct, .allowed = "no yes", .example = "yes"},
 };
@@ -361,7 +373,8 @@ bool grammar_place(const char *text, struct place_terms *terms, struct failure *
         terms->directories = strchr(directories, '=') + 1;
         terms->directories_length = strcspn(terms->directories, ",");
     }
-    return true;
+    return terms->directories == NULL || terms->device[0] == '\0' ||
+           refuse(&reading, "%s", "dir and device exclude each other; leave one out");
 }
 
 // The smallest and the largest size; each must be a multiple of the smallest, so that all are aligned to that.

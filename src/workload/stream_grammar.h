@@ -10,10 +10,13 @@
 #define STREAM_WORKERS_MAX 4096         // of one stream
 #define STREAM_RATE_MAX_PER_S 1000000   // of all its workers together
 
+#define PLACE_DEVICE_BYTES 280          // of a path in /dev/disk/by-id
+
 struct place_terms {
     char name[WORKLOAD_NAME_BYTES];
     const char *directories;            // within the text, separated by '+'; NULL: not given
     size_t directories_length;
+    char device[PLACE_DEVICE_BYTES];    // its path; empty: not given
     uint32_t share_ppm;                 // of the capacity; 0: not given
     uint64_t direct;                    // 0, 1, or UINT64_MAX: not given
 };

@@ -50,6 +50,50 @@ static bool read_places(struct plan *plan) {
     return true;
 }
 
+static bool may_erase(const struct plan *plan, const char *device) {
+    const struct text_list *allowed = &plan->options->erase_devices;
+    size_t i = 0;
+    while (i < allowed->count && strcmp(allowed->values[i], device) != 0) {
+        i++;
+    }
+    return i < allowed->count;
+}
+
+// The first place that has it; NULL: none.
+static const struct place_terms *place_on(const struct plan *plan, const char *device) {
+    uint32_t i = 0;
+    while (i < plan->places_count && strcmp(plan->places[i].device, device) != 0) {
+        i++;
+    }
+    return i < plan->places_count ? &plan->places[i] : NULL;
+}
+
+// What is overwritten must have been written down twice, in the same words.
+static bool check_devices(struct plan *plan) {
+    const struct text_list *allowed = &plan->options->erase_devices;
+    for (uint32_t i = 0; i < plan->places_count; i++) {
+        const struct place_terms *place = &plan->places[i];
+        if (place->device[0] == '\0') {
+            continue;
+        }
+        if (place_on(plan, place->device) != place) {
+            return refuse(plan, "--place %s: place %s has %s, too; name each device once", place->name,
+                          place_on(plan, place->device)->name, place->device);
+        }
+        if (!may_erase(plan, place->device)) {
+            return refuse(plan, "--place %s: a test overwrites %s, and no --eraseDevice permits that; if nothing on it is "
+                          "needed, add --eraseDevice=%s", place->name, place->device, place->device);
+        }
+    }
+    for (size_t i = 0; i < allowed->count; i++) {
+        if (place_on(plan, allowed->values[i]) == NULL) {
+            return refuse(plan, "--eraseDevice: no place has device=%s; name it in a --place, or leave it out",
+                          allowed->values[i]);
+        }
+    }
+    return true;
+}
+
 // All shares, which add up to 100 %, or none: then the places have equal ones.
 static bool check_shares(struct plan *plan) {
     uint32_t given = 0, count = plan->places_count;
@@ -132,8 +176,12 @@ static uint32_t count_directories(const struct place_terms *terms) {
     return count;
 }
 
-static char *directory_path(const struct plan *plan, const struct place_terms *terms, uint32_t number) {
+// Of a directory, or of the device.
+static char *place_path(const struct plan *plan, const struct place_terms *terms, uint32_t number) {
     const char *at = terms->directories;
+    if (terms->device[0] != '\0') {
+        return strdup(terms->device);
+    }
     if (at == NULL) {
         return strdup(plan->options->dir);
     }
@@ -210,6 +258,7 @@ static bool open_place(struct plan *plan, uint32_t number) {
     struct place place = {
         .sync = sync,
         .share_ppm = terms->share_ppm,
+        .is_device = terms->device[0] != '\0',
         .file_prefix = name_prefix(plan, terms->name),
         .files = files,
         .file_bytes = capacity / directories / files / PAGE_BYTES * PAGE_BYTES,
@@ -223,7 +272,7 @@ static bool open_place(struct plan *plan, uint32_t number) {
         place.fds[file] = -1;
     }
     for (uint32_t i = 0; good && i < directories; i++) {
-        place.path = directory_path(plan, terms, i);
+        place.path = place_path(plan, terms, i);
         good = place.path != NULL;
         workload->places[workload->places_count++] = place;
         place.fds += files;
@@ -319,8 +368,8 @@ bool streams_open(struct workload *workload, const struct options *options, stru
         .load_option = "--stream",
         .worker_title = "worker",
     };
-    if (!read_places(&plan) || !check_shares(&plan) || !read_streams(&plan) || !check_use(&plan) || !open_places(&plan) ||
-        !check_room(&plan)) {
+    if (!read_places(&plan) || !check_devices(&plan) || !check_shares(&plan) || !read_streams(&plan) || !check_use(&plan) ||
+        !open_places(&plan) || !check_room(&plan)) {
         return false;
     }
     list_sizes(workload);

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "workload/test_device.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -39,11 +40,15 @@ void workspace_file_path(const struct workspace *workspace, uint32_t place, uint
     for (; file >= of->files; of++) {   // of several directories, see struct place
         file -= (uint32_t)of->files;
     }
-    (void)snprintf(path, PATH_MAX, "%s/%s.%04" PRIu32, of->path, of->file_prefix, file);
+    if (of->is_device) {
+        (void)snprintf(path, PATH_MAX, "%s", of->path);
+    } else {
+        (void)snprintf(path, PATH_MAX, "%s/%s.%04" PRIu32, of->path, of->file_prefix, file);
+    }
 }
 
 // Notes what the thread does next with a test file or, if that is NO_FILE, with its directory. Returns the path, which is
-// good until the next activity.
+// good until the next activity. The offset is that of its descriptor.
 static const char *begin_activity(struct workspace *workspace, const char *call, uint32_t place, uint32_t file,
                                   uint64_t offset_bytes) {
     struct activity *activity = &workspace->activity;
@@ -182,6 +187,10 @@ static bool enough_space(struct workspace *workspace, uint32_t number) {
     const struct place *place = &workspace->workload->places[number - 1];
     uint64_t footprint = 0, files = 0;
     char text[3][THOUSANDS_BYTES];
+    if (place->is_device) {
+        workspace->alignment_bytes = workspace->alignment_bytes == 0 ? LOG_PAGE_BYTES : workspace->alignment_bytes;
+        return true;
+    }
     if (!first_on_its_file_system(workspace, number)) {
         return true;
     }
@@ -221,9 +230,8 @@ static bool enough_space(struct workspace *workspace, uint32_t number) {
 // Files.
 
 static int open_flags(const struct place *place) {
-    int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
-    flags |= place->sync == SYNC_DSYNC ? O_DSYNC : place->sync == SYNC_SYNC ? O_SYNC : 0;
-    return flags | (place->direct ? O_DIRECT : 0);
+    int flags = place->sync == SYNC_DSYNC ? O_DSYNC : place->sync == SYNC_SYNC ? O_SYNC : 0;
+    return flags | (place->direct ? O_DIRECT : 0) | O_RDWR | O_CLOEXEC;
 }
 
 static bool same_file(const struct stat *left, const struct stat *right) {
@@ -259,7 +267,7 @@ static bool create_named(struct workspace *workspace, const struct place *place,
     if (first < 0) {
         return refuse_creation(workspace, path, errno);
     }
-    int second = openat(place->fd, name, open_flags(place));
+    int second = openat(place->fd, name, open_flags(place) | O_NOFOLLOW);
     int error = errno;
     bool ours = second >= 0 && fstat(first, &created) == 0 && fstat(second, &opened) == 0 &&
                 same_file(&created, &opened) && opened.st_nlink == 1;
@@ -283,12 +291,16 @@ static bool create_named(struct workspace *workspace, const struct place *place,
 static bool create_file(struct workspace *workspace, uint32_t number, uint32_t file) {
     const struct place *place = &workspace->workload->places[number - 1];
     const char *path = begin_activity(workspace, "openat", number, file, 0);
+    if (place->is_device) {
+        place->fds[file] = fcntl(place->fd, F_DUPFD_CLOEXEC, 0);
+        return place->fds[file] >= 0 || refuse(workspace, "cannot open %s: %s", path, strerror(errno));
+    }
     if (workspace->options->keep_files) {
         return create_named(workspace, place, path, &place->fds[file]);
     }
     // Nothing leaves a file behind that never has a name: not SIGKILL, and not a disk that is frozen while the file is
     // made and thaws when this process is gone.
-    place->fds[file] = openat(place->fd, ".", open_flags(place) | O_TMPFILE | O_EXCL, 0660);
+    place->fds[file] = openat(place->fd, ".", open_flags(place) | O_NOFOLLOW | O_TMPFILE | O_EXCL, 0660);
     if (place->fds[file] >= 0) {
         return true;
     }
@@ -349,17 +361,19 @@ static void remove_made_directories(struct workspace *workspace) {
 }
 
 // Writes one block at the file's start; if the kernel refuses that size, names the next one that works.
-static bool try_block(struct workspace *workspace, int fd, const char *path, uint64_t block_bytes) {
+static bool try_block(struct workspace *workspace, const struct place *place, const char *path, uint64_t block_bytes) {
+    uint64_t offset_bytes = place_offset(place, 0, 0);
+    int fd = place->fds[0];
     void *memory;
     if (posix_memalign(&memory, workspace->alignment_bytes, block_bytes + GRANULE_MAX_BYTES) != 0) {
         return refuse(workspace, "no memory for a block of %" PRIu64 " bytes", block_bytes);
     }
     memset(memory, 0x5A, block_bytes + GRANULE_MAX_BYTES);
-    int error = write_block(fd, memory, block_bytes, 0);
+    int error = write_block(fd, memory, block_bytes, offset_bytes);
     uint64_t works = 0;
     for (uint64_t granule = 512; error == EINVAL && works == 0 && granule <= GRANULE_MAX_BYTES; granule *= 2) {
         uint64_t size = (block_bytes + granule - 1) / granule * granule;
-        works = write_block(fd, memory, size, 0) == 0 ? size : 0;
+        works = size <= place->file_bytes && write_block(fd, memory, size, offset_bytes) == 0 ? size : 0;
     }
     free(memory);
     if (works > 0) {
@@ -395,8 +409,9 @@ static bool try_block_sizes(struct workspace *workspace, uint32_t number) {
         if (!is_tried(workspace, number, sizes->values[i])) {
             continue;
         }
-        const char *path = begin_activity(workspace, "pwritev", number, 0, 0);
-        if (!try_block(workspace, workspace->workload->places[number - 1].fds[0], path, sizes->values[i])) {
+        const struct place *place = &workspace->workload->places[number - 1];
+        const char *path = begin_activity(workspace, "pwritev", number, 0, place_offset(place, 0, 0));
+        if (!try_block(workspace, place, path, sizes->values[i])) {
             return false;
         }
     }
@@ -428,8 +443,9 @@ static bool format_file(struct workspace *workspace, uint32_t number, uint32_t f
         uint64_t left = place->file_bytes - offset;
         size_t part = left < FORMAT_PART_BYTES ? (size_t)left : FORMAT_PART_BYTES;
         unsigned char *block = payload_next(&workspace->payload);
-        (void)begin_activity(workspace, "pwritev", number, file, offset);
-        int error = write_block(place->fds[file], block, part, offset);
+        uint64_t at = place_offset(place, file, offset);
+        (void)begin_activity(workspace, "pwritev", number, file, at);
+        int error = write_block(place->fds[file], block, part, at);
         uint64_t took_ns = now_ns() - workspace->activity.start_ns;
         if (error != 0) {
             return format_failed(workspace, error, part);
@@ -440,6 +456,39 @@ static bool format_file(struct workspace *workspace, uint32_t number, uint32_t f
     }
     (void)begin_activity(workspace, "fsync", number, file, 0);
     return fsync(place->fds[file]) == 0 || format_failed(workspace, errno, 0);
+}
+
+// Devices.
+
+// Known without a write. The page cache takes any size.
+static bool has_whole_sectors(struct workspace *workspace, uint32_t number, uint32_t sector_bytes) {
+    const struct place *place = &workspace->workload->places[number - 1];
+    const struct number_list *sizes = &workspace->workload->writes;
+    for (size_t i = 0; i < sizes->count && place->direct; i++) {
+        uint64_t bytes = sizes->values[i];
+        if (bytes % sector_bytes != 0 && is_tried(workspace, number, bytes)) {
+            return refuse(workspace, "%s: operations of %" PRIu64 " bytes are not possible with %s, whose sectors have %" PRIu32
+                          "; the next size that works is %" PRIu64, workspace->workload->write_option, bytes, place->path,
+                          sector_bytes, (bytes / sector_bytes + 1) * sector_bytes);
+        }
+    }
+    return true;
+}
+
+static bool open_device(struct workspace *workspace, uint32_t number) {
+    struct place *place = &workspace->workload->places[number - 1];
+    struct test_device device;
+    (void)begin_activity(workspace, "open", number, NO_FILE, 0);
+    if (!test_device_open(&device, place, open_flags(place), &workspace->failure)) {
+        return false;
+    }
+    place->fd = device.fd;
+    place->device = device.number;
+    return has_whole_sectors(workspace, number, device.sector_bytes);
+}
+
+static bool open_place(struct workspace *workspace, uint32_t number) {
+    return (workspace->workload->places[number - 1].is_device ? open_device : open_directory)(workspace, number);
 }
 
 // The course of the preparation. A stop ends each of these loops early, and is not a failure.
@@ -487,7 +536,7 @@ static bool before_files(struct workspace *workspace) {
 void workspace_prepare(void *argument) {
     struct workspace *workspace = argument;
     bool keep = workspace->options->keep_files;
-    bool good = for_each(workspace, open_directory) && enough_descriptors(workspace) &&
+    bool good = for_each(workspace, open_place) && enough_descriptors(workspace) &&
                 for_each(workspace, enough_space) && before_files(workspace) && for_each_file(workspace, create_file);
     if (good && !keep) {
         remove_made_directories(workspace);

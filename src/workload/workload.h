@@ -76,21 +76,31 @@ static inline const char *operation_name(enum operation operation) {
 }
 
 // A directory, and the files in it. What --place names may be several of them, one after the other: then their files
-// follow one another, in one array.
+// follow one another, in one array. Or a block device, which holds its files one after the other as well, and has none in
+// its first and its last DEVICE_END_BYTES: a device is accepted only if these hold zeros (test_device.h), and a test
+// leaves them so.
+#define DEVICE_END_BYTES (UINT64_C(1) << 20)
+
 struct place {
     char name[WORKLOAD_NAME_BYTES];     // of --place; empty: the workload has none
     uint32_t share_ppm;                 // of the capacity, of all its directories together
     char *path;
+    bool is_device;
     const char *file_prefix;
     uint64_t files, file_bytes;
     enum sync_mode sync;                // how its files are opened
     bool direct;
     // While it is open (test_files.h):
-    int fd, *fds;                       // of the directory and of each file; -1: not open
-    dev_t device;
+    int fd, *fds;                       // of the directory or device and of each file; -1: not open
+    dev_t device;                       // that the directory is on, or the device itself
     ino_t inode;
     bool made;                          // the directory, by --createDirs
 };
+
+// Where an offset of a file lies in what its descriptor has open.
+static inline uint64_t place_offset(const struct place *place, uint64_t file, uint64_t offset_bytes) {
+    return place->is_device ? DEVICE_END_BYTES + file * place->file_bytes + offset_bytes : offset_bytes;
+}
 
 // Of a stream that writes what the commits of simulated applications leave in the log (group_commit.h).
 struct commit_terms {

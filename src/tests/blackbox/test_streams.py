@@ -259,6 +259,9 @@ def nearest_job_of_fio(place):
     # 0 would be no limit.
     slow = place.logdisk("--stream=name=slow,pattern=random,size=4K,read=30%,arrival=even,rate=0.9,workers=32", "--showFio")
     contains(slow.out, "iodepth=32", "rate_iops=1,1")
+    disk = "/dev/disk/by-id/usb-a:b"
+    whole = place.logdisk(LOG.replace("place=log", "place=data"), "--place=name=data,device=" + disk, "--eraseDevice=" + disk, "--showFio")
+    contains(whole.out, "offset=1048576\nsize=786432\nfilename=/dev/disk/by-id/usb-a\\:b\n")
     log = place.logdisk("--bsize=16K", "--qm=2", "--showFio")
     contains(log.out, "[log2]", "bs=16384", "sync=dsync", "direct=1", place.dir + "2/mqldt_testfile.0002")
 

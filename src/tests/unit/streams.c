@@ -45,6 +45,7 @@ static void close_streams(struct workload *workload) {
 }
 
 #define DB "--stream=name=db,pattern=random,size=8K"
+#define DISK "/dev/disk/by-id/a+b=c:d"
 
 void test_streams_accepted(void) {
     static struct workload w;
@@ -69,6 +70,10 @@ void test_streams_accepted(void) {
     CHECK(w.streams[1].block_bytes == 0 && w.writes.count == 5 && strcmp(w.load_unit, "BSU") == 0);
     double footprint = (double)workload_footprint(&w);
     CHECK(fabs((double)(46 * w.places[0].file_bytes) / footprint - 0.45) < 0.005 && footprint / (100 << 20) > 0.99);
+    close_streams(&w);
+    CHECK(open_streams(&w, DB " --fileSize=1M --place=name=data,device=" DISK ",share=100% --eraseDevice=" DISK));
+    CHECK(w.places_count == 1 && w.places[0].is_device && strcmp(w.places[0].path, DISK) == 0 && w.places[0].files == 8);
+    CHECK(place_offset(&w.places[0], 0, 0) == 1 << 20 && place_offset(&w.places[0], 2, 512) == (3 << 20) + 512);
     close_streams(&w);
 }
 
@@ -114,6 +119,15 @@ void test_streams_refused(void) {
         {DB " --place=name=a --place=name=b", "--stream db: missing key place"},
         {DB ",place=a --place=name=a --place=name=b", "--place b: no stream has it"},
         {DB " --place=name=a,dir=/x++/y", "dir: '/x++/y'"},
+        {DB " --place=name=a,dir=/x,device=" DISK " --eraseDevice=" DISK, "--place a: dir and device exclude each other"},
+        {DB " --place=name=a,device=/dev/sda --eraseDevice=/dev/sda", "device: '/dev/sda' is not allowed"},
+        {DB " --place=name=a,device=/dev/disk/by-id/ --eraseDevice=/dev/disk/by-id/", "a name directly below /dev/disk/by-id/"},
+        {DB " --place=name=a,device=/dev/disk/by-id/.. --eraseDevice=/dev/disk/by-id/..", "a name directly below"},
+        {DB " --place=name=a,device=/dev/disk/by-id/a/b --eraseDevice=/dev/disk/by-id/a/b", "a name directly below"},
+        {DB " --place=name=a,device=" DISK, "--place a: a test overwrites " DISK ", and no --eraseDevice permits that"},
+        {DB " --eraseDevice=" DISK, "--eraseDevice: no place has device=" DISK},
+        {DB ",place=a --place=name=a,device=" DISK " --place=name=b,device=" DISK " --eraseDevice=" DISK, "place a has " DISK},
+        {"--bsize=4K --eraseDevice=" DISK, "only for streams"},
         {DB " --stream=name=x,pattern=random,size=8K,sync=none", "sync=none is not possible beside sync=dsync of stream db"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -1,0 +1,25 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The block device under test. The rule: one that holds anything, or that anybody uses, is never written to.
+//
+// The user names it twice, by a link of /dev/disk/by-id (streams.c compares the two). Then all is checked on one
+// descriptor, which is opened exclusively, so no mount, mapped device or swap space comes to it for as long as the test
+// lasts. There is no list of signatures: the first and the last DEVICE_END_BYTES must hold nothing but zeros, because
+// partition tables, file systems, volume managers and RAIDs have their marks there. Tests never write to these two
+// regions, so the next test finds them as this one did, whatever ended it.
+//
+// What it cannot see: a process or virtual machine that uses the device without claiming it and keeps both ends empty,
+// and other hosts that have the device.
+#pragma once
+
+#include "workload/workload.h"
+
+struct test_device {
+    int fd;
+    dev_t number;
+    uint32_t sector_bytes;              // of a write with O_DIRECT, at least; never more than a page of 4096
+};
+
+// Opens the device of a place with these flags, or says why not. Nothing is written.
+bool test_device_open(struct test_device *device, const struct place *place, int flags, struct failure *failure);
