@@ -27,7 +27,17 @@ import time
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _marks
 
-TABLE_NAMES = ("run.csv", "results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv", "over.csv")
+TABLE_NAMES = (
+    "run.csv",
+    "results.csv",
+    "intervals.csv",
+    "histogram.csv",
+    "stalls.csv",
+    "rounds.csv",
+    "over.csv",
+    "responses.csv",
+    "fidelity.csv",
+)
 """Every table that the tester may write; nothing else is ever collected."""
 
 SMALL_FILE_MAX_BYTES = 65536

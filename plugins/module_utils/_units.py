@@ -40,7 +40,7 @@ RATE_UNITS = {
     "MiB/s": 1 << 20,
     "GiB/s": 1 << 30,
 }
-FREQUENCY_UNITS = {"": 1, "/s": 1, "writes/s": 1}
+FREQUENCY_UNITS = {"": 1, "/s": 1, "operations/s": 1, "writes/s": 1}
 RATIO_UNITS = {"": decimal.Decimal(1), "%": decimal.Decimal("0.01")}
 
 LARGEST = (1 << 63) - 1
@@ -70,8 +70,8 @@ def parse_rate(value):
 
 
 def parse_frequency(value):
-    """Return a number of writes per second as a float: 5000, "5000", "5000 /s", "5000 writes/s"."""
-    return float(_read(value, "frequency", FREQUENCY_UNITS, "/s, writes/s, or a plain number"))
+    """Return a number of operations per second as a float: 5000, "5000", "5000 /s", "5000 operations/s"."""
+    return float(_read(value, "frequency", FREQUENCY_UNITS, "/s, operations/s, writes/s, or a plain number"))
 
 
 def parse_ratio(value):
@@ -118,8 +118,8 @@ def format_rate(bytes_per_second, digits=3):
 
 
 def format_frequency(per_second, digits=3):
-    """Write a number of writes per second: "12,300 writes/s"."""
-    return "%s writes/s" % _digits(per_second, digits)
+    """Write a number of operations per second: "12,300 operations/s"."""
+    return "%s operations/s" % _digits(per_second, digits)
 
 
 def format_ratio(ratio, digits=3):

@@ -17,6 +17,7 @@ from functools import partial
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import statistics
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import BATCH_MEANS, SHARE_OF_OPERATIONS, SHARE_OF_TIME
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit, Profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.rows import rows_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import Evidence
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, COMMITS, Row, Tables, TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS
@@ -37,7 +38,7 @@ def confidence_of(profile: Profile, tables: Tables) -> Confidence | None:
     """Return the confidence with which a host is judged, None if its figures are taken as they stand."""
     if profile.confidence is None or not tables.counts_over:
         return None
-    tested = sum(is_tested(limit, row) for limit in profile.limits for row in tables.results if limit.applies_to(row, tables.step_size))
+    tested = sum(is_tested(limit, row) for limit in profile.limits for row in rows_of(limit, tables))
     return Confidence(1 - profile.confidence, max(1, tested))
 
 
@@ -151,7 +152,10 @@ def _at_threshold(limit: Limit, tables: Tables, test: Callable[[int], Evidence])
 
 def _over(row: Row, tables: Tables, seconds: list[Row], over_ns: int, column: str) -> list[int]:
     """Return a column of over.csv for each second, 0 in the seconds that had nothing above the threshold."""
-    found = {over["second"]: int(over[column]) for over in tables.over_of(row) if over["over_ns"] == over_ns}
+    found: dict[int, int] = {}
+    for over in tables.over_of(row):
+        if over["over_ns"] == over_ns:
+            found[over["second"]] = found.get(over["second"], 0) + int(over[column])
     # A row that is absent says that there was nothing above the threshold, so it must not be lost.
     if set(found) != {second["second"] for second in seconds if (second["latency_max_ns"] or 0) > over_ns}:
         raise TablesError(f"over.csv and intervals.csv differ in which seconds of step {row['step']} had an operation of more than {over_ns} ns.")

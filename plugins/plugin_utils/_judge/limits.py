@@ -25,6 +25,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.percentile import figure_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import WARN as SEVERITY_WARN
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit, Profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.rows import is_beside_the_point, rows_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.sentences import (
     add_others,
     add_to_reason,
@@ -91,10 +92,15 @@ class Case:
 
 
 def judge_limit(limit: Limit, case: Case) -> list[dict[str, Any]]:
-    """Return the judgements of a limit: one for each row that it judges, or an inconclusive one if there is none. Raises TablesError."""
+    """Return the judgements of a limit: one for each row that it judges, or an inconclusive one if there is none. Raises TablesError.
+
+    A hard limit on the log has none if the workload has no log.
+    """
     if limit.metric.scope == TARGET:
         return [_judge_target(limit, case)]
-    rows = _rows_of(limit, case.tables)
+    rows = _figures_of(limit, case.tables)
+    if not rows and is_beside_the_point(limit, case.tables):
+        return []
     if not rows:
         only = f" ({limit.rows_text})" if limit.rows_text else ""
         return [_judgement(limit, _NO_ROW, Comparison(INCONCLUSIVE, None), reason=f"{limit.text}: no row was measured that it applies to{only}")]
@@ -121,16 +127,12 @@ def judge_capacity(limit: Limit, capacity: Capacity, case: Case) -> dict[str, An
     return _judged_row(limit, row, case, Comparison(INCONCLUSIVE, highest, why=why))
 
 
-def _rows_of(limit: Limit, tables: Tables) -> list[Row]:
-    """Return the rows that a limit judges, each with its figure; a metric of the whole run has one row, made from run.csv.
-
-    The row of a stream's only worker is not judged: the row `all` has the same figures.
-    """
+def _figures_of(limit: Limit, tables: Tables) -> list[Row]:
+    """Return the rows that a limit judges, each with its figure; a metric of the whole run has one row, made from run.csv."""
     if limit.metric.scope == RUN:
         return [{**_NO_ROW, "operations": None, limit.metric.column: tables.number(limit.metric.column)}]
     metric = limit.metric
-    rows = [row for row in tables.results if limit.applies_to(row, tables.step_size) and not tables.repeats_all(row)]
-    return [{**row, metric.column: figure_of(metric, row, tables)} for row in rows]
+    return [{**row, metric.column: figure_of(metric, row, tables)} for row in rows_of(limit, tables)]
 
 
 def _judge_target(limit: Limit, case: Case) -> dict[str, Any]:
@@ -149,7 +151,7 @@ def _judge_row(limit: Limit, row: Row, case: Case) -> dict[str, Any]:
 
 
 def _judged_row(limit: Limit, row: Row, case: Case, comparison: Comparison) -> dict[str, Any]:
-    name = worker_name(row["worker"], case.record.worker_names, case.tables.workers_of(row))
+    name = _name_of(row, case)
     judgement = _judgement(limit, row, comparison, name=name, samples=row["operations"] or 0, reason=_reason(limit, row, name, case, comparison))
     broken = comparison.value is not None and limit.broken_by(comparison.value)
     return _waive(judgement, case) if broken and not limit.hard and judgement["verdict"] in (FAIL, INCONCLUSIVE) else judgement
@@ -230,6 +232,13 @@ def _excuse(judgement: dict[str, Any], disturbed_by: list[str]) -> dict[str, Any
     return judgement
 
 
+def _name_of(row: Row, case: Case) -> str:
+    """Return what people call the worker of a row. Those of streams have numbers only."""
+    if case.tables.of_streams or row["worker"] is None:
+        return str(row["worker"] or "")
+    return worker_name(row["worker"], case.record.worker_names, case.tables.workers_of(row))
+
+
 def worker_name(worker: int | str | None, names: list[Any], workers: int) -> str:
     """Return what people call the worker of a row: its name, or its number if it has none. The row `all` of an only worker is that worker's."""
     if worker is None:
@@ -244,6 +253,8 @@ def _reason(limit: Limit, row: Row, name: str, case: Case, comparison: Compariso
     """Return the judgement's sentence, whether it passes or not."""
     kept = comparison.value is None or not limit.broken_by(comparison.value)
     figure = figure_sentence(limit, row, name, case.tables.words, comparison.value, comparison.at_least, kept, comparison.why)
+    if limit.metric.of_responses:
+        return f"{figure}, without confidence"
     if comparison.evidence:
         return f"{figure}: {evidence_sentence(limit, comparison.evidence, row['latency_max_in_flight'] == 1)}"
     if case.confidence is None or row["worker"] is None:

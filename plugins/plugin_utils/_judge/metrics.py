@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
 
@@ -40,7 +40,7 @@ class Kind:
 
 DURATION = Kind("ns", _units.parse_duration, _units.format_duration)
 RATE = Kind("bytes/s", _units.parse_rate, _units.format_rate)
-FREQUENCY = Kind("writes/s", _units.parse_frequency, _units.format_frequency)
+FREQUENCY = Kind("operations/s", _units.parse_frequency, _units.format_frequency)
 RATIO = Kind("ratio", _units.parse_ratio, _units.format_ratio)
 MARGIN = Kind("margin", _units.parse_ratio, _units.format_ratio)
 NUMBER = Kind("number", _units.parse_number, _units.format_number)
@@ -52,7 +52,8 @@ class Metric:
 
     bound is the one direction that makes sense for it: `max` if less is better, `min` if more is. at_least_column names the column that
     says, if it is 1, that the true figure is at least the one given (a write still in flight). method says what decides a limit on it;
-    allowed_share is the share of operations or of time that may lie above a percentile, None if the metric is not judged by such a share.
+    allowed_share is the share of operations or of time that may lie above a percentile, None if the metric is not judged by such a share. adds_up says that
+    the figures of a stream's reads and writes have a sum.
     """
 
     name: str
@@ -64,10 +65,30 @@ class Metric:
     at_least_column: str = ""
     method: str = AS_IT_STANDS
     allowed_share: Fraction | None = None
+    adds_up: bool = False
+
+    @property
+    def of_responses(self) -> bool:
+        """Whether it is a figure of response times, which count from the intended start."""
+        return self.name.startswith(RESPONSES)
+
+
+RESPONSES = "response_"
+"""Prefix of the metrics of response times."""
 
 
 def _latency(name: str, description: str, at_least_column: str = "", method: str = AS_IT_STANDS) -> Metric:
     return Metric(name, f"{name}_ns", DURATION, "max", EACH, description, at_least_column, method)
+
+
+def _response(name: str) -> Metric:
+    """Return the metric of a percentile over response times, or of their mean or maximum, which are judged as they stand."""
+    what = {"response_mean": "mean time", "response_max": "longest time"}.get(name)
+    if what is not None:
+        return _latency(name, f"{what} since the intended start of an operation, at a fixed rate")
+    percent = name.rpartition("_p")[2].replace("_", ".")
+    metric = _latency(name, f"time since the intended start that {percent} % of the operations stay within, at a fixed rate")
+    return replace(metric, allowed_share=1 - Fraction(percent) / 100)
 
 
 def _percentile(name: str, scope: str = EACH) -> Metric:
@@ -79,6 +100,10 @@ def _percentile(name: str, scope: str = EACH) -> Metric:
     else:
         method, description = SHARE_OF_OPERATIONS, f"latency that {percent} % of the writes stay within"
     return Metric(name, f"{name}_ns", DURATION, "max", scope, description, method=method, allowed_share=share)
+
+
+def _rate(name: str, kind: Kind, description: str, method: str = AS_IT_STANDS) -> Metric:
+    return Metric(name, name, kind, "min", ALL, description, method=method, adds_up=True)
 
 
 _TABLE = (
@@ -101,13 +126,14 @@ _TABLE = (
     _latency("flush_p99", "time that 99 % of the flushes stay within"),
     _latency("flush_p99_9", "time that 99.9 % of the flushes stay within"),
     _latency("flush_max", "slowest flush"),
-    _latency("response_mean", "mean time since the intended start of each write, in runs at a fixed rate"),
-    _latency("response_p99", "time since the intended start that 99 % of the writes stay within"),
-    _latency("response_p99_9", "time since the intended start that 99.9 % of the writes stay within"),
-    _latency("response_max", "longest time since the intended start of a write"),
-    Metric("bytes_per_s", "bytes_per_s", RATE, "min", ALL, "bytes written over elapsed time, all queue managers together", method=BATCH_MEANS),
-    Metric("interval_bytes_per_s_min", "interval_bytes_per_s_min", RATE, "min", ALL, "bytes written in the slowest whole second"),
-    Metric("operations_per_s", "operations_per_s", FREQUENCY, "min", ALL, "writes over elapsed time, all queue managers together", method=BATCH_MEANS),
+    _response("response_mean"),
+    _response("response_p50"),
+    _response("response_p99"),
+    _response("response_p99_9"),
+    _response("response_max"),
+    _rate("bytes_per_s", RATE, "bytes over elapsed time, all workers together", BATCH_MEANS),
+    _rate("interval_bytes_per_s_min", RATE, "bytes in the slowest whole second"),
+    _rate("operations_per_s", FREQUENCY, "operations over elapsed time, all workers together", BATCH_MEANS),
     Metric("cpu_steal_share", "cpu_steal_share", RATIO, "max", RUN, "share of the processor time that the hypervisor took"),
     Metric("headroom_margin", "headroom_margin", MARGIN, "min", TARGET, "how much more than sweep_target asks the volume carries"),
     Metric("capacity", "capacity", NUMBER, "min", CAPACITY, "highest load point that passes all other limits, in the unit of the workload's load points"),
@@ -117,13 +143,15 @@ _TABLE = (
 METRICS = MappingProxyType({metric.name: metric for metric in _TABLE})
 """Name -> Metric, in the order in which documentation lists them."""
 
-_ANY_PERCENTILE = re.compile(r"latency_p[1-9][0-9]?(_[0-9]{0,5}[1-9])?\Z")
+_ANY_PERCENTILE = re.compile(r"(latency|response)_p[1-9][0-9]?(_[0-9]{0,5}[1-9])?\Z")
 """A percentile of 1 to 99.999999, written in the one way: latency_p99_9, not latency_p99_90."""
 
 
 def find_metric(name: str) -> Metric | None:
-    """Return the metric of a name: one of METRICS, or any other percentile over operations; None if there is none.
+    """Return the metric of a name: one of METRICS, or any other percentile over operations or over response times; None if there is none.
 
-    Those others are not in results.csv: they come from histogram.csv, which holds all workers together, and are judged for those.
+    Those others are not in results.csv: they come from histogram.csv or responses.csv, which hold all workers together, and are judged for those.
     """
-    return METRICS.get(name) or (_percentile(name, ALL) if _ANY_PERCENTILE.match(name) else None)
+    if name in METRICS or not _ANY_PERCENTILE.match(name):
+        return METRICS.get(name)
+    return replace(_response(name), scope=ALL) if name.startswith(RESPONSES) else _percentile(name, ALL)

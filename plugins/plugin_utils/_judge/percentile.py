@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The figure of a row that a limit judges: a column of the row, or a percentile that only the step's histogram carries."""
+"""The figure of a row that a limit judges: a column of the row, or what only the step's histograms or seconds carry."""
 
 from __future__ import annotations
 
@@ -12,23 +12,32 @@ from fractions import Fraction
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import SHARE_OF_OPERATIONS, Metric
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import KEY_COLUMNS, Row, Tables, TablesError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Row, Tables, TablesError
 
 
 def figure_of(metric: Metric, row: Row, tables: Tables) -> Any:
-    """Return the figure of a row in the metric's base unit, None if there is none: without an operation only one in flight can have a figure.
+    """Return the figure of a row in the metric's base unit, None if there is none: without an operation only one in flight, or due, can have a figure.
 
     Raises TablesError if the histogram does not have all operations of the row.
     """
-    if not row["operations"] and not metric.at_least_column:
+    not_started = row.get("operations_not_started") or 0
+    if not row["operations"] and not metric.at_least_column and not (metric.of_responses and not_started):
         return None
-    if metric.column in row or metric.method != SHARE_OF_OPERATIONS:
+    if metric.name == "interval_bytes_per_s_min" and row.get(metric.column) is None:
+        return min((second["bytes"] for second in tables.seconds_of(row) if not second["partial"]), default=None)
+    if metric.column in row or metric.allowed_share is None:
         return row.get(metric.column)
-    key = [row[column] for column in KEY_COLUMNS]
-    buckets = [(bucket["latency_upper_ns"], bucket["operations"]) for bucket in tables.histogram if [bucket[column] for column in KEY_COLUMNS] == key]
-    if sum(operations for dummy, operations in buckets) != row["operations"]:
-        raise TablesError(f"histogram.csv and results.csv differ in the operations of step {row['step']}.")
-    return percentile_ns(buckets, metric.allowed_share, row["latency_max_ns"])
+    if metric.method == SHARE_OF_OPERATIONS:
+        return _percentile(metric, tables.latencies_of(row), row, row["operations"], "latency_max_ns", "histogram.csv")
+    if metric.of_responses and tables.of_streams and row.get("operations_not_started") is not None:
+        return _percentile(metric, tables.responses_of(row), row, row["operations"] + not_started, "response_max_ns", "responses.csv")
+    return None
+
+
+def _percentile(metric: Metric, buckets: list[tuple[int, int]], row: Row, operations: int, longest: str, table: str) -> int | None:
+    if sum(count for dummy, count in buckets) != operations:
+        raise TablesError(f"{table} and results.csv differ in the operations of step {row['step']}.")
+    return percentile_ns(buckets, metric.allowed_share, row[longest])
 
 
 def percentile_ns(buckets: Iterable[tuple[int, int]], allowed_share: Fraction, longest_ns: int) -> int | None:

@@ -13,15 +13,14 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import Metric
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import BLOCK, COMMITS, MESSAGE
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_STREAMS, ALL_WORKERS, BLOCK, COMMITS, MESSAGE, NO_SIZE
 
 FAIL = "fail"
 WARN = "warn"
 SEVERITIES = (FAIL, WARN)
 
 LOG = "log"
-STREAMS = (LOG, COMMITS)
-"""What a limit can name. Without a name it judges what is written: the rows of every stream but the commits."""
+"""The stream that a limit judges if it names none."""
 
 MAX_THRESHOLDS = 32
 """How many thresholds the tester counts beside its own (its OPTIONS_OVER_MAX)."""
@@ -61,7 +60,7 @@ class Limit:
 
     bound is `max` or `min`; value is in the metric's base unit; strict means that reaching the value already breaks it; stated is the value as the
     profile states it. block_size, message_size and load_point are None if every one of them is judged; a block size is only that of a step that has one, and so
-    is a message size. stream is the one whose rows are judged. source says where the number comes from.
+    is a message size. stream is the one whose rows are judged, and operation the only one of it, empty for every one. source says where the number comes from.
     """
 
     metric: Metric
@@ -76,6 +75,7 @@ class Limit:
     source: str = ""
     message_size: Range | None = None
     stream: str = LOG
+    operation: str = ""
 
     @property
     def operator(self) -> str:
@@ -90,6 +90,11 @@ class Limit:
         return int(self.value) - self.strict
 
     @property
+    def is_counted(self) -> bool:
+        """Whether the tester can count what is over the limit."""
+        return self.stream != COMMITS and not self.metric.of_responses
+
+    @property
     def text(self) -> str:
         """The limit without its rows, such as "latency_p99 <= 2 ms"."""
         return f"{self.metric.name} {self.operator} {self.metric.kind.format(self.value, 12)}"
@@ -97,9 +102,7 @@ class Limit:
     @property
     def rows_text(self) -> str:
         """The rows that the limit judges, such as "block size <= 64 KiB", empty if it judges every one."""
-        parts = []
-        if self.stream != LOG:
-            parts.append(f"stream {self.stream}")
+        parts = [self._stream_text] if self._stream_text else []
         if self.block_size:
             parts.append(f"block size {self.block_size.text(_units.format_size)}")
         if self.message_size:
@@ -108,14 +111,24 @@ class Limit:
             parts.append(f"load point {self.load_point.text(str)}")
         return ", ".join(parts)
 
+    @property
+    def _stream_text(self) -> str:
+        if self.stream == ALL_STREAMS:
+            return "whole workload"
+        stream = "" if self.stream == LOG else f"stream {self.stream}"
+        return " of ".join(part for part in (f"{self.operation}s" if self.operation else "", stream) if part)
+
     def applies_to(self, row: Mapping[str, Any], step_size: str = BLOCK) -> bool:
-        """Whether the limit judges a row of results.csv, whose steps have sizes of blocks or of messages."""
-        if self.metric.scope == "all" and row["worker"] != "all":
+        """Whether the limit judges a row of results.csv, whose steps have sizes of blocks or of messages, or whose streams have sizes of blocks.
+
+        The workers of the log are queue managers, and so are those of commits. The workers of other streams are just threads.
+        """
+        if row["worker"] != ALL_WORKERS and (self.metric.scope == "all" or self.stream not in (LOG, COMMITS)):
             return False
-        if (row.get("stream", LOG) == COMMITS) != (self.stream == COMMITS):
+        if row.get("stream", LOG) != self.stream or self.operation not in ("", row.get("operation", "")):
             return False
-        for sizes, kind in ((self.block_size, BLOCK), (self.message_size, MESSAGE)):
-            if sizes and (step_size != kind or row["block_size_bytes"] is None or row["block_size_bytes"] not in sizes):
+        for sizes, kinds in ((self.block_size, (BLOCK, NO_SIZE)), (self.message_size, (MESSAGE,))):
+            if sizes and (step_size not in kinds or row["block_size_bytes"] is None or row["block_size_bytes"] not in sizes):
                 return False
         return not self.load_point or row["load_point"] in self.load_point
 
@@ -131,6 +144,8 @@ class Limit:
         result: dict[str, Any] = {"metric": self.metric.name, bound: self.stated, "severity": self.severity, "hard": self.hard}
         if self.stream != LOG:
             result["stream"] = self.stream
+        if self.operation:
+            result["operation"] = self.operation
         for key, limited in (("block_size", self.block_size), ("message_size", self.message_size), ("load_point", self.load_point)):
             if limited:
                 result[key] = limited.as_dict()
@@ -184,9 +199,9 @@ class Profile:
     def thresholds_ns(self) -> list[int]:
         """The thresholds over which the tester is to count operations, rising: those of the limits on percentiles that it can count.
 
-        Limits on commits are compared as they stand, so nothing is counted for them.
+        Limits on commits and on response times are compared as they stand, so nothing is counted for them.
         """
-        thresholds = {limit.threshold_ns for limit in self.limits if limit.metric.allowed_share is not None and limit.stream != COMMITS}
+        thresholds = {limit.threshold_ns for limit in self.limits if limit.metric.allowed_share is not None and limit.is_counted}
         return sorted(threshold for threshold in thresholds if 1 <= threshold <= LONGEST_THRESHOLD_NS)
 
     def as_dict(self) -> dict[str, Any]:

@@ -11,8 +11,10 @@ The hard limits (HARD_LIMITS) belong to every profile, whether it states them or
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, TypeVar
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
@@ -23,7 +25,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile impor
     MAX_THRESHOLDS,
     NO_CONFIDENCE,
     SEVERITIES,
-    STREAMS,
     Limit,
     Profile,
     Range,
@@ -44,7 +45,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions imp
     read_yaml,
     shown,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import COMMITS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_STREAMS, COMMITS
 
 HARD_LIMITS = (
     {"metric": "latency_mean", "max": "10 ms", "hard": True, "source": "Microsoft Exchange Jetstress 2010: log writes take 10 ms on average at most"},
@@ -55,11 +56,14 @@ HARD_LIMITS = (
 _PROFILE_KEYS = ("name", "version", "description", "extends", "derived_from", "qualifies", "limits", "waivers")
 _QUALIFIES_KEYS = ("min_duration_s", "min_footprint", "block_sizes", "confidence", "episode_s")
 _BOUND_KEYS = {"max": ("max", False), "below": ("max", True), "min": ("min", False)}
-_LIMIT_KEYS = ("metric", *_BOUND_KEYS, "severity", "hard", "stream", "block_size", "message_size", "load_point", "source")
-_ROW_KEYS = ("stream", "block_size", "message_size", "load_point")
+_LIMIT_KEYS = ("metric", *_BOUND_KEYS, "severity", "hard", "stream", "operation", "block_size", "message_size", "load_point", "source")
+_ROW_KEYS = ("stream", "operation", "block_size", "message_size", "load_point")
 """The keys of a limit that say which rows it judges."""
 _RANGE_KEYS = ("min", "max")
 _OF_WRITES = ("flush_", "response_", "ring_passes")
+_OPERATIONS = ("read", "write")
+_STREAM = re.compile(r"[A-Za-z0-9._-]{1,32}\Z")
+"""What the tester accepts as the name of a stream."""
 _WAIVER_KEYS = ("host", "metric", "owner", "until", "reason")
 
 _LONGEST_S = 7 * 24 * 3600
@@ -185,10 +189,20 @@ def _read_limits(data: Any, base: Profile) -> tuple[Limit, ...]:
         raise DefinitionError("limits must contain at least one limit.")
     own = [_read_limit(limit, f"limits[{index}]") for index, limit in enumerate(data)]
     limits = list(_added_to(base.limits, own, lambda limit: (limit.metric.name, limit.bound, *(getattr(limit, key) for key in _ROW_KEYS), limit.hard)))
-    for hard in (_read_limit(limit, "hard limits") for limit in HARD_LIMITS):
+    for hard in _hard_limits():
         if not any(_holds(limit, hard) for limit in limits):
             limits.append(hard)
     return tuple(limits)
+
+
+@cache
+def _hard_limits() -> tuple[Limit, ...]:
+    return tuple(_read_limit(limit, "hard limits") for limit in HARD_LIMITS)
+
+
+def of_every_profile(limit: Limit) -> bool:
+    """Whether a limit is a hard limit that every profile has, whether it states it or not."""
+    return any(_holds(limit, hard) for hard in _hard_limits())
 
 
 def _holds(limit: Limit, hard: Limit) -> bool:
@@ -212,8 +226,7 @@ def _read_limit(data: Any, where: str) -> Limit:
     given = [key for key in _ROW_KEYS if key in data]
     if metric.scope in ONCE and given:
         raise DefinitionError(f"{where}.{given[0]} is not allowed here: {metric.name} is judged once for the whole run.")
-    if "block_size" in data and ("message_size" in data or data.get("stream") == COMMITS):
-        raise DefinitionError(f"{where}.block_size is not allowed here: the steps of a commit run have message sizes; use message_size.")
+    _check_rows(data, where)
     return Limit(
         metric=metric,
         bound=bound,
@@ -227,13 +240,39 @@ def _read_limit(data: Any, where: str) -> Limit:
         source=read_optional_text(data, "source", where),
         message_size=_range(data, "message_size", _units.parse_size, where),
         stream=_read_stream(data, metric, where),
+        operation=_read_operation(data, where),
     )
+
+
+def _check_rows(data: Mapping[str, Any], where: str) -> None:
+    """Refuse keys that no row can have together."""
+    stream = data.get("stream", LOG)
+    if "block_size" in data and ("message_size" in data or stream == COMMITS):
+        raise DefinitionError(f"{where}.block_size is not allowed here: the steps of a commit run have message sizes; use message_size.")
+    if "message_size" in data and stream not in (LOG, COMMITS):
+        raise DefinitionError(
+            f"{where}.message_size is not allowed here: only the steps of a commit run have message sizes, and its streams are {LOG} and {COMMITS}."
+        )
+    for key in ("block_size", "operation"):
+        if key in data and stream == ALL_STREAMS:
+            raise DefinitionError(f"{where}.{key} is not allowed here: the stream {ALL_STREAMS} is the whole workload, with all of its sizes and operations.")
+
+
+def _read_operation(data: Mapping[str, Any], where: str) -> str:
+    operation = data.get("operation", "")
+    if "operation" in data and data.get("stream") == COMMITS:
+        raise DefinitionError(f"{where}.operation is not allowed here: the stream {COMMITS} has only commits.")
+    if "operation" in data and operation not in _OPERATIONS:
+        raise DefinitionError(f"{where}.operation {shown(operation)} is not one of {', '.join(_OPERATIONS)}.")
+    return operation
 
 
 def _read_stream(data: Mapping[str, Any], metric: Metric, where: str) -> str:
     stream = data.get("stream", LOG)
-    if stream not in STREAMS:
-        raise DefinitionError(f"{where}.stream {shown(stream)} is not one of {', '.join(STREAMS)}.")
+    if not isinstance(stream, str) or not _STREAM.match(stream):
+        raise DefinitionError(
+            f"{where}.stream {shown(stream)} must be the name of a stream (up to 32 letters, digits, dots, dashes and underscores), or {ALL_STREAMS}."
+        )
     if stream == COMMITS and metric.name.startswith(_OF_WRITES):
         raise DefinitionError(f"{where}.stream must not be {COMMITS} for {metric.name}, which commits do not have.")
     return stream
@@ -243,7 +282,7 @@ def _read_metric(data: Mapping[str, Any], where: str) -> Metric:
     name = read_text(data, "metric", where)
     metric = find_metric(name)
     if metric is None:
-        others = "nor another percentile from latency_p1 to latency_p99_999999 (latency_p99_95 is 99.95 %)"
+        others = "nor another percentile from latency_p1 to latency_p99_999999 (latency_p99_95 is 99.95 %), or of response_ instead of latency_"
         raise DefinitionError(f"{where}.metric {shown(name)} is not one of {', '.join(METRICS)}, {others}.")
     return metric
 

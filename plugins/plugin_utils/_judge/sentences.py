@@ -12,7 +12,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import BATCH_MEANS, SHARE_OF_OPERATIONS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import Evidence
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, Row, Words, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS, Row, Words, size_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, PASS
 
 _BROKEN = {"<=": ">", "<": ">=", ">=": "<"}
@@ -110,7 +110,20 @@ def _where(row: Row, name: str, words: Words) -> str:
     """Return which row it is, for people."""
     if row["worker"] is None:
         return "in this run"
-    return f"at {size_text(row['block_size_bytes'])}, {_who(row, name, words)} ({_units.format_count(row['operations'])} {row['operation']}s)"
+    count = f"({_units.format_count(row['operations'])} {_counted(row)})"
+    if words.of_streams:
+        return f"for {_what(row)}{'' if row['worker'] == ALL_WORKERS else f', worker {name},'} at {words.load_text(row['load_point'])} {count}"
+    return f"at {size_text(row['block_size_bytes'])}, {_who(row, name, words)} {count}"
+
+
+def _what(row: Row) -> str:
+    if row["stream"] == ALL_STREAMS:
+        return "the whole workload"
+    return f"{'reads and writes' if row['operation'] == ALL_OPERATIONS else _counted(row)} of {row['stream']}"
+
+
+def _counted(row: Row) -> str:
+    return "operations" if row["operation"] == ALL_OPERATIONS else f"{row['operation']}s"
 
 
 def _who(row: Row, name: str, words: Words) -> str:

@@ -30,13 +30,29 @@ MQ_LOG = "mq-log"
 COMMITS = "commit"
 """The workload of applications that commit, and the name of their stream."""
 
-BLOCK, MESSAGE = "block", "message"
+STREAMS = "streams"
+"""The workload that is described by places, streams and loads."""
+ALL_STREAMS = "all"
+"""The stream of the rows of a whole workload."""
+ALL_OPERATIONS = "all"
+"""The operation of rows of all operations of a stream, or of the whole workload."""
+
+BLOCK, MESSAGE, NO_SIZE = "block", "message", "none"
 """Of what a step has a size (``step_size`` of run.csv)."""
 
-TABLE_NAMES = ("run.csv", "results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv", "over.csv")
+TABLE_NAMES = ("run.csv", "results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv", "over.csv", "responses.csv", "fidelity.csv")
 """The tester's tables. Nothing else is collected from a host."""
 
-MAX_BYTES = {"run.csv": 1 << 20, "results.csv": 16 << 20, "intervals.csv": 64 << 20, "histogram.csv": 64 << 20, "stalls.csv": 16 << 20, "over.csv": 64 << 20}
+MAX_BYTES = {
+    "run.csv": 1 << 20,
+    "results.csv": 16 << 20,
+    "intervals.csv": 64 << 20,
+    "histogram.csv": 64 << 20,
+    "stalls.csv": 16 << 20,
+    "over.csv": 64 << 20,
+    "responses.csv": 64 << 20,
+    "fidelity.csv": 16 << 20,
+}
 """The largest table that is read, in bytes; one hour of seven block sizes needs less than 4 MiB."""
 
 EXIT_STATUSES = (0, 3, 4)
@@ -59,8 +75,13 @@ _INTERVAL_FIGURES = ("second", "partial", "operations", "bytes", "latency_sum_ns
 _HISTOGRAM_FIGURES = ("batch", "latency_upper_ns", "operations")
 _STALL_FIGURES = ("rank", "start_offset_ns", "latency_ns")
 _OVER_FIGURES = ("second", "over_ns", "operations", "latency_sum_ns")
+_RESPONSE_FIGURES = ("response_upper_ns", "operations")
+_FIDELITY_FIGURES = ("property", "asked", "achieved")
+READ_SHARE = "read_share"
+"""The property in fidelity.csv that every stream has."""
+_OPERATIONS_OF_STREAMS = ("read", "write")
 
-_NAMES = ("stream", "operation", "file")
+_NAMES = ("stream", "operation", "file", "property", "item")
 """The columns that hold a name. Every other column holds a number, whose unit is in the column's name; a count or a flag has no unit."""
 _WHOLE = frozenset(("step", "block_size_bytes", "load_point", "elapsed_ns", "operations", "bytes", "second", "partial", "batch", "over_ns"))
 """Columns that are used as whole numbers here."""
@@ -71,7 +92,8 @@ _NEVER_NEGATIVE = ("_ns", "_bytes", "_s")
 class Words:
     """What people call a worker of the workload, several of them, a load point, and the size of a step; loads is what a load point counts.
 
-    operation is that of the rows whose figures stand for a step, empty if there are only rows of writes.
+    operation is that of the rows whose figures stand for a step, empty if there are only rows of writes. If a workload consists of streams, the row of the
+    whole workload stands for a step.
     """
 
     worker: str
@@ -80,11 +102,12 @@ class Words:
     loads: str
     size: str = "block size"
     operation: str = ""
+    of_streams: bool = False
 
     @property
     def load_is_workers(self) -> bool:
         """Whether a load point is the number of workers."""
-        return self.loads == self.workers
+        return self.loads == self.workers and not self.of_streams
 
     @property
     def shown_operation(self) -> str:
@@ -99,6 +122,8 @@ class Words:
     @property
     def every_row(self) -> str:
         """What a limit judges that names no rows."""
+        if self.of_streams:
+            return "every row of the stream log"
         return "every row of the log's writes" if self.operation else "every row"
 
     def stands_for_step(self, row: Mapping[str, Any]) -> bool:
@@ -118,7 +143,15 @@ _WORDS_BY_LOAD_UNIT = {
 
 def words_of(load_unit: str) -> Words:
     """Return the words of the workload whose load points have this unit (``load_unit`` of run.csv)."""
+    return _words_of_streams(load_unit) if load_unit and load_unit not in _WORDS_BY_LOAD_UNIT else _words_of_workers(load_unit)
+
+
+def _words_of_workers(load_unit: str) -> Words:
     return _WORDS_BY_LOAD_UNIT.get(load_unit) or Words("worker", "workers", load_unit or "workers", load_unit or "workers")
+
+
+def _words_of_streams(load_unit: str) -> Words:
+    return Words("worker", "workers", load_unit, load_unit, operation=ALL_OPERATIONS, of_streams=True)
 
 
 def size_text(block_size_bytes: int | None) -> str:
@@ -150,12 +183,18 @@ class Tables:
     @property
     def words(self) -> Words:
         """What people call the workers of the workload."""
-        return words_of(self.run.get("load_unit", ""))
+        load_unit = self.run.get("load_unit", "")
+        return _words_of_streams(load_unit) if self.of_streams else _words_of_workers(load_unit)
 
     @property
     def step_size(self) -> str:
-        """Of what a step has a size: BLOCK or MESSAGE."""
+        """Of what a step has a size: BLOCK, MESSAGE or NO_SIZE."""
         return self.run.get("step_size", BLOCK)
+
+    @property
+    def of_streams(self) -> bool:
+        """Whether the workload was described by places, streams and loads."""
+        return _is_of_streams(self.run)
 
     @cached_property
     def intervals(self) -> list[Row]:
@@ -180,6 +219,18 @@ class Tables:
         return rows
 
     @cached_property
+    def responses(self) -> list[Row]:
+        """Rows of responses.csv: sparse counts by upper bound, all workers together, of streams with a rate."""
+        return self._optional("responses.csv", _RESPONSE_FIGURES)
+
+    @cached_property
+    def fidelity(self) -> list[Row]:
+        """Rows of fidelity.csv: what the streams of each step asked for, and what they achieved. A workload of streams must have them."""
+        rows = self._optional("fidelity.csv", _FIDELITY_FIGURES, ("item", "operations"))
+        _check_fidelity(rows, self.results if self.of_streams else [])
+        return rows
+
+    @cached_property
     def over_thresholds_ns(self) -> tuple[int, ...]:
         """The thresholds that over.csv counts, rising; raises TablesError if run.csv has something else there. Empty if it does not have them."""
         try:
@@ -200,21 +251,64 @@ class Tables:
             raise TablesError("There is an over.csv, but no intervals.csv.")
         return counted
 
+    def parts_of(self, row: Row) -> list[Row]:
+        """Return the rows of results.csv that a row adds up: those of all streams, or of a stream's operations; else those of its own stream and operation."""
+        if row["operation"] != ALL_OPERATIONS:
+            return self._rows.get(_stream_key(row), [])
+        of_step = [each for each in self.results if each["step"] == row["step"] and each["operation"] != ALL_OPERATIONS]
+        return [each for each in of_step if row["stream"] in (ALL_STREAMS, each["stream"])]
+
     def seconds_of(self, row: Row) -> list[Row]:
-        """Return the rows of intervals.csv of a step's stream and operation, in the order of the table."""
-        return self._seconds.get(_stream_key(row), [])
+        """Return the rows of intervals.csv of a step's stream and operation, in the order of the table. Those of a row that adds up others are added up."""
+        keys = dict.fromkeys(map(_stream_key, self.parts_of(row)))
+        found = [self._seconds.get(key, []) for key in keys]
+        return found[0] if len(found) == 1 else _added(found)
 
     def over_of(self, row: Row) -> list[Row]:
-        """Return the rows of over.csv of a step's stream and operation."""
-        return self._over.get(_stream_key(row), [])
+        """Return the rows of over.csv of a step's stream and operation, or of all that a row adds up."""
+        return [over for key in dict.fromkeys(map(_stream_key, self.parts_of(row))) for over in self._over.get(key, [])]
+
+    def latencies_of(self, row: Row) -> list[tuple[int, int]]:
+        """Return the histogram of a row of all workers: pairs of upper bound in ns and operations; a bound may come more than once."""
+        keys = {_stream_key(each) for each in self.parts_of(row)}
+        return [
+            (bucket["latency_upper_ns"], bucket["operations"]) for bucket in self.histogram if _stream_key(bucket) in keys and bucket["worker"] == row["worker"]
+        ]
+
+    def responses_of(self, row: Row) -> list[tuple[int, int]]:
+        """Return the histogram of the response times of a row of all workers, in the same way."""
+        key = _stream_key(row)
+        return [
+            (bucket["response_upper_ns"], bucket["operations"]) for bucket in self.responses if _stream_key(bucket) == key and bucket["worker"] == row["worker"]
+        ]
 
     def workers_of(self, row: Row) -> int:
-        """Return how many workers the stream of a row had."""
-        return self._workers.get(_stream_key(row), 0)
+        """Return how many workers the stream of a row had, or all streams together. A worker makes all operations of its stream."""
+        if row["operation"] != ALL_OPERATIONS:
+            return self._workers.get(_stream_key(row), 0)
+        of_stream = {each["stream"]: self._workers[_stream_key(each)] for each in self.parts_of(row)}
+        return sum(of_stream.values())
 
     def repeats_all(self, row: Row) -> bool:
         """Whether a row is that of a stream's only worker, which has the same figures as the row `all`."""
         return row["worker"] != ALL_WORKERS and self.workers_of(row) == 1
+
+    @cached_property
+    def streams_together(self) -> list[Row]:
+        """A row for each step and stream with what its reads and writes come to together: counts and rates. That of a stream with one operation is its own."""
+        found: dict[tuple[Any, ...], list[Row]] = {}
+        for row in self.results:
+            if row["worker"] == ALL_WORKERS and row["stream"] != ALL_STREAMS:
+                found.setdefault((row["step"], row["stream"]), []).append(row)
+        return [rows[0] if len(rows) == 1 else _together(rows) for rows in found.values()]
+
+    @cached_property
+    def _rows(self) -> dict[tuple[Any, ...], list[Row]]:
+        return _by_stream(self.results)
+
+    @cached_property
+    def _workers(self) -> dict[tuple[Any, ...], int]:
+        return {key: len(rows) - 1 for key, rows in self._rows.items()}
 
     @cached_property
     def _seconds(self) -> dict[tuple[Any, ...], list[Row]]:
@@ -223,10 +317,6 @@ class Tables:
     @cached_property
     def _over(self) -> dict[tuple[Any, ...], list[Row]]:
         return _by_stream(self.over)
-
-    @cached_property
-    def _workers(self) -> dict[tuple[Any, ...], int]:
-        return {key: len(rows) - 1 for key, rows in _by_stream(self.results).items()}
 
     def distributions(self) -> dict[tuple[int, int], list[tuple[int, int]]]:
         """Return histogram.csv without its batches: (upper bound in ns, operations) by load point and block size, sorted; raises TablesError.
@@ -276,6 +366,29 @@ def _by_stream(rows: list[Row]) -> dict[tuple[Any, ...], list[Row]]:
     for row in rows:
         found.setdefault(_stream_key(row), []).append(row)
     return found
+
+
+def _together(rows: list[Row]) -> Row:
+    """Return what the operations of a stream come to together."""
+    row = {**rows[0], **dict.fromkeys((*rows[0].keys() - {*KEY_COLUMNS}, "operations_per_s", "operations_not_started")), "operation": ALL_OPERATIONS}
+    for column in ("operations", "bytes", "bytes_per_s", "operations_per_s", "operations_not_started"):
+        known = [each[column] for each in rows if each.get(column) is not None]
+        row[column] = sum(known) if len(known) == len(rows) else None
+    return {**row, "elapsed_ns": max(each["elapsed_ns"] for each in rows)}
+
+
+def _added(tables: list[list[Row]]) -> list[Row]:
+    """Return the seconds of several streams or operations, added up."""
+    seconds: dict[int, list[Row]] = {}
+    for row in (row for rows in tables for row in rows):
+        seconds.setdefault(row["second"], []).append(row)
+    return [_added_second(rows) for dummy, rows in sorted(seconds.items())]
+
+
+def _added_second(rows: list[Row]) -> Row:
+    sums = {column: sum(row[column] for row in rows) for column in ("operations", "bytes", "latency_sum_ns")}
+    longest_ns = max(row["latency_max_ns"] or 0 for row in rows)
+    return {"second": rows[0]["second"], "partial": max(row["partial"] for row in rows), **sums, "latency_max_ns": longest_ns or None}
 
 
 def parse_tables(files: Mapping[str, bytes]) -> Tables:
@@ -385,15 +498,26 @@ def _read_worker(text: str) -> int | str:
     return text if text == ALL_WORKERS else _read_integer(text)
 
 
+def _is_of_streams(run: Mapping[str, str]) -> bool:
+    return run.get("workload", MQ_LOG) == STREAMS
+
+
 def _check_steps(run: dict[str, str], results: list[Row]) -> None:
     """Refuse results in which a row is missing or occurs twice: a missing row would not be judged."""
     steps: dict[int, dict[tuple[str, str], list[Row]]] = {}
     for row in results:
         steps.setdefault(row["step"], {}).setdefault((row["stream"], row["operation"]), []).append(row)
     for step, streams in steps.items():
+        if _is_of_streams(run):
+            _check_whole(step, streams)  # the only row of streams that has no workers of its own
         first = next(iter(streams.values()))[0]
         for (stream, operation), rows in streams.items():
-            _check_rows(f"step {step}, stream {stream}, {operation}", rows, first)
+            # Each stream has a size of its own, or none.
+            same = {**first, "block_size_bytes": rows[0]["block_size_bytes"]} if _is_of_streams(run) else first
+            place = f"step {step}, stream {stream}, {operation}"
+            _check_rows(place, rows, same)
+            if not (_is_of_streams(run) and stream == ALL_STREAMS):
+                _check_workers(place, rows)
     planned = run.get("steps_planned", "")
     if run["exit_status"] == "0" and (not steps or (planned and planned != str(len(steps)))):
         raise TablesError(f"results.csv has {len(steps)} of {_shown(planned or 'at least 1')} steps although the tester says that it measured all.")
@@ -401,6 +525,20 @@ def _check_steps(run: dict[str, str], results: list[Row]) -> None:
         for row in results:
             if row["worker"] != ALL_WORKERS and row["worker"] > row["load_point"]:
                 raise TablesError(f"results.csv has queue manager {row['worker']} in step {row['step']}, which has {row['load_point']}.")
+
+
+def _check_whole(step: int, streams: dict[tuple[str, str], list[Row]]) -> None:
+    """Check the row of the whole workload, of which a step of streams has one, against the streams that it adds up."""
+    whole = streams.get((ALL_STREAMS, ALL_OPERATIONS), [])
+    if [row["worker"] for row in whole] != [ALL_WORKERS]:
+        raise TablesError(f"results.csv does not have one row for the whole workload in step {step}.")
+    parts = [row for key, rows in streams.items() if key != (ALL_STREAMS, ALL_OPERATIONS) for row in rows]
+    for row in parts:
+        if row["stream"] == ALL_STREAMS or row["operation"] not in _OPERATIONS_OF_STREAMS:
+            raise TablesError(f"results.csv has the operation {_shown(row['operation'])} of stream {_shown(row['stream'])} in step {step}.")
+    for column in ("operations", "bytes"):
+        if whole[0][column] != sum(row[column] for row in parts if row["worker"] == ALL_WORKERS):
+            raise TablesError(f"results.csv has another number of {column} in the row of the whole workload of step {step} than in its streams.")
 
 
 def _check_rows(place: str, rows: list[Row], first: Row) -> None:
@@ -412,11 +550,30 @@ def _check_rows(place: str, rows: list[Row], first: Row) -> None:
             raise TablesError(f"results.csv has operations without the fastest or the slowest one in {place}.")
     if first["block_size_bytes"] == 0:
         raise TablesError(f"results.csv has the block size 0 in {place}.")
+
+
+def _check_workers(place: str, rows: list[Row]) -> None:
     workers = [row["worker"] for row in rows]
     if len(set(workers)) != len(workers):
         raise TablesError(f"results.csv has the same worker twice in {place}.")
     if len(workers) < 2 or set(workers) != {*range(1, len(workers)), ALL_WORKERS}:
         raise TablesError(f"results.csv does not have one row for each worker and one for all of them in {place}.")
+
+
+def _check_fidelity(rows: list[Row], results: list[Row]) -> None:
+    """Refuse rows of fidelity.csv that occur twice or cannot be, and a step of which a stream is missing: what is missing would go unnoticed."""
+    seen = set()
+    for number, row in enumerate(rows, start=2):
+        key = (row["step"], row["stream"], row["property"], row["item"])
+        if key in seen:
+            raise TablesError(f"fidelity.csv line {number} repeats {_shown(row['property'])} of stream {_shown(row['stream'])} in step {row['step']}.")
+        seen.add(key)
+        highest = 1 if row["property"].endswith("_share") else _LARGEST
+        if not (0 <= row["asked"] <= highest and 0 <= row["achieved"] <= highest):
+            raise TablesError(f"fidelity.csv line {number} has a figure that {_shown(row['property'])} cannot have.")
+    for row in results:
+        if row["stream"] != ALL_STREAMS and (row["step"], row["stream"], READ_SHARE, None) not in seen:
+            raise TablesError(f"fidelity.csv does not have stream {_shown(row['stream'])} in step {row['step']}.")
 
 
 def _check_over(rows: list[Row], thresholds_ns: tuple[int, ...]) -> None:

@@ -142,6 +142,7 @@ def test_rates_refused(value):
         (_units.parse_frequency, 5000, 5000.0),
         (_units.parse_frequency, "5000 /s", 5000.0),
         (_units.parse_frequency, "5000 writes/s", 5000.0),
+        (_units.parse_frequency, "5000 operations/s", 5000.0),
         (_units.parse_ratio, "20 %", 0.2),
         (_units.parse_ratio, 0.2, 0.2),
         (_units.parse_ratio, "0.2", 0.2),
@@ -224,7 +225,7 @@ def test_sizes_for_people(size, text):
         (_units.format_rate, 34_558_314, "34.6 MB/s"),
         (_units.format_count, 12345, "12,345"),
         (_units.format_ratio, 0.125, "12.5 %"),
-        (_units.format_frequency, 12345.6, "12,300 writes/s"),
+        (_units.format_frequency, 12345.6, "12,300 operations/s"),
         (_units.format_number, 1.5, "1.5"),
     ],
 )

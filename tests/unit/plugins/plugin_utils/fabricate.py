@@ -225,7 +225,7 @@ def intervals_table(rows, over=None):
     longest = {}
     for each in over or ():
         longest[each["step"], each["second"]] = max(each["over_ns"], longest.get((each["step"], each["second"]), 0))
-    for row in (row for row in rows if row["worker"] == "all"):
+    for row in (row for row in rows if row["worker"] == "all" and row["operation"] != "all"):
         seconds = max(1, row["elapsed_ns"] // 10**9)
         for second in range(1, seconds + 1):
             mean = int(float(row["latency_mean_ns"] or 0))
@@ -237,7 +237,7 @@ def intervals_table(rows, over=None):
                     second,
                     0,
                     writes,
-                    writes * row["block_size_bytes"],
+                    writes * (row["bytes"] // max(1, row["operations"])),
                     writes * mean,
                     mean // 2,
                     mean,
@@ -287,6 +287,8 @@ def tables(rows=None, extra_columns=(), over=None, **run_keys):
     rows = sweep_rows() if rows is None else rows
     run_keys = {"steps_planned": len({row["step"] for row in rows}), **run_keys}
     files = {"results.csv": results_table(rows, extra_columns), "intervals.csv": intervals_table(rows, over)}
+    if run_keys.get("workload") == "streams":
+        files["fidelity.csv"] = fidelity_table(fidelity_rows(rows))
     if over is not None:
         files["over.csv"] = over_table(over)
         run_keys = {"option_over_ns": " ".join(map(str, OVER_NS)), **run_keys}
@@ -396,3 +398,67 @@ COMMIT_RUN = {
     "option_think_time_us": 0,
 }
 """Keys of run.csv of the commit workload."""
+
+
+def stream_rows(steps, seconds=600):
+    """Return the rows of a workload of streams. steps holds for each load point its streams: by name and operation their workers and mean latency in ns, and
+    other figures. Every stream has a row for each worker and one for all, and every step one for the whole workload."""
+    rows = []
+    for step, (load, streams) in enumerate(steps.items(), start=1):
+        made = []
+        for (stream, operation), (workers, latency_ns, figures) in streams.items():
+            named = {"block_size_bytes": 8192, "stream": stream, "operation": operation, "load_point": load, **figures}
+            of_stream = {"step": step, "queue_managers": workers, "seconds": seconds, "latency_ns": latency_ns, **named}
+            made += [result_row(queue_manager=worker, **of_stream) for worker in (*range(1, workers + 1), "all")]
+        rows += [*made, _whole_row(step, load, [row for row in made if row["worker"] == "all"], seconds)]
+    return rows
+
+
+def _whole_row(step, load, parts, seconds):
+    operations, total, latency_sum_ns = (sum(row[column] for row in parts) for column in ("operations", "bytes", "latency_sum_ns"))
+    row = (
+        {**result_row(step, 0, 1, "all", seconds, latency_sum_ns // operations), "block_size_bytes": None}
+        if operations
+        else {**parts[0], "block_size_bytes": None}
+    )
+    extremes = {"latency_min_ns": min(part["latency_min_ns"] for part in parts), "latency_max_ns": max(part["latency_max_ns"] for part in parts)}
+    counts = {"operations": operations, "bytes": total, "latency_sum_ns": latency_sum_ns, "operations_per_s": round(operations / seconds, 3)}
+    named = {"load_point": load, "stream": "all", "operation": "all", "bytes_per_s": round(total / seconds, 3), "interval_bytes_per_s_min": None}
+    return {**row, **extremes, **counts, **named, "ring_passes": None}
+
+
+def fidelity_rows(rows):
+    """Return a row of fidelity.csv for each stream of the rows of results: it made as many reads as it was asked for."""
+    counts = {}
+    for row in rows:
+        if row["worker"] == "all" and row["stream"] != "all":
+            counted = counts.setdefault((row["step"], row["load_point"], row["stream"]), {"read": 0, "write": 0})
+            counted[row["operation"]] = row["operations"]
+    found = []
+    for (step, load, stream), counted in counts.items():
+        operations = sum(counted.values())
+        share = counted["read"] / operations if operations else 0
+        found.append(fidelity_row(step, load, stream, "read_share", share, share, operations))
+    return found
+
+
+def fidelity_row(step, load, stream, what, asked, achieved, operations, item=None):
+    """Return a row of fidelity.csv as a dict."""
+    key = dict(zip(KEY_COLUMNS, (step, None, load, stream, "all", "all"), strict=True))
+    deviation = abs(achieved - asked) / asked if asked else achieved
+    return {**key, "property": what, "item": item, "asked": asked, "achieved": achieved, "deviation_share": round(deviation, 6), "operations": operations}
+
+
+def fidelity_table(rows):
+    """Return fidelity.csv from rows as dicts."""
+    columns = (*KEY_COLUMNS, "property", "item", "asked", "achieved", "deviation_share", "operations")
+    return table(columns, [[row[column] for column in columns] for row in rows])
+
+
+def responses_table(row, counts):
+    """Return responses.csv with the response times of one row of results, as operations by upper bound in ns."""
+    return table((*KEY_COLUMNS, "response_upper_ns", "operations"), [(*(row[column] for column in KEY_COLUMNS), *count) for count in counts.items()])
+
+
+STREAMS_RUN = {"workload": "streams", "load_unit": "threads", "step_size": "none"}
+"""Keys of run.csv of a workload of streams."""

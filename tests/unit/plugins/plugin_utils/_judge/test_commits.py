@@ -87,7 +87,6 @@ def test_a_profile_for_writes_does_not_pass_commits():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"stream": "commits"}, "stream 'commits' is not one of log, commit"),
         ({"block_size": "4K"}, "use message_size"),
         ({"stream": "log", "block_size": "4K", "message_size": "2K"}, "use message_size"),
         ({"metric": "response_p99"}, "which commits do not have"),

@@ -191,7 +191,7 @@ def edit(*path, value):
         (edit("limits", 0, value="latency_p99"), r"limits\[0\] must be a dictionary"),
         (
             edit("limits", 0, "metrics", value="x"),
-            r"limits\[0\].*'metrics'.*metric, max, below, min, severity, hard, stream, block_size, message_size, load_point, source",
+            r"limits\[0\].*'metrics'.*metric, max, below, min, severity, hard, stream, operation, block_size, message_size, load_point, source",
         ),
         (
             edit("limits", 0, "metric", value="latency_q99"),
@@ -331,7 +331,7 @@ def test_rows_that_a_limit_judges(keys, row, applies):
 
 
 def test_every_metric_can_be_limited():
-    written = {"ns": "1 ms", "bytes/s": "1 MB/s", "writes/s": 10, "ratio": "10 %", "margin": "10 %", "number": 2}
+    written = {"ns": "1 ms", "bytes/s": "1 MB/s", "operations/s": 10, "ratio": "10 %", "margin": "10 %", "number": 2}
     for name, metric in METRICS.items():
         profile = load_profile({"name": "x", "limits": [{"metric": name, metric.bound: written[metric.kind.unit]}]})
         assert profile.limits[0].text.startswith(f"{name} ")
@@ -351,7 +351,9 @@ def test_every_metric_can_be_limited():
         ("latency_mean", None, "batch means"),
         ("bytes_per_s", None, "batch means"),
         ("latency_max", None, "as it stands"),
-        ("response_p99", None, "as it stands"),
+        ("response_p99", Fraction(1, 100), "as it stands"),
+        ("response_p95", Fraction(5, 100), "as it stands"),
+        ("response_mean", None, "as it stands"),
     ],
 )
 def test_what_decides_a_metric(name, share, method):

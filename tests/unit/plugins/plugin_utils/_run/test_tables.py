@@ -73,6 +73,24 @@ def test_recorded_tables_of_the_tester_agree_with_each_other(name, status, steps
     assert all(0 < row["operations"] <= operations[row["step"], row["second"]] for row in tables.over)
 
 
+def test_recorded_tables_of_streams_agree_with_each_other():
+    tables = recorded("streams")
+    whole = [row for row in tables.results if row["stream"] == "all"]
+    assert (tables.of_streams, tables.step_size, tables.run["option_loads"], [row["load_point"] for row in whole]) == (True, "none", "1 2", [1, 2])
+    assert [tables.workers_of(row) for row in whole] == [5, 7]
+    for row in (row for row in tables.results if row["worker"] == "all"):
+        assert sum(second["operations"] for second in tables.seconds_of(row)) == row["operations"]
+        assert sum(second["bytes"] for second in tables.seconds_of(row)) == row["bytes"]
+        assert max(second["latency_max_ns"] for second in tables.seconds_of(row)) == row["latency_max_ns"]
+        assert sum(count for dummy, count in tables.latencies_of(row)) == row["operations"]
+        responses = sum(count for dummy, count in tables.responses_of(row))
+        assert responses == (row["operations"] + row["operations_not_started"] if row["stream"] == "users" else 0)
+    for row in tables.streams_together:
+        reads_and_writes = [each for each in tables.results if (each["step"], each["stream"], each["worker"]) == (row["step"], row["stream"], "all")]
+        assert (row["operations"], len(reads_and_writes)) == (sum(each["operations"] for each in reads_and_writes), 1 if row["stream"] == "log" else 2)
+    assert {row["property"] for row in tables.fidelity} == {"read_share", "size_share", "operations_per_s", "capacity_share"}
+
+
 def test_every_column_of_the_tester_is_known():
     columns = list(recorded("measured").results[0])
     assert columns == list(fabricate.RESULT_COLUMNS)

@@ -1,0 +1,36 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which rows of the tables a limit judges."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import of_every_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_STREAMS, Row, Tables
+
+
+def rows_of(limit: Limit, tables: Tables) -> list[Row]:
+    """Return the rows that a limit judges.
+
+    The row of a stream's only worker is not judged: the row `all` has the same figures. A rate of a stream is that of its reads and writes together, unless
+    the limit names one of them. The longest stall that every profile allows is that of every stream.
+    """
+    if tables.of_streams and limit.metric.name == "latency_max" and of_every_profile(limit):
+        streams = dict.fromkeys(row["stream"] for row in tables.results if row["stream"] != ALL_STREAMS)
+        return [row for stream in streams for row in _of_stream(replace(limit, stream=stream), tables)]
+    return _of_stream(limit, tables)
+
+
+def is_beside_the_point(limit: Limit, tables: Tables) -> bool:
+    """Whether a limit that has no row is not judged: a hard limit of every profile is that of the log, and the workload may have no log."""
+    return tables.of_streams and of_every_profile(limit)
+
+
+def _of_stream(limit: Limit, tables: Tables) -> list[Row]:
+    together = tables.of_streams and limit.metric.adds_up and not limit.operation and limit.stream != ALL_STREAMS
+    rows = tables.streams_together if together else tables.results
+    return [row for row in rows if limit.applies_to(row, tables.step_size) and not tables.repeats_all(row)]
