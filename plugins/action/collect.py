@@ -11,13 +11,15 @@ import binascii
 import contextlib
 import datetime
 import zlib
+from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, RemoteAction, as_dict, failure, of_volumes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import machine_differences, table_differences
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import SEARCH, machine_differences, table_differences
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import measurement
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured import file_error
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.joined_tables import join_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import TABLE_NAMES, TablesError, parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, worst
@@ -83,6 +85,7 @@ class ActionModule(RemoteAction):
         reason = why_not_ordered(order, as_dict(sent.get("start")), machine, tables)
         if reason:
             raise NotAccepted(reason)
+        tables = of_all_rounds(directory, order, tables) if order.get(SEARCH) else tables
         record = measurement(directory.run, host, volume, as_dict(order.get("facts")), as_dict(order.get("workspace")), tables, datetime.date.today())
         try:
             directory.write_record(record, tables)
@@ -91,6 +94,18 @@ class ActionModule(RemoteAction):
                 f"{error} The tables are kept on the host. When the problem is solved, collect them with playbooks/collect.yml -e collect_run={directory.path}"
             ) from error
         return record
+
+
+def of_all_rounds(directory: RunDirectory, order: Mapping[str, Any], tables: dict[str, bytes]) -> dict[str, bytes]:
+    """Store the tables of a round of a search, and return those of all rounds so far as those of one run. Raises NotAccepted."""
+    host, volume, number = order["host"], order["volume"], int(order[SEARCH]["round"])
+    try:
+        directory.write_round(order, number, tables)
+        return join_tables([directory.read_round(host, volume, each, TABLE_NAMES) for each in range(1, number + 1)])
+    except RunDirectoryError as error:
+        raise NotAccepted(f"{error} The tables of this round are kept on the host") from error
+    except TablesError as error:
+        raise NotAccepted(f"the tables of the rounds of this search cannot be joined: {error} Measure this host again") from error
 
 
 def facts_of_order(directory: RunDirectory, host: str, volume: str) -> dict[str, Any]:

@@ -15,11 +15,13 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import TOGETHER
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import host_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import sharing_facts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import LOAD_SEARCH
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import WORKSPACE_KEYS, profile_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured import file_error
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DISK_SHARED_WITH
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import with_load
 
 
 class ActionModule(RemoteAction):
@@ -33,15 +35,17 @@ class ActionModule(RemoteAction):
 
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         plan, tester, workspace = (arguments.pop(name) for name in ("plan", "tester", "workspace"))
+        loads = arguments.pop("loads", None) or {}
+        self._round = arguments["round"] = int(arguments.get("round") or 1)
         start_at, run_path, host = float(arguments.pop("start_at_epoch_s", 0) or 0), arguments.pop("run_path"), task_vars["inventory_hostname"]
         plans = {volume["name"]: volume for volume in plan["volumes"]}
         shared = sharing_facts(workspace["volumes"]) if plan["sweep_volumes"] == TOGETHER else {}
+        started = [volume for volume in workspace["volumes"] if not loads or volume["name"] in loads]
         try:
             directory = RunDirectory.open(run_path)
-            self._orders = {
-                volume["name"]: _Order(directory, host, arguments["run_id"], tester, volume, shared.get(volume["name"], {})) for volume in workspace["volumes"]
-            }
+            self._orders = {volume["name"]: _Order(directory, host, arguments["run_id"], tester, volume, shared.get(volume["name"], {})) for volume in started}
             more = [*counted_for(profile_of(directory.run, host)), *(["--shareDevice"] if workspace.get("share_device") else [])]
+            plans = {name: for_round(plans[name], self._round, loads.get(name)) for name in self._orders}
             volumes = [order.made(plans[name], more, start_at, record=not self._task.check_mode) for name, order in self._orders.items()]
         except RunDirectoryError as error:
             raise AnsibleActionFail(f"the tester was not started, because its order cannot be recorded: {error}") from error
@@ -76,6 +80,9 @@ class _Order:
 
         What the tester counts for the host's profile is ordered here, because profiles are in the run directory.
         """
+        search = plan.get("search")
+        if search:
+            self.facts[LOAD_SEARCH] = search["climb"]
         offset_s, error_s = (float(self.tester["facts"][key]) for key in ("clock_offset_s", "clock_offset_error_s"))
         # An offset within the error of its measurement is not corrected: the host's own clock is probably synchronized.
         correction_s = offset_s if abs(offset_s) > error_s else 0.0
@@ -93,12 +100,23 @@ class _Order:
             self.layout["directories"],
             now + offset_s,
             now + correction_s + left_s,
+            search,
         )
         if record:
+            if search and search["round"] > 1:
+                self.directory.withdraw_record(self.host, self.layout["name"])
             workspace = {key: self.layout.get(key) for key in WORKSPACE_KEYS}
             self.directory.write_order({**order, "facts": self.facts, "workspace": workspace})
         started = {key: self.layout[key] for key in ("name", "directories", "run_directory", "path", "made_path")}
-        return {**started, "arguments": arguments, "deadline_epoch_s": now + correction_s + left_s, "order": names(order)}
+        return {**started, "keep_directories": bool(search), "arguments": arguments, "deadline_epoch_s": now + correction_s + left_s, "order": names(order)}
+
+
+def for_round(plan: dict[str, Any], number: int, load: int | None) -> dict[str, Any]:
+    """Return the plan of a volume for a round of its search: with another load point from the second one on. Without a search there is one round."""
+    if not plan.get("search"):
+        return plan
+    arguments = plan["arguments"] if load is None else with_load(plan["arguments"], load)
+    return {**plan, "arguments": arguments, "search": {**plan["search"], "round": number}}
 
 
 def counted_for(profile: Profile) -> list[str]:

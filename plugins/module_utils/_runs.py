@@ -52,6 +52,10 @@ class RunError(Exception):
     """Something that stops a run on this host; the message says what to do."""
 
 
+class SameRunError(RunError):
+    """What stops a run is a process of the same run."""
+
+
 def own_directory(path):
     """Create ``path`` (mode 0700) if it does not exist; refuse one that others could write to.
 
@@ -98,12 +102,31 @@ class Run(object):
         _marks.write_mark(self.path, dict(run_id=self.run_id))
         os.mkdir(self.tables_path, 0o700)
 
-    def lock(self):
+    def follow(self, number):
+        """Make the state directory of a later round of this run in place of that of the round before, whose tables were collected."""
+        if self.exists():
+            if not self.finished() or self.read_start().get("round") != number - 1:
+                raise RunError("the state of this run is not that of its round %d: %s" % (number - 1, self.path))
+            self.remove()
+        self.create()
+
+    def lock(self, patience_s=0):
         """Return a descriptor that holds the lock of this state directory: one run at a time, until its supervisor has cleaned up.
 
-        A process that inherits it keeps the lock. Raises RunError with the run that holds it. The lock does not keep two runs from
-        one disk. The tester does that, because another user, or this one elsewhere, has another state directory.
+        A process that inherits it keeps the lock. Raises RunError with the run that holds it, if that is this one only after
+        ``patience_s`` seconds. The lock does not keep two runs from one disk. The tester does that, because another user, or this
+        one elsewhere, has another state directory.
         """
+        end = time.time() + patience_s
+        while True:
+            try:
+                return self._lock()
+            except SameRunError:
+                if time.time() >= end:
+                    raise
+            time.sleep(0.1)
+
+    def _lock(self):
         path = os.path.join(self.state_dir, "lock")
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         try:
@@ -112,7 +135,7 @@ class Run(object):
             holder = os.read(descriptor, 200).decode("utf-8", "replace").strip()
             os.close(descriptor)
             if holder == self.run_id:
-                raise RunError(MEASURES_ALREADY)
+                raise SameRunError(MEASURES_ALREADY)
             raise RunError("another certification is running on this host: %s. Wait for it, or end it with playbooks/stop.yml" % (holder or "unknown run"))
         os.ftruncate(descriptor, 0)
         os.write(descriptor, self.run_id.encode("ascii"))

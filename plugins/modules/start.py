@@ -63,6 +63,12 @@ options:
         description: Whether this run created O(volumes[].path). If so, O(volumes[].path) is removed when the run has ended.
         type: bool
         default: false
+      keep_directories:
+        description:
+          - Whether to keep the empty directories when the tester has ended, because a later round of a search measures there again.
+            M(mqops.logdisk.cleanup) removes them.
+        type: bool
+        default: false
       deadline_epoch_s:
         description: Time at which the tester ends in any case, in seconds since the epoch by the host's clock.
         type: float
@@ -81,6 +87,12 @@ options:
     description: I/O scheduling class and priority of the tester, as options of ionice(1), for example C(-c 2 -n 7). If empty, the default applies.
     type: str
     default: ""
+  round:
+    description:
+      - Number of the round of a search for the capacity. From the second one on, the state of the round before is replaced. Its tables must have
+        been collected.
+    type: int
+    default: 1
   keep_days:
     description: Number of days after which the state of a run that was not collected is removed.
     type: int
@@ -133,19 +145,22 @@ import time
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _marks, _runs, _user
 
-# Arguments: the state directory, the workspace's path, 1 if this run created it, the run's directory, and the tester's
-# command. The directories are removed when the tester has ended: a tester whose thread hangs in a write keeps them until
-# the disk responds. Relative file names are used only below directories that have our mark.
+PATIENCE_S = 60
+
+# Arguments: the state directory, the workspace's path, 1 if this run created it, 1 if a later round needs the directories,
+# the run's directory, and the tester's command. The directories are removed when the tester has ended: a tester whose
+# thread hangs in a write keeps them until the disk responds. Relative file names are used only below directories that have our mark.
 SUPERVISOR = r"""
 umask 077
-state=$1 path=$2 made=$3 run=$4
-shift 4
+state=$1 path=$2 made=$3 keep=$4 run=$5
+shift 5
 "$@" </dev/null >"$state/stdout" 2>"$state/stderr" &
 child=$!
 trap 'kill -TERM "$child" 2>/dev/null' TERM INT HUP
 wait "$child"; status=$?
 while kill -0 "$child" 2>/dev/null; do wait "$child"; status=$?; done
 echo "$status" >"$state/exit.tmp" && mv "$state/exit.tmp" "$state/exit"
+[ "$keep" = 0 ] || exit
 cd / || exit
 # A directory whose parent this user may not change keeps its mark, for the cleanup with privilege that comes later.
 leave() {
@@ -183,17 +198,21 @@ def command(p, volume, run):
 def launch(p, volume, run, lock):
     """Start the supervising shell in a session of its own. Returns its pid."""
     made = "1" if volume["made_path"] else "0"
-    supervisor = ["/bin/sh", "-c", SUPERVISOR, "mqops-logdisk", run.path, volume["path"], made, volume["run_directory"]]
+    keep = "1" if volume["keep_directories"] else "0"
+    supervisor = ["/bin/sh", "-c", SUPERVISOR, "mqops-logdisk", run.path, volume["path"], made, keep, volume["run_directory"]]
     return _runs.detach(supervisor + command(p, volume, run), lock)
 
 
 def start(p, volume, run, lock):
     """Start the tester of a volume. Returns why it cannot be started, empty if it is."""
     try:
-        run.create()
+        if p["round"] > 1:
+            run.follow(p["round"])
+        else:
+            run.create()
         pid = launch(p, volume, run, lock)
         kept = dict((key, volume[key]) for key in ("deadline_epoch_s", "path", "run_directory", "order"))
-        run.write_start(dict(kept, pid=pid, started_epoch_s=time.time(), machine=_machine.identity()))
+        run.write_start(dict(kept, pid=pid, round=p["round"], started_epoch_s=time.time(), machine=_machine.identity()))
     except (OSError, _runs.RunError) as error:
         return str(error)
     return ""
@@ -203,7 +222,8 @@ def start_all(p):
     """Start the testers. Returns for each volume its ``error``, by its name."""
     runs = [_runs.Run(p["state_dir"], p["run_id"], volume["name"]) for volume in p["volumes"]]
     _runs.own_directory(runs[0].state_dir)
-    lock = runs[0].lock()
+    # The tester of the round before may still have to end: it leaves its tables first.
+    lock = runs[0].lock(PATIENCE_S if p["round"] > 1 else 0)
     try:
         remove_old_runs(p["state_dir"], p["keep_days"])
         return dict((volume["name"], dict(error=start(p, volume, run, lock))) for volume, run in zip(p["volumes"], runs))
@@ -228,6 +248,7 @@ def main():
                     run_directory=dict(type="str", required=True),
                     path=dict(type="str", required=True),
                     made_path=dict(type="bool", default=False),
+                    keep_directories=dict(type="bool", default=False),
                     deadline_epoch_s=dict(type="float", required=True),
                     order=dict(type="dict", default={}),
                 ),
@@ -236,6 +257,7 @@ def main():
             ionice=dict(type="str", default=""),
             keep_days=dict(type="int", default=7),
             user=dict(type="str", default=""),
+            round=dict(type="int", default=1),
         ),
         supports_check_mode=True,
     )

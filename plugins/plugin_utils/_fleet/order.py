@@ -23,6 +23,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import C
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OPTIONS
 
 SCHEMA = 1
+SEARCH = "search"
+"""The key of an order that is a round of a search."""
 CLOCK_SLACK_S = 60.0
 """How much a host's clock may be stepped between the order and the start without its tables being refused. Tables of another order are also off in the
 instant of their start, which is compared exactly."""
@@ -47,8 +49,12 @@ def make_order(
     directories: list[str],
     ordered_epoch_s: float,
     deadline_epoch_s: float,
+    search: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return an order: the tester of these sources with these arguments, on the machine of these facts. Times are by the host's clock."""
+    """Return an order: the tester of these sources with these arguments, on the machine of these facts. Times are by the host's clock.
+
+    ``search`` is what a search for the capacity goes by, with the number of the ``round`` that this is.
+    """
     given = dict(argument.removeprefix("--").partition("=")[::2] for argument in arguments)
     workload = given.get("workload", MQ_LOG)
     unset = {each.key: each.unset if each.belongs_to(workload) else "" for each in OPTIONS}
@@ -66,6 +72,7 @@ def make_order(
         "ordered_epoch_s": ordered_epoch_s,
         "deadline_epoch_s": deadline_epoch_s,
         "clock_error_s": float(facts.get("clock_offset_error_s") or 0),
+        **({SEARCH: dict(search)} if search else {}),
     }
 
 

@@ -56,6 +56,7 @@ def plan_host(
     return {
         "volumes": planned,
         "sweep_volumes": order,
+        "searches": any(volume.get("search") for volume in planned),
         "sweep_duration": planned[0]["sweep_duration"],
         "footprint_bytes": sum(volume["footprint_bytes"] for volume in planned),
         "planned_s": max(volume["start_offset_s"] + volume["planned_s"] for volume in planned),

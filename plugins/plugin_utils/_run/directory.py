@@ -8,6 +8,8 @@
     <base>/<run id>/hosts/<safe host>/volumes.json, if the host is expected to report other volumes than the default one alone
     <base>/<run id>/hosts/<safe host>/workspace_volumes.yml, if its volumes were discovered: the plan as variables of the host, for people
     <base>/<run id>/hosts/<safe host>/<safe volume>/order.json, record.json, comparison.json, certificate.json and the tester's tables, bytes unchanged
+    <base>/<run id>/hosts/<safe host>/<safe volume>/round-<number>/order.json and the tester's tables of each round of a search, bytes unchanged: the tables of
+        the volume are joined from them
     <base>/<run id>/verdict.json and the rendered report
     <base>/<run id>/test-result.intoto.json, manifest.sha256 and manifest.sha256.sig, if the run is signed
     <base>/latest -> the newest run's directory
@@ -42,6 +44,7 @@ SCHEMA_VERSION = 1
 VERDICT = "verdict.json"
 CERTIFICATE = "certificate.json"
 COMPARISON = "comparison.json"
+ORDER = "order.json"
 VOLUMES = "volumes.json"
 DISCOVERED = "workspace_volumes.yml"
 SUMMARY = "summary.txt"
@@ -289,13 +292,47 @@ class RunDirectory:
         folder = _folder(order["host"], order["volume"])
         try:
             _make_folder(self.path, folder)
-            write_file(os.path.join(self.path, folder, "order.json"), _encode(order))
+            write_file(os.path.join(self.path, folder, ORDER), _encode(order))
         except OSError as error:
             raise RunDirectoryError(f"The order of {order['host']!r} cannot be written to {self.path}: {error.strerror or error}.") from None
 
+    def withdraw_record(self, host: str, volume: str) -> None:
+        """Remove what was filed of a volume that is about to be measured again: whatever comes of it, nothing reads as a verdict. Raises RunDirectoryError."""
+        folder = _folder(host, volume)
+        try:
+            tables = [name for name in os.listdir(os.path.join(self.path, folder)) if _TABLE_NAME.match(name)]
+            self._remove(*(os.path.join(folder, name) for name in ("record.json", COMPARISON, *tables)))
+            self._remove_what_follows_from(folder)
+        except OSError as error:
+            raise RunDirectoryError(f"The record of {host!r} cannot be removed from {self.path}: {error.strerror or error}.") from None
+
+    def write_round(self, order: Mapping[str, Any], number: int, tables: Mapping[str, bytes]) -> None:
+        """Write the tables of a round of a search and its order, replacing earlier ones. Raises RunDirectoryError."""
+        folder = _round_folder(order["host"], order["volume"], number)
+        try:
+            _make_folder(self.path, folder)
+            write_file(os.path.join(self.path, folder, ORDER), _encode(order))
+            for name, content in tables.items():
+                write_file(os.path.join(self.path, folder, name), content)
+        except OSError as error:
+            raise RunDirectoryError(f"The tables of {order['host']!r} cannot be written to {self.path}: {error.strerror or error}.") from None
+
+    def read_round(self, host: str, volume: str, number: int, names: Iterable[str]) -> dict[str, bytes]:
+        """Return those tables of a round that there are. Raises RunDirectoryError if one cannot be read."""
+        path = os.path.join(self.path, _round_folder(host, volume, number))
+        tables = {}
+        for name in names:
+            try:
+                tables[name] = read_file(os.path.join(path, name), MAX_TABLE_BYTES)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise RunDirectoryError(f"{path}/{name} cannot be read: {error.strerror or error}.") from None
+        return tables
+
     def read_order(self, host: str, volume: str) -> dict[str, Any]:
         """Return what a host was ordered to measure. Raises RunDirectoryError, also if nothing was."""
-        return _read_json(os.path.join(self.path, _folder(host, volume), "order.json"), MAX_RECORD_BYTES)
+        return _read_json(os.path.join(self.path, _folder(host, volume), ORDER), MAX_RECORD_BYTES)
 
     def note_leftovers(self, host: str, volume: str, left: Iterable[str]) -> bool:
         """Add to a filed record what of the run is left on the host; False if no record is filed. Raises RunDirectoryError."""
@@ -318,6 +355,10 @@ class RunDirectory:
     def has_record(self, host: str, volume: str) -> bool:
         """Whether a record of this host's volume exists."""
         return os.path.lexists(os.path.join(self.path, _folder(host, volume), "record.json"))
+
+    def find_record(self, host: str, volume: str) -> HostRecord | None:
+        """Return the record of this host's volume as it was filed, None if none was."""
+        return self.read_limits_record(_folder(host, volume)) if self.has_record(host, volume) else None
 
     def is_known(self, host: str, volume: str) -> bool:
         """Whether a record of this host's volume exists whose verdict is not missing."""
@@ -439,6 +480,10 @@ def safe_name(name: str) -> str:
 def _folder(host: Any, volume: Any) -> str:
     """Return the folder of a host's volume, relative to the run directory."""
     return os.path.join("hosts", safe_name(str(host)), safe_name(str(volume)))
+
+
+def _round_folder(host: Any, volume: Any, number: int) -> str:
+    return os.path.join(_folder(host, volume), f"round-{number}")
 
 
 def _utc_now() -> datetime.datetime:

@@ -10,7 +10,7 @@ The tester itself checks ranges: it refuses a wrong value with the reason.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,6 +71,9 @@ OPTIONS = (
     Option("startAt", "", "number", "option_start_at_epoch_s", "", "start"),
 )
 
+LOADS = ("load", "apps", "qm")
+"""The options that list load points; of those given, the first one counts: simulated applications have a number of queue managers, too."""
+
 SET_BY_THE_COLLECTION = {
     "dir": "workspace_path",
     "tables": "sweep_state_dir",
@@ -95,6 +98,12 @@ def arguments(values: Mapping[str, Any]) -> list[str]:
     workload = values.get("workload") or MQ_LOG
     given = {**values, "workload": None if workload == MQ_LOG else workload}
     return [argument for each in OPTIONS if each.belongs_to(workload) for argument in _argument(each, given.get(each.name))]
+
+
+def with_load(given: Sequence[str], load: int) -> list[str]:
+    """Return the tester's arguments with one load point instead of theirs."""
+    name = next(name for name in LOADS if any(argument.startswith(f"--{name}=") for argument in given))
+    return [f"--{name}={load}" if argument.startswith(f"--{name}=") else argument for argument in given]
 
 
 def passed_through(options: Mapping[str, Any]) -> list[str]:

@@ -1,0 +1,92 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Decides between two rounds of a search for the capacity which load each volume tries next. Volumes that climb together are judged together first."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from ansible.errors import AnsibleActionFail
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import SEARCH
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.climb import Climber, by_host, next_loads, others_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import judge_host, missing, profile_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, host_label
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import TablesError, parse_tables
+
+
+class ActionModule(ControllerAction):
+    """Runs on the controller alone, once for all hosts."""
+
+    argument_spec = {
+        "run_path": {"type": "str", "required": True},
+        "hosts": {"type": "list", "elements": "str", "required": True},
+        "round": {"type": "int", "default": 0},
+    }
+
+    def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        number = options["round"]
+        if not options["hosts"]:
+            return {"number": number + 1, "loads": {}}
+        try:
+            directory = RunDirectory.open(options["run_path"])
+            climbers = list(climbers_of(directory, options["hosts"]))
+            judge_together(directory, climbers)
+            loads, ended = next_loads(climbers, number) if number else ({}, {})
+            for (host, volume), sentence in ended.items():
+                directory.note_facts(host, volume, {}, [sentence])
+        except RunDirectoryError as error:
+            raise AnsibleActionFail(f"the next round cannot be decided: {error}") from error
+        if loads:
+            say(self._display, round_line(number + 1, loads))
+        return {"number": number + 1, "loads": by_host(loads)}
+
+
+def climbers_of(directory: RunDirectory, hosts: Iterable[str]) -> Iterator[Climber]:
+    """Yield the volumes of hosts whose capacity is searched for, by their orders. Raises RunDirectoryError."""
+    for host in hosts:
+        for volume in directory.expected_volumes(host):
+            search = search_of(directory, host, volume)
+            if search:
+                record = directory.find_record(host, volume) or missing(directory.run, host, volume)
+                yield Climber(record, search.get("group"), int(search["largest"]), int(search["rounds"]))
+
+
+def search_of(directory: RunDirectory, host: str, volume: str) -> dict[str, Any]:
+    """Return what a volume's search goes by, empty if it was not started or is not a search."""
+    try:
+        return directory.read_order(host, volume).get(SEARCH) or {}
+    except RunDirectoryError:
+        return {}
+
+
+def judge_together(directory: RunDirectory, climbers: list[Climber]) -> None:
+    """File the records of volumes that climb together again: each is judged by the loads that all of them pass. Raises RunDirectoryError."""
+    for climber in climbers:
+        others = others_of(climber, climbers)
+        if others and climber.record.capacity is not None:
+            directory.write_record(*judged_together(directory, climber.record, others))
+
+
+def judged_together(directory: RunDirectory, record: HostRecord, others: dict[str, Any]) -> tuple[HostRecord, dict[str, bytes]]:
+    tables = directory.read_tables(record)
+    try:
+        judged = judge_host(record, parse_tables(tables), profile_of(directory.run, record.host), datetime.date.today(), others)
+    except TablesError as error:
+        raise RunDirectoryError(f"The tables of {record.label} cannot be read again: {error}") from None
+    note = f"It climbed together with {', '.join(others)}: a load passes only if it passes on all of them"
+    return replace(record, **judged, notes=[*(each for each in record.notes if each != note), note]), tables
+
+
+def round_line(number: int, loads: dict[tuple[str, str], int]) -> str:
+    """Return the line that announces a round."""
+    tried = ", ".join(f"{host_label(*key)} {load}" for key, load in list(loads.items())[:5])
+    more = f" and {len(loads) - 5} more" if len(loads) > 5 else ""
+    return f"logdisk: round {number} of the search for the capacity: {tried}{more}"

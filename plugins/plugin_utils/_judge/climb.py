@@ -1,0 +1,83 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The search for the capacity, between two rounds: which load each volume tries next, and what volumes that climb together take.
+
+Volumes climb each by itself, or those of a group together: then all of them try the same load in the same round, and a load passes only if it passes on all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import Capacity, next_load
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import MEASUREMENT, HostRecord
+
+EACH = "each"
+TOGETHER = "together"
+CLIMBS = (EACH, TOGETHER)
+
+
+@dataclass(frozen=True)
+class Climber:
+    """A volume whose capacity is searched for. group is that of the volumes that climb together with it, None if it climbs by itself. rounds is how many it may
+    have, largest the largest load that its workload can make."""
+
+    record: HostRecord
+    group: str | None
+    largest: int
+    rounds: int
+
+    @property
+    def capacity(self) -> Capacity:
+        """What is known of it. A volume that was not measured has no load point, so none of those of its group passes."""
+        return Capacity.from_dict(self.record.capacity) if self.record.capacity else Capacity("", ())
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether it can be measured once more: never after an I/O error, and not if it was stopped."""
+        return self.record.kind == MEASUREMENT and (self.record.tester or {}).get("exit_status") == 0 and self.record.capacity is not None
+
+
+def others_of(climber: Climber, climbers: Sequence[Climber]) -> dict[str, Capacity]:
+    """Return what the other volumes of its group take, by their labels; empty if it climbs by itself."""
+    if climber.group is None:
+        return {}
+    return {other.record.label: other.capacity for other in climbers if other is not climber and other.group == climber.group}
+
+
+def next_loads(climbers: Sequence[Climber], rounds_done: int) -> tuple[dict[tuple[str, str], int], dict[tuple[str, str], str]]:
+    """Return the load that each volume tries next, and a sentence on each one whose search ends before its capacity is known; both by host and volume."""
+    loads, ended = {}, {}
+    for climber in climbers:
+        key = (climber.record.host, climber.record.volume)
+        group = [climber] if climber.group is None else [other for other in climbers if other.group == climber.group]
+        capacity = climber.capacity.held_together_with(others_of(climber, climbers))
+        load = next_load(capacity.highest_passed, capacity.lowest_not_passed, min(other.largest for other in group)) if capacity.points else None
+        failed = [other.record.label for other in group if not other.can_go_on]
+        most = min(other.rounds for other in group)
+        if load is None or not climber.can_go_on:
+            continue
+        if failed:
+            ended[key] = (
+                f"{_ended(rounds_done)}: {', '.join(failed)}, which climbed together with it, cannot go on. The next load to try is {capacity.text(load)}"
+            )
+        elif rounds_done >= most:
+            ended[key] = f"{_ended(rounds_done)}: sweep_rounds allows no more. The next load to try is {capacity.text(load)}"
+        else:
+            loads[key] = load
+    return loads, ended
+
+
+def _ended(rounds_done: int) -> str:
+    return f"The search for the capacity ended after {rounds_done} {'round' if rounds_done == 1 else 'rounds'}"
+
+
+def by_host(loads: Mapping[tuple[str, str], int]) -> dict[str, dict[str, int]]:
+    """Return loads by host and volume as plain data."""
+    found: dict[str, dict[str, int]] = {}
+    for (host, volume), load in loads.items():
+        found.setdefault(host, {})[volume] = load
+    return found

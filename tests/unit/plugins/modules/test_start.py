@@ -1,0 +1,102 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is left on a host when a tester has ended, and how a later round takes the place of the one before."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _runs
+from ansible_collections.mqops.logdisk.plugins.modules import start
+
+RUN = "20261121T104935Z-1f0c2a"
+TESTER = """#!/bin/sh
+for argument; do case $argument in --tables=*) tables=${argument#*=} ;; --sleep=*) seconds=${argument#*=} ;; esac; done
+echo complete,1 >"$tables/run.csv"
+sleep "${seconds:-0}"
+"""
+
+
+@pytest.fixture
+def options(tmp_path):
+    """The parameters of the module for a tester that leaves its tables at once and may take longer to end."""
+    tester = tmp_path / "logdisk"
+    tester.write_text(TESTER)
+    tester.chmod(0o755)
+    directory = tmp_path / "ws" / f"logdisk-{RUN}-log"
+    (directory / "QM1").mkdir(parents=True)
+    _marks.write_mark(str(directory), {"run_id": RUN, "role": "run"})
+    volume = {
+        "name": "log",
+        "arguments": [],
+        "directories": [str(directory / "QM1")],
+        "run_directory": str(directory),
+        "path": str(tmp_path / "ws"),
+        "made_path": False,
+        "keep_directories": False,
+        "deadline_epoch_s": time.time() + 60,
+        "order": {},
+    }
+    return {
+        "run_id": RUN,
+        "state_dir": str(tmp_path / "state"),
+        "tester": str(tester),
+        "volumes": [volume],
+        "nice": 0,
+        "ionice": "",
+        "keep_days": 7,
+        "round": 1,
+    }
+
+
+def started(options, *arguments, **changes):
+    """Start a tester, and return what the module answers for the volume."""
+    (volume,) = options["volumes"]
+    return start.start_all({**options, **changes, "volumes": [{**volume, "arguments": list(arguments)}]})["log"]["error"]
+
+
+def ended(options):
+    """Wait for the supervisor to end, and return the state of the run."""
+    run = _runs.Run(options["state_dir"], RUN, "log")
+    until = time.monotonic() + 10
+    while (run.processes() or run.exit_status() is None) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not run.processes() and run.finished()
+    return run
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_the_directories_are_kept_only_for_a_later_round(options, tmp_path, keep):
+    options["volumes"][0]["keep_directories"] = keep
+    assert started(options) == ""
+    ended(options)
+    assert (tmp_path / "ws" / f"logdisk-{RUN}-log" / "QM1").is_dir() is keep
+
+
+def test_a_later_round_replaces_the_state_of_the_one_before_when_it_has_ended(options):
+    options["volumes"][0]["keep_directories"] = True
+    assert started(options, "--sleep=0.5") == ""
+    time.sleep(0.1)
+    assert started(options, round=2) == ""
+    assert ended(options).read_start()["round"] == 2
+
+
+@pytest.mark.parametrize(("number", "finished"), [(3, True), (2, False)])
+def test_a_state_that_is_not_that_of_the_round_before_is_not_replaced(options, number, finished):
+    options["volumes"][0]["keep_directories"] = True
+    assert started(options) == ""
+    run = ended(options)
+    if not finished:
+        run.remove()
+        run.create()
+    assert f"the state of this run is not that of its round {number - 1}" in started(options, round=number)
+
+
+def test_a_first_round_never_replaces_anything(options):
+    options["volumes"][0]["keep_directories"] = True
+    assert started(options) == ""
+    ended(options)
+    assert started(options) == _runs.MEASURES_ALREADY
