@@ -11,15 +11,25 @@ static double percent(uint32_t ppm) {
     return (double)ppm / 10000;
 }
 
+static uint32_t whole_percent(uint32_t ppm) {
+    return (ppm + 5000) / 10000;
+}
+
 static void print_global(FILE *out, const struct options *options) {
     (void)fprintf(out, "[global]\nioengine=psync\nthread=1\ntime_based=1\nruntime=%" PRIu64 "\nramp_time=%" PRIu64 "\n",
                   options->duration_s, options->warmup_s);
-    (void)fprintf(out, "refill_buffers=1\nnorandommap=1\nfallocate=none\ngroup_reporting=1\nclocksource=clock_gettime\n"
-                       "; fio reads what it finds: write the files in full first, with incompressible data\n");
+    // Without refill_buffers: fio alters each block a little by default, as the tester does. Filling a large one anew takes
+    // longer than some writes. Without its hints to the page cache, and without dropping that for each pass through a file.
+    (void)fprintf(out, "norandommap=1\nfallocate=none\ninvalidate=0\nfadvise_hint=0\ngroup_reporting=1\nclocksource=clock_gettime\n"
+                       "; latency_* here is fio's clat; fio has whole percents and whole operations per second\n"
+                       "; fio reads what it finds: make the files first, with --keepFiles instead of --showFio\n");
 }
 
 static void print_way(FILE *out, const struct stream *stream, const struct place *place) {
     (void)fprintf(out, "direct=%d\n", place->direct);
+    if (stream->read_ppm == SHARE_PPM) {
+        return;
+    }
     switch (stream->sync) {
     case SYNC_DSYNC: (void)fprintf(out, "sync=dsync\n"); break;
     case SYNC_SYNC: (void)fprintf(out, "sync=sync\n"); break;
@@ -27,34 +37,36 @@ static void print_way(FILE *out, const struct stream *stream, const struct place
     case SYNC_FSYNC: (void)fprintf(out, "fsync=1\n"); break;
     default: break;
     }
+    if (stream_flushes(stream)) {
+        (void)fprintf(out, "; fio reports the flush apart, here it is part of the write's latency\n");
+    }
 }
 
 // A colon separates names, and one inside a name is escaped.
 static void print_path(FILE *out, const struct place *place) {
+    (void)fprintf(out, "filename=");
     for (const char *at = place->path; *at != '\0'; at++) {
         (void)fprintf(out, *at == ':' ? "\\:" : "%c", *at);
     }
 }
 
+// A line for each, because fio reads no more than 4095 characters of one.
 static void print_files(FILE *out, const struct workload *workload, const struct stream *stream) {
     const struct place *place = &workload->places[stream->first_place];
     uint64_t files = stream_is_described(stream) ? stream->terms.files : place->files;
     if (place->is_device) {
-        (void)fprintf(out, "offset=%" PRIu64 "\nsize=%" PRIu64 "\nfilename=", place_offset(place, 0, 0),
-                      files * place->file_bytes);
+        (void)fprintf(out, "offset=%" PRIu64 "\nsize=%" PRIu64 "\n", place_offset(place, 0, 0), files * place->file_bytes);
         print_path(out, place);
         (void)fprintf(out, "\n");
         return;
     }
-    (void)fprintf(out, "filesize=%" PRIu64 "\nfile_service_type=%s\nfilename=", place->file_bytes,
+    (void)fprintf(out, "filesize=%" PRIu64 "\nfile_service_type=%s\n", place->file_bytes,
                   stream->pattern == PATTERN_RANDOM || stream->pattern == PATTERN_WALK ? "random" : "sequential");
     for (uint64_t file = 0; file < files; file++) {
         const struct place *of = place + file / place->files;
-        (void)fprintf(out, "%s", file > 0 ? ":" : "");
         print_path(out, of);
-        (void)fprintf(out, "/%s.%04" PRIu64, of->file_prefix, file % place->files);
+        (void)fprintf(out, "/%s.%04" PRIu64 "\n", of->file_prefix, file % place->files);
     }
-    (void)fprintf(out, "\n");
 }
 
 static void print_operations(FILE *out, const struct stream *stream) {
@@ -62,7 +74,7 @@ static void print_operations(FILE *out, const struct stream *stream) {
     const char *what = stream->read_ppm == 0 ? "write" : stream->read_ppm == SHARE_PPM ? "read" : "rw";
     (void)fprintf(out, "rw=%s%s\n", random ? "rand" : "", what);
     if (stream->read_ppm > 0 && stream->read_ppm < SHARE_PPM) {
-        (void)fprintf(out, "rwmixread=%.0f\n", percent(stream->read_ppm));
+        (void)fprintf(out, "rwmixread=%" PRIu32 "\n", whole_percent(stream->read_ppm));
     }
 }
 
@@ -72,9 +84,12 @@ static void print_sizes(FILE *out, const struct stream_terms *terms) {
         return;
     }
     (void)fprintf(out, "bssplit=");
-    for (uint32_t i = 0; i < terms->sizes_count; i++) {
-        (void)fprintf(out, "%s%" PRIu64 "/%.0f", i > 0 ? ":" : "", terms->sizes[i],
-                      percent(terms->upto_ppm[i] - (i > 0 ? terms->upto_ppm[i - 1] : 0)));
+    for (uint32_t i = 0, before = 0; i < terms->sizes_count; i++) {
+        uint32_t upto = whole_percent(terms->upto_ppm[i]);
+        if (upto > before) {            // fio hangs at a size with 0 percent
+            (void)fprintf(out, "%s%" PRIu64 "/%" PRIu32, before > 0 ? ":" : "", terms->sizes[i], upto - before);
+        }
+        before = upto;
     }
     (void)fprintf(out, "\n");
 }
@@ -99,20 +114,32 @@ static void print_arrivals(FILE *out, const struct stream *stream, uint64_t load
     (void)fprintf(out, "ioengine=libaio\niodepth=%" PRIu32 "\nrate_iops=%.0f,%.0f\n", workers, rate_of(rate * reads),
                   rate_of(rate * (1 - reads)));
     (void)fprintf(out, "%s", terms->process == ARRIVAL_EXPONENTIAL ? "rate_process=poisson\n" : "");
-    (void)fprintf(out, "; fio has whole operations per second, here they are %.3f, and response times count from when an\n"
-                       "; operation was due; with direct=0, fio's queue has one operation at a time\n", rate);
+    (void)fprintf(out, "; here %.3f operations are due per second, and response times count from when one was due;\n"
+                       "; with direct=0, fio's queue has one operation at a time\n", rate);
+}
+
+// Of 1 percent at least, and no zone of 0 percent before it: fio would go elsewhere.
+static void print_zone(FILE *out, const struct pattern_terms *terms) {
+    uint32_t extent = whole_percent(terms->extent_ppm), from = whole_percent(terms->start_from_ppm);
+    extent = extent > 0 ? extent : 1;
+    from = from + extent <= 100 ? from : 100 - extent;
+    (void)fprintf(out, "random_distribution=zoned:");
+    if (from > 0) {
+        (void)fprintf(out, "0/%" PRIu32 ":", from);
+    }
+    (void)fprintf(out, "100/%" PRIu32 ":0/\n", extent);
 }
 
 static void print_pattern(FILE *out, const struct stream *stream) {
     const struct pattern_terms *terms = &stream->terms.pattern;
-    double from = percent(terms->start_from_ppm), extent = percent(terms->extent_ppm);
     if (stream->pattern == PATTERN_WALK) {
-        (void)fprintf(out, "random_distribution=zoned:0/%.0f:100/%.0f:0/\n", from, extent);
+        print_zone(out, terms);
         (void)fprintf(out, "; fio cannot express the hierarchical walk inside that zone, nor that 15 %% of writes are\n"
                            "; repeated; and fio's zones are of each file, not of all together\n");
     } else if (stream->pattern == PATTERN_RUNS) {
         (void)fprintf(out, "; fio cannot express runs of %.1f %% of the place that begin anywhere from %.1f to %.1f %% of\n"
-                           "; it: this job goes through the whole of it\n", extent, from, percent(terms->start_to_ppm));
+                           "; it: this job goes through the whole of it\n",
+                      percent(terms->extent_ppm), percent(terms->start_from_ppm), percent(terms->start_to_ppm));
     }
 }
 

@@ -115,7 +115,6 @@ def _fio_job(path: str, options: Mapping[str, str]) -> str:
         f"size={int(float(numbers['file_size_bytes'])) * int(float(numbers['files']))}",
         "file_service_type=sequential",
         "overwrite=1",
-        "refill_buffers=1",
         "unlink=1",
         "time_based=1",
         f"runtime={numbers['duration_s']}",

@@ -256,12 +256,20 @@ def nearest_job_of_fio(place):
         place.dir + "/b/mqldt_testfile.data.0000",
     )
     equal(result.out.count("new_group=1"), 3, "fio reports each stream on its own")
+    equal(result.out.count("\nfilename="), 9, "a line for each file: fio refuses lines longer than 4095")
     # 0 would be no limit.
     slow = place.logdisk("--stream=name=slow,pattern=random,size=4K,read=30%,arrival=even,rate=0.9,workers=32", "--showFio")
     contains(slow.out, "iodepth=32", "rate_iops=1,1")
     disk = "/dev/disk/by-id/usb-a:b"
     whole = place.logdisk(LOG.replace("place=log", "place=data"), "--place=name=data,device=" + disk, "--eraseDevice=" + disk, "--showFio")
     contains(whole.out, "offset=1048576\nsize=786432\nfilename=/dev/disk/by-id/usb-a\\:b\n")
+    # fio hangs at a size with 0 percent, and a zone with 0 percent sends it elsewhere.
+    mix = place.logdisk("--stream=name=db,pattern=random,size=4K:0.4+8K:12.2+16K:12.4+64K:75,read=100%", "--showFio")
+    contains(mix.out, "bssplit=8192/13:16384/12:65536/75\n")
+    assert "sync=" not in mix.out, "of reads only"
+    for walk, zone in (("start=0%,width=0.3%", "100/1:0/\n"), ("start=99%,width=1%", "0/99:100/1:0/\n")):
+        job = place.logdisk("--stream=name=db,pattern=walk,%s,size=4K,sync=fsync" % walk, "--showFio")
+        contains(job.out, "random_distribution=zoned:" + zone, "fsync=1\n; fio reports the flush apart")
     log = place.logdisk("--bsize=16K", "--qm=2", "--showFio")
     contains(log.out, "[log2]", "bs=16384", "sync=dsync", "direct=1", place.dir + "2/mqldt_testfile.0002")
 
