@@ -4,6 +4,7 @@
 
 #include "base/supervisor.h"
 #include "base/units.h"
+#include "measure/io_memory.h"
 
 #include <sched.h>
 
@@ -68,7 +69,7 @@ static bool create_worker(struct worker *worker, const struct workspace *workspa
     worker->place = stream->first_place + (stream->shares_place ? 1 : worker->number);
     worker->random = workspace->options->seed ^ index;
     open_pattern(worker, workspace->workload);
-    if (posix_memalign(&pool, workspace->alignment_bytes, pool_bytes) != 0) {
+    if (!io_memory_open(&pool, pool_bytes, workspace->alignment_bytes, workspace->options->mlock)) {
         return false;
     }
     payload_open(&worker->payload, pool, pool_bytes, workspace->options->seed, index + 1);
@@ -85,7 +86,7 @@ static bool create_worker(struct worker *worker, const struct workspace *workspa
         }
     }
     return !stream_has(stream, OPERATION_READ) ||
-           posix_memalign(&worker->read_block, workspace->alignment_bytes, pool_bytes) == 0;
+           io_memory_open(&worker->read_block, pool_bytes, workspace->alignment_bytes, workspace->options->mlock);
 }
 
 // Where the figures of all streams of --stream together go.

@@ -56,6 +56,7 @@ void test_rounds(void);
 void test_schedule(void);
 void test_passes(void);
 void test_workers(void);
+void test_io_memory(void);
 void test_cohorts(void);
 void test_commit_terms(void);
 void test_full_buffer(void);

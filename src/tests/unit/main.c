@@ -40,6 +40,7 @@ static const struct { const char *name; void (*run)(void); } tests[] = {
     {"schedule of an open loop", test_schedule},
     {"first and later passes", test_passes},
     {"workers of two streams", test_workers},
+    {"memory of operations", test_io_memory},
     {"cohorts of applications", test_cohorts},
     {"terms of commits", test_commit_terms},
     {"full log buffer", test_full_buffer},

@@ -4,10 +4,12 @@
 // The engine with a workload of two streams: mq-log's, and one that reads and writes.
 #include "base/clock.h"
 #include "check.h"
+#include "measure/io_memory.h"
 #include "measure/result.h"
 #include "workload/test_files.h"
 #include "workload/workload.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -98,4 +100,32 @@ void test_workers(void) {
     workers_end(&workers);
     workspace_close(&workspace);
     CHECK(rmdir(directory) == 0);
+}
+
+// Frames of the pages of some memory; 0 if the process may not see them.
+static uint64_t frame_of(int pagemap, const unsigned char *page, size_t page_bytes) {
+    uint64_t entry = 0;
+    CHECK(pread(pagemap, &entry, sizeof entry, (off_t)((uintptr_t)page / page_bytes * sizeof entry)) == sizeof entry);
+    return entry & ((UINT64_C(1) << 55) - 1);
+}
+
+// Pages that follow each other in physical memory as well are chance: on average one pair of 512 pages.
+void test_io_memory(void) {
+    void *memory;
+    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE), bytes = 512 * page_bytes;
+    CHECK(io_memory_open(&memory, bytes, 8 * page_bytes, false) && (uintptr_t)memory % (8 * page_bytes) == 0);
+    memset(memory, 1, bytes);
+    int contiguous = 0, pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    uint64_t before = 0;
+    for (size_t at = 0; at < bytes; at += page_bytes) {
+        uint64_t frame = frame_of(pagemap, (unsigned char *)memory + at, page_bytes);
+        contiguous += before > 0 && frame == before + 1;
+        before = frame;
+    }
+    CHECK(contiguous < 16);
+    CHECK(close(pagemap) == 0);
+    free(memory);
+    CHECK(io_memory_open(&memory, page_bytes + 512, 512, true));      // not even one whole page
+    memset(memory, 1, page_bytes + 512);
+    free(memory);
 }
