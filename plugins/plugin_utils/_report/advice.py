@@ -103,6 +103,11 @@ OTHERS = {
         "needs a profile of its own, because it has no block sizes.",
         (),
     ),
+    "no_stream": Advice(
+        "nothing was measured that the limit judges",
+        "Measure a workload with the stream and the operation that the limit names (sweep_workload), or judge this one by a profile that is made for it.",
+        (),
+    ),
     "headroom": Advice(
         "the volume carries too little",
         "Ask for storage with a lower latency, or with more bandwidth if the messages are large. If more clients commit at the same time, they share writes.",
@@ -174,6 +179,14 @@ _CONSEQUENCES = {
     **dict.fromkeys(("unreachable", "missing", "collect", "error"), UNKNOWN),
 }
 
+_OF_STREAMS = {
+    "io_error": "What uses this storage cannot rely on it: a read or a write failed.",
+    "hung": "As long as such an operation lasts, whoever waits for it waits.",
+    "worse": "Operations take longer than when the baseline was made, even if every limit is kept.",
+    "uncompared": "Whether operations take longer than they used to is not known.",
+}
+"""Consequences for other users of the storage than queue managers."""
+
 ENDED_EARLY = "the tester ended before it had measured everything"
 """How the reason begins that a tester was stopped."""
 HUNG = "had not returned"
@@ -192,7 +205,10 @@ def key_of_sentence(kind: str, verdict: str, stage: str, sentence: str) -> str:
     return {"baseline": "worse" if verdict == FAIL else "uncompared", "qualification": "unqualified", "leftovers": "leftovers"}.get(kind, "")
 
 
-def of_sentence(kind: str, verdict: str, stage: str, sentence: str) -> tuple[str, str]:
+def of_sentence(kind: str, verdict: str, stage: str, sentence: str, of_streams: bool = False) -> tuple[str, str]:
     """Return consequence and next step of a cause that is not about a limit."""
     key = key_of_sentence(kind, verdict, stage, sentence)
-    return (_CONSEQUENCES[key], OTHERS[key].text) if key else ("", "")
+    if not key:
+        return "", ""
+    consequence, next_step = _CONSEQUENCES[key], OTHERS[key].text
+    return (_OF_STREAMS.get(key, consequence), next_step.replace("no recovery log", "no database")) if of_streams else (consequence, next_step)

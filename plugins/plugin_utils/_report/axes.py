@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from markupsafe import Markup
@@ -27,9 +28,15 @@ MOST_LOADS = 4
 _LABEL_DISTANCE = 13
 _CHARACTER = 6.6
 """Width of a character of a label, on average."""
+_WIDEST_CHARACTER = 8.4
+"""The same on small screens, on which labels are larger."""
+_USUAL_LABEL = len("1000 KiB")
+"""Characters of a label for which there is room in every chart."""
 _ABOVE, _BELOW = -3, 12
 """The base of a label from the line that it belongs to."""
 _HOLD = 1e-9
+
+_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +86,18 @@ def apart(ticks: Iterable[float], place: Callable[[float], float], distance: flo
     return shown
 
 
-def chart(kind: str, title: str, description: str, body: Markup, height: float = HEIGHT) -> Markup:
-    """Return a figure: its picture with a text alternative, and its title below."""
+def chart(kind: str, title: str, description: str, body: Markup, height: float = HEIGHT, left: float = 0, right: float = 0) -> Markup:
+    """Return a figure: its picture with a text alternative, and its title below. left and right are more room on these sides, as room_for returns it."""
     return Markup(
-        '<figure class="{kind}"><svg class="chart" viewBox="0 0 {width} {height:.0f}" role="img"><title>{title}</title><desc>{description}</desc>{body}</svg>'
-        "<figcaption>{title}. {description}</figcaption></figure>"
-    ).format(kind=kind, width=WIDTH, height=height, title=title, description=description, body=body)
+        '<figure class="{kind}"><svg class="chart" viewBox="{left:.0f} 0 {width:.0f} {height:.0f}" role="img">'
+        "<title>{title}</title><desc>{description}</desc>{body}</svg><figcaption>{title}. {description}</figcaption></figure>"
+    ).format(kind=kind, left=-left if left else 0, width=WIDTH + left + right, height=height, title=title, description=description, body=body)
+
+
+def room_for(labels: Iterable[str]) -> float:
+    """Return how much more room than the usual one labels beside the plot need; block sizes need none."""
+    longest = max(map(len, labels), default=0)
+    return _WIDEST_CHARACTER * longest - (LEFT - 5) if longest > _USUAL_LABEL else 0.0
 
 
 def text(name: str, x: float, y: float, words: str, anchor: str = "start") -> Markup:
@@ -182,7 +195,7 @@ def _covers(label: tuple[float, float, float], x: float, y: float) -> bool:
     return label[0] <= x <= label[0] + label[2] and label[1] - 10 <= y <= label[1] + 2
 
 
-def thinned(items: Sequence[int], most: int = MOST_LINES) -> list[int]:
+def thinned(items: Sequence[_Item], most: int = MOST_LINES) -> list[_Item]:
     """Return so many of some sorted items at most, the first and the last among them."""
     if len(items) <= most:
         return list(items)

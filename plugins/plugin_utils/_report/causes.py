@@ -18,11 +18,12 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import MARGIN, find_metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import advice
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.consequences import Excess, consequence_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.consequences import Excess, consequence_of, consequence_of_stream
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import and_list, fold_names, fold_sizes, natural, shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, JudgedRow, Model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import at_text, operations_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.symptoms import Medians, medians_of, symptoms_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, Words, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, Words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, FAIL, GOOD, INCONCLUSIVE, PASS, rank
 
 LIMIT, MEASUREMENT, UNMEASURED, BASELINE, QUALIFICATION, LEFTOVERS, PREFLIGHT = (
@@ -150,7 +151,7 @@ def _of_sentences(model: Model, group: _Sentences) -> Cause:
     statement = say(who or "the host", text) if who or group.kind in _SAYING else text
     if len(hosts) == 1:
         statement = statement.replace(" passed, but do not certify", " passed, but does not certify")
-    consequence, next_step = advice.of_sentence(group.kind, group.verdict, group.stage, sentences[0])
+    consequence, next_step = advice.of_sentence(group.kind, group.verdict, group.stage, sentences[0], model.words.of_streams)
     return _cause(group.kind, group.verdict, statement, hosts, consequence=consequence, next_step=next_step)
 
 
@@ -229,9 +230,9 @@ def _is_told(host: Host, limit: dict[str, Any], ends: Sequence[str]) -> bool:
     return why == _DISTURBED and any(_figure_of(other) == _figure_of(limit) and other["verdict"] == FAIL for other in host.limits)
 
 
-def _figure_of(limit: dict[str, Any]) -> tuple[str, str]:
-    """Return which figure a limit is about: writes and commits have the same ones."""
-    return limit["metric"], limit["worst"]["operation"]
+def _figure_of(limit: dict[str, Any]) -> tuple[str, ...]:
+    """Return which figure a limit is about: writes and commits have the same ones, and so have streams."""
+    return limit["metric"], limit["worst"]["stream"], limit["worst"]["operation"]
 
 
 def _why(limit: dict[str, Any]) -> str:
@@ -259,7 +260,7 @@ def _joined(groups: Iterable[_Broken]) -> list[_Broken]:
     """
     alike: dict[tuple[Any, ...], list[_Broken]] = {}
     for group in groups:
-        figure = ("", "") if group.why == _OPEN else _figure_of(group.limit)
+        figure = () if group.why == _OPEN else _figure_of(group.limit)
         alike.setdefault((figure, group.verdict, group.why, frozenset(host.label for host in group.hosts)), []).append(group)
     joined: list[_Broken] = []
     for same in alike.values():
@@ -275,9 +276,9 @@ def _joined(groups: Iterable[_Broken]) -> list[_Broken]:
     return joined
 
 
-def _steps(group: _Broken) -> set[tuple[int | None, int | None]]:
-    """Return the load points and block sizes that a group is about."""
-    return {(row.load_point, row.block_size_bytes) for host, limit, rows in group.on for row in rows}
+def _steps(group: _Broken) -> set[tuple[Any, ...]]:
+    """Return the load points, block sizes and streams that a group is about."""
+    return {row.step for host, limit, rows in group.on for row in rows}
 
 
 def _strictness(limit: dict[str, Any]) -> float:
@@ -295,12 +296,16 @@ def _of_limit(model: Model, group: _Broken, medians: Medians) -> Cause:
         _STATEMENTS[group.why](model, group),
         hosts,
         detail=group.on[0][1]["worst"]["reason"],
-        consequence=consequence_of(Excess(group.limit["metric"], [rows for host, limit, rows in group.on], str(group.limit["worst"]["operation"])))
-        if known
-        else advice.UNDECIDED,
+        consequence=_consequence(model, group) if known else advice.UNDECIDED,
         seen=seen,
         next_step=next_step,
     )
+
+
+def _consequence(model: Model, group: _Broken) -> str:
+    worst = group.limit["worst"]
+    excess = Excess(group.limit["metric"], [rows for host, limit, rows in group.on], str(worst["operation"]), str(worst["stream"]))
+    return consequence_of_stream(excess) if model.words.of_streams else consequence_of(excess)
 
 
 _ADVICE = {_WAIVED: "waived", _OPEN: "open", _NO_HEADROOM: "no_headroom", _NO_FIGURE: "too_few", _NOTHING: "nothing"}
@@ -309,6 +314,8 @@ _ADVICE = {_WAIVED: "waived", _OPEN: "open", _NO_HEADROOM: "no_headroom", _NO_FI
 
 def _look(model: Model, group: _Broken, medians: Medians) -> tuple[str, str]:
     """Return what the figures of the hosts look like, and what to do next because of that."""
+    if group.why == _NOTHING and model.words.of_streams:
+        return "", advice.OTHERS["no_stream"].text
     if group.why in _ADVICE:
         return "", advice.OTHERS[_ADVICE[group.why]].text
     if group.limit["unit"] == MARGIN.unit:
@@ -324,7 +331,9 @@ def _look(model: Model, group: _Broken, medians: Medians) -> tuple[str, str]:
 
 def _seen(model: Model, group: _Broken, key: str, on: Sequence[tuple[Host, str]]) -> str:
     """Return what was seen on some hosts, with the figures of the first, which is the worst."""
-    text = f"{advice.SYMPTOMS[key].seen}"
+    text = advice.SYMPTOMS[key].seen
+    if model.words.of_streams:
+        text = text.replace("writes", "operations")
     if len(on) < len(group.on):
         text += f" on {fold_names(host.label for host, figures in on)}"
     worst, figures = on[0]
@@ -402,6 +411,10 @@ def _at(model: Model, group: _Broken) -> str:
         return ""
     loads = sorted({row.load_point for row in rows if row.load_point})
     measured_loads = {step[0] for step in model.steps}
+    if model.words.of_streams:
+        names = dict.fromkeys(operations_text(row.stream, row.operation) for row in sorted(rows, key=lambda row: (str(row.stream), str(row.operation))))
+        load = f" at {_load_text(loads, model.words)}" if measured_loads - set(loads) else ""
+        return f" for {and_list(list(names))}{load}"
     sizes = fold_sizes((row.block_size_bytes for row in rows), [step[1] for step in model.steps])
     load = f" with {_load_text(loads, model.words)}" if measured_loads - set(loads) else ""
     of = " for commits" if group.limit["worst"]["operation"] == "commit" else ""
@@ -431,8 +444,7 @@ def _worst(model: Model, group: _Broken) -> str:
     metric = find_metric(str(limit["metric"]))
     value = metric.kind.format(worst["value"]) if metric else str(worst["value"])
     on = "" if len(model.hosts) == 1 else f" on {shorten(host.label)}"
-    at = "" if worst["load_point"] is None else f" at {size_text(worst['block_size_bytes'])}"
-    return f"; worst {'at least ' if worst['value_at_least'] else ''}{value}{on}{at}"
+    return f"; worst {'at least ' if worst['value_at_least'] else ''}{value}{on}{at_text(model.words, (worst['load_point'], worst['block_size_bytes']))}"
 
 
 def _cause(

@@ -13,20 +13,23 @@ from dataclasses import dataclass
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import log_bytes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import JudgedRow
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import COMMITS, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import operations_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, COMMITS, size_text
 
 MESSAGE_BYTES = 2048
+_LOG = "log"
 
 _PERCENTILE = re.compile(r"latency_(time_weighted_)?p([0-9]+(?:_[0-9]+)?)\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """A limit's metric with the rows of each host that break it, which are of writes or of another operation."""
+    """A limit's metric with the rows of each host that break it, which are of writes or of another operation, and of the log or another stream."""
 
     metric: str
     rows: Sequence[Sequence[JudgedRow]]
     operation: str = "write"
+    stream: str = "log"
 
     @property
     def values(self) -> list[float]:
@@ -45,6 +48,38 @@ def consequence_of(excess: Excess) -> str:
         return _of_percentile(excess, percentile)
     write = _CONSEQUENCES.get(excess.metric)
     return write(excess) if write else ""
+
+
+def consequence_of_stream(excess: Excess) -> str:
+    """Return what the figures of a stream mean for whoever waits for its operations, empty if nothing follows from them."""
+    if not excess.values:
+        return ""
+    what = operations_text(excess.stream, excess.operation)
+    one = "operation" if excess.operation == ALL_WORKERS else excess.operation
+    kind, dummy, figure = excess.metric.partition("_")
+    on = "" if len(excess.rows) == 1 else "on the worst of these hosts, "
+    percentile = _PERCENTILE.match(f"latency_{figure}")
+    if excess.metric in _RATES:
+        _who, least, _size = _least(excess)
+        said = f"{on}{what} reach only {_RATES[excess.metric](least)}"
+    elif kind not in ("latency", "response"):
+        return ""
+    elif figure == "mean":
+        said = f"{on}{what} take {_units.format_duration(max(excess.values))} on average"
+    elif figure == "max":
+        said = f"{on}one of {_the(what)} took {_units.format_duration(max(excess.values))}"
+    elif percentile and not percentile[1]:
+        share = 100 - float(percentile[2].replace("_", "."))
+        said = f"{on}{_units.format_number(share)} % of {_the(what)} take {_units.format_duration(max(excess.values))} or longer"
+    else:
+        return ""
+    if kind == "response":
+        said += ", counted from the instant at which they were due"
+    return f"{said[0].upper()}{said[1:]}{_WAITING.get((excess.stream == _LOG, one), '')}."
+
+
+def _the(what: str) -> str:
+    return what if what.startswith("all ") else f"the {what}"
 
 
 def _of_mean(excess: Excess) -> str:
@@ -138,6 +173,17 @@ def _least(excess: Excess) -> tuple[str, float, str]:
     text = who if len(excess.rows) == 1 else f"on the worst of these hosts, {who}"
     return f"{text[0].upper()}{text[1:]}", row.value or 0.0, size_text(row.block_size_bytes)
 
+
+_RATES: dict[str, Callable[[float], str]] = {
+    "bytes_per_s": _units.format_rate,
+    "interval_bytes_per_s_min": _units.format_rate,
+    "operations_per_s": lambda value: f"{_units.format_number(value)} operations per second",
+}
+_WAITING = {
+    (True, "write"): ", and commits of the database or queue manager that this log belongs to wait for them",
+    (False, "read"): ", and users wait for what is read",
+}
+"""Who waits for an operation, by whether it is of a log and by its kind. Nobody waits at once for a write that is no part of a commit."""
 
 _CONSEQUENCES: dict[str, Callable[[Excess], str]] = {
     "latency_mean": _of_mean,

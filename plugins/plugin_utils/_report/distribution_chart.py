@@ -13,7 +13,6 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import (
     BOTTOM,
     LEFT,
-    MOST_LOADS,
     RIGHT,
     TOP,
     LogAxis,
@@ -22,11 +21,13 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import 
     end_labels,
     level_grid,
     line,
+    room_for,
     text,
-    thinned,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import colours_of, shown_loads, shown_series
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import Series
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Words
 from markupsafe import Markup
 
 BEYOND = 10
@@ -68,20 +69,21 @@ def percentile_points(counts: Counts) -> list[tuple[float, int]]:
 
 def distribution_charts(host: Host) -> list[Markup]:
     """Return both charts for each load point that has a histogram."""
-    loads: dict[int, dict[int, Counts]] = {}
-    for (load, size), counts in host.distributions.items():
-        loads.setdefault(load, {})[size] = counts
+    loads: dict[int, dict[Series, Counts]] = {}
+    for (load, series), counts in host.distributions.items():
+        loads.setdefault(load, {})[series] = counts
     charts = []
-    for load in thinned(sorted(loads), MOST_LOADS):
+    for load in shown_loads(host, loads):
         histograms = loads[load]
-        shown = {size: histograms[size] for size in thinned(sorted(histograms))}
-        of_load = f", {load} {host.words.load}" if len(loads) > 1 else ""
-        charts += [_percentiles(host, of_load, shown), _strips(host.words.shown_operation, of_load, shown)]
+        shown = {series: histograms[series] for series in shown_series(host, histograms)}
+        text_of = host.words.load_text(load) if host.words.of_streams else f"{load} {host.words.load}"
+        of_load = f", {text_of}" if len(loads) > 1 else ""
+        charts += [_percentiles(host, of_load, shown), _strips(host, of_load, shown)]
     return [each for each in charts if each]
 
 
-def _percentiles(host: Host, load: str, histograms: Mapping[int, Counts]) -> Markup:
-    curves = {size: points for size, counts in histograms.items() if (points := percentile_points(counts))}
+def _percentiles(host: Host, load: str, histograms: Mapping[Series, Counts]) -> Markup:
+    curves = {series: points for series, counts in histograms.items() if (points := percentile_points(counts))}
     if not curves:
         return Markup("")
     limits = _limits(host, list(curves))
@@ -94,49 +96,50 @@ def _percentiles(host: Host, load: str, histograms: Mapping[int, Counts]) -> Mar
         if x.holds(1 / (1 - share)):
             place = x.place(1 / (1 - share)), y.place(value)
             parts.append(Markup('<path class="limit" d="M{:.1f} {:.1f}h24m-12 -5v10"/>').format(place[0] - 12, place[1]))
-    places = {size: [(x.place(1 / share), y.place(value)) for share, value in points] for size, points in curves.items()}
-    parts += [line(f"size s{number}", points) for number, points in enumerate(places.values())]
-    parts.append(end_labels((points[-1][1], f"s{number}", size_text(size)) for number, (size, points) in enumerate(places.items())))
-    return chart("percentiles", f"Percentiles{load}", _percentile_text(host.words.shown_operation, curves, limits), Markup("").join(parts))
+    places = {series: [(x.place(1 / share), y.place(value)) for share, value in points] for series, points in curves.items()}
+    colours = colours_of(host, list(curves))
+    parts += [line(f"size {colours[series]}", points) for series, points in places.items()]
+    parts.append(end_labels((points[-1][1], colours[series], series.label) for series, points in places.items()))
+    words = _percentile_text(host.words, curves, limits)
+    return chart("percentiles", f"Percentiles{load}", words, Markup("").join(parts), right=room_for(series.label for series in curves))
 
 
-def _limits(host: Host, sizes: Sequence[int]) -> list[tuple[float, float]]:
-    """Return the tightest limit on each percentile that judges one of some block sizes."""
+def _limits(host: Host, shown: Sequence[Series]) -> list[tuple[float, float]]:
+    """Return the tightest limit on each percentile that judges one of some series."""
     found: dict[float, float] = {}
     for limit, span in zip(host.limits, host.spans, strict=True):
         share, value = _METRICS.get(str(limit["metric"])), limit["limit_value"]
-        if (
-            share
-            and value
-            and limit["bound"] == "max"
-            and span
-            and limit["worst"]["operation"] == host.words.shown_operation
-            and any(span[0] <= size <= span[1] for size in sizes)
-        ):
+        if share and value and limit["bound"] == "max" and any(span.judges(series) for series in shown):
             found[share] = min(float(value), found.get(share, math.inf))
     return sorted(found.items())
 
 
-def _percentile_text(operation: str, curves: Mapping[int, Sequence[tuple[float, int]]], limits: Sequence[tuple[float, float]]) -> str:
-    size, points = max(curves.items(), key=lambda item: item[1][-1][1])
-    words = f"Drawn as long as at least {BEYOND} {operation}s took longer. {size_text(size)} goes furthest: {_units.format_duration(points[-1][1])}."
+def _percentile_text(words: Words, curves: Mapping[Series, Sequence[tuple[float, int]]], limits: Sequence[tuple[float, float]]) -> str:
+    furthest, points = max(curves.items(), key=lambda item: item[1][-1][1])
+    drawn = f"Drawn as long as at least {BEYOND} {words.shown_operation}s took longer."
+    named = f"{furthest.label[0].upper()}{furthest.label[1:]}"
+    text = f"{drawn} {named} {'go' if words.of_streams else 'goes'} furthest: {_units.format_duration(points[-1][1])}."
     crosses = ", ".join(f"{_units.format_duration(value)} at {100 * share:g} %" for share, value in limits)
-    return f"{words} Crosses are limits, of the sizes that they judge: {crosses}." if crosses else words
+    return f"{text} Crosses are limits, of the {'streams' if words.of_streams else 'sizes'} that they judge: {crosses}." if crosses else text
 
 
-def _strips(operation: str, load: str, histograms: Mapping[int, Counts]) -> Markup:
+def _strips(host: Host, load: str, histograms: Mapping[Series, Counts]) -> Markup:
     uppers = [upper for counts in histograms.values() for upper, number in counts if number and upper < 1 << 41]
     if not uppers:
         return Markup("")
     x = LogAxis.around(uppers, LEFT, RIGHT)
     bottom = TOP + (_STRIP + 6) * len(histograms)
     parts = [level_grid(((x.place(tick), _units.format_duration(tick)) for tick in x.ticks()), "Latency, logarithmic", bottom=bottom)]
-    for number, (size, counts) in enumerate(histograms.items()):
+    colours = colours_of(host, list(histograms))
+    for number, (series, counts) in enumerate(histograms.items()):
         base = TOP + (_STRIP + 6) * (number + 1)
-        parts.append(_strip(f"s{number}", counts, x, base) + text("axis", LEFT - 5, base - 3, size_text(size), "end"))
-    middle = {size: quantile_ns(counts, (0.05, 0.95)) for size, counts in histograms.items() if counts}
-    words = "; ".join(f"{size_text(size)} {_units.format_duration(low)} to {_units.format_duration(high)}" for size, (low, high) in middle.items())
-    return chart("distribution", f"Distribution{load}", f"Nine of ten {operation}s took: {words}.", Markup("").join(parts), bottom + 42)
+        parts.append(_strip(colours[series], counts, x, base) + text("axis", LEFT - 5, base - 3, series.label, "end"))
+    middle = {series: quantile_ns(counts, (0.05, 0.95)) for series, counts in histograms.items() if counts}
+    words = "; ".join(f"{series.label} {_units.format_duration(low)} to {_units.format_duration(high)}" for series, (low, high) in middle.items())
+    room = room_for(series.label for series in histograms)
+    return chart(
+        "distribution", f"Distribution{load}", f"Nine of ten {host.words.shown_operation}s took: {words}.", Markup("").join(parts), bottom + 42, left=room
+    )
 
 
 def _strip(name: str, counts: Counts, x: LogAxis, base: float) -> Markup:

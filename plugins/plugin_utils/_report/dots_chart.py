@@ -23,10 +23,13 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import 
     end_labels,
     level_grid,
     line,
+    room_for,
     text,
     thinned,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import shown_series
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import Series, series_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, size_text
 from markupsafe import Markup
 
@@ -43,6 +46,8 @@ Dots = Sequence[tuple[str, float]]
 
 def worker_charts(host: Host) -> list[Markup]:
     """Return how workers compare at each load point that has several, and from load point to load point."""
+    if host.words.of_streams:
+        return []  # the workers of a stream are alike, and its figures over the load have charts of their own
     steps: dict[int, dict[int, list[tuple[str, Figures]]]] = {}
     for row, figures in host.results():
         if figures["operation"] == host.words.shown_operation and figures["block_size_bytes"] and figures["latency_p99_ns"]:
@@ -56,19 +61,21 @@ def worker_charts(host: Host) -> list[Markup]:
 
 def first_pass_charts(host: Host) -> list[Markup]:
     """Return the mean of the first pass over the test files beside that of later ones, for the smallest load point."""
-    rows: dict[int, dict[int, Figures]] = {}
+    rows: dict[int, dict[Series, Figures]] = {}
     for dummy, figures in host.results():
         known = figures.get("first_pass_latency_mean_ns") and figures.get("later_passes_latency_mean_ns")
-        if known and figures["worker"] == ALL_WORKERS and figures["block_size_bytes"]:
-            rows.setdefault(figures["load_point"], {})[figures["block_size_bytes"]] = figures
+        if known and figures["worker"] == ALL_WORKERS and (series := series_of(host.words, figures)):
+            rows.setdefault(figures["load_point"], {})[series] = figures
     if not rows:
         return []
     steps = rows[min(rows)]
-    pairs = {size: (steps[size]["first_pass_latency_mean_ns"], steps[size]["later_passes_latency_mean_ns"]) for size in thinned(sorted(steps))}
-    size, (first, later) = max(pairs.items(), key=lambda item: max(item[1][0] / item[1][1], item[1][1] / item[1][0]))
-    words = f"Mean of the first pass (red) and of later passes (blue) over the files. They differ most at {size_text(size)}: "
-    words += f"{_units.format_duration(first)}, later {_units.format_duration(later)}."
-    lines = [(size_text(size), [("p99", later), ("max", first)]) for size, (first, later) in pairs.items()]
+    passes = ("first_pass_latency_mean_ns", "later_passes_latency_mean_ns")
+    pairs = {series: tuple(steps[series][column] for column in passes) for series in shown_series(host, steps)}
+    most, (first, later) = max(pairs.items(), key=lambda item: max(item[1][0] / item[1][1], item[1][1] / item[1][0]))
+    words = "Mean of the first pass (red) and of later passes (blue) over the files. "
+    at = "for" if host.words.of_streams else "at"
+    words += f"They differ most {at} {most.label}: {_units.format_duration(first)}, later {_units.format_duration(later)}."
+    lines = [(series.label, [("p99", later), ("max", first)]) for series, (first, later) in pairs.items()]
     return [_dots("passes", "First pass against later passes", words, lines)]
 
 
@@ -140,7 +147,7 @@ def _dots(kind: str, title: str, words: str, lines: Sequence[tuple[str, Dots]]) 
         for colour in dict.fromkeys(kind for kind, value in dots):
             marks = dict.fromkeys(f"M{x.place(value):.0f} {y:.0f}h0" for kind, value in dots if kind == colour)
             parts.append(Markup('<path class="dots {}" d="{}"/>').format(colour, "".join(marks)))
-    return chart(kind, title, words, Markup("").join(parts), bottom + 42)
+    return chart(kind, title, words, Markup("").join(parts), bottom + 42, left=room_for(name for name, dots in lines))
 
 
 def _values(lines: Iterable[tuple[str, Dots]]) -> list[float]:

@@ -9,19 +9,22 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import find_metric
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.capacities import capacity_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import LIMIT, Cause, causes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import step_cell
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import and_list, fold_names, shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import parameters_of, qualifies_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import at_text, judges_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_template
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Words, printable, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, Words, printable, size_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN, badness
 
 SHOWN_FINDINGS = 10
@@ -83,6 +86,7 @@ class _Kept:
     """How many volumes have which verdict under a limit, and the worst figure."""
 
     limit: dict[str, Any]
+    rows: str
     verdicts: Counter[str] = field(default_factory=Counter)
     worst: tuple[Host, dict[str, Any]] | None = None
 
@@ -105,7 +109,7 @@ class _Kept:
         host, limit = self.worst
         worst, metric = limit["worst"], find_metric(str(limit["metric"]))
         value = metric.kind.format(worst["value"]) if metric else str(worst["value"])
-        at = "" if worst["load_point"] is None else f" at {size_text(worst['block_size_bytes'])}"
+        at = at_text(host.words, (worst["load_point"], worst["block_size_bytes"]))
         return f"{'at least ' if worst['value_at_least'] else ''}{value}{at} on {shorten(host.label)}"
 
 
@@ -167,16 +171,41 @@ def _scope(model: Model) -> list[tuple[str, str]]:
     """Return what the run was about, and what of it was not measured."""
     unmeasured = [host for host in model.hosts if not host.rows]
     loads = and_list([str(load) for load in sorted({step[0] for step in model.steps})])
+    if model.words.of_streams:
+        return [*_who_was_measured(model, unmeasured), *_scope_of_streams(model, loads)]
     sizes = ", ".join(map(size_text, sorted({step[1] for step in model.steps}, key=lambda size: size or 0)))
+    return [
+        *_who_was_measured(model, unmeasured),
+        (f"{model.words.size}s".capitalize(), sizes or "none"),
+        ("Load points", f"{loads or 'none'} ({_what_loads_count(model.words)})"),
+        ("Not covered", "reads, other programs on the storage, outages, and anything that did not occur while it was measured"),
+    ]
+
+
+def _who_was_measured(model: Model, unmeasured: Sequence[Host]) -> list[tuple[str, str]]:
     return [
         ("Expected", _names(map(str, model.run.get("expected_hosts") or []))),
         ("Left out by the limit", _names(map(str, model.run.get("left_out_hosts") or []))),
         ("Measured", f"{_units.format_count(len(model.hosts) - len(unmeasured))} of {model.size}"),
         ("Not measured", _names(host.label for host in unmeasured)),
-        (f"{model.words.size}s".capitalize(), sizes or "none"),
-        ("Load points", f"{loads or 'none'} ({_what_loads_count(model.words)})"),
-        ("Not covered", "reads, other programs on the storage, outages, and anything that did not occur while it was measured"),
     ]
+
+
+def _scope_of_streams(model: Model, loads: str) -> list[tuple[str, str]]:
+    streams = dict.fromkeys(step_cell(host, figures) for host in model.hosts for dummy, figures in host.results() if _is_stream(figures))
+    return [
+        ("Workload", model.subject.removeprefix("the workload ")),
+        *(("What it is not", text) for text in model.disclaimers),
+        ("Streams", shorten("; ".join(streams), LONGEST_TEXT) or "none"),
+        ("Load points", f"{loads or 'none'} ({model.words.loads})"),
+        *(("Capacity", line) for line in capacity_lines(model)),
+        ("Not covered", "other programs on the storage, outages, and anything that did not occur while it was measured"),
+    ]
+
+
+def _is_stream(figures: Mapping[str, Any]) -> bool:
+    """Whether a row is of a stream's operation, of all workers."""
+    return figures["worker"] == ALL_WORKERS and figures["stream"] != ALL_WORKERS
 
 
 def _names(names: Iterable[str]) -> str:
@@ -225,8 +254,12 @@ def _kept(hosts: Iterable[Host]) -> Iterable[_Kept]:
     found: dict[tuple[Any, ...], _Kept] = {}
     for host in hosts:
         for limit in host.limits:
-            found.setdefault((limit["limit"], limit["rows"], limit["hard"], limit["severity"]), _Kept(limit)).add(host, limit)
+            found.setdefault((limit["limit"], limit["rows"], limit["hard"], limit["severity"]), _Kept(limit, _judges(host, limit))).add(host, limit)
     return found.values()
+
+
+def _judges(host: Host, limit: Mapping[str, Any]) -> str:
+    return judges_text(host.words, limit["rows"], str(limit["metric"]), bool(limit["hard"]))
 
 
 def _badness(limit: dict[str, Any]) -> tuple[int, float]:

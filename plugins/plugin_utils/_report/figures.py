@@ -6,13 +6,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import MOST_LINES, MOST_LOADS, thinned
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Words, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import Series, SeriesKey, in_order, series_of, stream_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, Step, Words, size_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST
 
 MARKS = {"pass": "\u2713", "warn": "!", "inconclusive": "?", "missing": "\u2205", "unreachable": "\u21af", "error": "\u2715", "fail": "\u2717"}
@@ -29,6 +31,13 @@ FIGURES = (
     ("Max", "latency_max_ns", _units.format_duration),
 )
 """The figures that tables for people show of a row: title, column, formatter."""
+
+_RESPONSES = {
+    "latency_mean_ns": ("Mean response", "response_mean_ns", _units.format_duration),
+    "latency_p99_ns": ("p99 response", "response_p99_ns", _units.format_duration),
+    "latency_max_ns": ("Not started", "operations_not_started", _units.format_count),
+}
+"""The figures of streams that have a rate, by the column that they follow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,43 +61,67 @@ def figure(figures: Mapping[str, Any], column: str, write: Any) -> str:
     value = figures.get(column)
     if value is None:
         return ""
-    prefix = "\u2265 " if column == "latency_max_ns" and figures.get("latency_max_in_flight") == 1 else ""
-    return prefix + write(value)
+    too_low = (column == "latency_max_ns" and figures.get("latency_max_in_flight") == 1) or (column.startswith("response_") and is_behind(figures))
+    return ("\u2265 " if too_low else "") + write(value)
 
 
-def figures_of(figures: Mapping[str, Any]) -> list[str]:
-    """Write the figures of FIGURES for one row."""
-    return [figure(figures, column, write) for title, column, write in FIGURES]
+def is_behind(figures: Mapping[str, Any]) -> bool:
+    """Whether operations of a row were due and had not started when the step ended, so that its response figures are too low."""
+    return bool(figures.get("operations_not_started"))
+
+
+def shown_figures(host: Host) -> tuple[tuple[str, str, Any], ...]:
+    """Return what tables show of the rows of a host: title, column, formatter."""
+    if not host.words.of_streams:
+        return FIGURES
+    columns = {column for dummy, figures in host.results() for title, column, write in _RESPONSES.values() if figures.get(column)}
+    added = ((each, _RESPONSES.get(each[1], each)) for each in FIGURES)
+    return tuple(figure for each, response in added for figure in ((each, response) if response[1] in columns else (each,)))
+
+
+def figures_of(figures: Mapping[str, Any], shown: tuple[tuple[str, str, Any], ...] = FIGURES) -> list[str]:
+    """Write the shown figures of one row."""
+    return [figure(figures, column, write) for title, column, write in shown]
 
 
 def figure_titles(host: Host) -> list[str]:
-    """Return the titles of figures_of for the rows of a host."""
-    return _titles(host.words.any_operation)
+    """Return the titles of the figures that are shown of the rows of a host."""
+    return _titles(host.words.any_operation, shown_figures(host))
 
 
-def _titles(operation: str) -> list[str]:
-    return [title.replace("Writes", f"{operation}s".capitalize()) for title, column, write in FIGURES]
+def _titles(operation: str, shown: tuple[tuple[str, str, Any], ...] = FIGURES) -> list[str]:
+    return [title.replace("Writes", f"{operation}s".capitalize()) for title, column, write in shown]
+
+
+def row_title(words: Words) -> str:
+    """Return the title of the column of step_cell."""
+    return "Stream" if words.of_streams else words.size.capitalize()
 
 
 def step_cell(host: Host, figures: Mapping[str, Any]) -> str:
-    """Write the size of a row's step, with the operation if the step has rows of several."""
+    """Write the size of a row's step, with the operation if the step has rows of several; of streams, which one it is with its own size."""
     size = size_text(figures["block_size_bytes"])
+    if host.words.of_streams:
+        named = stream_text(figures["stream"], figures["operation"])
+        return named if figures["stream"] == ALL_WORKERS else f"{named}, {size}"
     return f"{size}, {figures['operation']}s" if host.words.operation else size
 
 
-def step_text(step: tuple[int, int], several: bool, words: Words) -> str:
+def step_text(step: Step, several: bool, words: Words) -> str:
     """Write a load point and block size: the block size alone if there is only one load point."""
+    if words.of_streams:
+        return words.load_text(step[0])
     size = size_text(step[1])
     return f"{step[0]} {words.load} \u00d7 {size}" if several else size
 
 
-def cells(host: Host) -> dict[tuple[int, int], Cell]:
+def cells(host: Host) -> dict[Step, Cell]:
     """Return a host's cells by load point and block size."""
-    verdicts: dict[tuple[int, int], str] = {}
-    used: dict[tuple[int, int], float] = {}
-    together: dict[tuple[int, int], Mapping[str, Any]] = {}
+    verdicts: dict[Step, str] = {}
+    used: dict[Step, float] = {}
+    together: dict[Step, Mapping[str, Any]] = {}
     for row, figures in host.results():
-        step = figures["load_point"], figures["block_size_bytes"]
+        step = host.words.step_of(figures)
         known = [verdict for verdict in (verdicts.get(step, ""), row.verdict) if verdict]
         verdicts[step] = min(known, key=WORST_FIRST.index) if known else ""
         if row.used is not None:
@@ -110,6 +143,38 @@ def _cell(verdict: str, used: float | None, figures: Mapping[str, Any], titles: 
         figures.get("latency_p99_ns"),
         figures.get("latency_mean_ns"),
     )
+
+
+def shown_series(host: Host, found: Iterable[Series], most: int = MOST_LINES) -> list[Series]:
+    """Return the series that a chart shows, in order; of too many streams those that a limit judges come first."""
+    ordered = in_order(host.words, found)
+    if not host.words.of_streams:
+        return thinned(ordered, most)
+    judged = judged_series(host)
+    kept = sorted(ordered, key=lambda series: series.key not in judged)[:most]
+    return [series for series in ordered if series in kept]
+
+
+def judged_series(host: Host) -> set[SeriesKey]:
+    """Return the streams and operations that limits judge, but for hard ones, which judge nearly all."""
+    return {key for limit, span in zip(host.limits, host.spans, strict=True) if not limit["hard"] for key in span.series}
+
+
+def shown_loads(host: Host, found: Iterable[int]) -> list[int]:
+    """Return the load points for which charts of a kind are drawn: those around the capacity, and some of the others."""
+    ordered = sorted({*found})
+    capacity = host.climbed
+    around = {capacity.highest_passed, capacity.lowest_not_passed}.intersection(ordered) if capacity else set()
+    return sorted({*around, *thinned([load for load in ordered if load not in around], MOST_LOADS - len(around))})
+
+
+def colours_of(host: Host, shown: Sequence[Series]) -> dict[Series, str]:
+    """Return the class of the line of each series: that of its place, or in every chart of a host the same for a stream."""
+    if not host.words.of_streams:
+        return {series: f"s{number}" for number, series in enumerate(shown)}
+    known = dict.fromkeys(series for dummy, figures in host.results() if (series := series_of(host.words, figures)))
+    # Neighbours in this order, such as the reads and the writes of a stream, get colours that are not neighbours.
+    return {series: f"s{3 * number % MOST_LINES}" for number, series in enumerate(known)}
 
 
 def count_words(counts: list[tuple[str, int]]) -> str:

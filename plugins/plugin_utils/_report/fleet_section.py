@@ -16,7 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.badge import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import Cell, cells
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.fleet_chart import Mark, Strip
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import BLOCK, COMMITS, MESSAGE
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, BLOCK, COMMITS, MESSAGE, Step, Words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, PASS, WARN
 
 LEVELS = (
@@ -70,7 +70,7 @@ class FleetRow:
     number is that of its section on the page, None if it has none; filters are what the page can filter by, as names and numbers of values.
     """
 
-    def __init__(self, host: Host, number: int | None, steps: Sequence[tuple[int, int]], filters: Sequence[Filter]) -> None:
+    def __init__(self, host: Host, number: int | None, steps: Sequence[Step], filters: Sequence[Filter]) -> None:
         self.of = host
         self.number = number
         self.filters = [(each.name, each.values.index(each.of(host)) + 1) for each in filters if each.of(host) in each.values]
@@ -113,9 +113,9 @@ def used_text(cell: Cell) -> str:
     return f"{100 * cell.used:.0f} %"
 
 
-def strips_of(model: Model, steps: Sequence[tuple[int, int]], titles: Sequence[str]) -> list[Strip]:
+def strips_of(model: Model, steps: Sequence[Step], titles: Sequence[str]) -> list[Strip]:
     """Return a strip for each load point and block size, with every host that measured it."""
-    marks: dict[tuple[int, int], list[Mark]] = {step: [] for step in steps}
+    marks: dict[Step, list[Mark]] = {step: [] for step in steps}
     for host in model.hosts:
         for step, cell in cells(host).items():
             if step in marks:
@@ -126,11 +126,17 @@ def strips_of(model: Model, steps: Sequence[tuple[int, int]], titles: Sequence[s
     ]
 
 
-def _tightest(model: Model, metric: str, step: tuple[int, int]) -> float | None:
-    of_commits = model.words.operation == COMMITS
-    row = {"worker": "all", "load_point": step[0], "block_size_bytes": step[1], "stream": COMMITS if of_commits else LOG}
-    step_size = MESSAGE if of_commits else BLOCK
+def _tightest(model: Model, metric: str, step: Step) -> float | None:
+    stream, operation, step_size = _stands_for_step(model.words)
+    row = {"worker": "all", "load_point": step[0], "block_size_bytes": step[1], "stream": stream, "operation": operation}
     return min((limit.value for limit in model.criteria if limit.metric.name == metric and limit.applies_to(row, step_size)), default=None)
+
+
+def _stands_for_step(words: Words) -> tuple[str, str, str]:
+    """Return stream and operation of the rows that stand for a step, and of what it has a size."""
+    if words.of_streams:
+        return ALL_WORKERS, ALL_WORKERS, ""
+    return (COMMITS, COMMITS, MESSAGE) if words.operation == COMMITS else (LOG, "write", BLOCK)
 
 
 @dataclass(frozen=True, slots=True)

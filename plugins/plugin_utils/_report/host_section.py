@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -16,12 +16,23 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.distribution
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.dots_chart import first_pass_charts, worker_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.estimate_section import EstimateSection
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.facts import ShownFact, grouped_facts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import figure_titles, figures_of, step_cell
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.fidelity import Property, fidelity_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import (
+    figure_titles,
+    figures_of,
+    row_title,
+    shown_figures,
+    shown_loads,
+    shown_series,
+    step_cell,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.interval_chart import Axis, picture, scale
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.latency_chart import latency_charts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.load_chart import capacity_chart, load_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.reproduce import Reproduction, reproduction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.seconds_chart import seconds_charts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import judges_text, series_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS
 
 SHOWN_ROWS = 400
@@ -54,11 +65,12 @@ class HostSection:
     @property
     def figures(self) -> list[dict[str, Any]]:
         """Rows of the table of figures; the row of a single queue manager repeats the `all` row and is left out."""
+        shown = shown_figures(self.of)
         return [
             {
                 "step": step_cell(self.of, figures),
                 "who": self._who(row.worker_name, figures),
-                "texts": figures_of(figures),
+                "texts": figures_of(figures, shown),
                 "verdict": row.verdict,
             }
             for row, figures in self.of.results()
@@ -71,7 +83,7 @@ class HostSection:
         return [
             {
                 "text": limit["limit"],
-                "rows": limit["rows"] or self.of.words.every_row,
+                "rows": judges_text(self.of.words, limit["rows"], str(limit["metric"]), bool(limit["hard"])),
                 "verdict": limit["verdict"],
                 "sentence": limit["worst"]["reason"],
                 "bar": bound_bar(limit) if self.of.intervals else "",
@@ -111,17 +123,38 @@ class HostSection:
         """Charts of what was measured over block sizes and percentiles, as safe markup, for hosts of which the tables were read."""
         if not self.of.intervals:
             return []
-        return [*latency_charts(self.of), *distribution_charts(self.of), *worker_charts(self.of), *first_pass_charts(self.of)]
+        drawn = latency_charts, load_charts, distribution_charts, worker_charts, first_pass_charts
+        return [chart for draw in drawn for chart in draw(self.of)]
+
+    @property
+    def capacity_chart(self) -> Any:
+        """The chart of what decides the capacity, as safe markup, empty if there is none."""
+        return capacity_chart(self.of) if self.of.intervals else ""
 
     @property
     def charts(self) -> list[Any]:
         """Charts of the seconds, as safe markup."""
-        return seconds_charts(self.of.intervals, self.of.words, self.of.stalls)
+        return seconds_charts(self._charted_seconds, self.of.words, self.of.stalls)
+
+    @property
+    def _charted_seconds(self) -> Sequence[Mapping[str, Any]]:
+        """The seconds that have charts: of a workload of many streams and loads only some."""
+        if not self.of.words.of_streams:
+            return self.of.intervals
+        loads = {*shown_loads(self.of, (row["load_point"] for row in self.of.intervals))}
+        found = (series_of(self.of.words, row) for row in self.of.intervals)
+        shown = {series.key for series in shown_series(self.of, (series for series in found if series))}
+        return [row for row in self.of.intervals if row["load_point"] in loads and (row["stream"], row["operation"]) in shown]
 
     @property
     def estimates(self) -> EstimateSection | None:
         """What queue managers can expect of the volume, None if nothing wrote to a log."""
         return EstimateSection(self.of) if self.of.basis else None
+
+    @property
+    def fidelity(self) -> tuple[list[str], list[Property]]:
+        """Load points, and what streams achieved at each of them."""
+        return fidelity_of(self.of)
 
     @property
     def facts(self) -> list[tuple[str, list[ShownFact]]]:
@@ -136,6 +169,12 @@ class HostSection:
         return reproduction(self.of.host, self.of.workspace, self.of.options, self._parameters, self._defaults)
 
     @property
+    def row_titles(self) -> tuple[str, str]:
+        """Titles of what a row of figures is of."""
+        words = self.of.words
+        return row_title(words), "Load" if words.of_streams else words.worker.capitalize()
+
+    @property
     def figure_titles(self) -> list[str]:
         """Titles of the figures of a row."""
         return figure_titles(self.of)
@@ -143,18 +182,22 @@ class HostSection:
     def _is_shown(self, verdict: str, figures: dict[str, Any]) -> bool:
         if figures["worker"] == "all":
             return True
+        if self.of.words.of_streams and verdict in (PASS, ""):
+            return False
         return self._has_several(figures) and (len(self.of.rows) <= SHOWN_ROWS or verdict not in (PASS, ""))
 
     def _has_several(self, figures: dict[str, Any]) -> bool:
         """Whether several workers share the step of a row."""
-        return (figures["step"], figures["operation"]) in self._shared
+        return (figures["step"], figures["stream"], figures["operation"]) in self._shared
 
     @cached_property
-    def _shared(self) -> set[tuple[int, str]]:
-        return {(figures["step"], figures["operation"]) for dummy, figures in self.of.results() if figures["worker"] == 2}
+    def _shared(self) -> set[tuple[Any, ...]]:
+        return {(figures["step"], figures["stream"], figures["operation"]) for dummy, figures in self.of.results() if figures["worker"] == 2}
 
     def _who(self, name: str, figures: dict[str, Any]) -> str:
         load = figures["load_point"]
+        if self.of.words.of_streams:
+            return self.of.words.load_text(load) if name == "all" or not self._has_several(figures) else f"worker {name} of {self.of.words.load_text(load)}"
         if not self.of.words.load_is_workers:
             return f"{name}, {self.of.words.load_text(load)}"
         return f"all {load}" if name == "all" and self._has_several(figures) else name

@@ -37,7 +37,9 @@ SERIES = (("max", "latency_max_ns"), ("p99", "latency_p99_ns"), ("mean", "latenc
 
 
 def latency_charts(host: Host) -> list[Markup]:
-    """Return a chart for each load point that has at least two block sizes."""
+    """Return a chart for each load point that has at least two block sizes; the sizes of streams are their own."""
+    if host.words.of_streams:
+        return []
     loads: dict[int, list[Mapping[str, Any]]] = {}
     for dummy, figures in host.results():
         if figures["worker"] == ALL_WORKERS and figures["block_size_bytes"] and figures["operation"] == host.words.shown_operation:
@@ -101,14 +103,14 @@ def _limits(host: Host, sizes: Sequence[int]) -> list[tuple[str, float, int, int
     for limit, span in zip(host.limits, host.spans, strict=True):
         name = str(limit["metric"]).removeprefix("latency_")
         if (
-            span
+            span.sizes
             and limit["bound"] == "max"
             and limit["limit_value"]
             and not limit["hard"]
             and name in dict(SERIES)
             and limit["worst"]["operation"] == host.words.shown_operation
         ):
-            judged = [size for size in sizes if span[0] <= size <= span[1]]
+            judged = [size for size in sizes if span.sizes[0] <= size <= span.sizes[1]]
             if judged:
                 found.add((name, float(limit["limit_value"]), judged[0], judged[-1]))
     return sorted(each for each in found if not any(_covers(other, each) for other in found - {each}))

@@ -9,13 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, Model, used_share
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, Model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.shares import used_share
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import open_metrics as om
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST
 
 _QUANTILES = (("0.5", "latency_p50_ns"), ("0.99", "latency_p99_ns"), ("0.999", "latency_p99_9_ns"), ("1.0", "latency_max_ns"))
 """The quantiles that limits are about; 1.0 is the slowest write. results.csv has all of them."""
+
+_OF_WRITES = ("Latency of the writes of all queue managers together.", "Bytes written per second by all queue managers together.")
+_OF_STREAMS = ("Latency of a stream's operations, or of the whole workload (all).", "Bytes per second of a stream, or of the whole workload (all).")
+"""What the figures are of."""
 
 
 def render(model: Model) -> Iterator[str]:
@@ -25,7 +30,8 @@ def render(model: Model) -> Iterator[str]:
     yield from _verdicts(model, hosts)
     yield from _certificates(hosts)
     yield from _margins(hosts)
-    yield from _rows(hosts)
+    yield from _capacities(hosts)
+    yield from _rows(model, hosts)
     yield om.END
 
 
@@ -68,17 +74,26 @@ def _margins(hosts: list[tuple[Host, str]]) -> Iterator[str]:
                 yield om.sample(name, f"{own},{_limit_labels(limit)}", 1 - used)
 
 
+def _capacities(hosts: list[tuple[Host, str]]) -> Iterator[str]:
+    known = [(own, host.capacity) for host, own in hosts if host.capacity]
+    if known:
+        yield om.family("logdisk_run_capacity", "The highest load at which the volume kept all limits, 0 if it kept them at none; the label names the unit.")
+    for own, capacity in known:
+        yield om.sample("logdisk_run_capacity", f"{own},{om.labels({'load_unit': capacity.load_unit})}", capacity.highest_passed or 0)
+
+
 def _limit_labels(limit: dict[str, Any]) -> str:
     severity = "hard" if limit["hard"] else limit["severity"]
     return om.labels({"metric": limit["metric"], "limit": limit["limit"], "rows": limit["rows"], "severity": severity})
 
 
-def _rows(hosts: list[tuple[Host, str]]) -> Iterator[str]:
+def _rows(model: Model, hosts: list[tuple[Host, str]]) -> Iterator[str]:
     """Yield the figures of each step, of all workers together."""
-    yield om.family("logdisk_run_latency_seconds", "Latency of the writes of all queue managers together.", om.SUMMARY)
+    latency, rate = _OF_STREAMS if model.words.of_streams else _OF_WRITES
+    yield om.family("logdisk_run_latency_seconds", latency, om.SUMMARY)
     for own, figures in _steps(hosts):
         yield "".join(_latencies(own, figures))
-    yield om.family("logdisk_run_throughput_bytes_per_second", "Bytes written per second by all queue managers together.")
+    yield om.family("logdisk_run_throughput_bytes_per_second", rate)
     for own, figures in _steps(hosts):
         if figures["bytes_per_s"] is not None:
             yield om.sample("logdisk_run_throughput_bytes_per_second", own, figures["bytes_per_s"])

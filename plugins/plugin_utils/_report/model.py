@@ -20,18 +20,22 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.headroom i
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import target_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, host_entry, missing_hosts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import worker_name
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import MARGIN
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import AS_IT_STANDS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.capacity import ShownCapacity, shown_capacity
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.reproduce import run_options
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import Series, SeriesKey, judges_text, series_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.shares import used_share
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.stalls import stall_period
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, HostRecord, host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import (
+    ALL_OPERATIONS,
     ALL_WORKERS,
     KEY_COLUMNS,
+    Step,
     Tables,
     TablesError,
     Words,
@@ -45,6 +49,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_class im
 
 NOT_MEASURED = "not measured"
 """Takes the place of a verdict in check mode."""
+
+WORKLOAD_IS_NOT = "workload_is_not"
+"""The fact that says what the workload is not."""
 
 HOSTS_WITH_STALLS = 200
 """The largest number of hosts whose slowest writes are looked at."""
@@ -113,6 +120,27 @@ class JudgedRow:
     load_point: int | None
     worker_name: str
     value: float | None
+    stream: str | None = "log"
+    operation: str | None = "write"
+
+    @property
+    def step(self) -> tuple[Any, ...]:
+        """Which rows it stands for, whatever their worker."""
+        return self.load_point, self.block_size_bytes, self.stream, self.operation
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Which rows a limit judges: the smallest and the largest block size and load point, None if the rows have none, and the series."""
+
+    sizes: tuple[int, int] | None
+    loads: tuple[int, int] | None
+    series: frozenset[SeriesKey]
+
+    def judges(self, series: Series) -> bool:
+        """Whether the limit judges a series at some load point."""
+        size = series.block_size_bytes
+        return series.key in self.series and (size is None or (self.sizes is not None and self.sizes[0] <= size <= self.sizes[1]))
 
 
 @dataclass(slots=True)
@@ -124,10 +152,10 @@ class Host:
     volumes that are alike. valid_until is the last day of its certificate and certificate the SHA-256 of that, both empty if there is none. comparison is
     what holding it against its baseline said, empty if no comparison was asked for. stall_period says at which interval stalls came, empty if at none or if
     nobody looked. options are those that the tester repeated in run.csv, and method says which version of it measured, empty if none did. spans holds for
-    each of limits the smallest and the largest block size that it judges. distributions, the counts of writes by upper bound for each load point and block
-    size, and stalls, the slowest writes, are for charts and empty in a large fleet. basis is what estimates of the
+    each of limits which rows it judges. distributions, the counts of operations by upper bound for each load point and series,
+    stalls, the slowest operations, and fidelity, what streams asked for and achieved, are for charts and empty in a large fleet. basis is what estimates of the
     volume rest on, None if nothing wrote to a log. headroom is what the volume carries beside its target; if it has a target but no headroom, no_headroom
-    says why.
+    says why. capacity is None if only one load was measured.
     """
 
     host: str
@@ -158,16 +186,23 @@ class Host:
     stall_period: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
     method: str = ""
-    spans: list[tuple[int, int] | None] = field(default_factory=list)
-    distributions: dict[tuple[int, int], list[tuple[int, int]]] = field(default_factory=dict)
+    spans: list[Span] = field(default_factory=list)
+    distributions: dict[tuple[int, Series], list[tuple[int, int]]] = field(default_factory=dict)
     stalls: list[dict[str, Any]] = field(default_factory=list)
     initial_write: tuple[float, float] | None = None
     basis: Basis | None = None
     headroom: Headroom | None = None
     no_headroom: str = ""
+    capacity: ShownCapacity | None = None
+    fidelity: list[dict[str, Any]] = field(default_factory=list)
     columns: tuple[str, ...] = ()
     rows: list[ResultRow] = field(default_factory=list)
     intervals: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def climbed(self) -> ShownCapacity | None:
+        """Its capacity if people asked for it: of streams, and of other workloads if the load points were a search or had a target."""
+        return self.capacity if self.capacity and (self.words.of_streams or self.capacity.is_asked_for) else None
 
     @property
     def label(self) -> str:
@@ -200,7 +235,11 @@ class Model:
     @property
     def limits(self) -> list[tuple[str, str, str, bool]]:
         """The limits of the profile as (text, rows, severity, hard)."""
-        return [(limit.text, limit.rows_text or self.words.every_row, limit.severity, limit.hard) for limit in self.criteria]
+        return [(limit.text, self.judged_by(limit), limit.severity, limit.hard) for limit in self.criteria]
+
+    def judged_by(self, limit: Limit) -> str:
+        """What a limit judges, in words."""
+        return judges_text(self.words, limit.rows_text, limit.metric.name, limit.hard)
 
     @property
     def valid_until(self) -> str:
@@ -228,9 +267,23 @@ class Model:
         return next((host.words for host in self.hosts if host.rows), words_of("queue managers"))
 
     @property
-    def steps(self) -> list[tuple[int, int]]:
+    def subject(self) -> str:
+        """What the storage is for."""
+        if not self.words.of_streams:
+            return "IBM MQ recovery logs"
+        names = dict.fromkeys(name for host in self.hosts if (name := _workload(host)))
+        return f"the workload {' and '.join(names)}" if names else "a workload of streams"
+
+    @property
+    def disclaimers(self) -> list[str]:
+        """What the workloads of streams are not."""
+        found = dict.fromkeys(str(host.facts.get(WORKLOAD_IS_NOT) or "") for host in self.hosts if host.words.of_streams)
+        return [text for text in found if text]
+
+    @property
+    def steps(self) -> list[Step]:
         """Every pair of load point and block size that any host measured, sorted."""
-        return sorted({step for host in self.hosts for step in _steps(host)})
+        return sorted({step for host in self.hosts for step in _steps(host)}, key=lambda step: (step[0], step[1] or 0))
 
     @property
     def size(self) -> str:
@@ -317,25 +370,21 @@ def counts_worst_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     return [(verdict, counts[verdict]) for verdict in WORST_FIRST if counts.get(verdict)]
 
 
-def used_share(limit: Mapping[str, Any], value: float | None) -> float | None:
-    """Return the share of a limit (or of that of a judgement) that a figure uses, above 1 if it breaks it; None if there is no figure, or nothing to share."""
-    bound, limit_value = limit["bound"], limit["limit_value"]
-    if limit["unit"] == MARGIN.unit and value is not None and limit_value is not None:
-        # What is carried is compared with what would have to be, in shares of what is asked.
-        value, limit_value = 1 + value, 1 + limit_value
-    over, under = (limit_value, value) if bound == "min" else (value, limit_value)
-    return over / under if over is not None and under else None
+def _workload(host: Host) -> str:
+    """Return name and version of the workload of a host, empty if it has no name."""
+    name, version = host.facts.get("workload_name"), host.facts.get("workload_version")
+    return f"{name}, version {version}" if name and version else str(name or "")
 
 
 def _profile_name(profile: Mapping[str, Any]) -> str:
     return printable(f"{profile.get('name', 'no profile')} {profile.get('version', '')}".strip())
 
 
-def _steps(host: Host) -> Iterator[tuple[int, int]]:
+def _steps(host: Host) -> Iterator[Step]:
     if host.columns:
         load, size = host.columns.index("load_point"), host.columns.index("block_size_bytes")
         for row in host.rows:
-            yield row.values[load], row.values[size]
+            yield host.words.step_of({"load_point": row.values[load], "block_size_bytes": row.values[size]})
 
 
 class _Reader:
@@ -385,6 +434,7 @@ class _Reader:
             decisive=[_decisive(group) for group in groups],
             spans=[_span(group) for group in groups],
             disturbances=[printable(item) for item in record.disturbances],
+            capacity=shown_capacity(record),
         )
         self._add_certificate(host)
         host.recorded_notes = list(host.notes)
@@ -408,7 +458,7 @@ class _Reader:
             host.valid_until = valid_until if _DAY.match(str(valid_until)) else ""
 
     def _add_tables(self, host: Host, record: HostRecord) -> None:
-        detailed = ["intervals.csv", "histogram.csv"] if self._charted else []
+        detailed = ["intervals.csv", "histogram.csv", "fidelity.csv"] if self._charted else []
         wanted = ["run.csv", "results.csv", *detailed, *(["stalls.csv"] if self._charted or self._wants_stalls(host) else [])]
         try:
             tables = parse_tables(self._run_directory.read_tables(record, wanted))
@@ -418,10 +468,11 @@ class _Reader:
         header = tuple(tables.results[0]) if tables.results else ()
         host.columns = self._headers.setdefault(header, header)
         host.rows = _rows(record, tables)
+        host.words = tables.words
         options = run_options(tables.run)
         host.options = self._options.setdefault(tuple(options.items()), options)
         host.method = _method(tables)
-        host.basis = basis_of(tables, record.facts)
+        host.basis = None if host.words.of_streams else basis_of(tables, record.facts)
         _add_headroom(host)
         host.notes.extend(f"The tester warns: {with_variables(value)}" for key, value in tables.run.items() if key.startswith("warning_") and value)
         try:
@@ -453,8 +504,12 @@ def _add_charted(host: Host, tables: Tables) -> None:
     rate, slowest = tables.number("initial_write_bytes_per_s"), tables.number("initial_write_slowest_ns")
     host.initial_write = (rate, slowest) if rate and slowest else None
     try:
-        host.distributions = tables.distributions()
+        for (load, stream, operation, size), counts in tables.distributions().items():
+            series = series_of(host.words, {"stream": stream, "operation": operation, "block_size_bytes": size})
+            if series:
+                host.distributions[load, series] = counts
         host.stalls = tables.stalls
+        host.fidelity = tables.fidelity if tables.of_streams else []
     except TablesError as error:
         host.notes.append(printable(f"Some charts are left out: {error}"))
 
@@ -473,6 +528,9 @@ def _rows(record: HostRecord, tables: Tables) -> list[ResultRow]:
     for row in tables.results:
         key = {**row, "worker": ALL_WORKERS} if tables.repeats_all(row) else row
         judgements = judged.get(tuple(key[column] for column in _ROW_KEYS), [])
+        if tables.of_streams and row["worker"] == ALL_WORKERS != row["operation"]:
+            # What a stream's reads and writes come to together has no row of its own.
+            judgements = [*judgements, *judged.get(tuple({**row, "operation": ALL_OPERATIONS}[column] for column in _ROW_KEYS), [])]
         reasons = tuple(printable(judgement["reason"]) for judgement in judgements if judgement["verdict"] != PASS)
         name = ALL_WORKERS if row["worker"] == ALL_WORKERS else worker_name(row["worker"], record.worker_names, tables.workers_of(row))
         rows.append(ResultRow(tuple(row.values()), printable(name), _worst(judgements), reasons, _used(judgements)))
@@ -515,16 +573,20 @@ def _decisive(group: list[dict[str, Any]]) -> tuple[JudgedRow, ...]:
     """Return the rows that have the verdict of their limit, none if that is pass."""
     verdict = _worst(group)
     return tuple(
-        JudgedRow(judgement["block_size_bytes"], judgement["load_point"], printable(judgement["worker_name"]), judgement["value"])
+        JudgedRow(
+            *(judgement[key] for key in ("block_size_bytes", "load_point")),
+            printable(judgement["worker_name"]),
+            *(_printable_value(judgement[key]) for key in ("value", "stream", "operation")),
+        )
         for judgement in group
         if judgement["verdict"] == verdict != PASS
     )
 
 
-def _span(group: list[dict[str, Any]]) -> tuple[int, int] | None:
-    """Return the smallest and the largest size that a limit judges."""
-    sizes = [judgement["block_size_bytes"] for judgement in group if judgement["block_size_bytes"]]
-    return (min(sizes), max(sizes)) if sizes else None
+def _span(group: list[dict[str, Any]]) -> Span:
+    sizes, loads = (sorted(judgement[key] for judgement in group if judgement[key]) for key in ("block_size_bytes", "load_point"))
+    series = frozenset((_printable_value(judgement["stream"]), _printable_value(judgement["operation"])) for judgement in group)
+    return Span((sizes[0], sizes[-1]) if sizes else None, (loads[0], loads[-1]) if loads else None, series)
 
 
 def _is_untested(judgement: Mapping[str, Any]) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import step_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Step, printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST
 
 
@@ -22,7 +22,7 @@ def counts_of(model: Model) -> list[tuple[str, int]]:
     return [(verdict, counts.get(verdict, 0)) for verdict in WORST_FIRST] + ([(NOT_MEASURED, unmeasured)] if unmeasured else [])
 
 
-def steps_of(model: Model) -> tuple[list[tuple[int, int]], list[str]]:
+def steps_of(model: Model) -> tuple[list[Step], list[str]]:
     """Return every load point and block size that was measured, and their titles."""
     steps = model.steps
     several = len({step[0] for step in steps}) > 1
@@ -46,11 +46,13 @@ def parameters_of(model: Model) -> list[tuple[str, str]]:
 def qualifies_of(model: Model) -> str:
     """Return in one sentence what a run must be to certify."""
     asked = (model.run.get("profile") or {}).get("qualifies") or {}
-    parts = ["A run certifies if the tester wrote as MQ does, as fast as it could"]
+    of_streams = model.words.of_streams
+    does = "did what the workload asks for" if of_streams else "wrote as MQ does, as fast as it could"
+    parts = [f"A run certifies if the tester {does}"]
     if asked.get("min_duration_s"):
         parts.append(f"for at least {asked['min_duration_s']:g} s per row")
     if asked.get("min_footprint"):
-        parts.append(f"to at least {_units.format_size(asked['min_footprint'])} of files for each queue manager")
+        parts.append(f"to at least {_units.format_size(asked['min_footprint'])} of files{'' if of_streams else ' for each queue manager'}")
     if asked.get("block_sizes"):
         parts.append(f"and measured {', '.join(map(_units.format_size, asked['block_sizes']))}")
     return " ".join(parts) + "."

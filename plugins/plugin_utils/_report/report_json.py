@@ -64,6 +64,7 @@ def _host(host: Host) -> dict[str, Any]:
         "workspace": host.workspace,
         "tester": host.tester,
         "limits": host.limits,
+        "capacity": host.capacity.as_dict() if host.capacity else None,
         "estimates": _estimates(host),
         "results": [_result(row, figures) for row, figures in host.results()],
     }

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.capacities import capacity_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import Cause, causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import Cell, cells, count_words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
@@ -17,6 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.headrooms im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import counts_of, parameters_of, steps_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import markdown
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Step
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS
 
 MOST_LINES = 60
@@ -29,7 +31,7 @@ _ELSEWHERE = "index.html and report.json"
 
 def render(model: Model) -> Iterator[str]:
     """Yield the document."""
-    lines = [*_head(model), *_list_of_headrooms(model)]
+    lines = [*_head(model), *_list_of("Headroom", headroom_lines(model)), *_list_of("Capacity", capacity_lines(model))]
     hosts = _table_of_hosts(model)
     left_out = []
     if len(model.hosts) > SHOWN_HOSTS:
@@ -47,19 +49,18 @@ def render(model: Model) -> Iterator[str]:
 
 
 def _head(model: Model) -> Iterator[str]:
-    yield f"# {model.verdict.upper()}: storage for IBM MQ recovery logs"
+    yield f"# {model.verdict.upper()}: storage for {markdown(model.subject)}"
     created_at = markdown(model.run.get("created_at", ""))
     counts = count_words([(verdict, count) for verdict, count in counts_of(model) if count])
     run = f"Run {markdown(model.run_id)}, {created_at}, profile {markdown(model.profile_name)}. {model.size}: {counts}."
-    for statement in (markdown(model.statement), markdown(model.gate_statement), markdown(model.chance_statement), run):
+    for statement in (*map(markdown, (model.statement, *model.disclaimers, model.gate_statement, model.chance_statement)), run):
         if statement:
             yield ""
             yield statement
 
 
-def _list_of_headrooms(model: Model) -> list[str]:
-    found = headroom_lines(model)
-    return ["", "## Headroom", "", *(f"- {markdown(line)}" for line in found)] if found else []
+def _list_of(title: str, found: Sequence[str]) -> list[str]:
+    return ["", f"## {title}", "", *(f"- {markdown(line)}" for line in found)] if found else []
 
 
 def _list_of_causes(found: Sequence[Cause], most: int) -> list[str]:
@@ -84,13 +85,13 @@ def _list_of_causes(found: Sequence[Cause], most: int) -> list[str]:
 
 def _table_of_hosts(model: Model) -> list[str]:
     steps, titles = steps_of(model)
-    legend = f"Each cell: p99 latency / mean latency of all {model.words.workers} together, with a sign if the verdict there is not pass."
+    legend = f"Each cell: p99 latency / mean latency of {model.words.together}, with a sign if the verdict there is not pass."
     rows = ([markdown(shorten(host.label)), host.verdict, "yes" if host.certified else "no", *_cells(host, steps)] for host in model.hosts[:SHOWN_HOSTS])
     table = _table(["host", "verdict", "certified", *titles], ["---"] * 3 + ["---:"] * len(titles), rows)
     return ["", f"## Hosts and {model.words.size}s", "", legend, "", *table] if model.hosts else []
 
 
-def _cells(host: Host, steps: list[tuple[int, int]]) -> Iterator[str]:
+def _cells(host: Host, steps: list[Step]) -> Iterator[str]:
     known = cells(host)
     for step in steps:
         cell: Cell | None = known.get(step)

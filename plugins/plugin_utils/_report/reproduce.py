@@ -12,11 +12,11 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import STREAMS, printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OPTIONS
 
 VARIES = "differs between hosts"
@@ -35,6 +35,10 @@ _LIST = re.compile(r"[0-9]{1,20}(?: [0-9]{1,20})*\Z")
 _NUMBER = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,12})?\Z")
 _PATH = re.compile(r"/[A-Za-z0-9._/@+=-]*\Z")
 _MOST_JOBS = 64
+_DESCRIBED = re.compile(r"(place|stream)_[0-9]{1,2}\Z")
+_DIRECTORY = re.compile(r"(?<![^,])dir=([^,]*)")
+_OF_A_RUN = re.compile(r"/logdisk-[^/]*(?:/[^/]*)?\Z")
+_NOT_OF_STREAMS = ("workload", "qm")
 _FIO_SYNC = {"dsync": "sync=dsync", "sync": "sync=sync", "fdatasync": "fdatasync=1", "fsync": "fsync=1", "none": ""}
 
 
@@ -51,6 +55,8 @@ class Reproduction:
 def run_options(run_table: Mapping[str, str]) -> dict[str, str]:
     """Return what run.csv says about how the tester wrote, without what differs from run to run."""
     keys = [option.key for option in OPTIONS if option.name not in _TIED_TO_THE_RUN] + [key for name, key, default in _MORE_OPTIONS]
+    if run_table.get("workload") == STREAMS:
+        keys += [key for key in run_table if _DESCRIBED.match(key)] + ["option_loads", "load_unit"]
     return {key: run_table[key] for key in keys if key in run_table}
 
 
@@ -77,10 +83,11 @@ def _ansible_command(host: str, variables: Mapping[str, Any]) -> str:
 
 
 def _tester_command(path: str, options: Mapping[str, str]) -> str:
-    words = ["logdisk", f"--dir={path.rstrip('/')}/repeat", "--createDirs"]
+    of_streams = options.get("workload") == STREAMS
+    words = ["logdisk", *(_described(options) if of_streams else [f"--dir={path.rstrip('/')}/repeat"]), "--createDirs"]
     for option in OPTIONS:
         value = options.get(option.key, "")
-        if value in ("", option.unset):
+        if value in ("", option.unset) or (of_streams and option.name in _NOT_OF_STREAMS):
             continue
         if option.kind == "flag":
             words.append(f"--{option.name}")
@@ -90,12 +97,37 @@ def _tester_command(path: str, options: Mapping[str, str]) -> str:
     return _command(words)
 
 
+def _described(options: Mapping[str, str]) -> list[str]:
+    """Return the options that describe places, streams and loads; each place gets a directory beside that of the run."""
+    words = []
+    for key, value in options.items():
+        match = _DESCRIBED.match(key)
+        if match:
+            words.append(f"--{match[1]}={_DIRECTORY.sub(_repeated(value), value) if match[1] == 'place' else value}")
+    if options.get("option_loads"):
+        words.append(f"--load={options['option_loads'].replace(' ', ',')}")
+    return words + ([f"--loadUnit={options['load_unit']}"] if options.get("load_unit") else [])
+
+
+def _repeated(place: str) -> Callable[[re.Match[str]], str]:
+    """Return what replaces the directories of a place, which are those of a run or have been removed with it."""
+    name = re.search(r"(?:^|,)name=([^,]*)", place)
+
+    def replace(match: re.Match[str]) -> str:
+        directories = match[1].split("+")
+        return "dir=" + "+".join(f"{_OF_A_RUN.sub('', directory).rstrip('/')}/repeat-{name[1] if name else ''}" for directory in directories)
+
+    return replace
+
+
 def _command(words: list[str]) -> str:
     return " ".join(shlex.quote(printable(word)) for word in words)
 
 
 def _fio_job(path: str, options: Mapping[str, str]) -> str:
     """Return a job file for fio, empty if an option is not one that could be true: a job file has no way to quote a value."""
+    if options.get("workload") == STREAMS:
+        return ""  # logdisk --showFio prints one
     sizes, loads = (_whole_list(options.get(key, "")) for key in ("option_block_sizes_bytes", "option_load_points"))
     numbers = {key: options.get(f"option_{key}", "") for key in ("file_size_bytes", "files", "duration_s")}
     if not (sizes and loads and len(sizes) * len(loads) <= _MOST_JOBS and _PATH.match(path) and all(map(_NUMBER.match, numbers.values()))):

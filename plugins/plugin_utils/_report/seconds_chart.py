@@ -12,6 +12,7 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import LEFT, RIGHT, TOP, WIDTH, LogAxis, duration_grid, level_grid, thinned
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import stream_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Words, size_text
 from markupsafe import Markup
 
@@ -57,8 +58,7 @@ def _figure(seconds: Sequence[Mapping[str, Any]], words: Words, slowest: Sequenc
         return Markup("")
     marked = stalls(seconds, slowest)
     y = LogAxis.around([*known, *(latency for start, latency in marked)], _BOTTOM, TOP)
-    operations = f", {first['operation']}s" if words.operation else ""
-    name = f"{size_text(first['block_size_bytes'])}{operations}, {first['load_point']} {words.load}, {len(seconds)} s"
+    name = f"{_row_text(first, words)}, {len(seconds)} s"
     described = f"{name}: slowest {first['operation']} {_units.format_duration(max(known))}"
     told = _stall_text(marked)
     parts = [duration_grid(y, "Latency"), level_grid(_second_ticks(len(seconds)), "Second", bottom=_BOTTOM)]
@@ -67,6 +67,13 @@ def _figure(seconds: Sequence[Mapping[str, Any]], words: Words, slowest: Sequenc
         '<figure class="seconds"><details class="zoom"><summary><svg class="chart" viewBox="0 0 {w} {h}" role="img"><title>{title}</title><desc>{told}</desc>'
         "{body}</svg></summary></details><figcaption>{caption}</figcaption></figure>"
     ).format(w=WIDTH, h=_HEIGHT, title=described, caption=f"{name}. {told}" if told else name, told=told, body=Markup("").join(parts))
+
+
+def _row_text(row: Mapping[str, Any], words: Words) -> str:
+    if words.of_streams:
+        return f"{stream_text(row['stream'], row['operation'])}, {words.load_text(row['load_point'])}"
+    operations = f", {row['operation']}s" if words.operation else ""
+    return f"{size_text(row['block_size_bytes'])}{operations}, {row['load_point']} {words.load}"
 
 
 def _condensed(values: Iterable[float | None]) -> list[float | None]:

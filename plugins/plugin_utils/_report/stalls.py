@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
+from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import COMMITS, Row, Tables, TablesError, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import at_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import COMMITS, Row, Tables, TablesError
 
 FEWEST = 5
 SHORTEST_SHARE = 1 / 3
@@ -23,17 +25,17 @@ ONE_STALL_NS = 100_000_000
 
 def stall_period(tables: Tables) -> str:
     """Return at which interval the stalls of a step came, for the first step of which that can be told; empty if there is none."""
-    steps: dict[int, list[Row]] = {}
+    steps: dict[tuple[Any, ...], list[Row]] = {}
     try:
         for row in tables.stalls:
             if row["operation"] != COMMITS:  # they wait for the same writes
-                steps.setdefault(row["step"], []).append(row)
+                steps.setdefault((row["step"], row["stream"], row["operation"]), []).append(row)
     except TablesError:
         return ""  # it only explains
     for rows in steps.values():
         period = period_of([(row["start_offset_ns"], row["latency_ns"]) for row in rows])
         if period:
-            return f"about every {_units.format_duration(period[0], 2)}, {period[1]} times at {size_text(rows[0]['block_size_bytes'])}"
+            return f"about every {_units.format_duration(period[0], 2)}, {period[1]} times{at_text(tables.words, tables.words.step_of(rows[0]))}"
     return ""
 
 

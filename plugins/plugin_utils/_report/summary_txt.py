@@ -7,9 +7,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import thinned
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.capacities import capacity_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import QUALIFICATION, causes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import count_words, figure_titles, figures_of, step_cell
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import (
+    count_words,
+    figure_titles,
+    figures_of,
+    judged_series,
+    row_title,
+    shown_figures,
+    step_cell,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.headrooms import headroom_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, Model, counts_worst_first
@@ -17,6 +28,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.terminal imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD, PASS
 
 SHOWN_NOTES = 3
+MOST_ROWS = 8
+"""The largest number of rows of the table of a workload of streams."""
 ADDED_LINES = 2
 """How many lines summary() adds."""
 
@@ -34,11 +47,14 @@ def _lines(model: Model) -> Iterator[str]:
         yield f"  {model.chance_statement}"
     yield f"  run      {model.run_id}, profile {model.profile_name}"
     yield f"  expected {model.expectation}"
+    if model.words.of_streams:
+        yield f"  workload {'. '.join([model.subject.removeprefix('the workload '), *model.disclaimers])}"
     yield f"  result   {_hosts(model)}"
     if len(model.hosts) == 1:
         yield from _table(model.hosts[0])
         yield from (f"  note     {note}" for note in model.hosts[0].recorded_notes[:SHOWN_NOTES])
     yield from (f"  headroom {line}" for line in headroom_lines(model))
+    yield from (f"  capacity {line}" for line in capacity_lines(model))
     yield from _causes(model)
     if len(model.hosts) == 1:
         yield from _passes(model.hosts[0])
@@ -84,13 +100,31 @@ def _passes(host: Host) -> Iterator[str]:
             yield head(PASS, limit["worst"]["reason"])
 
 
+def _rows(host: Host) -> list[dict[str, Any]]:
+    """Return the rows of the table: of many streams those that a limit judges, around the capacity; or else those of the whole workload."""
+    every = [figures for dummy, figures in host.results() if figures["worker"] == "all"]
+    if not host.words.of_streams:
+        return every
+    loads = sorted({figures["load_point"] for figures in every})
+    around = {host.climbed.highest_passed, host.climbed.lowest_not_passed} if host.climbed else {*loads[:1], *loads[-1:]}
+    keys = judged_series(host)
+    judged = [figures for figures in every if (figures["stream"], figures["operation"]) in keys]
+    whole = [figures for figures in every if host.words.stands_for_step(figures)]
+    choices = (every, judged, [figures for figures in judged if figures["load_point"] in around], whole)
+    return next((chosen for chosen in choices if 0 < len(chosen) <= MOST_ROWS), thinned(whole, MOST_ROWS))
+
+
 def _table(host: Host) -> Iterator[str]:
     """Yield the figures of a run of one host: small enough to be read at once."""
-    lines = [[host.words.size.capitalize(), f"{host.words.load}s", *figure_titles(host)]]
-    for _row, figures in host.results():
-        if figures["worker"] == "all":
-            texts = [text.replace("\u2265", ">=") for text in figures_of(figures)]
-            lines.append([step_cell(host, figures), str(figures["load_point"]), *texts])
+    loads = host.words.loads if host.words.of_streams else f"{host.words.load}s"
+    shown = shown_figures(host)
+    lines = [[row_title(host.words), loads, *figure_titles(host)]]
+    for figures in _rows(host):
+        texts = [text.replace("\u2265", ">=") for text in figures_of(figures, shown)]
+        lines.append([step_cell(host, figures), str(figures["load_point"]), *texts])
+    if host.words.of_streams:
+        filled = [number for number in range(len(lines[0])) if any(line[number] for line in lines[1:])]
+        lines = [[line[number] for number in filled] for line in lines]
     if len(lines) > 1:
         widths = [max(len(line[index]) for line in lines) for index in range(len(lines[0]))]
         for line in lines:

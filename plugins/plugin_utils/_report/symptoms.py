@@ -14,7 +14,8 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import find_metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, JudgedRow
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import at_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, Step
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
 
 SEVERAL_TIMES = 3.0
@@ -32,14 +33,14 @@ Medians = Mapping[str, "Median"]
 class Median:
     """The median of the mean latencies of a class of volumes, at the block size at which all of them were measured."""
 
-    step: tuple[int, int]
+    step: Step
     mean_ns: float
     volumes: int
 
 
 def medians_of(hosts: Iterable[Host]) -> dict[str, Median]:
     """Return for each class of alike volumes the median of their mean latencies at the smallest block size, if enough were measured."""
-    found: dict[tuple[str, tuple[int, int]], list[float]] = {}
+    found: dict[tuple[str, Step], list[float]] = {}
     for host in hosts:
         if host.volume_class and (smallest := _smallest(host)):
             found.setdefault((host.volume_class, smallest[0]), []).append(smallest[1])
@@ -63,6 +64,10 @@ class Suspect:
         """Whether the limit is one on a latency."""
         return self.limit["unit"] == "ns"
 
+    def at(self, row: Mapping[str, Any]) -> str:
+        """Return where a row is from, to follow its figures."""
+        return at_text(self.host.words, self.host.words.step_of(row))
+
     @property
     def worst(self) -> Mapping[str, Any]:
         """The row that is worst in the limit's metric, empty if there is none."""
@@ -75,20 +80,19 @@ class Suspect:
     @property
     def strictest_ns(self) -> float:
         """The strictest latency that the host does not keep in the worst row: writes that took longer were not fast, whichever limit this is about."""
-        step = self.worst["load_point"], self.worst["block_size_bytes"]
+        step = _step(self.worst)
         there = [
             limit["limit_value"]
             for limit, rows in zip(self.host.limits, self.host.decisive, strict=True)
-            if limit["unit"] == "ns" and limit["limit_value"] and any((row.load_point, row.block_size_bytes) == step for row in rows)
+            if limit["unit"] == "ns" and limit["limit_value"] and any(row.step == step for row in rows)
         ]
         return min([self.limit["limit_value"], *there])
 
 
 def symptoms_of(host: Host, limit: Mapping[str, Any], decisive: Sequence[JudgedRow], medians: Medians) -> list[tuple[str, str]]:
     """Return what was seen as (key, figures): what explains best why a limit is not kept, and whether the volume departs from its class."""
-    steps = {(row.load_point, row.block_size_bytes) for row in decisive}
-    operation = limit["worst"]["operation"]
-    rows = [row for row in _all_rows(host) if (row["load_point"], row["block_size_bytes"]) in steps and row["operation"] == operation]
+    steps = {row.step for row in decisive}
+    rows = [row for row in _all_rows(host) if _step(row) in steps]
     suspect = Suspect(host, limit, rows)
     found = [(key, text) for key, see in _EXPLAIN.items() if (text := see(suspect))][:1]
     departure = _departure(host, medians)
@@ -113,7 +117,7 @@ def _slow_first_pass(suspect: Suspect) -> str:
     for row in suspect.rows:
         first, later = row.get("first_pass_latency_mean_ns"), row.get("later_passes_latency_mean_ns")
         if first and later and first >= SLOW_FIRST_PASS * later:
-            return f"mean {_units.format_duration(first)} in the first pass and {_units.format_duration(later)} later{_at(row)}"
+            return f"mean {_units.format_duration(first)} in the first pass and {_units.format_duration(later)} later{suspect.at(row)}"
     return ""
 
 
@@ -122,7 +126,7 @@ def _some_slow(suspect: Suspect) -> str:
     median, p90 = row.get("latency_p50_ns"), row.get("latency_p90_ns")
     if not suspect.is_latency or not median or not p90 or p90 < SEVERAL_TIMES * median:
         return ""
-    return f"half of them took at most {_units.format_duration(median)}, but one in ten took {_units.format_duration(p90)} or longer{_at(row)}"
+    return f"half of them took at most {_units.format_duration(median)}, but one in ten took {_units.format_duration(p90)} or longer{suspect.at(row)}"
 
 
 def _tail(suspect: Suspect) -> str:
@@ -130,7 +134,7 @@ def _tail(suspect: Suspect) -> str:
     median, value = row.get("latency_p50_ns"), row.get(f"{metric}_ns")
     if not suspect.is_latency or not median or not value or median > suspect.strictest_ns or value < SEVERAL_TIMES * median:
         return ""
-    return f"p50 {_units.format_duration(median)}, {metric.removeprefix('latency_').replace('_', '.')} {_units.format_duration(value)}{_at(row)}"
+    return f"p50 {_units.format_duration(median)}, {metric.removeprefix('latency_').replace('_', '.')} {_units.format_duration(value)}{suspect.at(row)}"
 
 
 def _steady(suspect: Suspect) -> str:
@@ -138,12 +142,12 @@ def _steady(suspect: Suspect) -> str:
     mean, median = row.get("latency_mean_ns"), row.get("latency_p50_ns")
     if not suspect.is_latency or not mean:
         return ""
-    return f"mean {_units.format_duration(mean)}{f', p50 {_units.format_duration(median)}' if median else ''}{_at(row)}"
+    return f"mean {_units.format_duration(mean)}{f', p50 {_units.format_duration(median)}' if median else ''}{suspect.at(row)}"
 
 
 def _low_rate(suspect: Suspect) -> str:
     row, metric = suspect.worst, find_metric(suspect.limit["metric"])
-    return f"{metric.kind.format(row[metric.column])}{_at(row)}" if row and metric and metric.bound == "min" else ""
+    return f"{metric.kind.format(row[metric.column])}{suspect.at(row)}" if row and metric and metric.bound == "min" else ""
 
 
 def _departure(host: Host, medians: Medians) -> str:
@@ -151,7 +155,7 @@ def _departure(host: Host, medians: Medians) -> str:
     if not median or not own or own[0] != median.step or own[1] < DEPARTS * median.mean_ns:
         return ""
     return (
-        f"mean {_units.format_duration(own[1])} at {size_text(own[0][1])}; median of the {_units.format_count(median.volumes)} volumes "
+        f"mean {_units.format_duration(own[1])}{at_text(host.words, own[0])}; median of the {_units.format_count(median.volumes)} volumes "
         f"{_units.format_duration(median.mean_ns)}"
     )
 
@@ -173,14 +177,16 @@ def _all_rows(host: Host) -> list[dict[str, Any]]:
     return [figures for dummy, figures in host.results() if figures["worker"] == ALL_WORKERS]
 
 
-def _smallest(host: Host) -> tuple[tuple[int, int], float] | None:
+def _smallest(host: Host) -> tuple[Step, float] | None:
     """Return load point and block size of the smallest step of a host, and its mean latency; None if nothing was measured."""
-    rows = [row for row in _all_rows(host) if row["block_size_bytes"] is not None and row.get("latency_mean_ns") is not None]
+    of_streams = host.words.of_streams
+    rows = [row for row in _all_rows(host) if row.get("latency_mean_ns") and (host.words.stands_for_step(row) if of_streams else row["block_size_bytes"])]
     if not rows:
         return None
-    row = min(rows, key=lambda row: (row["load_point"], row["block_size_bytes"]))
-    return (row["load_point"], row["block_size_bytes"]), row["latency_mean_ns"]
+    row = min(rows, key=lambda row: (row["load_point"], row["block_size_bytes"] or 0))
+    return host.words.step_of(row), row["latency_mean_ns"]
 
 
-def _at(row: Mapping[str, Any]) -> str:
-    return f" at {size_text(row['block_size_bytes'])}"
+def _step(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return which rows a row stands for, as JudgedRow.step does."""
+    return row["load_point"], row["block_size_bytes"], row["stream"], row["operation"]

@@ -23,6 +23,9 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 Row = dict[str, Any]
 """A row by column name: int, float or str, None if the field is empty."""
 
+Step = tuple[int, int | None]
+"""Load point and size of a step, None if it has none of its own."""
+
 SCHEMA_VERSION = 1
 ALL_WORKERS = "all"
 MQ_LOG = "mq-log"
@@ -112,12 +115,17 @@ class Words:
     @property
     def shown_operation(self) -> str:
         """What charts are about."""
-        return self.operation or "write"
+        return "operation" if self.of_streams else self.operation or "write"
 
     @property
     def any_operation(self) -> str:
         """What is counted if rows of all operations are shown together."""
         return "operation" if self.operation else "write"
+
+    @property
+    def together(self) -> str:
+        """Whose figures those of a step are."""
+        return "the whole workload" if self.of_streams else f"all {self.workers} together"
 
     @property
     def every_row(self) -> str:
@@ -129,6 +137,10 @@ class Words:
     def stands_for_step(self, row: Mapping[str, Any]) -> bool:
         """Whether the figures of a row of results.csv are those of its step."""
         return row["worker"] == ALL_WORKERS and self.operation in ("", row["operation"])
+
+    def step_of(self, row: Mapping[str, Any]) -> Step:
+        """Return load point and size of the step of a row; the sizes of streams are their own."""
+        return row["load_point"], None if self.of_streams else row["block_size_bytes"]
 
     def load_text(self, load_point: int) -> str:
         """Return a load point in full: "1 queue manager", "60 applications"."""
@@ -151,7 +163,7 @@ def _words_of_workers(load_unit: str) -> Words:
 
 
 def _words_of_streams(load_unit: str) -> Words:
-    return Words("worker", "workers", load_unit, load_unit, operation=ALL_OPERATIONS, of_streams=True)
+    return Words("worker", "workers", load_unit, load_unit, "load point", ALL_OPERATIONS, of_streams=True)
 
 
 def size_text(block_size_bytes: int | None) -> str:
@@ -318,28 +330,28 @@ class Tables:
     def _over(self) -> dict[tuple[Any, ...], list[Row]]:
         return _by_stream(self.over)
 
-    def distributions(self) -> dict[tuple[int, int], list[tuple[int, int]]]:
-        """Return histogram.csv without its batches: (upper bound in ns, operations) by load point and block size, sorted; raises TablesError.
+    def distributions(self) -> dict[tuple[int, str, str, int | None], list[tuple[int, int]]]:
+        """Return histogram.csv without its batches: (upper bound in ns, operations) by load point, stream, operation and block size; raises TablesError.
 
-        Only what charts are about is counted, of a stream with one size. The table is long and repeats the same few bounds, so each text is read once.
+        The table is long and repeats the same few bounds, so each text is read once.
         """
         if "histogram.csv" not in self._files:
             return {}
-        columns = ("load_point", "block_size_bytes", "operation", "latency_upper_ns", "operations")
+        columns = ("load_point", "stream", "operation", "block_size_bytes", "latency_upper_ns", "operations")
         header, *lines = _lines("histogram.csv", self._files["histogram.csv"])
         if len({*header}) != len(header) or not {*columns} <= {*header}:
             raise TablesError("histogram.csv does not have the columns that a histogram has.")
-        load_at, size_at, operation_at, upper_at, count_at = map(header.index, columns)
-        texts: dict[tuple[str, str], dict[str, int]] = {}
+        load_at, stream_at, operation_at, size_at, upper_at, count_at = map(header.index, columns)
+        texts: dict[tuple[str, str, str, str], dict[str, int]] = {}
         try:
             for each in lines:
-                if each[operation_at] == self.words.shown_operation and each[size_at]:
-                    counts = texts.setdefault((each[load_at], each[size_at]), {})
-                    counts[each[upper_at]] = counts.get(each[upper_at], 0) + _read_integer(each[count_at])
+                counts = texts.setdefault((each[load_at], each[stream_at], each[operation_at], each[size_at]), {})
+                counts[each[upper_at]] = counts.get(each[upper_at], 0) + _read_integer(each[count_at])
             return {
-                (_read_integer(load), _read_integer(size)): sorted((_read_integer(upper), count) for upper, count in counts.items())
-                for (load, size), counts in texts.items()
-                if _read_integer(size)
+                (_read_integer(load), printable(stream), printable(operation), _read_integer(size) if size else None): sorted(
+                    (_read_integer(upper), count) for upper, count in counts.items()
+                )
+                for (load, stream, operation, size), counts in texts.items()
             }
         except ValueError as error:
             raise TablesError(f"histogram.csv has {error}.") from None

@@ -446,7 +446,8 @@ def fidelity_row(step, load, stream, what, asked, achieved, operations, item=Non
     """Return a row of fidelity.csv as a dict."""
     key = dict(zip(KEY_COLUMNS, (step, None, load, stream, "all", "all"), strict=True))
     deviation = abs(achieved - asked) / asked if asked else achieved
-    return {**key, "property": what, "item": item, "asked": asked, "achieved": achieved, "deviation_share": round(deviation, 6), "operations": operations}
+    figures = {"asked": round(asked, 6), "achieved": round(achieved, 6)}
+    return {**key, "property": what, "item": item, **figures, "deviation_share": round(deviation, 6), "operations": operations}
 
 
 def fidelity_table(rows):

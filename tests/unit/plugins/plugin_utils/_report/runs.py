@@ -122,12 +122,60 @@ def commits(base):
     return fabricate.run_directory(base, {"db07": files}, profile=profile, queue_managers=("QMA", "QMB"))
 
 
+READS, WRITES, SCANS, LOG = ("database", "read"), ("database", "write"), ("maintenance", "read"), ("log", "write")
+MAILBOX_FACTS = {"workload_name": "mailbox-2010", "workload_version": 1, "workload_is_not": "Not Jetstress and not a Jetstress result."}
+MAILBOX_PROFILE = {
+    "name": "mailbox",
+    "qualifies": {"confidence": "none"},
+    "limits": [
+        {"stream": "database", "operation": "read", "metric": "latency_mean", "below": "20 ms", "source": "Jetstress 2010"},
+        {"metric": "latency_mean", "below": "10 ms", "source": "Jetstress 2010"},
+        {"stream": "maintenance", "metric": "response_mean", "max": "200 ms"},
+    ],
+}
+
+
+def mailbox(reads_ms=1.0, log_ms=1.0, loads=(2, 4, 8)):
+    """Tables of a database beside a log: reads take reads_ms for each thread, and log writes take log_ms for each two of them."""
+    steps = {
+        load: {
+            WRITES: (load, int(load * 2e6), {"block_size_bytes": 32768}),
+            READS: (load, int(load * reads_ms * 1e6), {"block_size_bytes": 32768}),
+            SCANS: (1, int(load * 3e6), {"response_mean_ns": load * 4e6, "response_p99_ns": load * 9e6, "operations_not_started": load // 8 * 5}),
+            LOG: (1, int(load * log_ms * 5e5), {}),
+        }
+        for load in loads
+    }
+    rows = [{**row, "block_size_bytes": None} if row["stream"] == "maintenance" else row for row in fabricate.stream_rows(steps, seconds=60)]
+    described = {
+        "place_1": "name=database,dir=/mnt/1/logdisk-20261121T104935Z-1f0c2a-log/database,share=90%,direct=yes",
+        "stream_1": "name=database,place=database,pattern=random,size=32K,read=60%,sync=none,workers=load",
+        "option_loads": " ".join(map(str, loads)),
+    }
+    parts = [row for row in rows if row["operation"] != "all"]
+    histogram = fabricate.histogram_table(parts, {1_000_000: 900, 6_000_000: 90, 30_000_000: 10})
+    return {**fabricate.tables(rows, **fabricate.STREAMS_RUN, **described), "histogram.csv": histogram}
+
+
+def streams(base):
+    """A run of a workload of streams: a host that passes, one with slow reads, and one with slow log writes."""
+    measured = {"db01": mailbox(), "db02": mailbox(reads_ms=3), "db03": mailbox(log_ms=4)}
+    run = fabricate.run_data(measured, profile=MAILBOX_PROFILE, parameters={"sweep_workload": "mailbox-2010"})
+    directory = RunDirectory.create(str(base), run)
+    for host, files in measured.items():
+        record = fabricate.judged(run, host, files, queue_managers=())
+        record.facts.update(MAILBOX_FACTS)
+        directory.write_record(record, files)
+    judge_run(directory, GATE)
+    return directory
+
+
 def empty(base):
     """A run that expected no host."""
     return fabricate.run_directory(base, {})
 
 
-KINDS = {make.__name__: make for make in (every_verdict, certified, preflight, merged, interrupted, commits, empty, hostile)}
+KINDS = {make.__name__: make for make in (every_verdict, certified, preflight, merged, interrupted, commits, streams, empty, hostile)}
 
 
 def content(directory, name):

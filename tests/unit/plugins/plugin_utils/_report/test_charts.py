@@ -145,8 +145,8 @@ def test_a_table_that_cannot_be_read_leaves_charts_out(tmp_path, name, content):
 
 
 def test_hostile_histograms_are_bounded(tmp_path):
-    lines = [f"{load},{size},write,{upper},{count}" for load in range(1, 40) for size in range(40) for upper, count in ((0, 0), (1 << 63, 1 << 63))]
-    table = "load_point,block_size_bytes,operation,latency_upper_ns,operations\n" + "\n".join(lines) + "\n"
+    lines = [f"{load},log,{size},write,{upper},{count}" for load in range(1, 40) for size in range(40) for upper, count in ((0, 0), (1 << 63, 1 << 63))]
+    table = "load_point,stream,block_size_bytes,operation,latency_upper_ns,operations\n" + "\n".join(lines) + "\n"
     found = distribution_charts(host_of(tmp_path, **{"histogram.csv": table.encode()}))
     assert 0 < len(found) <= 8
     assert sum(map(len, found)) < 100_000

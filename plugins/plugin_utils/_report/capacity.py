@@ -1,0 +1,137 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How much load a volume carries: what each load point of its record came to, with the figure of the criterion that decides."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import LOAD_SEARCH, LOAD_TARGET
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import find_metric
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.shares import used_share
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Words, printable, words_of
+
+LONGEST_REASON = 300
+_WITH_COUNT = re.compile(r"(.{1,400}? \([0-9,]+ \w+\))[:;.,]?(?: |\Z)")
+"""A figure with the number of operations behind it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A load point: its verdict with the reason, the figure of the deciding criterion (empty if there is none), and whether it is above the target."""
+
+    load_point: int
+    verdict: str
+    reason: str
+    figure: str
+    explores: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCapacity:
+    """The highest load that passed and the lowest one that did not with its reason, None if there is none; and what to try next.
+
+    metric is that of the deciding criterion: the one that the lowest load that did not pass broke, or else the one that came closest. Both it and criterion,
+    which is its limit in full, are empty if nothing was judged. is_asked_for says that the load points were a search, or had a target.
+    """
+
+    words: Words
+    load_unit: str
+    highest_passed: int | None
+    lowest_not_passed: int | None
+    reason: str
+    next_load: int | None
+    points: tuple[Point, ...]
+    metric: str = ""
+    criterion: str = ""
+    is_asked_for: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """What the capacity is, and what comes next."""
+        highest, lowest = self.highest_passed, self.lowest_not_passed
+        if highest is None:
+            said = f"no load passed: {self._load(lowest)} did not" if lowest is not None else "no load passed"
+        elif lowest is None:
+            said = f"{self._load(highest)} passed, and no higher load was tried"
+        else:
+            said = f"{self._load(highest)} passed, {lowest} did not"
+        because = f": {_figure_part(self.reason)}" if self.reason and lowest is not None else ""
+        following = f". Next to try: {self._load(self.next_load)}" if self.next_load is not None else ""
+        return f"{said}{because}{following}."
+
+    def _load(self, load_point: int | None) -> str:
+        return self.words.load_text(load_point or 0)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what report.json says of it."""
+        return {
+            **{key: getattr(self, key) for key in ("load_unit", "highest_passed", "lowest_not_passed", "reason", "next_load", "criterion")},
+            "points": [{key: getattr(point, key) for key in ("load_point", "verdict", "reason", "figure")} for point in self.points],
+        }
+
+
+def _figure_part(reason: str) -> str:
+    """Return the part of a judgement's sentence that has the figure, without the evidence after it."""
+    figure = _WITH_COUNT.match(reason)
+    return figure[1] if figure else shorten(reason.rstrip("."), LONGEST_REASON)
+
+
+def shown_capacity(record: HostRecord) -> ShownCapacity | None:
+    """Return the capacity that a record has, None if it has none."""
+    found = record.capacity
+    if not found:
+        return None
+    unit, reason = printable(found["load_unit"]), printable(found["reason"])
+    highest, lowest = found["highest_passed"], found["lowest_not_passed"]
+    decisive = _decisive(record, found["reason"], highest if lowest is None else lowest)
+    target = record.facts.get(LOAD_TARGET)
+    points = tuple(
+        Point(
+            point["load_point"],
+            printable(point["verdict"]),
+            printable(point["reason"]),
+            _figure(record, decisive, point["load_point"]),
+            isinstance(target, (int, float)) and 0 < target < point["load_point"],
+        )
+        for point in found["points"]
+    )
+    asked = bool(record.facts.get(LOAD_SEARCH) or target)
+    shown = {"metric": decisive["metric"], "criterion": printable(_criterion(decisive))} if decisive else {}
+    return ShownCapacity(words_of(unit), unit, highest, lowest, reason, found["next_load"], points, **shown, is_asked_for=asked)
+
+
+def _decisive(record: HostRecord, reason: str, load_point: int | None) -> Mapping[str, Any]:
+    """Return the judgement that the reason is about, or else the one that uses most of its limit at a load point, a hard one last; empty if there is none."""
+    there = [judgement for judgement in record.judgements if judgement["load_point"] == load_point]
+    told = [judgement for judgement in there if judgement["reason"] and reason.startswith(judgement["reason"])]
+    return max(told or there, key=lambda judgement: (not judgement["hard"], _used(judgement)), default={})
+
+
+def _used(judgement: Mapping[str, Any]) -> float:
+    return used_share(judgement, judgement["value"]) or 0.0
+
+
+def _criterion(judgement: Mapping[str, Any]) -> str:
+    return f"{judgement['limit']} ({judgement['rows']})" if judgement.get("rows") else str(judgement["limit"])
+
+
+def _figure(record: HostRecord, decisive: Mapping[str, Any], load_point: int) -> str:
+    """Return the worst figure at a load point that the deciding limit judges."""
+    if not decisive:
+        return ""
+    alike = [
+        judgement
+        for judgement in record.judgements
+        if (judgement["limit"], judgement.get("rows"), judgement["load_point"]) == (decisive["limit"], decisive.get("rows"), load_point)
+    ]
+    metric = find_metric(decisive["metric"])
+    worst = max((judgement for judgement in alike if judgement["value"] is not None), key=_used, default=None)
+    return metric.kind.format(worst["value"]) if worst and metric else ""

@@ -1,0 +1,79 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Series: what one line of a chart is about, a block size of the log's writes or a stream's operation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, Step, Words, size_text
+
+WHOLE = "whole workload"
+LONGEST_NAME = 20
+"""How much of a stream's name charts show."""
+
+SeriesKey = tuple[str | None, str | None]
+"""Stream and operation, which tell the series of a run of streams apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """The rows that belong together from step to step, and what charts call them."""
+
+    stream: str
+    operation: str
+    block_size_bytes: int | None
+    label: str
+
+    @property
+    def key(self) -> SeriesKey:
+        return self.stream, self.operation
+
+
+def stream_text(stream: str | None, operation: str | None) -> str:
+    """Return what people call the rows of a stream's operation: "database reads"."""
+    if stream == ALL_WORKERS:
+        return WHOLE
+    name = shorten(str(stream), LONGEST_NAME)
+    return name if operation == ALL_WORKERS else f"{name} {operation}s"
+
+
+def operations_text(stream: str | None, operation: str | None) -> str:
+    """Return what a sentence calls them: "database reads", "all operations of the workload"."""
+    if stream == ALL_WORKERS:
+        return "all operations of the workload"
+    text = stream_text(stream, operation)
+    return f"all operations of {text}" if operation == ALL_WORKERS else text
+
+
+def series_of(words: Words, row: Mapping[str, Any]) -> Series | None:
+    """Return the series of a row of a table, None if charts are not about it."""
+    stream, operation, size = row["stream"], row["operation"], row["block_size_bytes"]
+    if words.of_streams:
+        return Series(stream, operation, size, stream_text(stream, operation))
+    return Series(stream, operation, size, size_text(size)) if operation == words.shown_operation and size else None
+
+
+def in_order(words: Words, found: Iterable[Series]) -> list[Series]:
+    """Return series in the order in which charts show them: streams as they were found, and otherwise by size."""
+    unique = list(dict.fromkeys(found))
+    return unique if words.of_streams else sorted(unique, key=lambda series: series.block_size_bytes or 0)
+
+
+def judges_text(words: Words, rows: str | None, metric: str, hard: bool) -> str:
+    """Return what a limit judges: the rows that it names, or those that it judges without a name."""
+    if words.of_streams and hard and metric == "latency_max":
+        return rows or "every stream"
+    return rows or words.every_row
+
+
+def at_text(words: Words, step: Step | tuple[None, None]) -> str:
+    """Write where a figure is from, after it: " at 4 KiB", or " at 8 threads"; empty if it is of no step."""
+    if step[0] is None:
+        return ""
+    return f" at {words.load_text(step[0])}" if words.of_streams else f" at {size_text(step[1])}"

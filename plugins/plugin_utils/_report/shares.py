@@ -1,0 +1,22 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How much of a limit a figure uses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import MARGIN
+
+
+def used_share(limit: Mapping[str, Any], value: float | None) -> float | None:
+    """Return the share of a limit (or of that of a judgement) that a figure uses, above 1 if it breaks it; None if there is no figure, or nothing to share."""
+    bound, limit_value = limit["bound"], limit["limit_value"]
+    if limit["unit"] == MARGIN.unit and value is not None and limit_value is not None:
+        # What is carried is compared with what would have to be, in shares of what is asked.
+        value, limit_value = 1 + value, 1 + limit_value
+    over, under = (limit_value, value) if bound == "min" else (value, limit_value)
+    return over / under if over is not None and under else None
