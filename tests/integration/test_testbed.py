@@ -13,6 +13,7 @@ from testbed.trees import USER
 
 Start = Callable[..., Bed]
 WRITE = "dd if=/dev/zero of=/fut/file bs=4k count=1 oflag=direct,dsync conv=notrunc status=none"
+READ = "dd if=/fut/file of=/dev/null bs=4k count=1 iflag=direct status=none"
 
 
 @pytest.mark.parametrize(
@@ -74,9 +75,11 @@ def test_the_slow_disk_fails_and_recovers(start: Start) -> None:
 
 def test_the_slow_disk_is_as_slow_as_asked(start: Start) -> None:
     bed = start(HostSpec("h1", disk="slow"))
-    bed["h1"].set_delay_ms(300)
-    took = bed.ssh(bed["h1"], f"a=$(date +%s%N); {WRITE}; b=$(date +%s%N); echo $((b - a))")
-    assert int(took) >= 300_000_000  # a lower bound holds on a busy machine, too
+    for slow, command in ((bed["h1"].set_delay_ms, WRITE), (bed["h1"].set_read_delay_ms, READ)):
+        slow(300)
+        took = bed.ssh(bed["h1"], f"a=$(date +%s%N); {command}; b=$(date +%s%N); echo $((b - a))")
+        assert int(took) >= 300_000_000  # a lower bound holds on a busy machine, too
+        slow(0)
 
 
 @pytest.mark.parametrize(("disk", "hang", "release"), [("ram", "freeze", "thaw"), ("slow", "pause", "resume")])

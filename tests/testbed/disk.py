@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Switching a host's file system under test: freezing it, and the slow disk's delay, errors, pauses and limit."""
+"""Switching a host's file system under test: freezing it, and the slow disk's delays, errors, pauses and limit."""
 
 import errno
 import fcntl
@@ -43,20 +43,30 @@ class SlowDisk:
         self.errno = 0
         self.pause = False
         self.limit = (0, 0)
+        self.read_delay_us = 0
 
-    def set(self, *, delay_us: int | None = None, errno: int | None = None, pause: bool | None = None, limit: tuple[int, int] | None = None) -> None:
+    def set(
+        self,
+        *,
+        delay_us: int | None = None,
+        errno: int | None = None,
+        pause: bool | None = None,
+        limit: tuple[int, int] | None = None,
+        read_delay_us: int | None = None,
+    ) -> None:
         self.delay_us = self.delay_us if delay_us is None else delay_us
         self.errno = self.errno if errno is None else errno
         self.pause = self.pause if pause is None else pause
         self.limit = self.limit if limit is None else limit
+        self.read_delay_us = self.read_delay_us if read_delay_us is None else read_delay_us
         self._write()
 
     def heal(self) -> None:
         """Be a healthy disk again, whoever switched it."""
-        self.delay_us, self.errno, self.pause, self.limit = 0, 0, False, (0, 0)
+        self.delay_us, self.errno, self.pause, self.limit, self.read_delay_us = 0, 0, False, (0, 0), 0
         self.control.unlink(missing_ok=True)
 
     def _write(self) -> None:
         aside = self.control.with_suffix(".new")
-        aside.write_text(f"{self.delay_us} {self.errno} {int(self.pause)} {self.limit[0]} {self.limit[1]}\n")
+        aside.write_text(f"{self.delay_us} {self.errno} {int(self.pause)} {self.limit[0]} {self.limit[1]} {self.read_delay_us}\n")
         aside.rename(self.control)

@@ -204,6 +204,10 @@ class Host:
     def thaw(self, mount_point: str = "/fut") -> None:
         disk.thaw(self.root / mount_point.lstrip("/"))
 
+    def set_read_delay_ms(self, delay_ms: float) -> None:
+        """Every read request of the slow disk takes this much longer."""
+        self._slow().set(read_delay_us=round(delay_ms * 1000))
+
     def set_delay_ms(self, delay_ms: float) -> None:
         """Every write request of the slow disk takes this much longer."""
         self._slow().set(delay_us=round(delay_ms * 1000))

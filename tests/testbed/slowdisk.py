@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A disk in memory for nbdkit's python plugin whose writes are delayed, failed, held up or limited while it is in use.
 
-The file named by ``control=`` is read before every write: ``delay_us errno pause bytes_per_s burst_bytes``, five integers. It
-is replaced, never rewritten, so that it is always whole; where it is absent the disk is healthy. A pause holds up writes and
-flushes until it is lifted. If bytes_per_s is not 0, writes take their bytes from a bucket of burst_bytes that is filled at that
-rate, as on a cloud volume. Reads are never touched.
+The file named by ``control=`` is read before every request: ``delay_us errno pause bytes_per_s burst_bytes read_delay_us``, six
+integers. It is replaced, never rewritten, so that it is always whole; if it is absent, the disk is healthy. A pause holds up
+writes and flushes until it is lifted. If bytes_per_s is not 0, writes take their bytes from a bucket of burst_bytes that is
+filled at that rate, as on a cloud volume. Reads are only delayed.
 """
 
 import builtins
@@ -55,10 +55,10 @@ def can_fua(handle):
 def controls():
     try:
         with builtins.open(settings["control"]) as control:
-            delay_us, errno, pause, *limit = (int(word) for word in control.read().split())
+            delay_us, errno, pause, bytes_per_s, burst_bytes, read_delay_us = (int(word) for word in control.read().split())
     except FileNotFoundError:
-        return 0, 0, 0, (0, 0)
-    return delay_us, errno, pause, tuple(limit)
+        return 0, 0, 0, (0, 0), 0
+    return delay_us, errno, pause, (bytes_per_s, burst_bytes), read_delay_us
 
 
 def take(count, bytes_per_s, burst_bytes):
@@ -74,10 +74,10 @@ def take(count, bytes_per_s, burst_bytes):
 
 def obey(count):
     """Do to a write of so many bytes what the controls say."""
-    delay_us, errno, pause, limit = controls()
+    delay_us, errno, pause, limit, dummy = controls()
     while pause:
         time.sleep(0.02)
-        delay_us, errno, pause, limit = controls()
+        delay_us, errno, pause, limit, dummy = controls()
     if limit[0]:
         take(count, *limit)
     if delay_us:
@@ -88,6 +88,9 @@ def obey(count):
 
 
 def pread(handle, buffer, offset, flags):
+    delay_us = controls()[4]
+    if delay_us:
+        time.sleep(delay_us / 1e6)
     buffer[:] = disk[offset : offset + len(buffer)]
 
 
