@@ -68,8 +68,8 @@ static bool is_pages(const char *value) {
 
 static const struct rule rules[] = {
     {"dir", 'd', KIND_TEXT, FIELD(dir), .good = is_directories, .initial = ".", .example = "/mnt/log/test",
-     .allowed = "a directory, or a comma list of one for each queue manager", .argument = "DIR[,DIR...]",
-     .help = "where to write; several queue managers: DIR1..DIRn, or the list"},
+     .allowed = "a directory, or a comma list of one for each queue manager or place", .argument = "DIR[,DIR...]",
+     .help = "where to write; queue managers: DIR1..DIRn, or the list; places: it, or the list"},
     {"filePrefix", 'f', KIND_TEXT, FIELD(file_prefix), .good = is_file_prefix, .initial = "mqldt_testfile",
      .allowed = "a file name without a slash, up to 200 bytes", .example = "mqldt_testfile", .argument = "NAME",
      .help = "test files are NAME.0000, NAME.0001 ...", .key = "option_file_prefix", .unit = "text"},
@@ -406,11 +406,7 @@ static bool check_together(struct options *options) {
                         " bytes; allowed: at most the file size; try --fileSize=64M",
                         list_max(&options->block_sizes), options->file_bytes);
     }
-    if (directories > 1 && options->workload == WORKLOAD_STREAMS) {
-        return complain(options, "--dir names %zu directories, but streams have theirs from --place; try "
-                        "--place=name=data,dir=/a+/b", directories);
-    }
-    if (directories > 1 && directories != options->queue_managers) {
+    if (directories > 1 && options->workload != WORKLOAD_STREAMS && directories != options->queue_managers) {
         return complain(options, "--dir names %zu directories, but --qm has %" PRIu64 " queue managers; allowed: one "
                         "directory, or one for each; try --qm=%zu", directories, options->queue_managers, directories);
     }

@@ -33,7 +33,7 @@ struct text_list {
 };
 
 struct options {
-    const char *dir;                    // as given: one directory, or a comma list of one for each queue manager
+    const char *dir;                    // as given: one directory, or a comma list of one for each queue manager or place
     const char *file_prefix;
     const char *csv_file, *tables_dir, *progress_file;      // NULL if not asked for
     uint64_t workload;                  // enum workload_kind

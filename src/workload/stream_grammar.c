@@ -220,10 +220,19 @@ static bool take_place_name(const char *value, void *place) {
     return take_name(value, ((struct place_terms *)place)->name);
 }
 
+bool grammar_directories(const char *text, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '+' && (i == 0 || i == length - 1 || text[i - 1] == '+')) {
+            return false;
+        }
+    }
+    return length > 0;
+}
+
 // The text itself is kept, see read_keys.
 static bool take_directories(const char *value, void *place) {
     (void)place;
-    return value[0] != '\0' && value[0] != '+' && value[strlen(value) - 1] != '+' && strstr(value, "++") == NULL;
+    return grammar_directories(value, strlen(value));
 }
 
 // An entry of that directory: only such names stay with the device that they were given for.

@@ -21,6 +21,9 @@ struct place_terms {
     uint64_t direct;                    // 0, 1, or UINT64_MAX: not given
 };
 
+// One directory, or several with '+' between them.
+bool grammar_directories(const char *text, size_t length);
+
 bool grammar_place(const char *text, struct place_terms *terms, struct failure *failure);
 
 // Fills in all of the stream but first_place and terms.files. The place's name is empty if it was not given.

@@ -94,6 +94,32 @@ static bool check_devices(struct plan *plan) {
     return true;
 }
 
+// Gives the directories of --dir to the places that have none: one to all of them, or those of the list in their order.
+static bool give_directories(struct plan *plan) {
+    const char *list = plan->options->dir;
+    uint32_t without = 0, count = 1;
+    for (const char *at = list; *at != '\0'; at++) {
+        count += *at == ',';
+    }
+    for (uint32_t i = 0; i < plan->places_count; i++) {
+        struct place_terms *terms = &plan->places[i];
+        if (terms->directories != NULL || terms->device[0] != '\0') {
+            continue;
+        }
+        without++;
+        terms->directories = list;
+        terms->directories_length = strcspn(list, ",");
+        if (!grammar_directories(list, terms->directories_length)) {
+            return refuse(plan, "--dir: '%.*s' is not allowed; allowed: one directory for a place, or several as /a+/b",
+                          (int)terms->directories_length, list);
+        }
+        list += count > 1 && without < count ? terms->directories_length + 1 : 0;
+    }
+    return count == 1 || count == without ||
+           refuse(plan, "--dir names %" PRIu32 " directories, but %" PRIu32 " of the places have no dir; allowed: one directory, or "
+                  "one for each of them; try --dir=/a, or dir in each --place", count, without);
+}
+
 // All shares, which add up to 100 %, or none: then the places have equal ones.
 static bool check_shares(struct plan *plan) {
     uint32_t given = 0, count = plan->places_count;
@@ -177,13 +203,10 @@ static uint32_t count_directories(const struct place_terms *terms) {
 }
 
 // Of a directory, or of the device.
-static char *place_path(const struct plan *plan, const struct place_terms *terms, uint32_t number) {
+static char *place_path(const struct place_terms *terms, uint32_t number) {
     const char *at = terms->directories;
     if (terms->device[0] != '\0') {
         return strdup(terms->device);
-    }
-    if (at == NULL) {
-        return strdup(plan->options->dir);
     }
     for (; number > 0; number--) {
         at = strchr(at, '+') + 1;
@@ -272,7 +295,7 @@ static bool open_place(struct plan *plan, uint32_t number) {
         place.fds[file] = -1;
     }
     for (uint32_t i = 0; good && i < directories; i++) {
-        place.path = place_path(plan, terms, i);
+        place.path = place_path(terms, i);
         good = place.path != NULL;
         workload->places[workload->places_count++] = place;
         place.fds += files;
@@ -368,8 +391,8 @@ bool streams_open(struct workload *workload, const struct options *options, stru
         .load_option = "--stream",
         .worker_title = "worker",
     };
-    if (!read_places(&plan) || !check_devices(&plan) || !check_shares(&plan) || !read_streams(&plan) || !check_use(&plan) ||
-        !open_places(&plan) || !check_room(&plan)) {
+    if (!read_places(&plan) || !give_directories(&plan) || !check_devices(&plan) || !check_shares(&plan) ||
+        !read_streams(&plan) || !check_use(&plan) || !open_places(&plan) || !check_room(&plan)) {
         return false;
     }
     list_sizes(workload);

@@ -63,6 +63,7 @@ void test_full_buffer(void);
 void test_partial_pages(void);
 void test_equal_operations(void);
 void test_streams_accepted(void);
+void test_streams_directories(void);
 void test_streams_refused(void);
 void test_random_pattern(void);
 void test_walk(void);

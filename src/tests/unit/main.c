@@ -47,6 +47,7 @@ static const struct { const char *name; void (*run)(void); } tests[] = {
     {"partial pages", test_partial_pages},
     {"equal operations at once", test_equal_operations},
     {"streams accepted", test_streams_accepted},
+    {"directories of streams", test_streams_directories},
     {"streams refused", test_streams_refused},
     {"random pattern", test_random_pattern},
     {"hierarchical random walk", test_walk},

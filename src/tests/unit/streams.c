@@ -77,6 +77,26 @@ void test_streams_accepted(void) {
     close_streams(&w);
 }
 
+// The places that have no directories of their own take those of --dir.
+void test_streams_directories(void) {
+    static const struct { const char *line, *paths[4]; } cases[] = {
+        {"--dir=/a", {"/a", "/a", "/x", "/a"}},
+        {"--dir=/a,/b+/c,/d", {"/a", "/b", "/c", "/x"}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        static struct workload w;
+        char line[400];
+        (void)snprintf(line, sizeof line, "%s --place=name=a --place=name=b --place=name=c,dir=/x --place=name=d " DB ",place=a "
+                       "--stream=name=2,place=b,pattern=random,size=8K --stream=name=3,place=c,pattern=random,size=8K "
+                       "--stream=name=4,place=d,pattern=random,size=8K", cases[i].line);
+        CHECK_CASE(open_streams(&w, line), message);
+        for (uint32_t place = 0; place < 4 && place < w.places_count; place++) {
+            CHECK_CASE(strcmp(w.places[place].path, cases[i].paths[place]) == 0, w.places[place].path);
+        }
+        close_streams(&w);
+    }
+}
+
 void test_streams_refused(void) {
     static const struct { const char *line, *says; } cases[] = {
         {"--workload=streams", "missing option --stream"},
@@ -94,7 +114,9 @@ void test_streams_refused(void) {
         {DB ",workers=2*laod", "workers: '2*laod'"},
         {DB ",workers=300*load --load=1,20", "6000 at the greatest load"},
         {DB ",arrival=even,rate=1000*load --load=10,2000", "rate: 2000000 per second at the greatest load"},
-        {DB " --dir=/a,/b", "--dir names 2 directories, but streams have theirs from --place"},
+        {DB " --dir=/a,/b", "--dir names 2 directories, but 1 of the places have no dir"},
+        {DB " --dir=/a,/b,/c --place=name=a,dir=/x --place=name=b --place=name=c", "--dir names 3 directories, but 2 of the places"},
+        {DB " --dir=/a,/b+ --place=name=a --place=name=b", "--dir: '/b+' is not allowed"},
         {DB ",read=101%", "read: '101%'"},
         {DB ",read=0.5", "read: '0.5'"},
         {DB ",rate=5", "rate is not for arrival=closed"},
