@@ -22,8 +22,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import MQ_LOG
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError, read
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import load_workload
 
 STAGE = "discovery"
 """The stage of volumes that cannot be planned, in their records."""
@@ -45,6 +47,7 @@ class ActionModule(ControllerAction):
         "run_wide": {"type": "dict", "default": {}},
         "profile": {"type": "raw", "required": True},
         "profile_dir": {"type": "str", "required": True},
+        "workload_dir": {"type": "str", "required": True},
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
@@ -76,8 +79,14 @@ class ActionModule(ControllerAction):
 def planned(options: dict[str, Any]) -> dict[str, Any]:
     """Return the plan of a host. Raises OptionError and DefinitionError."""
     profile = load_profile(options["profile"], options["profile_dir"])
+    workload = load_workload(options["variables"].get("sweep_workload") or MQ_LOG, options["workload_dir"])
+    if options["discover"] and not workload.built_in:
+        raise OptionError(
+            f"workspace_discover finds the logs of queue managers, but sweep_workload {workload.name} tests something else: name the volumes as "
+            "workspace_volumes, or one as workspace_path"
+        )
     volumes = read_volumes(options["volumes"], options["defaults"])
-    plan = plan_host(volumes, options["variables"], options["options"], profile.min_duration_s, options["order"])
+    plan = plan_host(volumes, options["variables"], options["options"], profile.min_duration_s, options["order"], workload)
     target = target_of(options["target"])
     notes = {volume["name"]: [*foresee(profile, volume), *([] if target else foresee_without_target(profile))] for volume in plan["volumes"]}
     volumes = [{**volume, "notes": notes[volume["name"]]} for volume in plan["volumes"]]

@@ -15,13 +15,15 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import TOGETHER
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import host_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import sharing_facts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import LOAD_SEARCH
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import LOAD_SEARCH, LOAD_TARGET
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import WORKSPACE_KEYS, profile_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured import file_error
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DISK_SHARED_WITH
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import with_load
+
+WORKLOAD_FACTS = ("workload_name", "workload_version", "workload_is_not")
 
 
 class ActionModule(RemoteAction):
@@ -43,7 +45,8 @@ class ActionModule(RemoteAction):
         started = [volume for volume in workspace["volumes"] if not loads or volume["name"] in loads]
         try:
             directory = RunDirectory.open(run_path)
-            self._orders = {volume["name"]: _Order(directory, host, arguments["run_id"], tester, volume, shared.get(volume["name"], {})) for volume in started}
+            own = {name: {**shared.get(name, {}), **workload_facts(volume)} for name, volume in plans.items()}
+            self._orders = {volume["name"]: _Order(directory, host, arguments["run_id"], tester, volume, own[volume["name"]]) for volume in started}
             more = [*counted_for(profile_of(directory.run, host)), *(["--shareDevice"] if workspace.get("share_device") else [])]
             plans = {name: for_round(plans[name], self._round, loads.get(name)) for name in self._orders}
             volumes = [order.made(plans[name], more, start_at, record=not self._task.check_mode) for name, order in self._orders.items()]
@@ -66,14 +69,14 @@ class ActionModule(RemoteAction):
 class _Order:
     """What is ordered of one volume."""
 
-    def __init__(self, directory: RunDirectory, host: str, run_id: str, tester: dict[str, Any], layout: dict[str, Any], sharing: dict[str, Any]) -> None:
+    def __init__(self, directory: RunDirectory, host: str, run_id: str, tester: dict[str, Any], layout: dict[str, Any], own: dict[str, Any]) -> None:
         self.directory = directory
         self.host = host
         self.run_id = run_id
         self.tester = tester
         self.layout = layout
         told = {**tester["facts"], **layout["facts"]}
-        self.facts = {**{key: value for key, value in told.items() if key != DISK_SHARED_WITH}, **sharing}
+        self.facts = {**{key: value for key, value in told.items() if key != DISK_SHARED_WITH}, **own}
 
     def made(self, plan: dict[str, Any], more: list[str], start_at_epoch_s: float, record: bool) -> dict[str, Any]:
         """Record the order on the controller for the collection, and return what the module starts, with the host's copy of it. Raises RunDirectoryError.
@@ -117,6 +120,11 @@ def for_round(plan: dict[str, Any], number: int, load: int | None) -> dict[str, 
         return plan
     arguments = plan["arguments"] if load is None else with_load(plan["arguments"], load)
     return {**plan, "arguments": arguments, "search": {**plan["search"], "round": number}}
+
+
+def workload_facts(plan: dict[str, Any]) -> dict[str, Any]:
+    """Return what the record is to say about the workload of a volume. What a host says under these names does not count."""
+    return {**{key: plan[key] for key in WORKLOAD_FACTS}, LOAD_TARGET: plan[LOAD_TARGET] or None}
 
 
 def counted_for(profile: Profile) -> list[str]:

@@ -68,14 +68,15 @@ class ActionModule(RemoteAction):
 
 def for_module(volume: dict[str, Any]) -> dict[str, Any]:
     """Return of a planned volume what the module needs."""
-    sent = {key: volume[key] for key in ("name", "path", "queue_managers", "footprint_bytes", "expect_mount")}
+    sent = {key: volume[key] for key in ("name", "path", "queue_managers", "places", "footprint_bytes", "expect_mount")}
     return {**sent, "direct_sizes": volume["direct_sizes_bytes"]}
 
 
 def volume_layout(planned: dict[str, Any], answer: dict[str, Any], privileged: bool) -> dict[str, Any]:
     """Return what later roles need to know of a volume that is ready."""
     found = {"facts": as_dict(answer.get("facts")), **{key: answer.get(key) or [] for key in ("unknown", "disks", "volume_counters")}}
-    known = {"name": planned["name"], "queue_managers": planned["queue_managers"], "privileged": privileged}
+    # The workers of streams have numbers, not names.
+    known = {"name": planned["name"], "queue_managers": [] if planned["places"] else planned["queue_managers"], "privileged": privileged}
     return {**found, **as_dict(answer.get("workspace")), **known}
 
 

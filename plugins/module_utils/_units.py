@@ -107,6 +107,14 @@ def format_size(size):
     return "%s B" % format_count(size)
 
 
+def short_size(size):
+    """Write a size as people write it in options, exactly: "64K", "2300"."""
+    for unit in ("g", "m", "k"):
+        if size and size % SIZE_UNITS[unit] == 0:
+            return "%d%s" % (size // SIZE_UNITS[unit], unit.upper())
+    return str(size)
+
+
 def format_duration(nanoseconds, digits=3):
     """Write a duration given in nanoseconds: "980 ns", "1.23 ms", "10 s", "5 min"."""
     return _scaled(nanoseconds, (("h", 7200e9, 3600e9), ("min", 120e9, 60e9), ("s", 1e9, 1e9), ("ms", 1e6, 1e6), ("us", 1e3, 1e3), ("ns", 0, 1)), digits)

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The working directory on the file system under test: its preflight, creation and removal.
 
-Layout: ``<path>/logdisk-<run id>-<volume>/<queue manager>/``. The run's directory has our mark, and so has
+Layout: ``<path>/logdisk-<run id>-<volume>/<queue manager or place>/``. The run's directory has our mark, and so has
 ``<path>`` if this run created it. A directory without the mark is never removed.
 
 Private to this collection; it may change at any time.
@@ -21,10 +21,11 @@ import stat
 from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _mounts, _places, _queue_managers, _runs, _time_limit, _units, _volume_identity
 
 QUEUE_MANAGER_NAME = re.compile(r"\A[A-Za-z0-9._/%]{1,48}\Z")
+PLACE_NAME = re.compile(r"\A[A-Za-z0-9_][A-Za-z0-9._-]{0,31}\Z")
 TEST_FILE_PREFIX = "logdisk"
 DEVICE_LIMIT_S = 3
-LEFTOVER_FILE = re.compile(r"\A(\.nfs[0-9A-Fa-f]+|%s\.[0-9]{4,6})\Z" % TEST_FILE_PREFIX)
-"""What a crash may leave in a queue manager's directory: NFS's silly-renamed files, and a test file
+LEFTOVER_FILE = re.compile(r"\A(\.nfs[0-9A-Fa-f]+|%s(\.[A-Za-z0-9._-]{1,32})?\.[0-9]{4,6})\Z" % TEST_FILE_PREFIX)
+"""What a crash may leave in the directory of a queue manager or a place: NFS's silly-renamed files, and a test file
 between its creation and its unlinking."""
 
 
@@ -39,15 +40,22 @@ def directory_name(queue_manager):
     return queue_manager.replace("/", "&").replace(".", "!")
 
 
-def layout(path, run_id, volume, queue_managers):
-    """Return the paths of a run's workspace: ``path``, ``run_directory`` and ``directories``."""
+def place_directory_name(place):
+    """Return the folder of a place of a workload, which is its name."""
+    if not PLACE_NAME.match(place):
+        raise WorkspaceError("%r is not a valid name of a place: use 1 to 32 letters, digits and the characters . _ -, neither . nor - first" % place)
+    return place
+
+
+def layout(path, run_id, volume, queue_managers, places=()):
+    """Return the paths of a run's workspace: ``path``, ``run_directory`` and ``directories``: of the places if there are any, else of the queue managers."""
     if not path.startswith("/") or os.path.normpath(path) != path or path == "/":
         raise WorkspaceError("workspace_path must be an absolute, normalized path below /, not %r" % path)
     if re.search(r"[,\x00-\x1f\x7f]", path):
         raise WorkspaceError("workspace_path must not contain commas or control characters: %r" % path)
     if not _runs.RUN_NAME.match("%s-%s" % (run_id, volume)):
         raise WorkspaceError("workspace_volume must be a short name of letters, digits and . _ -, not %r" % volume)
-    names = [directory_name(name) for name in queue_managers]
+    names = [place_directory_name(name) for name in places] or [directory_name(name) for name in queue_managers]
     if len(set(names)) != len(names) or not names:
         raise WorkspaceError("workspace_queue_managers must name at least one queue manager, and each only once")
     run_directory = os.path.join(path, "logdisk-%s-%s" % (run_id, volume))

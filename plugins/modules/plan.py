@@ -21,7 +21,7 @@ extends_documentation_fragment:
   - mqops.logdisk.controller.profile_dir
 options:
   variables:
-    description: The C(sweep_*) variables of the role by name, as far as they set options of the tester.
+    description: The C(sweep_*) variables of the role by name, as far as they say what the tester does.
     type: dict
     required: true
   target:
@@ -62,6 +62,10 @@ options:
     description: The profile by which the host is judged, as the name of a profile of this collection, a path or a dictionary.
     type: raw
     required: true
+  workload_dir:
+    description: The directory on the controller that contains the workloads of this collection.
+    type: str
+    required: true
   run_wide:
     description: Settings that concern the whole run. They are returned as they are.
     type: dict
@@ -83,6 +87,7 @@ EXAMPLES = r"""
     options: {alignment: 512}
     profile: mq-log-silver
     profile_dir: roles/gate/files/profiles
+    workload_dir: roles/sweep/files/workloads
   register: sweep_plan
 """
 

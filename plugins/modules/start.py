@@ -47,7 +47,7 @@ options:
         elements: str
         default: []
       directories:
-        description: The directories under test, one per queue manager.
+        description: The directories under test, one per queue manager or place.
         type: list
         elements: str
         required: true

@@ -43,6 +43,11 @@ options:
         type: list
         elements: str
         default: [QM1]
+      places:
+        description: Names of the places of a workload of streams. If there are any, each has a directory, and queue managers have none.
+        type: list
+        elements: str
+        default: []
       expect_mount:
         description: The mount point that O(volumes[].path) must be on. If empty, any mount point is accepted.
         type: str
@@ -168,14 +173,14 @@ def owner_uid(module):
 def inspected(p, uid, volume):
     """Return what the preflight finds on a volume. Nothing is written."""
     try:
-        plan = _workspace.layout(volume["path"], p["run_id"], volume["name"], volume["queue_managers"])
+        plan = _workspace.layout(volume["path"], p["run_id"], volume["name"], volume["queue_managers"], volume["places"])
         preflight = _workspace.Preflight(volume["path"], p["allow"], volume["expect_mount"], uid, volume["direct_sizes"], p["mqs_ini"])
     except OSError as error:
         raise OSError("cannot inspect %s: %s" % (volume["path"], error))
     return dict(
         refusals=preflight.refusals,
         unknown=preflight.unknown,
-        facts=dict(preflight.facts, **_queue_managers.log_facts(volume["queue_managers"], p["mqs_ini"])),
+        facts=dict(preflight.facts, **_queue_managers.log_facts([] if volume["places"] else volume["queue_managers"], p["mqs_ini"])),
         disks=disks_of(preflight.facts),
         workspace=plan,
         needs_privilege=preflight.needs_privilege(),
@@ -258,6 +263,7 @@ def main():
                     name=dict(type="str", required=True),
                     path=dict(type="str", required=True),
                     queue_managers=dict(type="list", elements="str", default=["QM1"]),
+                    places=dict(type="list", elements="str", default=[]),
                     expect_mount=dict(type="str", default=""),
                     footprint_bytes=dict(type="int", required=True),
                     direct_sizes=dict(type="list", elements="int", default=[]),

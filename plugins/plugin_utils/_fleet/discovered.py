@@ -143,11 +143,11 @@ def _volume(name: str, path: str, mount_point: str, group: Sequence[Log], block_
         "path": path,
         "queue_managers": [log.queue_manager for log in group],
         "expect_mount": mount_point,
-        "file_size": _short_size(file_bytes),
+        "file_size": _units.short_size(file_bytes),
         "files": max(log.primary_files for log in group),
-        "block_sizes": [_short_size(size) for size in _block_sizes(block_sizes_bytes, _largest_write_bytes(group))],
+        "block_sizes": [_units.short_size(size) for size in _block_sizes(block_sizes_bytes, _largest_write_bytes(group))],
         "load_points": list(range(1, len(group) + 1)),
-        "log_buffer": _short_size(_largest_write_bytes(group)),
+        "log_buffer": _units.short_size(_largest_write_bytes(group)),
     }
 
 
@@ -225,14 +225,6 @@ class _Names:
             name = f"{base}-{number}"
         self._taken.add(name)
         return name
-
-
-def _short_size(size_bytes: int) -> str:
-    """Return a size as people write it in variables, exactly."""
-    for unit, scale in (("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10)):
-        if size_bytes % scale == 0:
-            return f"{size_bytes // scale}{unit}"
-    return str(size_bytes)
 
 
 # The answer of a host

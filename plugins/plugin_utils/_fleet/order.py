@@ -19,7 +19,7 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.machines import MACHINE_KEYS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import COMMITS, MQ_LOG, Tables, printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import COMMITS, MQ_LOG, STREAMS, Tables, printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OPTIONS
 
 SCHEMA = 1
@@ -32,8 +32,14 @@ instant of their start, which is compared exactly."""
 _LONGEST = 200
 _DECIMAL = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,12})?\Z")
 
-_STEPS = {MQ_LOG: ("option_block_sizes_bytes", "option_load_points"), COMMITS: ("option_message_sizes_bytes", "option_applications")}
-"""The keys of run.csv that say which steps a workload has: sizes and load points."""
+_PART = re.compile(r"(?:place|stream)_[0-9]{1,4}\Z")
+
+_STEPS = {
+    MQ_LOG: ("option_block_sizes_bytes", "option_load_points"),
+    COMMITS: ("option_message_sizes_bytes", "option_applications"),
+    STREAMS: ("", "option_loads"),
+}
+"""The keys of run.csv that say which steps a workload has: sizes, if its steps have any, and load points."""
 
 Pair = tuple[str, str, str]
 """What is compared, what was found, what was ordered."""
@@ -67,13 +73,23 @@ def make_order(
         "machine": {key: str(facts.get(key) or "") for key in MACHINE_KEYS},
         "source_hash": source_hash,
         "options": options,
-        # The tester takes one directory for each queue manager of its largest load point.
-        "directories": directories[: max(int(count) for count in options["option_load_points"].split())],
+        "texts": _texts(arguments),
+        # The tester takes one directory for each place, or for each queue manager of its largest load point.
+        "directories": directories if workload == STREAMS else directories[: max(int(count) for count in options["option_load_points"].split())],
         "ordered_epoch_s": ordered_epoch_s,
         "deadline_epoch_s": deadline_epoch_s,
         "clock_error_s": float(facts.get("clock_offset_error_s") or 0),
         **({SEARCH: dict(search)} if search else {}),
     }
+
+
+def _texts(arguments: list[str]) -> dict[str, str]:
+    """Return by the keys of run.csv what only a workload of streams has: its places and streams in their order, and what a load point counts."""
+    found: dict[str, str] = {}
+    for option, key in (("place", "place_{}"), ("stream", "stream_{}"), ("loadUnit", "load_unit")):
+        values = [argument.partition("=")[2] for argument in arguments if argument.startswith(f"--{option}=")]
+        found.update({key.format(number): value for number, value in enumerate(values, start=1)})
+    return found
 
 
 def names(order: Mapping[str, Any]) -> dict[str, str]:
@@ -108,6 +124,9 @@ def _run_pairs(order: Mapping[str, Any], run: Mapping[str, str]) -> Iterator[Pai
         found, wanted = run.get(each.key, ""), order["options"][each.key]
         if not _same(found, wanted):
             yield each.title, *(text and text.replace(" ", ", ") + each.unit for text in (found, wanted))
+    texts = order["texts"]
+    for key in sorted({*texts, *(key for key in run if _PART.match(key))}):
+        yield key.replace("_", " "), run.get(key, ""), printable(texts.get(key, ""))
     for number, wanted in enumerate(order["directories"], start=1):
         yield f"directory {number}", run.get(f"directory_{number}", ""), printable(wanted)
 
@@ -123,10 +142,11 @@ def _time_differences(order: Mapping[str, Any], tables: Tables) -> Iterator[str]
 
 
 def _step_differences(order: Mapping[str, Any], tables: Tables) -> Iterator[str]:
-    keys = _STEPS[order["options"]["workload"]]
-    sizes, loads = ([int(number) for number in order["options"][key].split()] for key in keys)
+    size_key, load_key = _STEPS[order["options"]["workload"]]
+    sizes = [int(number) for number in order["options"][size_key].split()] if size_key else [None]
+    loads = [int(number) for number in order["options"][load_key].split()]
     ordered = {(size, load) for load in loads for size in sizes}
-    measured = {(row["block_size_bytes"], row["load_point"]) for row in tables.results}
+    measured = {(row["block_size_bytes"] if size_key else None, row["load_point"]) for row in tables.results}
     # A tester that was stopped early reports that, and is judged for it.
     for step in sorted(ordered - measured if tables.exit_status == 0 else ()):
         yield f"no rows of {_step_text(step, tables)}"
@@ -134,9 +154,10 @@ def _step_differences(order: Mapping[str, Any], tables: Tables) -> Iterator[str]
         yield f"rows of {_step_text(step, tables)}, which was not ordered"
 
 
-def _step_text(step: tuple[int, int], tables: Tables) -> str:
+def _step_text(step: tuple[int | None, int], tables: Tables) -> str:
     size, load = step
-    return f"{_units.format_size(size)} with {tables.words.load_text(load)}"
+    load_text = tables.words.load_text(load)
+    return load_text if size is None else f"{_units.format_size(size)} with {load_text}"
 
 
 def _differing(pairs: Iterator[Pair] | list[Pair]) -> Iterator[str]:

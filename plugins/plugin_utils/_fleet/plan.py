@@ -13,8 +13,12 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import OF_THE_WORKSPACE, in_terms_of, sweep_variables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import tester_options
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import COMMITS, MQ_LOG
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.loads import LOADS, TARGET, read_load_target, read_loads
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import check_loads
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.workload import Workload, built_in
 
 FILE_PREFIX = "logdisk"
 LOG_PAGE_BYTES = 4096
@@ -37,19 +41,23 @@ ORDERS = (TOGETHER, IN_TURN)
 """In which order the volumes of a host are measured."""
 
 
+_LOG = built_in(MQ_LOG)
+
+
 def plan_host(
     volumes: Sequence[Mapping[str, Any]],
     variables: Mapping[str, Any],
     options: Mapping[str, Any],
     min_duration_s: float = 0,
     order: str = TOGETHER,
+    workload: Workload = _LOG,
 ) -> dict[str, Any]:
     """Return the plan of a host: ``volumes``, each with its own plan (see make_plan) and ``start_offset_s``, and the figures of the host.
 
     Measured together, all volumes start at the same time, and the longest decides. In turn, each starts when the one before is to have ended. The files of all
     volumes are written before the first start, so that none are written during a measurement. Raises OptionError.
     """
-    planned = [_plan_volume(volume, variables, options, min_duration_s) for volume in volumes]
+    planned = [_plan_volume(volume, variables, options, min_duration_s, workload) for volume in volumes]
     offsets_s = _start_offsets_s([volume["planned_s"] for volume in planned], order)
     certify_s = [volume["certify_s"] for volume in planned]
     planned = [{**volume, "start_offset_s": offset_s} for volume, offset_s in zip(planned, offsets_s, strict=True)]
@@ -73,41 +81,56 @@ def _start_offsets_s(lengths_s: Sequence[float], order: str) -> list[float]:
     return list(itertools.accumulate((length_s + VOLUME_GAP_S for length_s in lengths_s[:-1]), initial=0.0))
 
 
-def _plan_volume(volume: Mapping[str, Any], variables: Mapping[str, Any], options: Mapping[str, Any], min_duration_s: float) -> dict[str, Any]:
+def _plan_volume(
+    volume: Mapping[str, Any], variables: Mapping[str, Any], options: Mapping[str, Any], min_duration_s: float, workload: Workload
+) -> dict[str, Any]:
     try:
-        plan = make_plan(sweep_variables(volume, variables), len(volume["queue_managers"]), options, min_duration_s)
+        plan = make_plan(sweep_variables(volume, variables), len(volume["queue_managers"]), options, min_duration_s, workload)
     except OptionError as error:
         raise OptionError(in_terms_of(volume, str(error))) from error
+    if workload.places and "+" in volume["path"]:
+        raise OptionError(f"workspace_path must not contain '+' for sweep_workload {workload.name}: {volume['path']}")
     return {**{key: volume[key] for key in OF_THE_WORKSPACE}, **plan}
 
 
-def make_plan(variables: Mapping[str, Any], queue_managers: int, options: Mapping[str, Any], min_duration_s: float = 0) -> dict[str, Any]:
-    """Return the plan of a sweep from the role's ``variables`` by name, its ``sweep_options``, and what the profile asks for.
+def make_plan(
+    variables: Mapping[str, Any], queue_managers: int, options: Mapping[str, Any], min_duration_s: float = 0, workload: Workload = _LOG
+) -> dict[str, Any]:
+    """Return the plan of a sweep from the role's ``variables`` by name, its ``sweep_options``, what the profile asks for, and the workload.
 
-    Without load points all queue managers write together; without a duration each row is measured for ``min_duration_s``. The plan holds ``arguments`` (the
-    tester's, without directories), ``queue_manager_bytes`` and ``footprint_bytes`` (the files of one and of all), ``steps``, ``sweep_duration`` (seconds per
-    row), ``planned_s`` (the steps alone), ``certify_s`` (the same, but each row for ``min_duration_s`` at least), ``format_s`` (an estimate), ``deadline_s``
-    and what else the run needs as numbers. Raises OptionError.
+    Without load points a workload of streams has its own, and else all queue managers write together; without a duration each row is measured for
+    ``min_duration_s``. The plan holds ``arguments`` (the tester's, without directories), ``places`` (the names of those that need a directory each, none if the
+    queue managers do), ``queue_manager_bytes`` and ``footprint_bytes`` (the files of one queue manager or of all places, and of all queue managers), ``steps``,
+    ``sweep_duration`` (seconds per row), ``planned_s`` (the steps alone), ``certify_s`` (the same, but each row for ``min_duration_s`` at least), ``format_s``
+    (an estimate), ``deadline_s`` and what else the run needs as numbers. Raises OptionError.
     """
     values = tester_options.read(variables)
     deadline_s = values.pop("deadline", 0)
     shortest_s = math.ceil(min_duration_s)
     values["duration"] = values.get("duration") or shortest_s or DEFAULT_DURATION_S
     values["filePrefix"] = FILE_PREFIX
-    workload = values.setdefault("workload", MQ_LOG)
-    if workload not in _STEPS:
-        raise OptionError(f"sweep_workload must be {' or '.join(_STEPS)}, not {workload}")
-    sizes, load_points, write_sizes = _STEPS[workload](values, queue_managers)
+    values["workload"] = workload.tester_name
+    load_target = read_load_target(variables.get(TARGET))
+    loads = read_loads(variables.get(LOADS), load_target)
+    if workload.built_in:
+        sizes, load_points, write_sizes = _STEPS[workload.built_in](values, queue_managers, loads)
+    else:
+        sizes, load_points, write_sizes = _steps_of_streams(values, workload, loads)
     steps = len(sizes) * len(load_points)
     queue_manager_bytes = values["fileSize"] * values["numFiles"]
-    footprint_bytes = queue_manager_bytes * queue_managers
+    footprint_bytes = queue_manager_bytes * (queue_managers if workload.built_in else 1)
     gap_s = STEP_GAP_S + (footprint_bytes // VERIFY_BYTES_PER_S if values.get("verify") else 0)
     planned_s = steps * (values.get("warmup", 0) + values["duration"] + gap_s) - (0 if values.get("verify") else gap_s)
     format_s = footprint_bytes / ASSUMED_FORMAT_BYTES_PER_S
     return {
-        "arguments": [*tester_options.arguments(values), *tester_options.passed_through(options)],
-        "workload": workload,
-        "block_sizes_bytes": sizes if workload == MQ_LOG else [],
+        "arguments": [*workload.arguments, *tester_options.arguments(values), *tester_options.passed_through(options)],
+        "workload": workload.tester_name,
+        "workload_name": workload.name,
+        "workload_version": workload.version,
+        "workload_is_not": "" if workload.built_in else workload.is_not,
+        "places": [place.name for place in workload.places],
+        "load_target": load_target,
+        "block_sizes_bytes": sizes if workload.built_in == MQ_LOG else [],
         "direct_sizes_bytes": [] if values.get("direct") == "no" else write_sizes,
         "load_points": load_points,
         "steps": steps,
@@ -121,28 +144,55 @@ def make_plan(variables: Mapping[str, Any], queue_managers: int, options: Mappin
     }
 
 
-def _steps_of_the_log(values: dict[str, Any], queue_managers: int) -> tuple[list[int], list[int], list[int]]:
-    """Return the sizes and load points of the steps, and the sizes of the writes; completes the values. Raises OptionError."""
-    values["qm"] = values.get("qm") or [queue_managers]
-    sizes, load_points = _named("sweep_block_sizes", values["bsize"], "block size, such as 4K"), _named("sweep_queue_managers", values["qm"], "")
+Steps = tuple[list[int], list[int], list[int]]
+"""The sizes and load points of the steps, and the sizes of the writes."""
+
+
+def _steps_of_the_log(values: dict[str, Any], queue_managers: int, loads: list[int]) -> Steps:
+    """Return the steps and complete the values. Raises OptionError."""
+    if loads and values.get("qm"):
+        raise OptionError(f"sweep_queue_managers and {LOADS} both name load points: leave one of them out")
+    variable = LOADS if loads else "sweep_queue_managers"
+    values["qm"] = loads or values.get("qm") or [queue_managers]
+    sizes, load_points = _named("sweep_block_sizes", values["bsize"], "block size, such as 4K"), _named(variable, values["qm"], "")
     if max(load_points) > queue_managers:
-        raise OptionError(f"sweep_queue_managers: {max(load_points)} queue managers, but workspace_queue_managers names {queue_managers}")
+        raise OptionError(f"{variable}: {max(load_points)} queue managers, but workspace_queue_managers names {queue_managers}")
     return sizes, load_points, sizes
 
 
-def _steps_of_commits(values: dict[str, Any], queue_managers: int) -> tuple[list[int], list[int], list[int]]:
+def _steps_of_commits(values: dict[str, Any], queue_managers: int, loads: list[int]) -> Steps:
     values["qm"] = [queue_managers]
-    for option in tester_options.OPTIONS:
-        if not option.belongs_to(COMMITS) and option.kind != "sizes" and values.get(option.name):
-            raise OptionError(f"{option.variable} does not apply to sweep_workload {COMMITS}: leave it out")
+    values["apps"] = loads or values.get("apps") or []
+    _refuse_those_of_the_log(values, COMMITS)
     sizes = _named("sweep_message_sizes", values.get("msgSize") or [], "message size, such as 2K")
-    load_points = _named("sweep_apps", values.get("apps") or [], "number of applications, such as 60")
+    load_points = _named("sweep_apps", values["apps"], "number of applications, such as 60")
     if values["logBuffer"] > values["fileSize"]:
         raise OptionError(f"sweep_log_buffer: a write of {values['logBuffer']} bytes does not fit into a file of sweep_file_size, {values['fileSize']} bytes")
     return sizes, load_points, [LOG_PAGE_BYTES, values["logBuffer"]]
 
 
 _STEPS = {MQ_LOG: _steps_of_the_log, COMMITS: _steps_of_commits}
+
+
+def _steps_of_streams(values: dict[str, Any], workload: Workload, loads: list[int]) -> Steps:
+    _refuse_those_of_the_log(values, workload.name)
+    values.pop("qm", None)
+    for option, default in (("sync", "dsync"), ("direct", "yes")):
+        if values.pop(option, "") not in ("", default):
+            raise OptionError(f"sweep_{option} does not apply to sweep_workload {workload.name}, which says it itself: leave it out")
+    values["load"] = loads or list(workload.loads)
+    try:
+        check_loads(workload, values["load"])
+    except DefinitionError as error:
+        raise OptionError(f"{LOADS}: {error}") from None
+    return [0], values["load"], workload.direct_sizes_bytes
+
+
+def _refuse_those_of_the_log(values: Mapping[str, Any], workload: str) -> None:
+    """Raise OptionError if an option is set that only the log has. Its block sizes are not used, because they are always set."""
+    for option in tester_options.OPTIONS:
+        if option.workload == MQ_LOG and option.kind != "sizes" and values.get(option.name):
+            raise OptionError(f"{option.variable} does not apply to sweep_workload {workload}: leave it out")
 
 
 def _named(variable: str, values: list[int], such_as: str) -> list[int]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import COMMITS, MQ_LOG
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import COMMITS, MQ_LOG, STREAMS
 
 
 class OptionError(Exception):
@@ -56,7 +56,7 @@ OPTIONS = (
     Option("logBuffer", "sweep_log_buffer", "size", "option_log_buffer_bytes", "2097152", "log buffer", " bytes", COMMITS),
     Option("tripleWrite", "sweep_triple_write", "flag", "option_triple_write", "0", "rewriting of partial pages", workload=COMMITS),
     Option("remoteDelay", "sweep_remote_delay", "count", "option_remote_delay_us", "0", "remote delay", " us", COMMITS),
-    Option("qm", "sweep_queue_managers", "counts", "option_load_points", "", "load points"),
+    Option("qm", "sweep_queue_managers", "counts", "option_load_points", "1", "load points"),
     Option("duration", "sweep_duration", "count", "option_duration_s", "", "duration", " s"),
     Option("warmup", "sweep_warmup", "count", "option_warmup_s", "", "warm-up", " s"),
     Option("fileSize", "sweep_file_size", "size", "option_file_size_bytes", "", "file size", " bytes"),
@@ -67,6 +67,7 @@ OPTIONS = (
     Option("rate", "sweep_rate", "number", "option_rate_per_s", "", "rate", " writes/s", MQ_LOG),
     Option("delay", "sweep_delay", "count", "option_delay_us", "0", "delay", " us", MQ_LOG),
     Option("verify", "sweep_verify", "flag", "option_verify", "0", "verify", workload=MQ_LOG),
+    Option("load", "", "counts", "option_loads", "", "loads", workload=STREAMS),
     Option("deadline", "sweep_deadline", "count", "option_deadline_s", "", "deadline", " s"),
     Option("startAt", "", "number", "option_start_at_epoch_s", "", "start"),
 )
@@ -80,9 +81,13 @@ SET_BY_THE_COLLECTION = {
     "progress": "sweep_state_dir",
     "shareDevice": "workspace_allow",
     "over": "",
+    "place": "sweep_workload",
+    "stream": "sweep_workload",
+    "loadUnit": "sweep_workload",
     "runId": "",
     "csvFile": "",
     **{each.name: each.variable for each in OPTIONS},
+    "load": "sweep_loads",
 }
 """The options that ``sweep_options`` must not set, and the roles' variable for each, if there is one."""
 

@@ -9,6 +9,7 @@ import types
 
 import pytest
 import yaml
+from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.action.plan import ActionModule
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.role_options import role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
@@ -40,9 +41,10 @@ def plan(directory, shown=None, **more):
     action = object.__new__(ActionModule)
     action._display = types.SimpleNamespace(display=lambda text, color=None: (shown if shown is not None else []).append(text))
     roles = role_defaults()
-    profiles = str(pathlib.Path(__file__).parents[4] / "roles/gate/files/profiles")
+    root = pathlib.Path(__file__).parents[4] / "roles"
     options = {name: spec.get("default") for name, spec in ActionModule.argument_spec.items()}
-    options.update(variables={f"sweep_{name}": roles[f"sweep_{name}"] for name in VARIABLES}, defaults=DEFAULTS, profile="look", profile_dir=profiles)
+    options.update(variables={f"sweep_{name}": roles[f"sweep_{name}"] for name in VARIABLES}, defaults=DEFAULTS, profile="look")
+    options.update(profile_dir=str(root / "gate/files/profiles"), workload_dir=str(root / "sweep/files/workloads"))
     options["variables"].update(more.pop("variables", {}))
     if "discovered" in more:
         options["run_path"] = directory.path
@@ -74,6 +76,11 @@ def test_commits_are_planned_with_the_logs_own_buffer(directory):
     commits = {"sweep_workload": "commit", "sweep_message_sizes": ["2K"], "sweep_apps": [60], "sweep_log_buffer": "2M"}
     (volume,) = plan(directory, discovered=answer, variables=commits)["volumes"]
     assert "--logBuffer=73728" in volume["arguments"] and volume["load_points"] == [60]
+
+
+def test_streams_are_not_discovered(directory):
+    with pytest.raises(AnsibleActionFail, match="workspace_discover finds the logs of queue managers, but sweep_workload mailbox-2010 tests something else"):
+        plan(directory, discover=True, variables={"sweep_workload": "mailbox-2010"})
 
 
 def test_a_host_of_which_nothing_can_be_planned_fails_with_the_reason(directory):

@@ -16,8 +16,10 @@ from ansible_collections.mqops.logdisk.plugins.action import record, start, stat
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import IN_TURN, TOGETHER, VOLUME_GAP_S, plan_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import read_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import load_workload
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
+WORKLOADS = str(fabricate.PROJECT / "roles/sweep/files/workloads")
 HOST = {"inventory_hostname": "h7"}
 SWEEP = {"sweep_block_sizes": ["4K"], "sweep_duration": 60, "sweep_warmup": 5, "sweep_file_size": "1M", "sweep_files": 2}
 NAMES = ("a", "b", "c")
@@ -152,8 +154,23 @@ def test_a_second_call_that_fails_costs_only_the_volumes_that_it_is_for(director
 def started(directory, answers, order=TOGETHER, disks=None, **more):
     answer = {"volumes": answers} if isinstance(answers, dict) else answers
     layout = created(directory, {name: found(name, disks=(disks or {}).get(name, [name])) for name in NAMES})
-    plugin = action(start, answer, run_id="R", run_path=directory.path, plan=planned(order), tester=TESTER, workspace=layout, **more)
+    plugin = action(start, answer, run_id="R", run_path=directory.path, plan=planned(order), workspace=layout, **{"tester": TESTER, **more})
     return plugin, plugin.prepare(dict(plugin._task.args), HOST)
+
+
+def test_streams_have_a_directory_for_each_place_and_workers_without_names(directory):
+    (volume, *dummy) = plan_host(read_volumes([], DEFAULTS), SWEEP, {}, workload=load_workload("mailbox-2010", WORKLOADS))["volumes"]
+    sent = workspace.for_module(volume)
+    assert (sent["places"], sent["footprint_bytes"]) == (["database", "log"], 2 << 20)
+    assert workspace.volume_layout(volume, {}, False)["queue_managers"] == []
+    assert workspace.volume_layout(planned()["volumes"][0], {}, False)["queue_managers"] == ["QM1"]
+
+
+def test_the_workload_is_a_fact_that_no_host_can_change(directory):
+    lying = {**TESTER, "facts": {**TESTER["facts"], "workload_name": "mine", "load_target": 7}}
+    started(directory, {}, tester=lying)
+    facts = directory.read_order("h7", "a")["facts"]
+    assert [facts[key] for key in ("workload_name", "workload_version", "workload_is_not", "load_target")] == ["mq-log", 1, "", None]
 
 
 @pytest.mark.parametrize("order", [TOGETHER, IN_TURN])

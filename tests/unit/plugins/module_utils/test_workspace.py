@@ -65,6 +65,16 @@ def test_two_names_with_one_folder_are_refused():
         _workspace.layout("/x", RUN, "log", ["QM1", "QM1"])
 
 
+def test_places_have_a_folder_of_their_own_name_and_queue_managers_none():
+    assert _workspace.layout("/x", RUN, "log", ["QM1"], ["asu-1", "wal.d"])["directories"] == [f"/x/logdisk-{RUN}-log/{name}" for name in ("asu-1", "wal.d")]
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "-x", "a/b", "a+b", "a,b", "x" * 33])
+def test_what_is_no_name_of_a_place_is_refused(name):
+    with pytest.raises(_workspace.WorkspaceError, match="name of a place"):
+        _workspace.layout("/x", RUN, "log", [], [name])
+
+
 @pytest.mark.parametrize("volume", ["log data", "a/b", "../x", "a,b", "é", "x\n", "x" * 121])
 def test_a_volume_whose_run_could_not_start_is_refused(volume):
     with pytest.raises(_workspace.WorkspaceError, match="workspace_volume"):
@@ -89,7 +99,7 @@ def test_a_path_that_was_there_stays(tmp_path):
 
 def test_leftovers_of_a_crash_are_removed_and_strange_files_are_not(tmp_path):
     made = make(tmp_path / "ws")
-    for name in ("logdisk.0001", ".nfs0000000a"):
+    for name in ("logdisk.0001", "logdisk.asu-1.0001", ".nfs0000000a"):
         open(os.path.join(made["directories"][0], name), "w").close()
     strange = os.path.join(made["directories"][0], "strange")
     open(strange, "w").close()

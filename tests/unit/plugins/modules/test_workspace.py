@@ -30,7 +30,7 @@ def options(tmp_path):
     def of_volume(name):
         path = str(tmp_path / name / "ws")
         os.makedirs(os.path.dirname(path))
-        return {"name": name, "path": path, "queue_managers": ["QM1"], "expect_mount": "", "footprint_bytes": 1 << 20, "direct_sizes": []}
+        return {"name": name, "path": path, "queue_managers": ["QM1"], "places": [], "expect_mount": "", "footprint_bytes": 1 << 20, "direct_sizes": []}
 
     return {
         "run_id": RUN,

@@ -14,6 +14,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import m
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OPTIONS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import load_workload
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 RUN_ID = "20261121T114430Z-1f0c2a"
@@ -34,10 +35,11 @@ PLAN = {
 }
 
 
-def order(**changes):
-    plan = make_plan({f"sweep_{name}": value for name, value in {**PLAN, **changes}.items()}, 3, {})
+def order(workload="mq-log", directories=DIRECTORIES, **changes):
+    shipped = str(fabricate.PROJECT / "roles/sweep/files/workloads")
+    plan = make_plan({f"sweep_{name}": value for name, value in {**PLAN, **changes}.items()}, 3, {}, workload=load_workload(workload, shipped))
     arguments = [*plan["arguments"], "--deadline=300", f"--startAt={START:.3f}"]
-    return _order.make_order(RUN_ID, "h7", "log", FACTS, "ab" * 32, arguments, DIRECTORIES, ORDERED, DEADLINE)
+    return _order.make_order(RUN_ID, "h7", "log", FACTS, "ab" * 32, arguments, directories, ORDERED, DEADLINE)
 
 
 ANSWERED = {
@@ -201,3 +203,44 @@ def test_an_order_of_commits_comes_home():
     ]
     assert "rows of 2 KiB with 1 application, which was not ordered" in _order.table_differences(order(**{**COMMITS, "apps": [60]}), commits())
     assert "workload commit instead of mq-log" in _order.table_differences(order(), commits())
+
+
+def streams(**run_keys):
+    """Return what a tester answers to an order of etcd's log."""
+    keys = {
+        **ANSWERED,
+        **fabricate.STREAMS_RUN,
+        "load_unit": "members",
+        "option_block_sizes_bytes": "",
+        "option_load_points": "1",
+        "option_loads": "1",
+        **dict.fromkeys(("option_rate_per_s", "option_delay_us", "option_verify"), ""),
+        "place_1": "name=log,direct=no",
+        "stream_1": "name=log,place=log,pattern=ring,size=2300,sync=fdatasync,workers=1*load",
+        "directory_1": "/x/log",
+        "directory_2": "/y/log",
+        **run_keys,
+    }
+    return parse_tables(fabricate.tables(fabricate.stream_rows({1: {("log", "write"): (1, 200_000, {})}}), **keys))
+
+
+@pytest.mark.parametrize(
+    ("run_keys", "said"),
+    [
+        ({}, []),
+        ({"place_1": "name=log,direct=yes"}, ["place 1 name=log,direct=yes instead of name=log,direct=no"]),
+        ({"stream_2": "name=db"}, ["stream 2 name=db instead of nothing"]),
+        ({"load_unit": "threads"}, ["load unit threads instead of members"]),
+        ({"option_loads": "2"}, ["loads 2 instead of 1"]),
+        ({"directory_2": "/z/log"}, ["directory 2 /z/log instead of /y/log"]),
+    ],
+)
+def test_tables_of_another_workload_are_named(run_keys, said):
+    made = order("etcd-wal", ["/x/log", "/y/log"], rate=0)
+    assert _order.table_differences(made, streams(**run_keys)) == said
+
+
+def test_places_and_streams_that_were_not_ordered_are_named():
+    assert _order.table_differences(order(), answered(stream_1="name=db")) == ["stream 1 name=db instead of nothing"]
+    (said,) = [each for each in _order.table_differences(order(rate=0), streams()) if each.startswith("workload")]
+    assert said == "workload streams instead of mq-log"

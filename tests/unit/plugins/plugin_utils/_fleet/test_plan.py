@@ -10,13 +10,16 @@ import pytest
 import yaml
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import plan as _plan
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OPTIONS, OptionError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import load_workload
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
+WORKLOADS = fabricate.PROJECT / "roles/sweep/files/workloads"
 VARIABLES = {"block_sizes": ["4K", "1M"], "queue_managers": [], "duration": 60, "warmup": 5, "file_size": "64M", "files": 16}
 
 
-def plan(queue_managers=1, options=None, **changes):
-    return _plan.make_plan({f"sweep_{name}": value for name, value in {**VARIABLES, **changes}.items()}, queue_managers, options or {})
+def plan(queue_managers=1, options=None, workload="mq-log", **changes):
+    variables = {f"sweep_{name}": value for name, value in {**VARIABLES, **changes}.items()}
+    return _plan.make_plan(variables, queue_managers, options or {}, workload=load_workload(workload, str(WORKLOADS)))
 
 
 def test_a_plan_counts_steps_space_and_time():
@@ -158,13 +161,12 @@ def test_a_plan_of_commits():
     ]
     assert (made["steps"], made["load_points"], made["block_sizes_bytes"], made["direct_sizes_bytes"]) == (4, [1, 60], [], [4096, 2 << 20])
     given = {f"sweep_{name}": value for name, value in {**VARIABLES, **COMMITS, "queue_managers": [1, 2]}.items()}
-    assert _plan.make_plan(given, 3, {}) == made
+    assert _plan.make_plan(given, 3, {}, workload=load_workload("commit", str(WORKLOADS))) == made
 
 
 @pytest.mark.parametrize(
     ("changes", "word"),
     [
-        ({"workload": "pblio"}, "sweep_workload must be mq-log or commit, not pblio"),
         ({"apps": []}, "sweep_apps is empty: name at least one number of applications"),
         ({"message_sizes": ["2K", 2048]}, "sweep_message_sizes names 2048 more than once"),
         ({"rate": 5}, "sweep_rate does not apply to sweep_workload commit: leave it out"),
@@ -179,3 +181,62 @@ def test_a_plan_of_commits_that_cannot_be_is_named(changes, word):
 
 def test_a_sweep_leaves_out_what_is_only_for_commits():
     assert plan(**{**COMMITS, "workload": "mq-log"})["arguments"] == plan()["arguments"]
+
+
+def test_a_plan_of_streams_is_for_the_whole_volume():
+    made = plan(3, workload="mailbox-2010", loads=["50%", "100 %"], load_target=12)
+    assert made["arguments"][:2] == ["--place=name=database,share=90%,direct=yes", "--place=name=log,share=10%,direct=yes"]
+    assert made["arguments"][5:] == [
+        "--loadUnit=threads",
+        "--workload=streams",
+        "--duration=60",
+        "--warmup=5",
+        "--fileSize=67108864",
+        "--numFiles=16",
+        "--filePrefix=logdisk",
+        "--load=6,12",
+    ]
+    assert (made["workload"], made["workload_name"], made["workload_version"]) == ("streams", "mailbox-2010", 1)
+    assert (made["places"], made["load_points"], made["load_target"]) == (["database", "log"], [6, 12], 12)
+    assert (made["steps"], made["footprint_bytes"], made["direct_sizes_bytes"]) == (2, 1 << 30, [8192, 32768, 262144])
+    assert made["planned_s"] == 2 * 65 + _plan.STEP_GAP_S
+    assert plan(workload="mailbox-2010")["load_points"] == [1, 2, 4, 8]
+    assert plan(workload="etcd-wal")["direct_sizes_bytes"] == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"rate": 5}, "sweep_rate does not apply to sweep_workload mailbox-2010: leave it out"),
+        ({"verify": True}, "sweep_verify does not apply to sweep_workload mailbox-2010"),
+        ({"sync": "none"}, "sweep_sync does not apply to sweep_workload mailbox-2010, which says it itself"),
+        ({"direct": False}, "sweep_direct does not apply"),
+        ({"loads": [5000]}, r"sweep_loads: mailbox-2010: stream database: workers: 1\*load is 5000"),
+        ({"loads": [0]}, "sweep_loads: 0 is not a load point: write a whole number such as 8, or a percentage of sweep_load_target such as 90%"),
+        ({"loads": ["many"]}, "sweep_loads: 'many' is not a load point"),
+        ({"loads": [2, "2"]}, "sweep_loads: 2 and 2 are both the load point 2: leave one out"),
+        ({"loads": ["10%"]}, "sweep_loads: 10% needs sweep_load_target"),
+        ({"loads": ["98%", "100%"], "load_target": 6}, "sweep_loads: 98% and 100% are both the load point 6 of sweep_load_target, 6: leave one out"),
+        ({"load_target": "many"}, "sweep_load_target: 'many' is not a number"),
+    ],
+)
+def test_a_plan_of_streams_that_cannot_be_is_named(changes, said):
+    with pytest.raises(OptionError, match=said):
+        plan(workload="mailbox-2010", **changes)
+
+
+def test_percentages_of_a_target_are_rounded_to_whole_load_points():
+    ladder = ["10%", "40%", "90%", "98%", "100%", "102%", "110%"]
+    assert plan(workload="spc1-like", loads=ladder, load_target=80)["load_points"] == [8, 32, 72, 78, 80, 82, 88]
+    assert plan(workload="spc1-like", loads="0.1%, 12.5 %", load_target="100")["load_points"] == [1, 13]
+
+
+def test_loads_are_queue_managers_or_applications_of_the_built_in_workloads():
+    assert plan(8, loads=[2, 8])["load_points"] == [2, 8]
+    assert plan(8, loads=["50%"], load_target=8)["load_points"] == [4]
+    assert plan(1, **COMMITS, loads=[5])["load_points"] == [5]
+    with pytest.raises(OptionError, match="sweep_loads: 3 queue managers, but workspace_queue_managers names 2"):
+        plan(2, loads=[3])
+    variables = {**{f"sweep_{name}": value for name, value in VARIABLES.items()}, "sweep_queue_managers": [1], "sweep_loads": [2]}
+    with pytest.raises(OptionError, match="sweep_queue_managers and sweep_loads both name load points"):
+        _plan.make_plan(variables, 2, {})

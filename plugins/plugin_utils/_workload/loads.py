@@ -1,0 +1,56 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The load points that the role's variables name: numbers, or percentages of the load that the storage must carry."""
+
+from __future__ import annotations
+
+import re
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
+
+LOADS, TARGET = "sweep_loads", "sweep_load_target"
+_PERCENT = re.compile(r"([0-9]{1,5}(?:\.[0-9]{1,4})?) ?%\Z")
+
+
+def read_load_target(given: Any) -> float:
+    """Return the load that the storage must carry, 0 if none is given. Raises OptionError."""
+    try:
+        return _units.parse_number(given or 0)
+    except _units.UnitError as error:
+        raise OptionError(f"{TARGET}: {error}") from None
+
+
+def read_loads(given: Any, target: float) -> list[int]:
+    """Return the load points of a list, which may come as text. Raises OptionError if two elements are the same load point, or if one is not possible."""
+    elements = given.split(",") if isinstance(given, str) else given if isinstance(given, (list, tuple)) else [given]
+    loads: dict[int, Any] = {}
+    for element in (each.strip() if isinstance(each, str) else each for each in elements or []):
+        if element is None or element == "":
+            continue
+        load = _read_load(element, target)
+        if load in loads:
+            of_target = f" of {TARGET}, {target:g}" if "%" in f"{element}{loads[load]}" else ""
+            raise OptionError(f"{LOADS}: {loads[load]} and {element} are both the load point {load}{of_target}: leave one out")
+        loads[load] = element
+    return list(loads)
+
+
+def _read_load(element: Any, target: float) -> int:
+    """Return a load point: at least 1, and rounded if it is a percentage."""
+    percent = _PERCENT.match(element) if isinstance(element, str) else None
+    if percent and not target:
+        raise OptionError(f"{LOADS}: {element} needs {TARGET}, the load that the storage must carry")
+    if percent:
+        return max(1, int((Decimal(percent.group(1)) * Decimal(repr(target)) / 100).to_integral_value(ROUND_HALF_UP)))
+    try:
+        load = _units.parse_count(element)
+    except _units.UnitError:
+        load = 0
+    if load < 1:
+        raise OptionError(f"{LOADS}: {element!r} is not a load point: write a whole number such as 8, or a percentage of {TARGET} such as 90%")
+    return load

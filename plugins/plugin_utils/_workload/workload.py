@@ -1,0 +1,104 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A workload: what the tester does on a volume, and the arguments that say so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import COMMITS, MQ_LOG, STREAMS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.values import WHOLE_PPM, Term
+
+BUILT_IN = (MQ_LOG, COMMITS)
+"""The workloads that are no streams: each has variables of its own."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where data is. ``keys`` are those of the tester's --place: the text of each value is what the tester takes."""
+
+    name: str
+    keys: Mapping[str, Any]
+
+    @property
+    def direct(self) -> bool:
+        return self.keys["direct"] == "yes"
+
+
+@dataclass(frozen=True)
+class Stream:
+    """What happens to the data of a place. ``keys`` are those of the tester's --stream: the text of each value is what the tester takes."""
+
+    name: str
+    place: str
+    keys: Mapping[str, Any]
+
+    @property
+    def sizes_bytes(self) -> tuple[int, ...]:
+        return tuple(self.keys["size"].shares_ppm)
+
+    @property
+    def writes(self) -> bool:
+        return "read" not in self.keys or self.keys["read"].ppm < WHOLE_PPM
+
+    @property
+    def reads(self) -> bool:
+        return "read" in self.keys and self.keys["read"].ppm > 0
+
+    @property
+    def workers(self) -> Term:
+        return self.keys.get("workers", Term())
+
+    @property
+    def rate(self) -> Term | None:
+        """Operations per second of the whole stream, None if each operation follows the one before."""
+        return self.keys.get("rate")
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A workload as its file describes it. One that is ``built_in`` has neither places nor streams, and its load points are those of the role's variables."""
+
+    name: str
+    version: int | str
+    built_in: str = ""
+    description: str = ""
+    source: tuple[str, ...] = ()
+    is_not: str = ""
+    load_unit: str = ""
+    loads: tuple[int, ...] = ()
+    places: tuple[Place, ...] = ()
+    streams: tuple[Stream, ...] = ()
+
+    @property
+    def tester_name(self) -> str:
+        """What the tester calls it."""
+        return self.built_in or STREAMS
+
+    @property
+    def direct_sizes_bytes(self) -> list[int]:
+        """The sizes of the operations that bypass the page cache, each once."""
+        direct = {place.name for place in self.places if place.direct}
+        return sorted({size for stream in self.streams if stream.place in direct for size in stream.sizes_bytes})
+
+    @property
+    def arguments(self) -> list[str]:
+        """The tester's arguments, none for a built-in workload. Load points and the directories of the places are not in them."""
+        if self.built_in:
+            return []
+        places = [_argument("place", place.keys) for place in self.places]
+        streams = [_argument("stream", stream.keys) for stream in self.streams]
+        return [*places, *streams, f"--loadUnit={self.load_unit}"]
+
+
+def built_in(name: str) -> Workload:
+    """Return a built-in workload without what its file says about it."""
+    return Workload(name, 1, built_in=name)
+
+
+def _argument(option: str, keys: Mapping[str, Any]) -> str:
+    return f"--{option}=" + ",".join(f"{key}={value}" for key, value in keys.items())

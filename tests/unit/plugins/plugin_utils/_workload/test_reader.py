@@ -1,0 +1,186 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+import yaml
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import check_loads, load_workload
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+
+SHIPPED = fabricate.PROJECT / "roles/sweep/files/workloads"
+TESTER = fabricate.PROJECT / "src/build/logdisk"
+NAMES = sorted(path.stem for path in SHIPPED.glob("*.yml"))
+DATABASE = {"name": "db", "pattern": "random", "size": "8K"}
+WALK = {"name": "db", "pattern": "walk", "size": "4K", "start": "15%", "width": "5%"}
+RUNS = {"name": "db", "pattern": "runs", "size": "4K", "start": "20%-60%", "run": "10%"}
+TWO = [{"name": "a", "share": "40%"}, {"name": "b", "share": "60%"}]
+
+
+def load(*streams, **more):
+    return load_workload({"name": "mine", "streams": list(streams), **more})
+
+
+def nearest_job(arguments):
+    """Return what the tester says to arguments. It reads all of them, and writes nothing."""
+    return subprocess.run([TESTER, *arguments, "--showFio", "--fileSize=64M", "--numFiles=16"], check=False, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_shipped_workload_says_what_it_is_and_is_taken_by_the_tester(name):
+    workload = load_workload(name, str(SHIPPED))
+    assert (workload.name, workload.version) == (name, 1)
+    assert workload.description and workload.source and workload.is_not.startswith("Not ")
+    if not workload.built_in:
+        done = nearest_job([*workload.arguments, f"--load={','.join(map(str, workload.loads))}"])
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_workload_becomes_arguments():
+    text = """
+        name: mine
+        version: 2026-11
+        load_unit: clients
+        loads: [1, 20]
+        places:
+          - {name: data, share: 90 %}
+          - {name: wal, share: 10%, direct: false}
+        streams:
+          - {name: db, place: data, pattern: random, size: {8K: 60%, 4096: 39.5%, 64 KiB: 0.5%}, read: 75%, sync: none, workers: 4*load, pause: 10}
+          - {name: scan, place: data, pattern: runs, size: 1M, read: 100%, start: 0% - 90%, run: 10%, arrival: even, rate: 1.5}
+          - {name: log, place: wal, pattern: ring, size: 2300, sync: fdatasync, workers: load, arrival: exponential, rate: 1.75 * load}
+    """
+    workload = load_workload(yaml.safe_load(text))
+    assert workload.arguments == [
+        "--place=name=data,share=90%,direct=yes",
+        "--place=name=wal,share=10%,direct=no",
+        "--stream=name=db,place=data,pattern=random,size=8K:60+4K:39.5+64K:0.5,read=75%,sync=none,workers=4*load,pause=10",
+        "--stream=name=scan,place=data,pattern=runs,size=1M,read=100%,sync=dsync,arrival=even,rate=1.5,start=0%-90%,run=10%",
+        "--stream=name=log,place=wal,pattern=ring,size=2300,sync=fdatasync,workers=1*load,arrival=exponential,rate=1.75*load",
+        "--loadUnit=clients",
+    ]
+    assert nearest_job(workload.arguments).returncode == 0
+    assert workload.direct_sizes_bytes == [4096, 8192, 65536, 1 << 20]
+    assert (workload.loads, workload.tester_name, workload.version) == ((1, 20), "streams", "2026-11")
+
+
+def test_what_is_left_out_is_as_in_the_tester():
+    workload = load(DATABASE)
+    assert workload.arguments == ["--place=name=data,direct=yes", "--stream=name=db,place=data,pattern=random,size=8K,sync=dsync", "--loadUnit=load"]
+    assert workload.loads == (1,)
+
+
+def test_a_stream_of_the_log_stands_for_its_keys():
+    (stream,) = load({"name": "log", "workload": "mq-log", "size": "4K"}).streams
+    assert (stream.keys["pattern"], stream.keys["sync"], stream.writes, stream.reads) == ("ring", "dsync", True, False)
+
+
+@pytest.mark.parametrize(
+    ("streams", "more", "said"),
+    [
+        ([DATABASE], {"stream": []}, "The workload has the unknown key 'stream': allowed are name, version,"),
+        ([DATABASE], {"name": "my load"}, "name 'my load' may contain only letters"),
+        ([DATABASE], {"version": 1.5}, "mine: version 1.5 must be"),
+        ([DATABASE], {"source": "a book"}, "mine: source must be a list"),
+        ([DATABASE], {"load_unit": "threads!"}, "mine: load_unit 'threads!' is not allowed"),
+        ([DATABASE], {"loads": [1, 1]}, r"mine: loads \[1, 1\] must be a list of whole numbers, each once"),
+        ([DATABASE], {"loads": [0]}, "mine: loads must be 1 to 1000 load points from 1 to 100000"),
+        ([DATABASE], {"built_in": "mq-log"}, "unknown key 'streams': allowed are name, version, description, source, is_not, built_in"),
+        ([], {}, "mine: streams must be a list of 1 to 16, not of 0"),
+        (["db"], {}, "mine: stream 1 must be a dictionary"),
+        ([{**DATABASE, "sise": "4K"}], {}, "mine: stream db has the unknown key 'sise'"),
+        ([{"pattern": "random", "size": "8K"}], {}, "mine: stream 1: missing key name, for example name: db"),
+        ([{"name": "db", "size": "8K"}], {}, "mine: stream db: missing key pattern"),
+        ([{"name": "db", "pattern": "random"}], {}, "mine: stream db: missing key size"),
+        ([{**DATABASE, "name": "all"}], {}, "mine: stream all: name: 'all' is not allowed: allowed are up to 32 letters"),
+        ([{**DATABASE, "name": "../x"}], {}, "name: '../x' is not allowed"),
+        ([DATABASE, DATABASE], {}, "mine: stream db: the name is given twice"),
+        ([{**DATABASE, "pattern": "zipf"}], {}, "mine: stream db: pattern: 'zipf' is not allowed: allowed are ring, random, walk, runs"),
+        ([{**DATABASE, "workers": 0}], {}, "mine: stream db: workers: 0 is not allowed: allowed are 1 to 4096, load"),
+        ([{**DATABASE, "workers": "2*laod"}], {}, r"workers: '2\*laod'"),
+        ([{**DATABASE, "workers": 1.5}], {}, "workers: 1.5"),
+        (
+            [{**DATABASE, "workers": "300*load"}],
+            {"loads": [1, 20]},
+            r"stream db: workers: 300\*load is 6000 at the greatest load point, 20: allowed are up to 4096",
+        ),
+        ([{**DATABASE, "arrival": "even", "rate": "1000*load"}], {"loads": [2000]}, r"rate: 1000\*load is 2000000"),
+        ([{**DATABASE, "arrival": "even", "rate": 0}], {}, "rate: 0 is not allowed"),
+        ([{**DATABASE, "arrival": "even", "rate": "load"}], {}, "rate: 'load' is not allowed"),
+        ([{**DATABASE, "arrival": "even"}], {}, "mine: stream db: missing key rate"),
+        ([{**DATABASE, "arrival": "even", "rate": 5, "pause": 1}], {}, "pause is not for arrival: even"),
+        ([{**DATABASE, "rate": 5}], {}, "rate is not for arrival: closed"),
+        ([{**DATABASE, "pause": 60000001}], {}, "pause: 60000001 is not allowed"),
+        ([{**DATABASE, "read": "101%"}], {}, "read: '101%' is not allowed: allowed are a percentage from 0% to 100%"),
+        ([{**DATABASE, "read": 0.5}], {}, "read: 0.5 is not allowed"),
+        ([{**DATABASE, "sync": "often"}], {}, "sync: 'often' is not allowed"),
+        ([{**DATABASE, "start": "5%"}], {}, "start is not for pattern: random"),
+        ([{**DATABASE, "size": "100"}], {}, "size: '100' is not allowed"),
+        ([{**DATABASE, "size": ["8K"]}], {}, r"size: \['8K'\] is not allowed"),
+        (
+            [{**DATABASE, "size": {"8K": "50%", "4K": "49%"}}],
+            {},
+            "size: .* is not allowed: allowed are a size from 512 to 64M, or up to 16 of them",
+        ),
+        ([{**DATABASE, "size": {"8K": "50%", 8192: "50%"}}], {}, "size: .* is not allowed"),
+        ([{**DATABASE, "size": {"4K": "50%", "6K": "50%"}}], {}, "size: 6144 is not a multiple of the smallest size, 4096"),
+        ([{**WALK, "size": {"4K": "50%", "8K": "50%"}}], {}, "size: a walk has one size"),
+        ([{**WALK, "start": "15%-20%"}], {}, "start: a walk has one start"),
+        ([{**WALK, "start": "96%"}], {}, "start and width go beyond the end of the place"),
+        ([{**RUNS, "start": "60%-20%"}], {}, "start: '60%-20%' is not allowed"),
+        ([{**RUNS, "start": "20%-95%"}], {}, "start and run go beyond the end"),
+        ([{**RUNS, "run": "0%"}], {}, "run: '0%' is not allowed"),
+        ([{**DATABASE, "place": "log"}], {}, "mine: stream db: place: there is no place 'log': allowed are data"),
+        ([DATABASE], {"places": TWO}, "mine: stream db: missing key place, for example place: a"),
+        ([{**DATABASE, "place": "a"}], {"places": TWO}, "mine: place b: no stream has it"),
+        ([DATABASE], {"places": [{"name": "a", "share": "40%"}, {"name": "b", "share": "50%"}]}, "mine: places: the shares add up to 90%: allowed is 100%"),
+        ([DATABASE], {"places": [{"name": "a", "share": "40%"}, {"name": "b"}]}, "mine: place b: missing key share"),
+        ([DATABASE], {"places": [{"name": "a"}, {"name": "a"}]}, "mine: place a: the name is given twice"),
+        ([DATABASE], {"places": [{"name": "a", "direct": "yes"}]}, "mine: place a: direct: 'yes' is not allowed: allowed are true and false"),
+        ([DATABASE], {"places": [{"name": "a", "dir": "/x"}]}, "mine: place a has the unknown key 'dir'"),
+        ([DATABASE, {**DATABASE, "name": "x", "sync": "none"}], {}, "stream x: sync: none is not possible beside sync: dsync of stream db"),
+        ([{**DATABASE, "workload": "mq-log"}], {}, "stream db: pattern is not for workload: mq-log"),
+        ([{"name": "log", "size": "4K", "workload": "commit"}], {}, "stream log: workload: 'commit' is not allowed"),
+        ([{"name": "log", "size": "4K", "workload": "mq-log"}], {"places": [{"name": "a", "direct": False}]}, "place a has direct: false"),
+    ],
+)
+def test_what_the_tester_would_refuse_is_refused_before_and_named(streams, more, said):
+    with pytest.raises(DefinitionError, match=said):
+        load(*streams, **more)
+
+
+@pytest.mark.parametrize("source", [None, 5, "", [], "mail", "no/such.yml"])
+def test_a_workload_that_is_not_there_is_said(source):
+    with pytest.raises(DefinitionError, match=r"A workload is a name|There is no workload 'mail': allowed are act-3x, |no/such\.yml: The file cannot be read"):
+        load_workload(source, str(SHIPPED))
+
+
+def test_a_file_of_ones_own_is_named_in_the_message(tmp_path):
+    path = tmp_path / "mine.yml"
+    path.write_text("name: mine\nstreams: [{name: db, pattern: random, size: 8K}]\n")
+    assert load_workload(str(path)).name == "mine"
+    path.write_text("name: mine\nname: yours\n")
+    with pytest.raises(DefinitionError, match=r"mine\.yml: The file is not valid YAML: .*'name' is given twice"):
+        load_workload(str(path))
+
+
+def test_another_workload_must_not_have_the_name_of_a_shipped_one():
+    shipped = yaml.safe_load((SHIPPED / "etcd-wal.yml").read_text())
+    assert load_workload({**shipped, "loads": [1, 3]}, str(SHIPPED)).loads == (1, 3)
+    with pytest.raises(DefinitionError, match="name: etcd-wal is the name of a workload of this collection, but this one differs"):
+        load_workload({**shipped, "streams": [{**shipped["streams"][0], "size": "4K"}]}, str(SHIPPED))
+
+
+def test_streams_that_only_read_may_have_any_sync_mode_beside_them():
+    load(DATABASE, {**DATABASE, "name": "x", "sync": "none", "read": "100%"})
+
+
+def test_other_load_points_are_checked_as_well():
+    workload = load({**DATABASE, "workers": "100*load"})
+    check_loads(workload, [40])
+    with pytest.raises(DefinitionError, match=r"mine: stream db: workers: 100\*load is 4100"):
+        check_loads(workload, [1, 41])
