@@ -38,7 +38,6 @@ _MOST_JOBS = 64
 _DESCRIBED = re.compile(r"(place|stream)_[0-9]{1,2}\Z")
 _DIRECTORY = re.compile(r"(?<![^,])dir=([^,]*)")
 _OF_A_RUN = re.compile(r"/logdisk-[^/]*(?:/[^/]*)?\Z")
-_NOT_OF_STREAMS = ("workload", "qm")
 _FIO_SYNC = {"dsync": "sync=dsync", "sync": "sync=sync", "fdatasync": "fdatasync=1", "fsync": "fsync=1", "none": ""}
 
 
@@ -56,7 +55,7 @@ def run_options(run_table: Mapping[str, str]) -> dict[str, str]:
     """Return what run.csv says about how the tester wrote, without what differs from run to run."""
     keys = [option.key for option in OPTIONS if option.name not in _TIED_TO_THE_RUN] + [key for name, key, default in _MORE_OPTIONS]
     if run_table.get("workload") == STREAMS:
-        keys += [key for key in run_table if _DESCRIBED.match(key)] + ["option_loads", "load_unit"]
+        keys += [*(key for key in run_table if _DESCRIBED.match(key)), "load_unit"]
     return {key: run_table[key] for key in keys if key in run_table}
 
 
@@ -83,11 +82,10 @@ def _ansible_command(host: str, variables: Mapping[str, Any]) -> str:
 
 
 def _tester_command(path: str, options: Mapping[str, str]) -> str:
-    of_streams = options.get("workload") == STREAMS
-    words = ["logdisk", *(_described(options) if of_streams else [f"--dir={path.rstrip('/')}/repeat"]), "--createDirs"]
+    words = ["logdisk", f"--dir={path.rstrip('/')}/repeat", "--createDirs", *_described(options)]
     for option in OPTIONS:
         value = options.get(option.key, "")
-        if value in ("", option.unset) or (of_streams and option.name in _NOT_OF_STREAMS):
+        if value in ("", option.unset):
             continue
         if option.kind == "flag":
             words.append(f"--{option.name}")
@@ -98,14 +96,12 @@ def _tester_command(path: str, options: Mapping[str, str]) -> str:
 
 
 def _described(options: Mapping[str, str]) -> list[str]:
-    """Return the options that describe places, streams and loads; each place gets a directory beside that of the run."""
+    """Return the options that describe places and streams; a place with directories of its own gets one beside each of them."""
     words = []
     for key, value in options.items():
         match = _DESCRIBED.match(key)
         if match:
             words.append(f"--{match[1]}={_DIRECTORY.sub(_repeated(value), value) if match[1] == 'place' else value}")
-    if options.get("option_loads"):
-        words.append(f"--load={options['option_loads'].replace(' ', ',')}")
     return words + ([f"--loadUnit={options['load_unit']}"] if options.get("load_unit") else [])
 
 

@@ -277,9 +277,9 @@ def test_what_was_asked_and_achieved_is_a_table_with_a_column_for_each_load(tmp_
 def test_the_tester_measures_the_same_streams_again(model):
     section = HostSection(host_of(model, "db01"), 1, False, {}, {})
     assert section.reproduction.tester == (
-        "logdisk --place=name=database,dir=/mnt/1/repeat-database,share=90%,direct=yes"
-        " --stream=name=database,place=database,pattern=random,size=32K,read=60%,sync=none,workers=load"
-        " --load=2,4,8 --loadUnit=threads --createDirs --fileSize=67108864 --numFiles=16"
+        "logdisk --dir=/var/mqm/log/logdisk/repeat --createDirs --place=name=database,dir=/mnt/1/repeat-database,share=90%,direct=yes"
+        " --stream=name=database,place=database,pattern=random,size=32K,read=60%,sync=none,workers=load --loadUnit=threads"
+        " --workload=streams --fileSize=67108864 --numFiles=16 --load=2,4,8"
     )
     assert section.reproduction.fio == ""
 
