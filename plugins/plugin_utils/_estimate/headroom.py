@@ -57,7 +57,7 @@ def headroom(basis: Basis | None, target: Target | None) -> Headroom:
         raise NoHeadroom("sweep_target does not say what the volume must carry")
     measured: Measured | None = basis.measured.get((target.message_bytes, target.clients)) if basis else None
     if basis is None or (basis.line is None and measured is None):
-        raise NoHeadroom(f"there is no estimate: {basis.no_line if basis else 'nothing wrote to a log'}")
+        raise NoHeadroom(f"there is no estimate: {basis.no_line if basis else 'only runs of queue managers alone have one'}")
     if basis.line is None:
         return Headroom(target, measured.messages_per_s, True, (), None)
     estimate = basis.estimate(target.message_bytes, target.clients)

@@ -16,9 +16,12 @@ MOST_CLIENTS = 100_000
 LARGEST_MESSAGE_BYTES = 100 << 20
 """MQ's largest message."""
 
-TARGET_FACTS = ("target_message_bytes", "target_messages_per_s", "target_clients")
-"""The facts of a host that hold its target."""
+_MESSAGE_FACTS = ("target_message_bytes", "target_messages_per_s", "target_clients")
+_OPERATIONS_FACT = "target_operations_per_s"
+TARGET_FACTS = (*_MESSAGE_FACTS, _OPERATIONS_FACT)
+"""The facts of a host that hold its target, of messages or of operations."""
 
+_OPERATIONS_KEY = "operations_per_s"
 _KEYS = ("message_size", "messages_per_s", "clients")
 
 
@@ -38,27 +41,50 @@ class Target:
 
     def as_facts(self) -> dict[str, Any]:
         """Return the target as facts of a host."""
-        return dict(zip(TARGET_FACTS, (self.message_bytes, self.messages_per_s, self.clients), strict=True))
+        return dict(zip(_MESSAGE_FACTS, (self.message_bytes, self.messages_per_s, self.clients), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class OperationsTarget:
+    """What a volume is asked to carry of another workload than MQ's."""
+
+    operations_per_s: float
+
+    def as_facts(self) -> dict[str, Any]:
+        """Return the target as facts of a host."""
+        return {_OPERATIONS_FACT: self.operations_per_s}
 
 
 def target_of(facts: Mapping[str, Any]) -> Target | None:
-    """Return the target in a host's facts, None if there is none."""
-    values = [facts.get(key) for key in TARGET_FACTS]
-    usable = all(isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0 for value in values)
-    return Target(int(values[0]), float(values[1]), int(values[2])) if usable else None
+    """Return the target of messages in a host's facts, None if there is none."""
+    values = [facts.get(key) for key in _MESSAGE_FACTS]
+    return Target(int(values[0]), float(values[1]), int(values[2])) if all(map(_is_usable, values)) else None
 
 
-def read_target(value: Any) -> Target | None:
+def operations_target_of(facts: Mapping[str, Any]) -> float | None:
+    """Return the target of operations per second in a host's facts, None if there is none."""
+    value = facts.get(_OPERATIONS_FACT)
+    return float(value) if _is_usable(value) else None
+
+
+def _is_usable(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0
+
+
+def read_target(value: Any) -> Target | OperationsTarget | None:
     """Return the target that a variable states, None if it is empty. Raises ValueError with a clause that says what is wrong with the variable."""
     if value in (None, "") or value == {}:
         return None
     if not isinstance(value, Mapping):
         raise ValueError(f"must be a dictionary with the keys {', '.join(_KEYS)}")
+    if set(value) == {_OPERATIONS_KEY}:
+        return OperationsTarget(_read(value, _OPERATIONS_KEY, _units.parse_number, _units.LARGEST))
     unknown = sorted(str(key) for key in value if key not in _KEYS)
     missing = [key for key in _KEYS if value.get(key) in (None, "")]
     if unknown or missing:
         problem = f"has the unknown key {unknown[0]}" if unknown else f"lacks the key {missing[0]}"
-        raise ValueError(f"{problem}: it must have {', '.join(_KEYS)}, for example {{message_size: 2K, messages_per_s: 5000, clients: 60}}")
+        example = "for example {message_size: 2K, messages_per_s: 5000, clients: 60}"
+        raise ValueError(f"{problem}: it must have {', '.join(_KEYS)}, {example}, or only {_OPERATIONS_KEY}")
     return Target(
         _read(value, "message_size", _units.parse_size, LARGEST_MESSAGE_BYTES),
         _read(value, "messages_per_s", _units.parse_number, _units.LARGEST),

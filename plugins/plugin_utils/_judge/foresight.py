@@ -11,9 +11,9 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import statistics
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import BATCH_MEANS, SHARE_OF_OPERATIONS, SHARE_OF_TIME, TARGET
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import BATCH_MEANS, HIGHEST, SHARE_OF_OPERATIONS, SHARE_OF_TIME, TARGET
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit, Profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, COMMITS, MQ_LOG
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, COMMITS, STREAMS
 
 _LARGEST_MEAN = 0.4
 """The mean, as a share of a limit on a percentile, for which it is said how long a row must be measured."""
@@ -21,13 +21,18 @@ _LARGEST_MEAN = 0.4
 
 def foresee(profile: Profile, plan: Mapping[str, Any]) -> list[str]:
     """Return sentences on what the plan's seconds per row cannot decide, even if no write is over a limit, and on why the plan cannot certify."""
-    if plan["workload"] != MQ_LOG:
+    if plan["workload"] == COMMITS:
         return _of_commits(profile)
-    planned_s = plan["sweep_duration"]
-    rows = [
-        {"worker": ALL_WORKERS, "block_size_bytes": size, "load_point": load_point} for size in plan["block_sizes_bytes"] for load_point in plan["load_points"]
-    ]
-    return [note for limit in profile.limits if (note := _too_short_for(limit, profile, rows, planned_s))] + _cannot_certify(profile, plan)
+    too_short = (_too_short_for(limit, profile, _rows_of(limit, plan), plan["sweep_duration"]) for limit in profile.limits)
+    return [*filter(None, too_short), *_cannot_certify(profile, plan)]
+
+
+def _rows_of(limit: Limit, plan: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows that a limit may judge. Of a workload of streams they are taken to be those that it names."""
+    row: dict[str, Any] = {"worker": ALL_WORKERS}
+    if plan["workload"] == STREAMS:
+        row.update(stream=limit.stream, operation=limit.operation)
+    return [{**row, "block_size_bytes": size, "load_point": load} for size in plan["block_sizes_bytes"] or [None] for load in plan["load_points"]]
 
 
 def _of_commits(profile: Profile) -> list[str]:
@@ -39,7 +44,7 @@ def _of_commits(profile: Profile) -> list[str]:
 
 def foresee_without_target(profile: Profile) -> list[str]:
     """Return sentences on the limits that cannot be judged on a host without a target."""
-    limits = [limit.text for limit in profile.limits if limit.metric.scope == TARGET]
+    limits = [limit.text for limit in profile.limits if limit.metric.scope in (TARGET, HIGHEST)]
     return [f"{text} cannot be judged, because sweep_target does not say what the volume must carry" for text in limits]
 
 
@@ -48,12 +53,16 @@ def _cannot_certify(profile: Profile, plan: Mapping[str, Any]) -> list[str]:
     planned_s, files_bytes = plan["sweep_duration"], plan["queue_manager_bytes"]
     missing = [_units.format_size(size) for size in profile.block_sizes if size not in plan["block_sizes_bytes"]]
     notes = []
+    workload = plan.get("workload_name") or plan["workload"]
+    if workload != profile.workload:
+        notes.append(f"{profile.name} certifies runs of sweep_workload {profile.workload}: with {workload} this run cannot certify")
     if planned_s < profile.min_duration_s:
         whole = _units.format_duration(plan["certify_s"] * 1e9, 2)
         notes.append(f"{profile.name} requires {profile.min_duration_s:g} s per row (about {whole}): with {planned_s} s this run cannot certify")
     if files_bytes < profile.min_footprint_bytes:
         required, planned = _units.format_size(profile.min_footprint_bytes), _units.format_size(files_bytes)
-        notes.append(f"{profile.name} requires {required} of test files per queue manager: with {planned} this run cannot certify")
+        each = "" if plan["workload"] == STREAMS else " per queue manager"
+        notes.append(f"{profile.name} requires {required} of test files{each}: with {planned} this run cannot certify")
     if missing:
         notes.append(f"{profile.name} requires the block sizes {', '.join(missing)}: without them this run cannot certify")
     return notes

@@ -19,11 +19,13 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import LOAD_SEARCH, LOAD_TARGET, Capacity, Ending, capacity_of, counting, unproven
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import disturbances, freeze_behind
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.evidence import confidence_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import Case, judge_capacity, judge_limit, reasons_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import CAPACITY
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fidelity import deviations, fidelity_notes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import Case, judge_capacity, judge_limit, judge_target_operations, reasons_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import CAPACITY, HIGHEST
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.plateau import plateau_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import NO_CONFIDENCE, Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.rows import limits_on_pace
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import profile_data
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
@@ -48,14 +50,18 @@ NOTHING_MEASURED = "nothing was measured"
 _LONGEST_VALUE = 40
 # As backing.c of the tester names what is memory; empty is not known.
 _MEMORY = ("", "memory", "tmpfs", "ramfs", "rootfs", "devtmpfs")
-# The workload mq-log with its own defaults: a key of run.csv, whether a value is the default, and the message about any other value.
-_MQ_LOG_DEFAULTS: tuple[tuple[str, Callable[[str], bool], str], ...] = (
-    ("workload", lambda text: text == MQ_LOG, "its workload was {value} instead of mq-log"),
-    ("option_sync", lambda text: text in ("dsync", "sync"), "it wrote with the sync mode {value}, but MQ writes with dsync"),
-    ("option_direct", lambda text: text == "yes", "it wrote through the page cache, but MQ writes with direct I/O"),
+_Checks = tuple[tuple[str, Callable[[str], bool], str], ...]
+# A key of run.csv, whether a value is as it has to be, and the message about any other value.
+_ON_STORAGE: _Checks = (
     ("filesystem_type", lambda text: text not in ("", "tmpfs", "ramfs"), "it wrote to {value}, which is memory"),
     ("backing_unknown", lambda text: text == "", "the storage behind the file system cannot be determined ({value}): test a volume that is mounted without it"),
     ("backing_filesystem_type", lambda text: text not in _MEMORY, "its writes ended in memory ({value})"),
+)
+# The workload mq-log with its own defaults.
+_LIKE_MQ: _Checks = (
+    ("option_sync", lambda text: text in ("dsync", "sync"), "it wrote with the sync mode {value}, but MQ writes with dsync"),
+    ("option_direct", lambda text: text == "yes", "it wrote through the page cache, but MQ writes with direct I/O"),
+    *_ON_STORAGE,
     ("option_rate_per_s", lambda text: not text.strip("0."), "it was throttled to {value} writes/s"),
     ("option_delay_us", lambda text: text == "0", "it paused for {value} us after each write"),
 )
@@ -77,15 +83,18 @@ def judge_host(
     if tables is None or status not in (0, 3, 4):
         return _unmeasured(ERROR, _no_tables_reason(record, status))
     try:
-        case = Case(record, tables, profile, confidence_of(profile, tables), today)
-        judgements = [judgement for limit in profile.limits if limit.metric.scope != CAPACITY for judgement in judge_limit(limit, case)]
+        case = Case(record, tables, profile, confidence_of(profile, tables), today, deviations(tables))
+        limits = [limit for limit in profile.limits if limit.metric.scope not in (CAPACITY, HIGHEST)]
+        judgements = [judgement for limit in (*limits, *limits_on_pace(tables)) for judgement in judge_limit(limit, case)]
+        ending = _judge_ending(status, tables, profile)
+        target, is_search = _whole(record.facts.get(LOAD_TARGET)), bool(record.facts.get(LOAD_SEARCH))
+        capacity = capacity_of(tables, judgements, ending).held_together_with(together or {})
+        judgements = counting(judgements, capacity, target, is_search)
+        judgements += [judge_capacity(limit, capacity, case) for limit in profile.limits if limit.metric.scope == CAPACITY]
+        of_highest = [limit for limit in profile.limits if limit.metric.scope == HIGHEST]
+        judgements += [judgement for limit in of_highest for judgement in judge_target_operations(limit, capacity, case)]
     except TablesError as problem:
         return _unmeasured(ERROR, _unusable(problem))
-    ending = _judge_ending(status, tables, profile)
-    target, is_search = _whole(record.facts.get(LOAD_TARGET)), bool(record.facts.get(LOAD_SEARCH))
-    capacity = capacity_of(tables, judgements, ending).held_together_with(together or {})
-    judgements = counting(judgements, capacity, target, is_search)
-    judgements += [judge_capacity(limit, capacity, case) for limit in profile.limits if limit.metric.scope == CAPACITY]
     verdicts = [judgement["verdict"] for judgement in judgements]
     reasons = reasons_of(judgements)
     for found in (unproven(capacity, target, is_search), ending):
@@ -162,12 +171,12 @@ def _qualification(verdict: str, judgements: list[dict[str, Any]], record: HostR
     if verdict not in GOOD:
         return f"the verdict is {verdict}"
     return (
-        _unlike_mq(tables.run)
+        _unlike_workload(record, tables, profile)
         or _too_short(tables, profile)
         or _without_confidence(tables, profile)
-        or _uncovered_episodes(judgements, profile)
+        or _uncovered_episodes(judgements, tables, profile)
         or _too_small_a_ring(record, tables, profile)
-        or _unfinished_ring(tables)
+        or ("" if tables.of_streams else _unfinished_ring(tables))
         or _missing_block_sizes(tables, profile)
     )
 
@@ -188,7 +197,7 @@ def _without_confidence(tables: Tables, profile: Profile) -> str:
     return ""
 
 
-def _uncovered_episodes(judgements: list[dict[str, Any]], profile: Profile) -> str:
+def _uncovered_episodes(judgements: list[dict[str, Any]], tables: Tables, profile: Profile) -> str:
     """Return which pass covers only shorter slow phases than the profile asks for, empty if none does."""
     covered = [judgement for judgement in judgements if judgement["verdict"] == PASS and judgement.get("episode_s") is not None]
     if not profile.episode_s or not covered:
@@ -197,7 +206,7 @@ def _uncovered_episodes(judgements: list[dict[str, Any]], profile: Profile) -> s
     if least["episode_s"] >= profile.episode_s:
         return ""
     return (
-        f"{least['metric']} at {size_text(least['block_size_bytes'])} covers slow phases of up to {least['episode_s']:.2g} s, and {profile.name} "
+        f"{least['metric']} at {_row_text(least, tables)} covers slow phases of up to {least['episode_s']:.2g} s, and {profile.name} "
         f"asks for {profile.episode_s:g} s: measure longer"
     )
 
@@ -218,7 +227,7 @@ def _unfinished_ring(tables: Tables) -> str:
 def _too_small_a_ring(record: HostRecord, tables: Tables, profile: Profile) -> str:
     """Return why the files of a queue manager were too small to show the storage behind a cache, empty if they were not."""
     log_set_bytes = record.facts.get("queue_manager_log_set_bytes")
-    log_set_bytes = log_set_bytes if isinstance(log_set_bytes, int) else 0
+    log_set_bytes = log_set_bytes if isinstance(log_set_bytes, int) and not tables.of_streams else 0
     if not profile.min_footprint_bytes and not log_set_bytes:
         return ""
     sizes = {key: tables.number(key) for key in _FOOTPRINT_KEYS}
@@ -228,9 +237,9 @@ def _too_small_a_ring(record: HostRecord, tables: Tables, profile: Profile) -> s
     footprint_bytes = int(math.prod(sizes.values()))
     for asked_bytes, asks in ((profile.min_footprint_bytes, f"{profile.name} requires"), (log_set_bytes, "the recovery log on this host has")):
         if footprint_bytes < asked_bytes:
+            files = "its files" if tables.of_streams else "the files of a queue manager"
             return (
-                f"the files of a queue manager had {_units.format_size(footprint_bytes)} in total, but {asks} "
-                f"{_units.format_size(asked_bytes)}: a smaller ring may fit in a cache"
+                f"{files} had {_units.format_size(footprint_bytes)} in total, but {asks} {_units.format_size(asked_bytes)}: a smaller ring may fit in a cache"
             )
     return ""
 
@@ -241,9 +250,22 @@ def _missing_block_sizes(tables: Tables, profile: Profile) -> str:
     return f"it did not measure {', '.join(map(_units.format_size, missing))}, which {profile.name} requires" if missing else ""
 
 
-def _unlike_mq(run: Mapping[str, str]) -> str:
-    """Return in what the run did not write as MQ's logger does, empty if it did. A key that run.csv does not contain proves nothing."""
-    for key, holds, text in _MQ_LOG_DEFAULTS:
+def _unlike_workload(record: HostRecord, tables: Tables, profile: Profile) -> str:
+    """Return in what the run was not the workload whose runs the profile certifies, on storage, empty if it was.
+
+    That of mq-log has to write as MQ's logger does. Any other one says itself how it writes, and a run is only accepted if it did what was ordered.
+    """
+    name = record.facts.get("workload_name") if tables.of_streams else tables.run.get("workload")
+    if not name:
+        return "its record does not name its workload" if tables.of_streams else "its run.csv does not contain workload"
+    if name != profile.workload:
+        return f"its workload was {str(name)[:_LONGEST_VALUE]} instead of {profile.workload}"
+    return _unlike(_LIKE_MQ if profile.workload == MQ_LOG else _ON_STORAGE, tables.run)
+
+
+def _unlike(checks: _Checks, run: Mapping[str, str]) -> str:
+    """Return the first check that does not hold, empty if all do. A key that run.csv does not contain proves nothing."""
+    for key, holds, text in checks:
         value = run.get(key)
         if value is None or (not value and not holds(value)):
             return f"its run.csv does not contain {key}"
@@ -258,10 +280,24 @@ def _unusable(problem: TablesError) -> str:
 
 def unsteady_notes(tables: Tables) -> list[str]:
     """Return a sentence if the latency of a step rose or swung from round to round."""
-    sizes = list(dict.fromkeys(size_text(row["block_size_bytes"]) for row in tables.results if row["worker"] == ALL_WORKERS and row.get("steady_state") == 0))
-    if not sizes:
+    rows = list(dict.fromkeys(_row_text(row, tables) for row in tables.results if row["worker"] == ALL_WORKERS and row.get("steady_state") == 0))
+    if not rows:
         return []
-    return [f"Its latency was not steady at {', '.join(sizes)}: the rounds of the run differ by more than 20 %, or rise or fall by more than 10 %"]
+    return [f"Its latency was not steady at {', '.join(rows)}: the rounds of the run differ by more than 20 %, or rise or fall by more than 10 %"]
+
+
+def confidence_notes(profile: Profile) -> list[str]:
+    """Return a sentence if a pass does not have the profile's confidence in every figure."""
+    if profile.confidence is None or not any(limit.metric.of_responses for limit in profile.limits):
+        return []
+    return ["Its response times are compared with their limits as they stand, without confidence"]
+
+
+def _row_text(row: Mapping[str, Any], tables: Tables) -> str:
+    """Return the size of a row, or its load and stream."""
+    if tables.of_streams:
+        return f"{tables.words.load_text(row['load_point'])} for {row['operation']}s of {row['stream']}"
+    return size_text(row["block_size_bytes"])
 
 
 def profile_of(run: Mapping[str, Any], host: str) -> Profile:
@@ -283,11 +319,19 @@ def measurement(
         tables = parse_tables(dict(files))
     except TablesError as problem:
         return error(run, host, volume, "collect", ERROR, _unusable(problem), facts)
+    profile = profile_of(run, host)
     identity = {key: value for key, value in tables.run.items() if key.startswith(IDENTITY_PREFIXES)}
     record = replace(
         _blank(run, host, volume, kinds.MEASUREMENT, {**facts, **identity, "tester_version": tables.run.get("version")}),
         workspace=workspace,
-        notes=[*clock_notes(facts), *sharing_notes(facts), *unsteady_notes(tables), *plateau_notes(tables)],
+        notes=[
+            *clock_notes(facts),
+            *sharing_notes(facts),
+            *unsteady_notes(tables),
+            *plateau_notes(tables),
+            *fidelity_notes(tables),
+            *confidence_notes(profile),
+        ],
         load_unit=tables.run.get("load_unit", ""),
         tester={
             "exit_status": tables.exit_status,
@@ -297,7 +341,7 @@ def measurement(
             "in_flight": _group(tables.run, "in_flight_"),
         },
     )
-    return replace(record, **judge_host(record, tables, profile_of(run, host), today))
+    return replace(record, **judge_host(record, tables, profile, today))
 
 
 def error(run: Mapping[str, Any], host: str, volume: str, stage: str, verdict: str, reason: str, facts: dict[str, Any]) -> HostRecord:

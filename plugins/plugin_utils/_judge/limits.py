@@ -12,19 +12,19 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis import basis_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.headroom import NoHeadroom, headroom
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import target_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import operations_target_of, target_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import Capacity
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import disturbances, freeze_behind
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.evidence import Confidence, evidence_of, seconds_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import AS_IT_STANDS, BATCH_MEANS, ONCE, RUN, TARGET
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import AS_IT_STANDS, BATCH_MEANS, METRICS, ONCE, RUN, TARGET
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.percentile import figure_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import WARN as SEVERITY_WARN
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit, Profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit, Profile, Range
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.rows import is_beside_the_point, rows_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.sentences import (
     add_others,
@@ -36,7 +36,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.sentences imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import Evidence, rare_second_share
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, COMMITS, KEY_COLUMNS, Row, Tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN, badness, rank
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, INCONCLUSIVE, PASS, WARN, badness, rank
 
 _NO_ROW = dict.fromkeys(KEY_COLUMNS)
 _OF_SECONDS = ("latency_max", "interval_bytes_per_s_min")
@@ -82,13 +82,17 @@ def _as_it_stands(limit: Limit, row: Row) -> Comparison:
 
 @dataclass(frozen=True)
 class Case:
-    """What judging a host rests on: its record so far, its tables, the profile, the confidence asked for (None for none) and the day of waivers."""
+    """What judging a host rests on: its record so far, its tables, the profile, the confidence asked for (None for none) and the day of waivers.
+
+    deviations says by number how steps differ from what their workload asks for.
+    """
 
     record: HostRecord
     tables: Tables
     profile: Profile
     confidence: Confidence | None
     today: datetime.date
+    deviations: Mapping[int, str] = field(default_factory=dict)
 
 
 def judge_limit(limit: Limit, case: Case) -> list[dict[str, Any]]:
@@ -127,6 +131,20 @@ def judge_capacity(limit: Limit, capacity: Capacity, case: Case) -> dict[str, An
     return _judged_row(limit, row, case, Comparison(INCONCLUSIVE, highest, why=why))
 
 
+def judge_target_operations(limit: Limit, capacity: Capacity, case: Case) -> list[dict[str, Any]]:
+    """Return the judgements of a limit on what sweep_target asks for: the rate at the highest load point that keeps all other limits. Raises TablesError.
+
+    They are those of the rate that is asked for, and belong to no load point: at a small load the rate is below it, and nothing is wrong with that.
+    """
+    asked_per_s, highest = operations_target_of(case.record.facts), capacity.highest_passed
+    if asked_per_s is None or highest is None:
+        why = "no load point keeps all other limits" if asked_per_s else "sweep_target does not say how many operations_per_s the volume must carry"
+        return [_judged_row(limit, {**_NO_ROW, "operations": None}, case, Comparison(INCONCLUSIVE, None, why=why))]
+    rate = METRICS["operations_per_s"]
+    at_highest = replace(limit, metric=rate, value=limit.value * asked_per_s, load_point=Range(highest, highest))
+    return [{**judgement, "load_point": None} for judgement in judge_limit(at_highest, case)]
+
+
 def _figures_of(limit: Limit, tables: Tables) -> list[Row]:
     """Return the rows that a limit judges, each with its figure; a metric of the whole run has one row, made from run.csv."""
     if limit.metric.scope == RUN:
@@ -147,7 +165,16 @@ def _judge_target(limit: Limit, case: Case) -> dict[str, Any]:
 
 
 def _judge_row(limit: Limit, row: Row, case: Case) -> dict[str, Any]:
-    return _judged_row(limit, row, case, compare(limit, row, evidence_of(limit, row, case.tables, case.confidence)))
+    judgement = _judged_row(limit, row, case, compare(limit, row, evidence_of(limit, row, case.tables, case.confidence)))
+    return _leave_open(judgement, case.deviations.get(row["step"], ""))
+
+
+def _leave_open(judgement: dict[str, Any], deviation: str) -> dict[str, Any]:
+    """Return the judgement of a step that did something else than its workload asks for: it cannot pass."""
+    if deviation and judgement["verdict"] in GOOD:
+        judgement["verdict"] = INCONCLUSIVE
+        judgement["reason"] = add_to_reason(judgement["reason"], f"the step did not do what its workload asks for: {deviation}")
+    return judgement
 
 
 def _judged_row(limit: Limit, row: Row, case: Case, comparison: Comparison) -> dict[str, Any]:

@@ -25,6 +25,8 @@ TARGET = "target"
 """Scope of a metric that is judged once: its figure is what the volume carries beside what it is asked to carry, mostly an estimate."""
 CAPACITY = "capacity"
 """Scope of a metric that is judged once: its figure follows from the judgements of all load points."""
+HIGHEST = "highest"
+"""Scope of a metric that is judged for the rows of the highest load point that keeps all other limits."""
 ONCE = (RUN, TARGET, CAPACITY)
 """Scopes of metrics that have no row."""
 
@@ -73,6 +75,9 @@ class Metric:
         return self.name.startswith(RESPONSES)
 
 
+NOT_STARTED = "operations_not_started_share"
+"""What shows that a load cannot be kept."""
+TARGET_SHARE = "operations_per_s over what sweep_target asks for, at the highest load point that keeps all other limits"
 RESPONSES = "response_"
 """Prefix of the metrics of response times."""
 
@@ -134,6 +139,8 @@ _TABLE = (
     _rate("bytes_per_s", RATE, "bytes over elapsed time, all workers together", BATCH_MEANS),
     _rate("interval_bytes_per_s_min", RATE, "bytes in the slowest whole second"),
     _rate("operations_per_s", FREQUENCY, "operations over elapsed time, all workers together", BATCH_MEANS),
+    Metric("target_operations_share", "operations_per_s", RATIO, "min", HIGHEST, TARGET_SHARE, method=BATCH_MEANS, adds_up=True),
+    Metric(NOT_STARTED, NOT_STARTED, RATIO, "max", ALL, "operations that were due and did not start, at a fixed rate, over all that were due", adds_up=True),
     Metric("cpu_steal_share", "cpu_steal_share", RATIO, "max", RUN, "share of the processor time that the hypervisor took"),
     Metric("headroom_margin", "headroom_margin", MARGIN, "min", TARGET, "how much more than sweep_target asks the volume carries"),
     Metric("capacity", "capacity", NUMBER, "min", CAPACITY, "highest load point that passes all other limits, in the unit of the workload's load points"),

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import SHARE_OF_OPERATIONS, Metric
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import NOT_STARTED, SHARE_OF_OPERATIONS, Metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Row, Tables, TablesError
 
 
@@ -20,6 +20,8 @@ def figure_of(metric: Metric, row: Row, tables: Tables) -> Any:
 
     Raises TablesError if the histogram does not have all operations of the row.
     """
+    if metric.name == NOT_STARTED:
+        return _not_started_share(row, tables)
     not_started = row.get("operations_not_started") or 0
     if not row["operations"] and not metric.at_least_column and not (metric.of_responses and not_started):
         return None
@@ -32,6 +34,15 @@ def figure_of(metric: Metric, row: Row, tables: Tables) -> Any:
     if metric.of_responses and tables.of_streams and row.get("operations_not_started") is not None:
         return _percentile(metric, tables.responses_of(row), row, row["operations"] + not_started, "response_max_ns", "responses.csv")
     return None
+
+
+def _not_started_share(row: Row, tables: Tables) -> float | None:
+    """Return the share of what was due that did not start, None without a rate. At any instant an operation of each worker may be about to start."""
+    not_started = row.get("operations_not_started")
+    if not_started is None:
+        return None
+    due = row["operations"] + not_started
+    return max(0, not_started - tables.workers_of(row)) / due if due else 0.0
 
 
 def _percentile(metric: Metric, buckets: list[tuple[int, int]], row: Row, operations: int, longest: str, table: str) -> int | None:

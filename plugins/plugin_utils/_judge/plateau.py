@@ -72,9 +72,14 @@ def _rates(tables: Tables) -> Iterator[tuple[Row, list[int]]]:
         yield rows[0], [row["bytes"] for row in rows]
 
 
+def _where(row: Row, tables: Tables) -> str:
+    load = tables.words.load_text(row["load_point"])
+    return f"In {row['operation']}s of {row['stream']} with {load}" if tables.of_streams else f"At {size_text(row['block_size_bytes'])} with {load}"
+
+
 def _note(row: Row, plateau: Plateau, tables: Tables) -> str:
     return (
-        f"At {size_text(row['block_size_bytes'])} with {tables.words.load_text(row['load_point'])}, from second {plateau.from_second} on the rate "
+        f"{_where(row, tables)}, from second {plateau.from_second} on the rate "
         f"stayed at {_units.format_ratio(plateau.share, 2)} of the rate before, with {_units.format_ratio(plateau.variation, 2)} variation: a burst allowance "
         "may have run out, or a write cache may be full"
     )

@@ -13,7 +13,7 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import Metric
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_STREAMS, ALL_WORKERS, BLOCK, COMMITS, MESSAGE, NO_SIZE
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_STREAMS, ALL_WORKERS, BLOCK, COMMITS, MESSAGE, MQ_LOG, NO_SIZE
 
 FAIL = "fail"
 WARN = "warn"
@@ -172,10 +172,10 @@ class Waiver:
 class Profile:
     """Criteria, ready to judge with.
 
-    min_duration_s is measured time a row in seconds; min_footprint_bytes is what the files of one queue manager must have together; block_sizes are those that
-    a certificate must contain. confidence is the one with which a pass must be shown, None if figures are taken as they stand and never certify; a pass that
-    covers slow phases shorter than episode_s does not certify. Of these, 0 and none ask for nothing. derived_from are the name and version of each profile
-    that this one extends; their content is part of it.
+    min_duration_s is measured time a row in seconds; min_footprint_bytes is what the files of one queue manager must have together; block_sizes are those
+    that a certificate must contain. confidence is the one with which a pass must be shown, None if figures are taken as they stand and never certify; a
+    pass that covers slow phases shorter than episode_s does not certify. Of these, 0 and none ask for nothing. workload is the one whose runs certify.
+    derived_from are the name and version of each profile that this one extends; their content is part of it.
     """
 
     name: str
@@ -189,6 +189,7 @@ class Profile:
     limits: tuple[Limit, ...]
     waivers: tuple[Waiver, ...]
     derived_from: tuple[str, ...] = ()
+    workload: str = MQ_LOG
 
     @property
     def stall_limit_ns(self) -> float:
@@ -218,6 +219,7 @@ class Profile:
 
     def _qualifies(self) -> dict[str, Any]:
         """Return the policy of qualification as it is read: what asks for nothing is left out."""
-        asked = {"min_footprint": self.min_footprint_bytes, "block_sizes": list(self.block_sizes), "episode_s": self.episode_s}
+        workload = "" if self.workload == MQ_LOG else self.workload
+        asked = {"workload": workload, "min_footprint": self.min_footprint_bytes, "block_sizes": list(self.block_sizes), "episode_s": self.episode_s}
         confidence = NO_CONFIDENCE if self.confidence is None else self.confidence
         return {"min_duration_s": self.min_duration_s, "confidence": confidence, **{key: value for key, value in asked.items() if value}}

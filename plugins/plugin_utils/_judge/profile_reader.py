@@ -18,7 +18,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import METRICS, ONCE, Metric, find_metric
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import HIGHEST, METRICS, ONCE, Metric, find_metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import (
     FAIL,
     LOG,
@@ -45,7 +45,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions imp
     read_yaml,
     shown,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_STREAMS, COMMITS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_STREAMS, COMMITS, MQ_LOG
 
 HARD_LIMITS = (
     {"metric": "latency_mean", "max": "10 ms", "hard": True, "source": "Microsoft Exchange Jetstress 2010: log writes take 10 ms on average at most"},
@@ -54,7 +54,7 @@ HARD_LIMITS = (
 """Limits of every profile; an I/O error or a short write is the third hard failure and comes from the tester's exit status."""
 
 _PROFILE_KEYS = ("name", "version", "description", "extends", "derived_from", "qualifies", "limits", "waivers")
-_QUALIFIES_KEYS = ("min_duration_s", "min_footprint", "block_sizes", "confidence", "episode_s")
+_QUALIFIES_KEYS = ("workload", "min_duration_s", "min_footprint", "block_sizes", "confidence", "episode_s")
 _BOUND_KEYS = {"max": ("max", False), "below": ("max", True), "min": ("min", False)}
 _LIMIT_KEYS = ("metric", *_BOUND_KEYS, "severity", "hard", "stream", "operation", "block_size", "message_size", "load_point", "source")
 _ROW_KEYS = ("stream", "operation", "block_size", "message_size", "load_point")
@@ -147,10 +147,17 @@ def _read_qualifies(data: Any, base: Profile) -> dict[str, Any]:
     footprint = base.min_footprint_bytes
     if "min_footprint" in data:
         footprint = read_at_least_one(data["min_footprint"], _units.parse_size, "qualifies.min_footprint")
+    workload = read_name({"name": data["workload"]}, "qualifies.workload") if "workload" in data else base.workload
+    if workload == COMMITS:
+        raise DefinitionError(f"qualifies.workload must not be {COMMITS}, because its runs never certify.")
+    block_sizes = _read_block_sizes(data["block_sizes"]) if "block_sizes" in data else base.block_sizes
+    if block_sizes and workload != MQ_LOG:
+        raise DefinitionError(f"qualifies.block_sizes is not allowed for the workload {workload}: only {MQ_LOG} measures block sizes.")
     return {
+        "workload": workload,
         "min_duration_s": _read_seconds(data, "min_duration_s", base.min_duration_s),
         "min_footprint_bytes": footprint,
-        "block_sizes": _read_block_sizes(data["block_sizes"]) if "block_sizes" in data else base.block_sizes,
+        "block_sizes": block_sizes,
         "confidence": _read_confidence(data["confidence"]) if "confidence" in data else base.confidence,
         "episode_s": _read_seconds(data, "episode_s", base.episode_s),
     }
@@ -224,6 +231,8 @@ def _read_limit(data: Any, where: str) -> Limit:
     if hard and severity != FAIL:
         raise DefinitionError(f"{where}.severity must be {FAIL} if hard is true.")
     given = [key for key in _ROW_KEYS if key in data]
+    if metric.scope == HIGHEST and "load_point" in data:
+        raise DefinitionError(f"{where}.load_point is not allowed here: {metric.name} is judged at the highest load point that keeps all other limits.")
     if metric.scope in ONCE and given:
         raise DefinitionError(f"{where}.{given[0]} is not allowed here: {metric.name} is judged once for the whole run.")
     _check_rows(data, where)

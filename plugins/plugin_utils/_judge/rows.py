@@ -8,9 +8,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import METRICS, NOT_STARTED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import FAIL, Limit
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import of_every_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_STREAMS, Row, Tables
+
+MOST_NOT_STARTED = 0.001
+"""The share of what was due that may not have started. Aerospike's ACT stops if its queues back up; a share says when that is so."""
+
+
+def limits_on_pace(tables: Tables) -> list[Limit]:
+    """Return the limits that every run has on its streams with a rate: a load that cannot be kept fails, whatever the profile says."""
+    paced = dict.fromkeys(row["stream"] for row in tables.streams_together if row.get("operations_not_started") is not None) if tables.of_streams else ()
+    about = {"bound": "max", "strict": False, "value": MOST_NOT_STARTED, "stated": MOST_NOT_STARTED, "severity": FAIL, "hard": False}
+    return [Limit(METRICS[NOT_STARTED], **about, block_size=None, load_point=None, stream=stream, source="the workload's rate") for stream in paced]
 
 
 def rows_of(limit: Limit, tables: Tables) -> list[Row]:

@@ -112,3 +112,9 @@ def test_the_log_buffer_is_that_of_the_queue_managers(configured, expected):
 )
 def test_reservations(points, write_bytes, write_ns, expected):
     assert reservations(fit_line([(size, 1000 * mean) for size, mean in points]), write_bytes, write_ns) == expected
+
+
+def test_streams_are_no_basis():
+    """Something else wrote beside the log."""
+    rows = fabricate.stream_rows({1: {("log", "write"): (1, 200_000, {"block_size_bytes": 4096})}})
+    assert basis(rows, **fabricate.STREAMS_RUN) is None

@@ -93,3 +93,27 @@ def test_what_commits_cannot_decide_is_said():
         "mine has limits on block sizes, which cannot be judged with sweep_workload commit: use a profile for commits",
         "with sweep_workload commit this run cannot certify",
     ]
+
+
+def of_streams(seconds, files_bytes=1 << 30, **keys):
+    return {**plan(seconds, (), files_bytes), "workload": "streams", "workload_name": "mailbox-2010", **keys}
+
+
+def test_what_a_run_of_streams_cannot_decide_or_certify():
+    jetstress = load_profile("jetstress-2010", fabricate.PROFILES)
+    assert foresee(jetstress, of_streams(600)) == []
+    assert foresee(jetstress, of_streams(10)) == [
+        "20 s per row are needed for target_operations_share >= 100 %; 10 s are planned",
+        "20 s per row are needed for latency_mean < 20 ms; 10 s are planned",
+        "20 s per row are needed for latency_mean < 10 ms; 10 s are planned",
+        "jetstress-2010 requires 600 s per row (about 71 min): with 10 s this run cannot certify",
+    ]
+    assert "jetstress-2010 certifies runs of sweep_workload mailbox-2010: with mine this run cannot certify" in foresee(
+        jetstress, of_streams(600, workload_name="mine")
+    )
+    assert "jetstress-2010 certifies runs of sweep_workload mailbox-2010: with mq-log this run cannot certify" in foresee(jetstress, plan(600))
+    needs_files = load_profile({"name": "mine", "qualifies": {"workload": "mailbox-2010", "min_footprint": "2 GiB"}, "limits": [MEAN]})
+    assert foresee(needs_files, of_streams(600)) == ["mine requires 2 GiB of test files: with 1 GiB this run cannot certify"]
+    assert foresee_without_target(jetstress) == [
+        "target_operations_share >= 100 % cannot be judged, because sweep_target does not say what the volume must carry"
+    ]

@@ -7,8 +7,11 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import judge_host
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import operations_target_of, read_target, target_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fidelity import deviations, fidelity_notes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import confidence_notes, judge_host, measurement
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.plateau import plateau_notes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile, of_every_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import TablesError, parse_tables
@@ -187,6 +190,220 @@ def test_a_closed_stream_has_no_response_times():
 
 
 @pytest.mark.parametrize(
+    ("not_started", "verdict"),
+    [
+        (0, "pass"),
+        (62, "pass"),  # one per worker, and 60 of 60,062
+        (63, "fail"),
+        (20_000, "fail"),
+    ],
+)
+def test_a_load_that_cannot_be_kept_fails(not_started, verdict):
+    part = judge(tables(open_rows(not_started)), {"metric": "response_p99", "max": "8 ms", "stream": "database"})
+    assert (part["verdict"], [row["verdict"] for row in part["judgements"] if row["metric"] == "operations_not_started_share"]) == (verdict, [verdict])
+    if not_started == 20_000:
+        assert part["reasons"] == ["operations_not_started_share 25 % > 0.1 % for reads of database at 1 thread (60,000 reads)"]
+        disturbed = judge(tables(open_rows(not_started), cpu_steal_share="0.05"), {"metric": "response_p99", "max": "8 ms", "stream": "database"})
+        assert disturbed["verdict"] == "inconclusive"
+
+
+def test_the_pace_of_a_stream_is_that_of_its_reads_and_writes():
+    known = {"operations": 30_000, "bytes": 30_000 * 8192, "latency_sum_ns": 30_000 * MS, "operations_not_started": 40}
+    rows = fabricate.stream_rows({1: {READS: (2, MS, known), WRITES: (2, MS, known)}})
+    part = judge(tables(rows), {**MEAN, "stream": "database"})
+    (judgement,) = (row for row in part["judgements"] if row["metric"] == "operations_not_started_share")
+    assert (judgement["operation"], judgement["value"], judgement["verdict"]) == ("all", pytest.approx(78 / 60_080), "fail")
+
+
+def off(share, operations, workers=1, asked=0.6, row=None):
+    """Return the judged part of a run whose database read another share than it was asked to, and its tables; row is one more of fidelity.csv."""
+    counted = {"operations": operations, "bytes": operations * 8192, "latency_sum_ns": operations * 8 * MS}
+    rows = fabricate.stream_rows({1: {READS: (workers, 8 * MS, counted)}})
+    found = fabricate.fidelity_row(1, 1, "database", "read_share", asked, share, operations)
+    files = {**tables(rows, over=None), "fidelity.csv": fabricate.fidelity_table([found, *([{**found, **row}] if row else [])])}
+    return judge(files, {**MEAN, "stream": "database"}), parse_tables(files)
+
+
+@pytest.mark.parametrize(
+    ("share", "operations", "workers", "verdict"),
+    [
+        (0.6, 75_000, 1, "pass"),
+        (0.575, 75_000, 1, "pass"),  # within 5 %
+        (0.565, 75_000, 1, "inconclusive"),
+        (0.635, 75_000, 1, "inconclusive"),
+        (0.565, 2_000, 1, "pass"),  # 3.2 standard deviations
+        (0.563, 2_000, 1, "inconclusive"),  # 3.4
+        (0.563, 2_000, 32, "pass"),  # the last operation of each worker was cut off
+    ],
+)
+def test_a_step_that_did_something_else_does_not_pass(share, operations, workers, verdict):
+    part, dummy = off(share, operations, workers)
+    assert part["verdict"] == verdict
+    if verdict != "pass":
+        assert f"the step did not do what its workload asks for: reads of database {share * 100:g} % instead of 60 %" in part["reasons"][0].replace(
+            "The", "the"
+        )
+
+
+@pytest.mark.parametrize(
+    ("row", "text"),
+    [
+        ({"property": "size_share", "item": "8192", "asked": 0.4, "achieved": 0.5}, "operations of 8192 bytes of database 50 % instead of 40 %"),
+        ({"property": "operations_share", "asked": 0.5, "achieved": 1}, "operations of database 100 % instead of 50 %"),
+        ({"property": "capacity_share", "stream": "all", "item": "data", "asked": 0.5, "achieved": 0.4}, "capacity of place data 40 % instead of 50 %"),
+        ({"property": "operations_per_s", "asked": 500, "achieved": 100}, ""),
+        ({"property": "something_new", "asked": 1, "achieved": 0.5}, ""),
+    ],
+)
+def test_what_a_step_has_to_do_as_asked(row, text):
+    part, parsed = off(0.6, 75_000, row=row)
+    assert deviations(parsed) == ({1: text} if text else {})
+    assert part["verdict"] == ("inconclusive" if text else "pass")
+
+
+def test_too_few_operations_to_tell_are_a_note():
+    assert fidelity_notes(off(0.5, 500)[1]) == ["There were too few operations to tell whether these shares are off by 5 %: reads of database"]
+    assert fidelity_notes(off(0.5, 500, asked=0)[1]) == fidelity_notes(off(0.6, 75_000)[1]) == []
+    assert off(0.5, 500)[0]["verdict"] == "inconclusive"
+    assert off(0.56, 500)[0]["verdict"] == "pass"
+
+
+def test_reads_that_nobody_asked_for_do_not_pass():
+    assert off(0.001, 75_000, asked=0)[0]["verdict"] == "inconclusive"
+
+
+TARGET = {"metric": "target_operations_share", "min": "100 %", "stream": "database"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "verdict", "said"),
+    [
+        # 375 operations per second at 1 thread and 750 at 2.
+        (700, "pass", "operations_per_s 750 operations/s >= 700 operations/s for reads and writes of database at 2 threads"),
+        (800, "fail", "operations_per_s 750 operations/s < 800 operations/s for reads and writes of database at 2 threads"),
+        (None, "inconclusive", "sweep_target does not say how many operations_per_s the volume must carry"),
+        ("many", "inconclusive", "sweep_target does not say"),
+    ],
+)
+def test_a_target_is_reached_at_the_highest_load_that_passes(asked, verdict, said):
+    part = judge(tables(mailbox()), MEAN, TARGET, facts={"target_operations_per_s": asked})
+    judgement = part["judgements"][-1]
+    assert (part["verdict"], judgement["verdict"], judgement["load_point"]) == (verdict, verdict, None)
+    assert said in judgement["reason"]
+    assert part["capacity"]["highest_passed"] == 2
+
+
+def test_a_target_does_not_count_at_a_load_that_breaks_a_limit():
+    rows = mailbox(loads=(1,)) + [{**row, "step": 2} for row in mailbox(loads=(2,), reads_ns=30 * MS, writes_ns=MS)]
+    part = judge(tables(rows, over=None), {**MEAN, "stream": "database"}, TARGET, facts={"target_operations_per_s": 700})
+    assert "operations_per_s 375 operations/s < 700 operations/s" in part["judgements"][-1]["reason"]
+    none = judge(tables(mailbox(reads_ns=30 * MS), over=None), {**MEAN, "stream": "database"}, TARGET, facts={"target_operations_per_s": 700})
+    assert "no load point keeps all other limits" in none["judgements"][-1]["reason"]
+
+
+SHIPPED = {
+    "jetstress-2010": ("mailbox-2010", ["target_operations_share", "latency_mean", "latency_mean"], ["stream database", "reads of stream database", "writes"]),
+    "spc1-like": ("spc1-like", ["response_mean"], ["whole workload"]),
+    "etcd": ("etcd-wal", ["latency_p99", "latency_p99"], ["", ""]),
+    "act-3x": ("act-3x", ["response_p95", "response_p99", "response_p99_9"], ["stream reads"] * 3),
+}
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_shipped_profiles_of_streams(name):
+    shipped = load_profile(name, fabricate.PROFILES)
+    own = [limit for limit in shipped.limits if not of_every_profile(limit)]
+    assert (shipped.workload, [limit.metric.name for limit in own], [limit.rows_text for limit in own]) == SHIPPED[name]
+    assert all(limit.source for limit in own)
+
+
+@pytest.mark.parametrize(
+    ("slow", "said"),
+    [
+        ({}, None),
+        ({"reads_ns": 21 * MS}, "latency_mean 21 ms >= 20 ms for reads of database at 2 threads"),
+        ({"log_ns": 11 * MS}, "latency_mean 11 ms >= 10 ms for writes of log at 2 threads"),
+    ],
+)
+def test_jetstress_names_the_criterion_that_is_broken(slow, said):
+    facts = {"workload_name": "mailbox-2010", "target_operations_per_s": 300}
+    part = judge_host(
+        HostRecord("db07", facts=facts), parse_tables(tables(mailbox(loads=(2,), **slow))), load_profile("jetstress-2010", fabricate.PROFILES), fabricate.TODAY
+    )
+    assert (part["verdict"], part["certified"]) == (("fail", False) if said else ("pass", True))
+    assert said is None or any(reason.startswith(said) for reason in part["reasons"])
+
+
+def test_a_certificate_by_response_times_says_that_they_are_without_confidence():
+    (note,) = confidence_notes(load_profile("spc1-like", fabricate.PROFILES))
+    assert note.endswith("without confidence")
+    assert confidence_notes(load_profile("mq-log-silver", fabricate.PROFILES)) == []
+
+
+def test_a_target_of_operations_is_a_fact_of_the_host():
+    asked = read_target({"operations_per_s": "500"})
+    assert (asked.as_facts(), operations_target_of(asked.as_facts()), target_of(asked.as_facts())) == ({"target_operations_per_s": 500.0}, 500.0, None)
+    for wrong in ({"operations_per_s": 0}, {"operations_per_s": "many"}, {"operations_per_s": 500, "clients": 1}, {"operations": 500}):
+        with pytest.raises(ValueError, match=r"has .*operations|lacks the key|which must be above 0"):
+            read_target(wrong)
+
+
+def certified(change=(), facts=(), qualifies=(), limits=(MEAN,)):
+    made = profile(*limits, qualifies={"workload": "mailbox-2010", "min_duration_s": 600, **dict(qualifies)})
+    parsed = parse_tables(tables(mailbox(), **dict(change)))
+    record = HostRecord("db07", facts={"workload_name": "mailbox-2010", **dict(facts)})
+    return judge_host(record, parsed, made, fabricate.TODAY)["qualification"]
+
+
+@pytest.mark.parametrize(
+    ("change", "facts", "qualifies", "said"),
+    [
+        ({}, {}, {}, ""),
+        # The workload says itself how it writes.
+        ({"option_direct": "no", "option_sync": "none"}, {}, {}, ""),
+        ({}, {"workload_name": "mine"}, {}, "its workload was mine instead of mailbox-2010"),
+        ({}, {"workload_name": ""}, {}, "its record does not name its workload"),
+        ({}, {}, {"workload": "mq-log"}, "its workload was mailbox-2010 instead of mq-log"),
+        ({"filesystem_type": "tmpfs"}, {}, {}, "it wrote to tmpfs, which is memory"),
+        ({"backing_filesystem_type": "memory"}, {}, {}, "its writes ended in memory (memory)"),
+        ({}, {}, {"min_duration_s": 601}, "it measured 600 s per row, but database requires 601 s"),
+        ({}, {}, {"min_footprint": "2 GiB"}, "its files had 1 GiB in total, but database requires 2 GiB: a smaller ring may fit in a cache"),
+        ({}, {"queue_manager_log_set_bytes": 2 << 30}, {}, ""),
+        ({}, {}, {"confidence": "none"}, "database compares figures as they stand (confidence: none)"),
+        ({}, {}, {"episode_s": 3600}, ""),
+    ],
+)
+def test_a_profile_certifies_runs_of_its_workload(change, facts, qualifies, said):
+    assert certified(change, facts, qualifies) == said
+
+
+def test_a_run_of_mq_log_does_not_certify_by_the_profile_of_another_workload():
+    made = profile({"metric": "latency_mean", "max": "20 ms"}, qualifies={"workload": "mailbox-2010"})
+    part = judge_host(HostRecord("db07", facts={"workload_name": "mailbox-2010"}), parse_tables(fabricate.tables(over=[])), made, fabricate.TODAY)
+    assert (part["verdict"], part["qualification"]) == ("pass", "its workload was mq-log instead of mailbox-2010")
+
+
+@pytest.mark.parametrize(
+    ("qualifies", "message"),
+    [
+        ({"workload": "commit"}, "must not be commit"),
+        ({"workload": "../x"}, "may contain only letters"),
+        ({"workload": 7}, "must give name as text"),
+        ({"workload": "mailbox-2010", "block_sizes": ["4K"]}, "block_sizes is not allowed for the workload mailbox-2010"),
+    ],
+)
+def test_a_wrong_workload(qualifies, message):
+    with pytest.raises(DefinitionError, match=message):
+        profile(MEAN, qualifies=qualifies)
+
+
+def test_the_workload_of_a_profile_is_read_back():
+    made = profile(MEAN, qualifies={"workload": "mailbox-2010"})
+    assert load_profile(made.as_dict()) == made
+    assert "workload" not in profile(MEAN).as_dict()["qualifies"]
+
+
+@pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"stream": "no such name"}, "must be the name of a stream"),
@@ -199,11 +416,12 @@ def test_a_closed_stream_has_no_response_times():
         ({"stream": "commit", "operation": "write"}, "has only commits"),
         ({"stream": "database", "message_size": "2K"}, "message_size is not allowed here"),
         ({"metric": "cpu_steal_share", "max": "1 %", "operation": "read"}, "is judged once"),
+        ({"metric": "target_operations_share", "min": 1, "max": None, "load_point": 4}, "is judged at the highest load point"),
     ],
 )
 def test_a_wrong_limit(change, message):
     with pytest.raises(DefinitionError, match=message):
-        profile({**MEAN, **change})
+        profile({key: value for key, value in {**MEAN, **change}.items() if value is not None})
 
 
 @pytest.mark.parametrize(
@@ -264,3 +482,28 @@ def test_a_table_of_fidelity_that_cannot_be(rows, message):
     assert len(fidelity(*READ_SHARES)) == 2
     with pytest.raises(TablesError, match=message):
         fidelity(*rows)
+
+
+def measured(files):
+    run = {**fabricate.run_data(["db07"], profile="spc1-like"), "run_id": "R1"}
+    return measurement(run, "db07", "log", {}, {}, files, fabricate.TODAY)
+
+
+def test_notes_name_the_stream():
+    rows = mailbox(loads=(2,))
+    rows = [{**row, "steady_state": 0} if (row["stream"], row["operation"], row["worker"]) == ("database", "read", "all") else row for row in rows]
+    assert measured(tables(rows)).notes[0].startswith("Its latency was not steady at 2 threads for reads of database: ")
+
+
+def test_tables_that_contradict_each_other_are_an_error_and_no_exception():
+    record = measured({**tables(mailbox()), "fidelity.csv": fabricate.fidelity_table([])})
+    assert (record.verdict, record.reasons[0].startswith("the tester's tables cannot be used: fidelity.csv does not have stream")) == ("error", True)
+
+
+def test_a_plateau_of_a_stream_is_one_of_its_operation():
+    files = tables(mailbox(loads=(1,)))
+    header, *lines = files["intervals.csv"].decode().splitlines()
+    reads = [line.split(",") for line in lines if ",database,read," in line][:61]
+    falling = [",".join([*line[:9], str(100_000_000 if second < 41 else 61_000_000), *line[10:]]) for second, line in enumerate(reads)]
+    (note,) = plateau_notes(parse_tables({**files, "intervals.csv": "\n".join([header, *falling, ""]).encode()}))
+    assert note.startswith("In reads of database with 1 thread, from second 42 on the rate stayed at 61 %")

@@ -10,7 +10,7 @@ import datetime
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, PolicyError, judge_fleet, judge_run
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import _MQ_LOG_DEFAULTS, judge_host
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import _LIKE_MQ, judge_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
@@ -467,8 +467,10 @@ def test_certification(seconds, figures, certified, said):
         ({"option_rate_per_s": "100.000000"}, "it was throttled to 100.000000 writes/s"),
         ({"option_rate_per_s": "0.000001"}, "it was throttled to 0.000001 writes/s"),
         ({"option_delay_us": 1}, "it paused for 1 us after each write"),
-        *(({key: None}, f"its run.csv does not contain {key}") for key, *_rest in _MQ_LOG_DEFAULTS),
-        *(({key: ""}, f"its run.csv does not contain {key}") for key, holds, _text in _MQ_LOG_DEFAULTS if not holds("")),
+        ({"workload": None}, "its run.csv does not contain workload"),
+        ({"workload": "commit"}, "its workload was commit instead of mq-log"),
+        *(({key: None}, f"its run.csv does not contain {key}") for key, *_rest in _LIKE_MQ),
+        *(({key: ""}, f"its run.csv does not contain {key}") for key, holds, _text in _LIKE_MQ if not holds("")),
     ],
 )
 def test_only_what_writes_as_mq_does_certifies(run_keys, said):
@@ -477,7 +479,7 @@ def test_only_what_writes_as_mq_does_certifies(run_keys, said):
 
 
 def test_the_tester_writes_every_key_that_certification_reads():
-    keys = [key for key, *_rest in _MQ_LOG_DEFAULTS] + ["option_file_size_bytes", "option_files"]
+    keys = [key for key, *_rest in _LIKE_MQ] + ["option_file_size_bytes", "option_files"]
     source = "".join(path.read_text(encoding="utf-8") for path in (fabricate.PROJECT / "src").rglob("*.c"))
     assert [key for key in keys if f'"{key}"' not in source] == []
 

@@ -1,0 +1,74 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Whether the steps of a workload of streams did what the workload asks for: its shares of reads, sizes, operations and capacity.
+
+Rates are not looked at here: a rate that is too low fails as a load that cannot be kept.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_STREAMS, READ_SHARE, Row, Tables, TablesError
+
+TOLERANCE = 0.05
+"""By how much a share may differ from what was asked for, as a share of that."""
+_Z = 3.29
+"""What chance explains, in standard deviations: one fair draw in 1,000 is further off."""
+
+_TEXTS = {
+    READ_SHARE: "reads of {stream}",
+    "size_share": "operations of {item} bytes of {stream}",
+    "operations_share": "operations of {stream}",
+    "capacity_share": "capacity of place {item}",
+}
+
+
+def deviations(tables: Tables) -> dict[int, str]:
+    """Return, by number, how the steps differ from what was asked for, by more than the tolerance and more than chance explains. Raises TablesError."""
+    found: dict[int, list[str]] = {}
+    for row in _shares(tables):
+        off = abs(row["achieved"] - row["asked"])
+        if off > TOLERANCE * row["asked"] and off > _by_chance(row, tables):
+            achieved, asked = (_units.format_ratio(row[name]) for name in ("achieved", "asked"))
+            found.setdefault(row["step"], []).append(f"{_text(row)} {achieved} instead of {asked}")
+    return {step: ", ".join(texts) for step, texts in found.items()}
+
+
+def fidelity_notes(tables: Tables) -> list[str]:
+    """Return a sentence if the steps made too few operations to tell a share that is off by the tolerance from chance."""
+    try:
+        unknown = dict.fromkeys(_text(row) for row in _shares(tables) if row["asked"] and _by_chance(row, tables) > TOLERANCE * row["asked"])
+    except TablesError:
+        return []  # the verdict says that they cannot be used
+    if not unknown:
+        return []
+    return [f"There were too few operations to tell whether these shares are off by {_units.format_ratio(TOLERANCE)}: {', '.join(unknown)}"]
+
+
+def _shares(tables: Tables) -> list[Row]:
+    return [row for row in tables.fidelity if row["property"] in _TEXTS] if tables.of_streams else []
+
+
+def _by_chance(row: Row, tables: Tables) -> float:
+    """Return by how much a share can be off by chance: that of n draws, and the last operation of each worker, which the end of the step cuts off."""
+    if row["property"] == "capacity_share":
+        return 0.0
+    operations, workers = _drawn(row, tables)
+    if not operations:
+        return 1.0
+    return _Z * math.sqrt(row["asked"] * (1 - row["asked"]) / operations) + workers / operations
+
+
+def _drawn(row: Row, tables: Tables) -> tuple[int, int]:
+    """Return of how many operations a row gives a share, and how many workers made them."""
+    stream = ALL_STREAMS if row["property"] == "operations_share" else row["stream"]
+    together = [each for each in tables.streams_together if each["step"] == row["step"] and stream in (ALL_STREAMS, each["stream"])]
+    return sum(each["operations"] for each in together), sum(map(tables.workers_of, together))
+
+
+def _text(row: Row) -> str:
+    return _TEXTS[row["property"]].format(**row)
