@@ -37,12 +37,15 @@ def figure_of(metric: Metric, row: Row, tables: Tables) -> Any:
 
 
 def _not_started_share(row: Row, tables: Tables) -> float | None:
-    """Return the share of what was due that did not start, None without a rate. At any instant an operation of each worker may be about to start."""
+    """Return the share of what was due that did not start, None without a rate; 0 if that does not show that the load cannot be kept.
+
+    At any instant an operation of each worker may be about to start, and a queue that is emptied in time varies by about the root of what was due.
+    """
     not_started = row.get("operations_not_started")
     if not_started is None:
         return None
     due = row["operations"] + not_started
-    return max(0, not_started - tables.workers_of(row)) / due if due else 0.0
+    return not_started / due if not_started > max(tables.workers_of(row), math.sqrt(due)) else 0.0
 
 
 def _percentile(metric: Metric, buckets: list[tuple[int, int]], row: Row, operations: int, longest: str, table: str) -> int | None:

@@ -193,8 +193,8 @@ def test_a_closed_stream_has_no_response_times():
     ("not_started", "verdict"),
     [
         (0, "pass"),
-        (62, "pass"),  # one per worker, and 60 of 60,062
-        (63, "fail"),
+        (245, "pass"),  # the root of what was due
+        (246, "fail"),
         (20_000, "fail"),
     ],
 )
@@ -207,12 +207,28 @@ def test_a_load_that_cannot_be_kept_fails(not_started, verdict):
         assert disturbed["verdict"] == "inconclusive"
 
 
+def test_an_operation_of_each_worker_may_be_about_to_start():
+    known = {"operations": 400, "bytes": 400 * 8192, "latency_sum_ns": 400 * MS, "operations_not_started": 30}
+    limit = {**MEAN, "stream": "database"}
+    assert [judge(tables(fabricate.stream_rows({1: {READS: (workers, MS, known)}})), limit)["verdict"] for workers in (29, 30)] == ["fail", "pass"]
+
+
+def test_a_small_share_that_did_not_start_passes():
+    """A stall at the end of a step leaves more than the root of what was due."""
+    known = {"operations": 9_000_000, "bytes": 9_000_000 * 8192, "latency_sum_ns": 9_000_000 * MS}
+    parts = [
+        judge(tables(fabricate.stream_rows({1: {READS: (2, MS, {**known, "operations_not_started": left})}})), {**MEAN, "stream": "database"})
+        for left in (9_000, 9_100)
+    ]
+    assert [part["verdict"] for part in parts] == ["pass", "fail"]
+
+
 def test_the_pace_of_a_stream_is_that_of_its_reads_and_writes():
-    known = {"operations": 30_000, "bytes": 30_000 * 8192, "latency_sum_ns": 30_000 * MS, "operations_not_started": 40}
+    known = {"operations": 30_000, "bytes": 30_000 * 8192, "latency_sum_ns": 30_000 * MS, "operations_not_started": 140}
     rows = fabricate.stream_rows({1: {READS: (2, MS, known), WRITES: (2, MS, known)}})
     part = judge(tables(rows), {**MEAN, "stream": "database"})
     (judgement,) = (row for row in part["judgements"] if row["metric"] == "operations_not_started_share")
-    assert (judgement["operation"], judgement["value"], judgement["verdict"]) == ("all", pytest.approx(78 / 60_080), "fail")
+    assert (judgement["operation"], judgement["value"], judgement["verdict"]) == ("all", pytest.approx(280 / 60_280), "fail")
 
 
 def off(share, operations, workers=1, asked=0.6, row=None):
