@@ -100,9 +100,9 @@ def make_plan(
 
     Without load points a workload of streams has its own, and else all queue managers write together; without a duration each row is measured for
     ``min_duration_s``. The plan holds ``arguments`` (the tester's, without directories), ``places`` (the names of those that need a directory each, none if the
-    queue managers do), ``queue_manager_bytes`` and ``footprint_bytes`` (the files of one queue manager or of all places, and of all queue managers), ``steps``,
-    ``sweep_duration`` (seconds per row), ``planned_s`` (the steps alone), ``certify_s`` (the same, but each row for ``min_duration_s`` at least), ``format_s``
-    (an estimate), ``deadline_s`` and what else the run needs as numbers. Raises OptionError.
+    queue managers do), ``streams`` (their operations by name), ``queue_manager_bytes`` and ``footprint_bytes`` (the files of one queue manager or of all
+    places, and of all queue managers), ``steps``, ``sweep_duration`` (seconds per row), ``planned_s`` (the steps alone), ``certify_s`` (the same, but each
+    row for ``min_duration_s`` at least), ``format_s`` (an estimate), ``deadline_s`` and what else the run needs as numbers. Raises OptionError.
     """
     values = tester_options.read(variables)
     deadline_s = values.pop("deadline", 0)
@@ -129,6 +129,7 @@ def make_plan(
         "workload_version": workload.version,
         "workload_is_not": "" if workload.built_in else workload.is_not,
         "places": [place.name for place in workload.places],
+        "streams": {stream.name: stream.operations for stream in workload.streams},
         "load_target": load_target,
         "block_sizes_bytes": sizes if workload.built_in == MQ_LOG else [],
         "direct_sizes_bytes": [] if values.get("direct") == "no" else write_sizes,

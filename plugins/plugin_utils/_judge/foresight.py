@@ -11,9 +11,10 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import statistics
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import BATCH_MEANS, HIGHEST, SHARE_OF_OPERATIONS, SHARE_OF_TIME, TARGET
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit, Profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, COMMITS, STREAMS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import BATCH_MEANS, HIGHEST, ONCE, SHARE_OF_OPERATIONS, SHARE_OF_TIME, TARGET
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import LOG, Limit, Profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import of_every_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS, COMMITS, STREAMS
 
 _LARGEST_MEAN = 0.4
 """The mean, as a share of a limit on a percentile, for which it is said how long a row must be measured."""
@@ -23,16 +24,30 @@ def foresee(profile: Profile, plan: Mapping[str, Any]) -> list[str]:
     """Return sentences on what the plan's seconds per row cannot decide, even if no write is over a limit, and on why the plan cannot certify."""
     if plan["workload"] == COMMITS:
         return _of_commits(profile)
-    too_short = (_too_short_for(limit, profile, _rows_of(limit, plan), plan["sweep_duration"]) for limit in profile.limits)
-    return [*filter(None, too_short), *_cannot_certify(profile, plan)]
+    rows = [
+        {"worker": ALL_WORKERS, "stream": stream, "operation": operation, "block_size_bytes": size, "load_point": load}
+        for stream, operations in _streams_of(plan).items()
+        for operation in operations
+        for size in plan["block_sizes_bytes"] or [None]
+        for load in plan["load_points"]
+    ]
+    too_short = (_too_short_for(limit, profile, rows, plan["sweep_duration"]) for limit in profile.limits)
+    lacking = (_without_stream(limit, plan) for limit in profile.limits)
+    return [*filter(None, lacking), *filter(None, too_short), *_cannot_certify(profile, plan)]
 
 
-def _rows_of(limit: Limit, plan: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the rows that a limit may judge. Of a workload of streams they are taken to be those that it names."""
-    row: dict[str, Any] = {"worker": ALL_WORKERS}
-    if plan["workload"] == STREAMS:
-        row.update(stream=limit.stream, operation=limit.operation)
-    return [{**row, "block_size_bytes": size, "load_point": load} for size in plan["block_sizes_bytes"] or [None] for load in plan["load_points"]]
+def _streams_of(plan: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the operations of each stream that has rows."""
+    return {**plan["streams"], ALL_STREAMS: [ALL_OPERATIONS]} if plan["workload"] == STREAMS else {LOG: ["write"]}
+
+
+def _without_stream(limit: Limit, plan: Mapping[str, Any]) -> str:
+    """Return that a limit cannot be judged because the workload has no such rows, empty if it has. A limit of every run is left out then."""
+    streams = _streams_of(plan)
+    if limit.metric.scope in ONCE or of_every_profile(limit) or (limit.stream in streams and limit.operation in ("", *streams[limit.stream])):
+        return ""
+    wanted = f"{limit.operation}s of stream {limit.stream}" if limit.operation else f"stream {limit.stream}"
+    return f"{limit.text} cannot be judged, because the workload {plan['workload_name']} has no {wanted}"
 
 
 def _of_commits(profile: Profile) -> list[str]:
@@ -53,9 +68,8 @@ def _cannot_certify(profile: Profile, plan: Mapping[str, Any]) -> list[str]:
     planned_s, files_bytes = plan["sweep_duration"], plan["queue_manager_bytes"]
     missing = [_units.format_size(size) for size in profile.block_sizes if size not in plan["block_sizes_bytes"]]
     notes = []
-    workload = plan.get("workload_name") or plan["workload"]
-    if workload != profile.workload:
-        notes.append(f"{profile.name} certifies runs of sweep_workload {profile.workload}: with {workload} this run cannot certify")
+    if plan["workload_name"] != profile.workload:
+        notes.append(f"{profile.name} certifies runs of sweep_workload {profile.workload}: with {plan['workload_name']} this run cannot certify")
     if planned_s < profile.min_duration_s:
         whole = _units.format_duration(plan["certify_s"] * 1e9, 2)
         notes.append(f"{profile.name} requires {profile.min_duration_s:g} s per row (about {whole}): with {planned_s} s this run cannot certify")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import COMMITS, MQ_LOG, STREAMS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.values import WHOLE_PPM, Term
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.values import WHOLE_PPM
 
 BUILT_IN = (MQ_LOG, COMMITS)
 """The workloads that are no streams: each has variables of its own."""
@@ -46,17 +46,10 @@ class Stream:
         return "read" not in self.keys or self.keys["read"].ppm < WHOLE_PPM
 
     @property
-    def reads(self) -> bool:
-        return "read" in self.keys and self.keys["read"].ppm > 0
-
-    @property
-    def workers(self) -> Term:
-        return self.keys.get("workers", Term())
-
-    @property
-    def rate(self) -> Term | None:
-        """Operations per second of the whole stream, None if each operation follows the one before."""
-        return self.keys.get("rate")
+    def operations(self) -> list[str]:
+        """The operations that it makes."""
+        reads = "read" in self.keys and self.keys["read"].ppm > 0
+        return [*(["read"] if reads else []), *(["write"] if self.writes else [])]
 
 
 @dataclass(frozen=True)

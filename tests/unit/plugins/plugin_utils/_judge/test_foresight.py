@@ -15,6 +15,7 @@ from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fa
 def plan(seconds, block_sizes=fabricate.BLOCK_SIZES, files_bytes=1 << 30):
     return {
         "workload": "mq-log",
+        "workload_name": "mq-log",
         "sweep_duration": seconds,
         "queue_manager_bytes": files_bytes,
         "block_sizes_bytes": list(block_sizes),
@@ -96,7 +97,8 @@ def test_what_commits_cannot_decide_is_said():
 
 
 def of_streams(seconds, files_bytes=1 << 30, **keys):
-    return {**plan(seconds, (), files_bytes), "workload": "streams", "workload_name": "mailbox-2010", **keys}
+    streams = {"database": ["read", "write"], "maintenance": ["read"], "log": ["write"]}
+    return {**plan(seconds, (), files_bytes), "workload": "streams", "workload_name": "mailbox-2010", "streams": streams, **keys}
 
 
 def test_what_a_run_of_streams_cannot_decide_or_certify():
@@ -117,3 +119,27 @@ def test_what_a_run_of_streams_cannot_decide_or_certify():
     assert foresee_without_target(jetstress) == [
         "target_operations_share >= 100 % cannot be judged, because sweep_target does not say what the volume must carry"
     ]
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        ({"stream": "wal"}, ["stream wal"]),
+        ({"stream": "maintenance", "operation": "write"}, ["writes of stream maintenance"]),
+        ({"stream": "database", "operation": "read"}, []),
+        ({"stream": "database"}, []),
+        ({"stream": "all"}, []),
+        ({}, []),
+    ],
+)
+def test_a_limit_on_what_the_workload_does_not_have_is_named(limit, said):
+    profile = load_profile({"name": "mine", "qualifies": {"workload": "mailbox-2010"}, "limits": [{"metric": "latency_mean", "max": "1 ms", **limit}]})
+    text = "latency_mean <= 1 ms cannot be judged, because the workload mailbox-2010 has no {}"
+    assert foresee(profile, of_streams(600)) == [text.format(each) for each in said]
+    without_log = {"database": ["read", "write"], "maintenance": ["read"]}
+    assert foresee(profile, of_streams(600, streams=without_log)) == [text.format(each) for each in (said if limit else ["stream log"])]
+
+
+def test_a_limit_on_a_stream_cannot_be_judged_in_a_run_of_the_log():
+    profile = load_profile("jetstress-2010", fabricate.PROFILES)
+    assert "latency_mean < 20 ms cannot be judged, because the workload mq-log has no reads of stream database" in foresee(profile, plan(600))

@@ -76,7 +76,7 @@ def test_what_is_left_out_is_as_in_the_tester():
 
 def test_a_stream_of_the_log_stands_for_its_keys():
     (stream,) = load({"name": "log", "workload": "mq-log", "size": "4K"}).streams
-    assert (stream.keys["pattern"], stream.keys["sync"], stream.writes, stream.reads) == ("ring", "dsync", True, False)
+    assert (stream.keys["pattern"], stream.keys["sync"], stream.operations) == ("ring", "dsync", ["write"])
 
 
 @pytest.mark.parametrize(
