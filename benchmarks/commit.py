@@ -205,19 +205,20 @@ def sleeping(work: Path) -> list[str]:
 
 
 @contextlib.contextmanager
-def slow_disk(work: Path) -> Iterator[Path]:
-    """A file system on a disk in memory that takes 1 ms longer for every write; in a mount namespace of our own, which nobody copies."""
+def slow_disk(work: Path, *, reads: bool = False) -> Iterator[Path]:
+    """A file system on a disk in memory that takes 1 ms longer for every write, with reads also for every read, which no cache then answers; in a mount
+    namespace of our own, which nobody copies."""
     disk, point = work / "disk", work / "mount"
     disk.touch()
     point.mkdir()
-    nbdkit = ["nbdkit", "--exit-with-parent", "--filter=delay", "memory", "400M", "wdelay=1ms"]
+    nbdkit = ["nbdkit", "--exit-with-parent", "--filter=delay", "memory", "400M", "wdelay=1ms", *(["rdelay=1ms"] if reads else [])]
     with contextlib.ExitStack() as undo:
         server = subprocess.Popen(["nbdfuse", str(disk), "[", *nbdkit, "]"])
         undo.callback(server.wait)
         undo.callback(subprocess.call, ["fusermount3", "-u", str(disk)])
         while disk.stat().st_size == 0:
             time.sleep(0.1)
-        loop = subprocess.check_output(["losetup", "-f", "--show", str(disk)], text=True).strip()
+        loop = subprocess.check_output(["losetup", "-f", "--show", *(["--direct-io=on"] if reads else []), str(disk)], text=True).strip()
         undo.callback(subprocess.check_call, ["losetup", "-d", loop])
         subprocess.check_call(["mkfs.ext4", "-q", "-F", "-b", "4096", "-E", "lazy_itable_init=0,lazy_journal_init=0", loop])
         subprocess.check_call(["mount", loop, str(point)])
@@ -225,12 +226,17 @@ def slow_disk(work: Path) -> Iterator[Path]:
         yield point
 
 
+def go_alone() -> None:
+    """Start again in a mount namespace of our own."""
+    if ALONE not in os.environ:
+        os.execvp("unshare", ["unshare", "--mount", "env", f"{ALONE}=1", sys.executable, *sys.argv])
+
+
 def main() -> None:
     runs = {"model": run_model, "remote": run_remote, "estimate": run_estimate}
     if len(sys.argv) != 2 or sys.argv[1] not in runs:
         raise SystemExit(__doc__)
-    if ALONE not in os.environ:
-        os.execvp("unshare", ["unshare", "--mount", "env", f"{ALONE}=1", sys.executable, *sys.argv])
+    go_alone()
     subprocess.check_call(["make", "-s", "-C", str(SRC), "build/logdisk"], stdout=subprocess.DEVNULL)
     work = Path(tempfile.mkdtemp(prefix="logdisk-benchmark-", dir="/dev/shm"))
     try:
