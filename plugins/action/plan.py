@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction, failure
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import Target, read_target
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.discovered import DiscoveryError, as_lines, as_yaml, plan_volumes
@@ -25,6 +26,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import D
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import MQ_LOG
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError, read
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.loads import AUTO, LOADS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import load_workload
 
 STAGE = "discovery"
@@ -88,10 +90,20 @@ def planned(options: dict[str, Any]) -> dict[str, Any]:
     volumes = read_volumes(options["volumes"], options["defaults"])
     plan = plan_host(volumes, options["variables"], options["options"], profile.min_duration_s, options["order"], workload)
     target = target_of(options["target"])
-    notes = {volume["name"]: [*foresee(profile, volume), *([] if target else foresee_without_target(profile))] for volume in plan["volumes"]}
+    notes = {
+        volume["name"]: [*search_notes(volume), *foresee(profile, volume), *([] if target else foresee_without_target(profile))] for volume in plan["volumes"]
+    }
     volumes = [{**volume, "notes": notes[volume["name"]]} for volume in plan["volumes"]]
     about = {"defaults": options["defaults"], "sweep_target": options["target"]}
     return {**plan, **options["run_wide"], **about, "volumes": volumes, "notes": notes_of_host(notes)}
+
+
+def search_notes(volume: dict[str, Any]) -> list[str]:
+    """Return a sentence on how long a search for the capacity takes, nothing if there is none."""
+    if not volume["search"]:
+        return []
+    round_s = volume["planned_s"] + volume["format_s"]
+    return [f"{LOADS}: {AUTO} searches for the capacity in up to {volume['search']['rounds']} rounds of about {_units.format_duration(round_s * 1e9, 2)} each"]
 
 
 def target_of(value: Any) -> Target | None:

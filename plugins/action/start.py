@@ -110,8 +110,15 @@ class _Order:
                 self.directory.withdraw_record(self.host, self.layout["name"])
             workspace = {key: self.layout.get(key) for key in WORKSPACE_KEYS}
             self.directory.write_order({**order, "facts": self.facts, "workspace": workspace})
-        started = {key: self.layout[key] for key in ("name", "directories", "run_directory", "path", "made_path")}
-        return {**started, "keep_directories": bool(search), "arguments": arguments, "deadline_epoch_s": now + correction_s + left_s, "order": names(order)}
+        started = {key: self.layout[key] for key in ("name", "run_directory", "path", "made_path")}
+        return {
+            **started,
+            "directories": order["directories"],
+            "keep_directories": bool(search),
+            "arguments": arguments,
+            "deadline_epoch_s": now + correction_s + left_s,
+            "order": names(order),
+        }
 
 
 def for_round(plan: dict[str, Any], number: int, load: int | None) -> dict[str, Any]:

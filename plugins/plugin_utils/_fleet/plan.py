@@ -16,8 +16,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import tester_o
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import COMMITS, MQ_LOG
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.loads import LOADS, TARGET, read_load_target, read_loads
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import check_loads
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.loads import LOADS, TARGET, is_search, read_load_target, read_loads, read_search
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import check_loads, largest_load
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.workload import Workload, built_in
 
 FILE_PREFIX = "logdisk"
@@ -101,8 +101,9 @@ def make_plan(
     Without load points a workload of streams has its own, and else all queue managers write together; without a duration each row is measured for
     ``min_duration_s``. The plan holds ``arguments`` (the tester's, without directories), ``places`` (the names of those that need a directory each, none if the
     queue managers do), ``streams`` (their operations by name), ``queue_manager_bytes`` and ``footprint_bytes`` (the files of one queue manager or of all
-    places, and of all queue managers), ``steps``, ``sweep_duration`` (seconds per row), ``planned_s`` (the steps alone), ``certify_s`` (the same, but each
-    row for ``min_duration_s`` at least), ``format_s`` (an estimate), ``deadline_s`` and what else the run needs as numbers. Raises OptionError.
+    places, and of all queue managers), ``search`` (what a search for the capacity goes by, None if there is none; all else is that of a round), ``steps``,
+    ``sweep_duration`` (seconds per row), ``planned_s`` (the steps alone), ``certify_s`` (the same, but each row for ``min_duration_s`` at least),
+    ``format_s`` (an estimate), ``deadline_s`` and what else the run needs as numbers. Raises OptionError.
     """
     values = tester_options.read(variables)
     deadline_s = values.pop("deadline", 0)
@@ -111,7 +112,12 @@ def make_plan(
     values["filePrefix"] = FILE_PREFIX
     values["workload"] = workload.tester_name
     load_target = read_load_target(variables.get(TARGET))
-    loads = read_loads(variables.get(LOADS), load_target)
+    search = None
+    if is_search(variables.get(LOADS)):
+        load, search = read_search(variables, *_climb_of(values, workload, queue_managers))
+        loads = [load]
+    else:
+        loads = read_loads(variables.get(LOADS), load_target)
     if workload.built_in:
         sizes, load_points, write_sizes = _STEPS[workload.built_in](values, queue_managers, loads)
     else:
@@ -134,6 +140,7 @@ def make_plan(
         "block_sizes_bytes": sizes if workload.built_in == MQ_LOG else [],
         "direct_sizes_bytes": [] if values.get("direct") == "no" else write_sizes,
         "load_points": load_points,
+        "search": search,
         "steps": steps,
         "sweep_duration": values["duration"],
         "queue_manager_bytes": queue_manager_bytes,
@@ -143,6 +150,15 @@ def make_plan(
         "format_s": format_s,
         "deadline_s": deadline_s or min(round(2 * planned_s + 4 * format_s + 60), LONGEST_DEADLINE_S),
     }
+
+
+def _climb_of(values: Mapping[str, Any], workload: Workload, queue_managers: int) -> tuple[int, int]:
+    """Return the first load of a search for the capacity, and the largest."""
+    if workload.built_in == MQ_LOG:
+        return 1, queue_managers
+    if workload.built_in:
+        return (values.get("apps") or [1])[0], tester_options.LARGEST_LOAD
+    return workload.loads[0], largest_load(workload)
 
 
 Steps = tuple[list[int], list[int], list[int]]

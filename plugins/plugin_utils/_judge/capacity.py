@@ -15,10 +15,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables, Words
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import LARGEST_LOAD
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, INCONCLUSIVE, PASS, badness, worst
 
-LARGEST_LOAD = 100000
-"""The largest load point that the tester accepts (its OPTIONS_LOAD_MAX)."""
 CLOSE_ENOUGH = 0.05
 """The search ends if the lowest load that does not pass is at most this share above the highest one that does."""
 
@@ -84,7 +83,7 @@ class Capacity:
 
     def text(self, load: float) -> str:
         """Write a load for people: "80 BSU"."""
-        return Words("", "", self.load_unit, self.load_unit).load_text(int(load))
+        return f"{load:g} {self.load_unit}" if load % 1 else Words("", "", self.load_unit, self.load_unit).load_text(int(load))
 
     def held_together_with(self, others: Mapping[str, Capacity]) -> Capacity:
         """Return the capacity of volumes that climb together, ``others`` by their labels: a load point passes only if it passes on all of them."""
@@ -140,7 +139,7 @@ def capacity_of(tables: Tables, judgements: Iterable[Mapping[str, Any]], ending:
     return Capacity(tables.run.get("load_unit", ""), tuple(points))
 
 
-def counting(judgements: Sequence[dict[str, Any]], capacity: Capacity, target: int | None, is_search: bool) -> list[dict[str, Any]]:
+def counting(judgements: Sequence[dict[str, Any]], capacity: Capacity, target: float | None, is_search: bool) -> list[dict[str, Any]]:
     """Return the judgements that count for the verdict of the volume. Those of other load points only explore how much it takes.
 
     With a target, those up to it count. Without one, all of them do if the load points were given. If they were searched for, those up to the capacity count,
@@ -154,7 +153,7 @@ def counting(judgements: Sequence[dict[str, Any]], capacity: Capacity, target: i
     return [judgement for judgement in judgements if judgement["load_point"] is None or judgement["load_point"] <= highest]
 
 
-def unproven(capacity: Capacity, target: int | None, is_search: bool) -> Ending | None:
+def unproven(capacity: Capacity, target: float | None, is_search: bool) -> Ending | None:
     """Return verdict and reason if the run does not show that the volume carries its target, or any load if it searched; None if it does."""
     if not capacity.points or (target is None and not is_search):
         return None

@@ -15,9 +15,7 @@ from dataclasses import dataclass
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import Capacity, next_load
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import MEASUREMENT, HostRecord
 
-EACH = "each"
-TOGETHER = "together"
-CLIMBS = (EACH, TOGETHER)
+_ENDED = "The search for the capacity ended after"
 
 
 @dataclass(frozen=True)
@@ -55,12 +53,17 @@ def next_loads(climbers: Sequence[Climber], rounds_done: int) -> tuple[dict[tupl
         key = (climber.record.host, climber.record.volume)
         group = [climber] if climber.group is None else [other for other in climbers if other.group == climber.group]
         capacity = climber.capacity.held_together_with(others_of(climber, climbers))
-        load = next_load(capacity.highest_passed, capacity.lowest_not_passed, min(other.largest for other in group)) if capacity.points else None
+        largest = min(other.largest for other in group)
+        load = next_load(capacity.highest_passed, capacity.lowest_not_passed, largest) if capacity.points else None
         failed = [other.record.label for other in group if not other.can_go_on]
         most = min(other.rounds for other in group)
-        if load is None or not climber.can_go_on:
+        if not climber.can_go_on or any(note.startswith(_ENDED) for note in climber.record.notes):
             continue
-        if failed:
+        if load is None and capacity.next_load is not None:
+            ended[key] = f"{_ended(rounds_done)}: {capacity.text(largest)} is the largest load that this workload can make here"
+        elif load is None:
+            continue
+        elif failed:
             ended[key] = (
                 f"{_ended(rounds_done)}: {', '.join(failed)}, which climbed together with it, cannot go on. The next load to try is {capacity.text(load)}"
             )
@@ -72,7 +75,7 @@ def next_loads(climbers: Sequence[Climber], rounds_done: int) -> tuple[dict[tupl
 
 
 def _ended(rounds_done: int) -> str:
-    return f"The search for the capacity ended after {rounds_done} {'round' if rounds_done == 1 else 'rounds'}"
+    return f"{_ENDED} {rounds_done} {'round' if rounds_done == 1 else 'rounds'}"
 
 
 def by_host(loads: Mapping[tuple[str, str], int]) -> dict[str, dict[str, int]]:

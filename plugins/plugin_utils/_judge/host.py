@@ -87,7 +87,7 @@ def judge_host(
         limits = [limit for limit in profile.limits if limit.metric.scope not in (CAPACITY, HIGHEST)]
         judgements = [judgement for limit in (*limits, *limits_on_pace(tables)) for judgement in judge_limit(limit, case)]
         ending = _judge_ending(status, tables, profile)
-        target, is_search = _whole(record.facts.get(LOAD_TARGET)), bool(record.facts.get(LOAD_SEARCH))
+        target, is_search = _load(record.facts.get(LOAD_TARGET)), bool(record.facts.get(LOAD_SEARCH))
         capacity = capacity_of(tables, judgements, ending).held_together_with(together or {})
         judgements = counting(judgements, capacity, target, is_search)
         judgements += [judge_capacity(limit, capacity, case) for limit in profile.limits if limit.metric.scope == CAPACITY]
@@ -139,8 +139,8 @@ def _no_tables_reason(record: HostRecord, status: int | None) -> str:
     return f"{ended}: {message}" if message else ended
 
 
-def _whole(value: Any) -> int | None:
-    return value if isinstance(value, int) and value > 0 else None
+def _load(value: Any) -> float | None:
+    return value if isinstance(value, (int, float)) and value > 0 else None
 
 
 def _judge_ending(status: int, tables: Tables, profile: Profile) -> Ending | None:

@@ -72,6 +72,8 @@ OPTIONS = (
     Option("startAt", "", "number", "option_start_at_epoch_s", "", "start"),
 )
 
+LARGEST_LOAD = 100_000
+"""The largest load point that the tester accepts (its OPTIONS_LOAD_MAX)."""
 LOADS = ("load", "apps", "qm")
 """The options that list load points; of those given, the first one counts: simulated applications have a number of queue managers, too."""
 

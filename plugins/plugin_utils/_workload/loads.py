@@ -7,13 +7,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
-LOADS, TARGET = "sweep_loads", "sweep_load_target"
+LOADS, TARGET, CLIMB, ROUNDS, POOL = "sweep_loads", "sweep_load_target", "sweep_climb", "sweep_rounds", "sweep_pool"
+AUTO = "auto"
+"""The value of sweep_loads that lets the controller search for the capacity."""
+EACH, TOGETHER = "each", "together"
+CLIMBS = (EACH, TOGETHER)
+"""Whether each volume climbs by itself, or all volumes of a pool together."""
+MOST_ROUNDS = 24
+"""So many rounds find any capacity from any first load."""
 _PERCENT = re.compile(r"([0-9]{1,5}(?:\.[0-9]{1,4})?) ?%\Z")
 
 
@@ -23,6 +31,28 @@ def read_load_target(given: Any) -> float:
         return _units.parse_number(given or 0)
     except _units.UnitError as error:
         raise OptionError(f"{TARGET}: {error}") from None
+
+
+def is_search(given: Any) -> bool:
+    """Whether the load points are to be searched for."""
+    return given == AUTO or given == [AUTO]
+
+
+def read_search(variables: Mapping[str, Any], first: float, largest: int) -> tuple[int, dict[str, Any]]:
+    """Return the first load of a search, which is the target if there is one or else ``first``, and what the search goes by: how the volumes climb and in which
+    group, the largest load and the number of rounds. Raises OptionError."""
+    climb, rounds = variables.get(CLIMB) or EACH, variables.get(ROUNDS) or MOST_ROUNDS
+    if climb not in CLIMBS:
+        raise OptionError(f"{CLIMB} must be {' or '.join(CLIMBS)}, not {climb}")
+    try:
+        rounds = _units.parse_count(rounds)
+    except _units.UnitError:
+        rounds = 0
+    if not 1 <= rounds <= MOST_ROUNDS:
+        raise OptionError(f"{ROUNDS} must be a whole number from 1 to {MOST_ROUNDS}, not {variables[ROUNDS]}")
+    first = read_load_target(variables.get(TARGET)) or first
+    group = str(variables.get(POOL) or "") if climb == TOGETHER else None
+    return min(max(1, round(first)), largest), {"climb": climb, "group": group, "largest": largest, "rounds": rounds}
 
 
 def read_loads(given: Any, target: float) -> list[int]:
@@ -52,5 +82,5 @@ def _read_load(element: Any, target: float) -> int:
     except _units.UnitError:
         load = 0
     if load < 1:
-        raise OptionError(f"{LOADS}: {element!r} is not a load point: write a whole number such as 8, or a percentage of {TARGET} such as 90%")
+        raise OptionError(f"{LOADS}: {element!r} is not a load point: write a whole number such as 8, or a percentage of {TARGET} such as 90%, or only {AUTO}")
     return load

@@ -28,6 +28,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions imp
     shown,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import MQ_LOG
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import LARGEST_LOAD
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload import values
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.values import ALL, WHOLE_PPM
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.workload import BUILT_IN, Place, Stream, Workload
@@ -41,7 +42,6 @@ _SYNCS = (DSYNC, SYNC, "fdatasync", "fsync", "none")
 _OPENED_WITH = (DSYNC, SYNC)
 """The sync modes that are a flag of an open file, so that all writers of a place must have the same."""
 
-LARGEST_LOAD = 100_000
 MOST_LOADS = 1000
 MOST_PLACES = MOST_STREAMS = 16
 DEFAULT_PLACE = "data"
@@ -129,6 +129,12 @@ def check_loads(workload: Workload, loads: Sequence[int]) -> None:
             if term and term.at(max(loads)) > most:
                 reached = f"{term} is {term.at(max(loads)):f} at the greatest load point, {max(loads)}"
                 raise DefinitionError(f"{workload.name}: stream {stream.name}: {key}: {reached}: allowed are up to {most}.")
+
+
+def largest_load(workload: Workload) -> int:
+    """Return the largest load point at which no stream gets more workers or operations per second than it may have."""
+    limits = ((stream.keys.get(key), most) for stream in workload.streams for key, most in (("workers", values.MOST_WORKERS), ("rate", values.MOST_PER_S)))
+    return min([LARGEST_LOAD, *(int(most / term.factor) for term, most in limits if term and term.scales)])
 
 
 def _read_workload(data: Any) -> Workload:

@@ -110,6 +110,9 @@ def test_each_host_finds_its_own_capacity(tmp_path):
     assert fleet.tried == {("h1", "log"): [2, 4, 8, 16, 12, 10, 11], ("h2", "log"): [2, 1], ("h3", "log"): [2, 4, 8, 16, 32, 40]}
     assert {host: found.capacity["highest_passed"] for (host, dummy), found in records.items()} == {"h1": 11, "h2": 1, "h3": 40}
     assert {found.verdict for found in records.values()} == {"pass"}
+    notes = {host: found.notes for (host, dummy), found in records.items()}
+    largest = "The search for the capacity ended after 6 rounds: 40 queue managers is the largest load that this workload can make here"
+    assert notes == {"h1": [], "h2": [], "h3": [largest]}
 
 
 def test_the_tables_of_each_round_are_kept_and_judged_as_one_run(tmp_path):
@@ -129,7 +132,7 @@ def test_a_later_round_starts_the_volumes_that_go_on_with_their_load_alone(tmp_p
     fleet.round()
     (sent,) = fleet.start("h1", {"b": 4})
     assert sent["name"] == "b" and "--qm=4" in sent["arguments"] and "--qm=2" not in sent["arguments"]
-    assert sent["keep_directories"]
+    assert sent["keep_directories"] and len(sent["directories"]) == 4
     assert fleet.directory.read_order("h1", "b")["search"]["round"] == 2
 
 

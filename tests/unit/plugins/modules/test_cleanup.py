@@ -84,6 +84,13 @@ def test_the_workspace_of_a_run_that_is_about_to_start_stays(options, tmp_path, 
     assert not stays or found["kept"][0].endswith("-e cleanup_run_id=" + RUN)
 
 
+def test_the_empty_directories_between_two_rounds_go(options, tmp_path):
+    directory = made(tmp_path / "ws")
+    run = ended_run(options, finished=True)
+    found = cleanup.clean(options, False)
+    assert (run.exists(), os.path.isdir(directory), found["left"]) == (True, False, [])
+
+
 def test_what_a_run_noted_is_cleaned_up_although_nobody_names_it(options, tmp_path):
     run = ended_run(options, finished=False, volume="b")
     run.write_start({"path": str(tmp_path / "elsewhere")})

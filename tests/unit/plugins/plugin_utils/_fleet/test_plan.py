@@ -240,3 +240,20 @@ def test_loads_are_queue_managers_or_applications_of_the_built_in_workloads():
     variables = {**{f"sweep_{name}": value for name, value in VARIABLES.items()}, "sweep_queue_managers": [1], "sweep_loads": [2]}
     with pytest.raises(OptionError, match="sweep_queue_managers and sweep_loads both name load points"):
         _plan.make_plan(variables, 2, {})
+
+
+@pytest.mark.parametrize(
+    ("workload", "changes", "first", "largest"),
+    [
+        ("mq-log", {}, "--qm=1", 8),
+        ("mq-log", {"load_target": 20}, "--qm=8", 8),
+        ("commit", {"apps": [40, 80], "message_sizes": ["2K"], "log_buffer": "2M"}, "--apps=40", 100_000),
+        ("mailbox-2010", {}, "--load=1", 4096),
+        ("spc1-like", {"load_target": 25.0}, "--load=25", 2048),
+    ],
+)
+def test_a_search_plans_a_round_with_one_load_up_to_what_the_workload_can_make(workload, changes, first, largest):
+    made = plan(8, workload=workload, loads="auto", climb="each", rounds=12, **changes)
+    assert first in made["arguments"]
+    assert (len(made["load_points"]), made["search"]["largest"]) == (1, largest)
+    assert plan(8, workload="mq-log")["search"] is None

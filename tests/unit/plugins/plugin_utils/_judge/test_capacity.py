@@ -125,6 +125,8 @@ def test_the_load_at_which_the_tester_ended_has_not_passed(status, verdict):
         ([1, 2, 8], 8, "fail", "latency_mean 8 ms > 5 ms"),
         ([1, 2, 8], 4, "inconclusive", "the target of 4 BSU was not reached: the highest load point that passed is 2 BSU. Measure at 4 BSU"),
         ([1, 3, 5], 4, "pass", ""),
+        ([1, 3, 5], 4.5, "pass", ""),
+        ([1, 3], 3.5, "inconclusive", "the target of 3.5 BSU was not reached: the highest load point that passed is 3 BSU. Measure at 3.5 BSU"),
         ([6, 8], 4, "inconclusive", "the target of 4 BSU was not reached: no load point passed. Measure at 4 BSU"),
         ([1, 2, 8], None, "fail", "latency_mean 8 ms > 5 ms"),
     ],
