@@ -108,6 +108,16 @@ OTHERS = {
         "Measure a workload with the stream and the operation that the limit names (sweep_workload), or judge this one by a profile that is made for it.",
         (),
     ),
+    "pace": Advice(
+        "operations were due faster than they were completed",
+        "Try a lower load, or ask for storage that completes more operations per second. If its latency is low nevertheless, give the stream more workers.",
+        (STORAGE,),
+    ),
+    "capacity": Advice(
+        "the volume carries too little load",
+        "See in the part of the report about the capacity which criterion breaks first, and ask for storage that is faster in that.",
+        (STORAGE,),
+    ),
     "headroom": Advice(
         "the volume carries too little",
         "Ask for storage with a lower latency, or with more bandwidth if the messages are large. If more clients commit at the same time, they share writes.",

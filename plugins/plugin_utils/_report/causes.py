@@ -18,7 +18,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import MARGIN, find_metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import advice
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.consequences import Excess, consequence_of, consequence_of_stream
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.consequences import NOT_STARTED, Excess, consequence_of, consequence_of_stream
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import and_list, fold_names, fold_sizes, natural, shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, JudgedRow, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import at_text, operations_text
@@ -305,11 +305,15 @@ def _of_limit(model: Model, group: _Broken, medians: Medians) -> Cause:
 def _consequence(model: Model, group: _Broken) -> str:
     worst = group.limit["worst"]
     excess = Excess(group.limit["metric"], [rows for host, limit, rows in group.on], str(worst["operation"]), str(worst["stream"]))
-    return consequence_of_stream(excess) if model.words.of_streams else consequence_of(excess)
+    return consequence_of_stream(excess, model.words) if model.words.of_streams else consequence_of(excess)
 
 
 _ADVICE = {_WAIVED: "waived", _OPEN: "open", _NO_HEADROOM: "no_headroom", _NO_FIGURE: "too_few", _NOTHING: "nothing"}
 """Why a limit does not pass, and the advice if the figures do not matter for it."""
+
+
+_ADVICE_BY_METRIC = {NOT_STARTED: "pace", "capacity": "capacity", "target_operations_share": "capacity"}
+"""The same for limits that the figures of no row explain."""
 
 
 def _look(model: Model, group: _Broken, medians: Medians) -> tuple[str, str]:
@@ -320,6 +324,8 @@ def _look(model: Model, group: _Broken, medians: Medians) -> tuple[str, str]:
         return "", advice.OTHERS[_ADVICE[group.why]].text
     if group.limit["unit"] == MARGIN.unit:
         return "", advice.OTHERS["headroom"].text
+    if group.limit["metric"] in _ADVICE_BY_METRIC:
+        return "", advice.OTHERS[_ADVICE_BY_METRIC[group.limit["metric"]]].text
     found: dict[str, list[tuple[Host, str]]] = {}
     for host, limit, rows in group.on:
         for key, text in symptoms_of(host, limit, rows, medians):

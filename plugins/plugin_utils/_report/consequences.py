@@ -14,9 +14,10 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import log_bytes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import JudgedRow
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import operations_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, COMMITS, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, COMMITS, Words, size_text
 
 MESSAGE_BYTES = 2048
+NOT_STARTED = "operations_not_started_share"
 _LOG = "log"
 
 _PERCENTILE = re.compile(r"latency_(time_weighted_)?p([0-9]+(?:_[0-9]+)?)\Z")
@@ -50,10 +51,12 @@ def consequence_of(excess: Excess) -> str:
     return write(excess) if write else ""
 
 
-def consequence_of_stream(excess: Excess) -> str:
+def consequence_of_stream(excess: Excess, words: Words) -> str:
     """Return what the figures of a stream mean for whoever waits for its operations, empty if nothing follows from them."""
     if not excess.values:
         return ""
+    if excess.metric == "capacity":
+        return f"No load above {words.load_text(int(min(excess.values)))} keeps all limits{'' if len(excess.rows) == 1 else ' on the worst of these hosts'}."
     what = operations_text(excess.stream, excess.operation)
     one = "operation" if excess.operation == ALL_WORKERS else excess.operation
     kind, dummy, figure = excess.metric.partition("_")
@@ -62,6 +65,10 @@ def consequence_of_stream(excess: Excess) -> str:
     if excess.metric in _RATES:
         _who, least, _size = _least(excess)
         said = f"{on}{what} reach only {_RATES[excess.metric](least)}"
+    elif excess.metric == NOT_STARTED:
+        said = f"{on}{_units.format_ratio(max(excess.values))} of {_the(what)} that were due did not start: the storage does not keep up with this load"
+    elif excess.metric == "target_operations_share":
+        said = f"{on}{what} reach only {_units.format_ratio(min(excess.values))} of the rate that is asked for"
     elif kind not in ("latency", "response"):
         return ""
     elif figure == "mean":

@@ -55,12 +55,17 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """A step: its title, the hosts that measured it, and the tightest limits on p99 and mean, None if there is none."""
+    """A step: its title, the hosts that measured it, and the tightest limits on p99 and mean, None if there is none.
+
+    subtitle says of which stream it is, and figures what its marks are if not latencies.
+    """
 
     title: str
     marks: Sequence[Mark]
     p99_limit_ns: float | None = None
     mean_limit_ns: float | None = None
+    subtitle: str = ""
+    figures: str = ""
 
     def worst(self) -> list[Mark]:
         """Return the hosts to name, the worst first: of a few all, else those that fail and those that are far from the others."""
@@ -73,9 +78,10 @@ class Strip:
     def sentence(self) -> str:
         """Return what the strip shows, in a sentence."""
         known = sorted(mark.p99_ns for mark in self.marks if mark.p99_ns)
+        title = ", ".join(filter(None, (self.title, self.subtitle, self.figures)))
         if not known:
-            return f"{self.title}: nothing was measured."
-        text = f"{self.title}: {_units.format_count(len(known))} host{'' if len(known) == 1 else 's'}, p99 median {_units.format_duration(median(known))}"
+            return f"{title}: nothing was measured."
+        text = f"{title}: {_units.format_count(len(known))} host{'' if len(known) == 1 else 's'}, p99 median {_units.format_duration(median(known))}"
         if len(known) > 1:
             text += f", from {_units.format_duration(known[0])} to {_units.format_duration(known[-1])}"
         if self.p99_limit_ns:
@@ -138,6 +144,7 @@ def _strip(strip: Strip, axis: LogAxis, top: float, size: int, labels: bool) -> 
     line = top + above + _LANE
     parts = [
         Markup('<text class="step" x="0" y="{:.1f}">{}</text><path class="line" d="M{} {:.1f}H{}"/>').format(line + 4, strip.title, _LEFT, line, _RIGHT),
+        *(_aside(words, y) for words, y in ((strip.figures, line - 12), (strip.subtitle, line + 18)) if words),
         _pile("p99", ((mark.p99_ns, mark.fails) for mark in strip.marks), axis, line, -1, size),
         _pile("mean", ((mark.mean_ns, mark.fails) for mark in strip.marks), axis, line, 1, size),
         _limit("p99", strip.p99_limit_ns, axis, line, -1, bool(above)),
@@ -145,6 +152,11 @@ def _strip(strip: Strip, axis: LogAxis, top: float, size: int, labels: bool) -> 
         _names(strip, line),
     ]
     return Markup("").join(parts), above + 2 * _LANE + below + _GAP
+
+
+def _aside(words: str, y: float) -> Markup:
+    """Return what is said of a strip beside its title."""
+    return Markup('<text class="axis" x="0" y="{:.1f}">{}</text>').format(y, brief(words, _NAME))
 
 
 def _pile(name: str, values: Iterable[tuple[float | None, bool]], axis: LogAxis, line: float, direction: int, size: int) -> Markup:

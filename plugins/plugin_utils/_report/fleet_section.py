@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.badge import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import Cell, cells
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.fleet_chart import Mark, Strip
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import SeriesKey, stream_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, BLOCK, COMMITS, MESSAGE, Step, Words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, PASS, WARN
 
@@ -34,6 +35,7 @@ _ALIKE_MARGIN = 0.1
 _MOST_VALUES = 200
 """A filter with more values than a list can hold is not offered."""
 _NAMED = 5
+_LATENCY, _RESPONSE = "latency", "response"
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,9 @@ def used_text(cell: Cell) -> str:
 
 
 def strips_of(model: Model, steps: Sequence[Step], titles: Sequence[str]) -> list[Strip]:
-    """Return a strip for each load point and block size, with every host that measured it."""
+    """Return a strip for each load point and block size, with every host that measured it; of streams one for each that a limit judges."""
+    if model.words.of_streams:
+        return _strips_of_streams(model, steps, titles)
     marks: dict[Step, list[Mark]] = {step: [] for step in steps}
     for host in model.hosts:
         for step, cell in cells(host).items():
@@ -126,8 +130,45 @@ def strips_of(model: Model, steps: Sequence[Step], titles: Sequence[str]) -> lis
     ]
 
 
-def _tightest(model: Model, metric: str, step: Step) -> float | None:
+def _strips_of_streams(model: Model, steps: Sequence[Step], titles: Sequence[str]) -> list[Strip]:
+    """Return the strips of those streams and operations that limits judge; they show the response if only that is judged."""
+    shown = _judged_streams(model.hosts) or {(ALL_WORKERS, ALL_WORKERS): _LATENCY}
+    marks: dict[tuple[int, SeriesKey], list[Mark]] = {}
+    for host in model.hosts:
+        for row, figures in host.results():
+            key = figures["stream"], figures["operation"]
+            if key in shown and figures["worker"] == ALL_WORKERS:
+                p99_ns, mean_ns = (figures.get(f"{shown[key]}_{figure}_ns") for figure in ("p99", "mean"))
+                marks.setdefault((figures["load_point"], key), []).append(Mark(host.label, p99_ns, mean_ns, row.verdict == FAIL))
+    return [
+        Strip(
+            title,
+            marks[step[0], key],
+            *(_tightest(model, f"{kind}_{figure}", step, key) for figure in ("p99", "mean")),
+            subtitle=stream_text(*key),
+            figures=kind if kind == _RESPONSE else "",
+        )
+        for step, title in zip(steps, titles, strict=True)
+        for key, kind in shown.items()
+        if (step[0], key) in marks
+    ]
+
+
+def _judged_streams(hosts: Iterable[Host]) -> dict[SeriesKey, str]:
+    """Return the streams and operations that limits on durations judge, each with whether it is shown by its latency or its response."""
+    kinds: dict[SeriesKey, set[str]] = {}
+    for host in hosts:
+        for limit, span in zip(host.limits, host.spans, strict=True):
+            if limit["unit"] == "ns" and not limit["hard"]:
+                for key in span.series:
+                    kinds.setdefault(key, set()).add(str(limit["metric"]).partition("_")[0])
+    order = dict.fromkeys((figures["stream"], figures["operation"]) for host in hosts for dummy, figures in host.results())
+    return {key: _RESPONSE if kinds[key] == {_RESPONSE} else _LATENCY for key in order if key in kinds}
+
+
+def _tightest(model: Model, metric: str, step: Step, key: SeriesKey | None = None) -> float | None:
     stream, operation, step_size = _stands_for_step(model.words)
+    stream, operation = key or (stream, operation)
     row = {"worker": "all", "load_point": step[0], "block_size_bytes": step[1], "stream": stream, "operation": operation}
     return min((limit.value for limit in model.criteria if limit.metric.name == metric and limit.applies_to(row, step_size)), default=None)
 

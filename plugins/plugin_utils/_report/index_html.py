@@ -101,6 +101,8 @@ def _fleet(model: Model, shown: Sequence[Host], detailed: int) -> dict[str, Any]
     steps, titles = steps_of(model)
     filters = filters_of(model.hosts)
     strips = strips_of(model, steps[:MOST_STRIPS], titles[:MOST_STRIPS])
+    strips_left = max(0, len(strips) - MOST_STRIPS) or len(steps[MOST_STRIPS:])
+    strips = strips[:MOST_STRIPS]
     volume_classes = classes_of(model.hosts) if len(model.hosts) > 1 else []
     return {
         "rows": _Each(lambda place: FleetRow(shown[place], place + 1 if place < detailed else None, steps, filters), len(shown)),
@@ -108,7 +110,7 @@ def _fleet(model: Model, shown: Sequence[Host], detailed: int) -> dict[str, Any]
         "compared": any(host.comparison for host in model.hosts),
         "fleet_chart": fleet_chart(strips, model.words.size),
         "fleet_sentences": [strip.sentence() for strip in strips],
-        "strips_left": len(steps[MOST_STRIPS:]),
+        "strips_left": strips_left,
         "several_loads": len({load for load, size in steps}) > 1,
         "own_profiles": sum(bool(host.profile) for host in model.hosts),
         "volume_classes": volume_classes[:SHOWN_CLASSES],

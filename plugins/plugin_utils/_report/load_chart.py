@@ -143,7 +143,8 @@ def _bounds(host: Host, metric: str, colours: Mapping[Series, str]) -> list[_Bou
 
 def _mark(x: float) -> Markup:
     """Return the line at the highest load that passed."""
-    return Markup('<path class="line passed" d="M{:.1f} {}V{}"/>').format(x, TOP, BOTTOM) + text("passed", x, TOP - 6, "passed up to here", "middle")
+    anchor = "middle" if x > LEFT + 60 else "start"
+    return Markup('<path class="line passed" d="M{:.1f} {}V{}"/>').format(x, TOP - 8, BOTTOM) + text("passed", x, TOP - 11, "passed up to here", anchor)
 
 
 def _description(host: Host, curves: Mapping[Series, Points], bounds: Sequence[_Bound], highest: int | None, behind: bool) -> str:

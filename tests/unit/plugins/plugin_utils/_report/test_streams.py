@@ -19,12 +19,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.distribution
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.facts import grouped_facts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.fidelity import fidelity_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import cells, shown_loads, shown_series
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.fleet_section import strips_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.host_section import HostSection
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.latency_chart import latency_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.load_chart import capacity_chart, load_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import JudgedRow, build_model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import steps_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import Series
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables, words_of
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import runs
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.browser import needs_a_browser, width_of
@@ -89,6 +91,26 @@ def test_the_matrix_has_the_whole_workload_under_the_worst_verdict_of_its_stream
         (4, None): ("pass", whole[4]),
         (8, None): ("fail", whole[8]),
     }
+
+
+def test_the_fleet_at_a_glance_shows_each_stream_that_a_limit_judges(model):
+    steps, names = steps_of(model)
+    strips = strips_of(model, steps, names)
+    assert [(strip.title, strip.subtitle, strip.figures) for strip in strips][:3] == [
+        ("2 threads", "database reads", ""),
+        ("2 threads", "maintenance reads", "response"),
+        ("2 threads", "log writes", ""),
+    ]
+    assert [(strip.mean_limit_ns, strip.p99_limit_ns) for strip in strips][-3:] == [(20e6, None), (200e6, None), (10e6, None)]
+    assert [[mark.label for mark in strip.marks if mark.fails] for strip in strips[-3:]] == [["db02"], [], ["db03"]]
+    assert strips[1].marks[0].p99_ns == 18e6
+    assert strips[-1].sentence().startswith("8 threads, log writes: 3 hosts, p99 median 8 ms, from 8 ms to 32 ms")
+
+
+def test_without_a_limit_on_a_duration_the_fleet_at_a_glance_shows_the_whole_workload(tmp_path):
+    profile = {"name": "mine", "qualifies": {"confidence": "none"}, "limits": [{"stream": "database", "metric": "operations_per_s", "min": 1}]}
+    model = build_model(one_host(tmp_path, runs.mailbox(), profile))
+    assert {strip.subtitle for strip in strips_of(model, *steps_of(model))} == {"whole workload"}
 
 
 def test_a_limit_on_the_rate_of_a_stream_colours_its_step(tmp_path):
@@ -182,13 +204,22 @@ def test_many_streams_and_loads_have_charts_of_those_that_limits_judge_around_th
         ("latency_p99_9", "wal", "write", [31e6], "0.1 % of the wal writes take 31 ms or longer."),
         ("latency_max", "database", "read", [2e9], "One of the database reads took 2 s, and users wait for what is read."),
         ("operations_per_s", "database", "all", [900], "All operations of database reach only 900 operations per second."),
+        ("capacity", None, None, [4], "No load above 4 threads keeps all limits."),
+        (
+            "operations_not_started_share",
+            "maintenance",
+            "all",
+            [0.06],
+            "6 % of all operations of maintenance that were due did not start: the storage does not keep up with this load.",
+        ),
+        ("target_operations_share", "database", "all", [0.9], "All operations of database reach only 90 % of the rate that is asked for."),
         ("latency_cv", "database", "read", [2], ""),
         ("latency_mean", "database", "read", [None], ""),
     ],
 )
 def test_what_follows_is_said_of_those_who_wait(metric, stream, operation, values, expected):
     rows = [[JudgedRow(8192, 8, "all", value, stream, operation)] for value in values]
-    assert consequence_of_stream(Excess(metric, rows, operation, stream)) == expected
+    assert consequence_of_stream(Excess(metric, rows, operation, stream), words_of("threads")) == expected
 
 
 def test_causes_name_the_criterion_the_stream_and_the_load(model):
