@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import MARGIN, find_metric
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import MARGIN, NOT_STARTED, find_metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import advice
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.consequences import NOT_STARTED, Excess, consequence_of, consequence_of_stream
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.consequences import Excess, consequence_of, consequence_of_stream
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import and_list, fold_names, fold_sizes, natural, shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, JudgedRow, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import at_text, operations_text

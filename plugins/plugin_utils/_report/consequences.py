@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import log_bytes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import NOT_STARTED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import JudgedRow
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import operations_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, COMMITS, Words, size_text
 
 MESSAGE_BYTES = 2048
-NOT_STARTED = "operations_not_started_share"
 _LOG = "log"
 
 _PERCENTILE = re.compile(r"latency_(time_weighted_)?p([0-9]+(?:_[0-9]+)?)\Z")

@@ -11,11 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fidelity import TOLERANCE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import size_text
-
-FAR = 0.05
-"""A figure that is farther than this share from what was asked for is marked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,4 +63,4 @@ _TITLES = {"read_share": "reads", "operations_share": "share of all operations",
 def _achieved(name: str, row: Mapping[str, Any]) -> Achieved:
     achieved, asked = row["achieved"], row["asked"]
     write = _units.format_ratio if name.endswith("_share") else _units.format_number
-    return Achieved(write(achieved), write(asked), abs(achieved - asked) > FAR * asked)
+    return Achieved(write(achieved), write(asked), abs(achieved - asked) > TOLERANCE * asked)

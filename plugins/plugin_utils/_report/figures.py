@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import NOT_STARTED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import MOST_LINES, MOST_LOADS, thinned
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import Series, SeriesKey, in_order, series_of, stream_text
@@ -156,8 +157,9 @@ def shown_series(host: Host, found: Iterable[Series], most: int = MOST_LINES) ->
 
 
 def judged_series(host: Host) -> set[SeriesKey]:
-    """Return the streams and operations that limits judge, but for hard ones, which judge nearly all."""
-    return {key for limit, span in zip(host.limits, host.spans, strict=True) if not limit["hard"] for key in span.series}
+    """Return the streams and operations that the limits of a profile judge, but for those of every run, which judge nearly all."""
+    own = ((limit, span) for limit, span in zip(host.limits, host.spans, strict=True) if not limit["hard"] and limit["metric"] != NOT_STARTED)
+    return {key for limit, span in own for key in span.series}
 
 
 def shown_loads(host: Host, found: Iterable[int]) -> list[int]:

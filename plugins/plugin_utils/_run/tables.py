@@ -62,6 +62,8 @@ EXIT_STATUSES = (0, 3, 4)
 """Exit statuses with which the tester leaves tables behind: measured, I/O error, interrupted or past its deadline."""
 
 _LARGEST = (1 << 64) - 1
+_LONGEST_UNIT = 32
+"""How much of the unit of load points is shown."""
 _INTEGER = re.compile(r"[0-9]{1,20}\Z")
 _DECIMAL = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,12})?\Z")
 # Letters and marks that Unicode calls printable although they show nothing: fillers, variation selectors, an empty Braille cell.
@@ -163,6 +165,7 @@ def _words_of_workers(load_unit: str) -> Words:
 
 
 def _words_of_streams(load_unit: str) -> Words:
+    load_unit = load_unit[:_LONGEST_UNIT]
     return Words("worker", "workers", load_unit, load_unit, "load point", ALL_OPERATIONS, of_streams=True)
 
 

@@ -30,6 +30,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import p
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import runs
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.browser import needs_a_browser, width_of
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HARMLESS_TAGS, HOSTILE, LONG, Page, parsed
 
 CUT_OFF = """
 [...document.querySelectorAll('figure svg.chart')].flatMap(svg => {
@@ -264,6 +265,20 @@ def test_the_summary_has_the_whole_workload_if_limits_judge_too_much(tmp_path):
     directory = one_host(tmp_path, fabricate.tables(rows, **fabricate.STREAMS_RUN), profile)
     render(directory)
     assert runs.content(directory, "summary.txt").count("whole workload") == 8
+
+
+@pytest.mark.parametrize("unit", [HOSTILE[0], HOSTILE[2], "a|b", LONG])
+def test_hostile_names_of_streams_and_units_are_harmless(tmp_path, unit):
+    names = [name for name in HOSTILE if name.isprintable() and name]
+    rows = fabricate.stream_rows({load: {(name, "read"): (1, load * 10**6, {}) for name in names} for load in (1, 2)}, seconds=10)
+    directory = one_host(tmp_path, fabricate.tables(rows, **{**fabricate.STREAMS_RUN, "load_unit": unit}))
+    paths = render(directory)
+    page = Page(runs.content(directory, "index.html"))
+    parsed(paths["index.html"])
+    assert set(page.tags) <= HARMLESS_TAGS and not [name for tag, name, value in page.attributes if name.startswith("on")]
+    assert os.path.getsize(paths["index.html"]) < 1 << 20 and os.path.getsize(paths["report.md"]) < 1 << 16
+    (head,) = [line for line in runs.content(directory, "report.md").splitlines() if line.startswith("| host |")]
+    assert len(re.findall(r"(?<!\\)\|", head)) == 6 and not re.search(r"(?<!\\)<", head)
 
 
 def test_machines_get_streams_by_name(rendered):
