@@ -134,6 +134,10 @@ static void run_steps(struct run *run) {
                 return;
             }
         }
+        if (run->stop_above.reason[0] != '\0') {
+            console_print("\n%s\n", run->stop_above.reason);
+            return;
+        }
     }
 }
 
@@ -288,7 +292,7 @@ int main(int unused, char **argv) {
     if (outcome != OPTIONS_RUN) {
         return (int)print(outcome, &run);
     }
-    if (!open_workload(&run)) {
+    if (!open_workload(&run) || !stop_above_open(&run.stop_above, &options.stop_above, &run.workload, &options.failure)) {
         console_complain("%s", options.failure.message);
         return (int)options.failure.status;
     }

@@ -5,6 +5,7 @@
 // hangs in a write may outlive every use of it.
 #pragma once
 
+#include "measure/stop_above.h"
 #include "measure/verify.h"
 #include "output/monitor.h"
 #include "output/progress.h"
@@ -42,6 +43,7 @@ struct run {
     struct disturbance disturbance;
     struct verify verify;
     struct trace trace;
+    struct stop_above stop_above;
     struct workload workload;
     struct workers workers;
     uint64_t first_begin_ns;            // of step 1, if --startAt planned it

@@ -335,6 +335,7 @@ static void report_operation(struct run *run, struct stream_step *stream, enum o
                    &(struct table_row){.key = all.key, .number = i + 1, .round = &recorder->rounds[i]});
     }
     report_stalls(run, stream, operation);
+    stop_above_look(&run->stop_above, &all);
     if (described) {
         report_responses(run, &all);
     }
@@ -374,6 +375,7 @@ static void report_workload(struct run *run) {
     }
     struct result whole = result_of_workload(&run->workers);
     tables_add(&run->tables, TABLE_RESULTS, &(struct table_row){.key = whole.key, .result = &whole});
+    stop_above_look(&run->stop_above, &whole);
     report_responses(run, &whole);
     fidelity_each(&run->workers, add_fidelity, run);
     screen_stream(&whole);

@@ -12,18 +12,22 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, failure, of_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import make_order, names
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import TOGETHER
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import IN_TURN, TOGETHER
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import host_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import sharing_facts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import LOAD_SEARCH, LOAD_TARGET
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import WORKSPACE_KEYS, profile_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import FAIL, Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured import file_error
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DISK_SHARED_WITH
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import STREAMS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import with_load
 
 WORKLOAD_FACTS = ("workload_name", "workload_version", "workload_is_not")
+
+
+ISOLATED = "isolated"
 
 
 class ActionModule(RemoteAction):
@@ -47,9 +51,11 @@ class ActionModule(RemoteAction):
             directory = RunDirectory.open(run_path)
             own = {name: {**shared.get(name, {}), **workload_facts(volume)} for name, volume in plans.items()}
             self._orders = {volume["name"]: _Order(directory, host, arguments["run_id"], tester, volume, own[volume["name"]]) for volume in started}
-            more = [*counted_for(profile_of(directory.run, host)), *(["--shareDevice"] if workspace.get("share_device") else [])]
+            profile, alone = profile_of(directory.run, host), runs_alone(plan, directory.expected_hosts)
+            more = [*counted_for(profile), *(["--shareDevice"] if workspace.get("share_device") else [])]
             plans = {name: for_round(plans[name], self._round, loads.get(name)) for name in self._orders}
-            volumes = [order.made(plans[name], more, start_at, record=not self._task.check_mode) for name, order in self._orders.items()]
+            stops = {name: stops_above(profile, host, volume) if alone else [] for name, volume in plans.items()}
+            volumes = [order.made(plans[name], [*more, *stops[name]], start_at, record=not self._task.check_mode) for name, order in self._orders.items()]
         except RunDirectoryError as error:
             raise AnsibleActionFail(f"the tester was not started, because its order cannot be recorded: {error}") from error
         return {**arguments, "tester": tester["path"], "volumes": volumes}
@@ -132,6 +138,30 @@ def for_round(plan: dict[str, Any], number: int, load: int | None) -> dict[str, 
 def workload_facts(plan: dict[str, Any]) -> dict[str, Any]:
     """Return what the record is to say about the workload of a volume. What a host says under these names does not count."""
     return {**{key: plan[key] for key in WORKLOAD_FACTS}, LOAD_TARGET: plan[LOAD_TARGET] or None}
+
+
+def runs_alone(plan: dict[str, Any], hosts: list[str]) -> bool:
+    """Whether nothing else measures when a volume of this host does: to end its ladder early takes no load off others."""
+    return (len(hosts) == 1 or plan.get("sweep_mode") == ISOLATED) and (len(plan["volumes"]) == 1 or plan["sweep_volumes"] == IN_TURN)
+
+
+def stops_above(profile: Profile, host: str, plan: dict[str, Any]) -> list[str]:
+    """Return the tester's arguments that end a ladder of loads at the first one that breaks a limit of the profile on a mean.
+
+    Only limits that say the same to the tester: on one row of every load point, whose breaking nothing turns into a pass.
+    """
+    loads = plan["load_points"]
+    if plan["workload"] != STREAMS or len(loads) < 2 or loads != sorted(loads):
+        return []
+    waived = {waiver.metric for waiver in profile.waivers if waiver.host == host}
+    limits = [limit for limit in profile.limits if limit.severity == FAIL and limit.bound == "max" and limit.metric.name not in waived]
+    return [
+        f"--stopAbove={stream}:{operation}:{figure}:{int(limit.value)}ns"
+        for limit in limits
+        if not (limit.block_size or limit.message_size or limit.load_point)
+        for stream, operation, figure in plan["means"]
+        if (limit.stream, limit.metric.name) == (stream, figure) and limit.operation in ("", operation)
+    ]
 
 
 def counted_for(profile: Profile) -> list[str]:

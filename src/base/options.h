@@ -48,6 +48,7 @@ struct options {
     struct text_list erase_devices;     // as given: paths of the block devices that places may overwrite
     struct number_list loads;           // load points of streams
     const char *load_unit;              // of them
+    struct text_list stop_above;        // as given: measure/stop_above.h reads them
     const char *trace_file;             // NULL if not asked for
     uint64_t trace_operations;          // at most
     bool show_fio;

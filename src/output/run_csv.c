@@ -50,12 +50,13 @@ static void put_command_line(struct csv *csv, const struct run *run) {
 
 static void put_outcome(struct csv *csv, const struct run *run) {
     const struct failure *failure = run->failure.status != EXIT_MEASURED ? &run->failure : &run->tables.failure;
+    const char *stopped = run->stop_above.reason;
     const char *const reasons[] = {
-        [EXIT_MEASURED] = "measured", [EXIT_REFUSED] = "tables_missing", [EXIT_IO_ERROR] = "io_error",
+        [EXIT_MEASURED] = stopped[0] != '\0' ? "stopped_above" : "measured", [EXIT_REFUSED] = "tables_missing", [EXIT_IO_ERROR] = "io_error",
         [EXIT_INTERRUPTED] = run->supervisor.reason == STOP_DEADLINE ? "deadline" : "interrupted"};
     csv_integer(csv, "exit_status", "number", failure->status);
     csv_text(csv, "exit_reason", "text", reasons[failure->status]);
-    csv_text(csv, "exit_message", "text", failure->message);
+    csv_text(csv, "exit_message", "text", failure->status == EXIT_MEASURED ? stopped : failure->message);
     csv_text(csv, "tables_missing", "text", run->tables.missing);
 }
 
@@ -119,6 +120,9 @@ static void put_plan(struct csv *csv, const struct run *run) {
     }
     for (uint32_t i = csv->form == CSV_LIST ? 0 : 1; i <= run->options->streams.count; i++) {
         put_numbered(csv, "stream_", i, i > 0 ? run->options->streams.values[i - 1] : "");
+    }
+    for (uint32_t i = csv->form == CSV_LIST ? 0 : 1; i <= run->options->stop_above.count; i++) {
+        put_numbered(csv, "stop_above_", i, i > 0 ? run->options->stop_above.values[i - 1] : "");
     }
     csv_integer(csv, "steps_planned", "count", run->steps);
     csv_integer(csv, "steps_measured", "count", run->steps_measured);

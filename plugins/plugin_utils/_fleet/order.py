@@ -19,7 +19,7 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.machines import MACHINE_KEYS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import COMMITS, MQ_LOG, STREAMS, Tables, printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import COMMITS, MQ_LOG, STREAMS, Tables, printable, stopped_above
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OPTIONS
 
 SCHEMA = 1
@@ -32,7 +32,7 @@ instant of their start, which is compared exactly."""
 _LONGEST = 200
 _DECIMAL = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,12})?\Z")
 
-_PART = re.compile(r"(?:place|stream)_[0-9]{1,4}\Z")
+_PART = re.compile(r"(?:place|stream|stop_above)_[0-9]{1,4}\Z")
 
 _STEPS = {
     MQ_LOG: ("option_block_sizes_bytes", "option_load_points"),
@@ -86,7 +86,7 @@ def make_order(
 def _texts(arguments: list[str]) -> dict[str, str]:
     """Return by the keys of run.csv what only a workload of streams has: its places and streams in their order, and what a load point counts."""
     found: dict[str, str] = {}
-    for option, key in (("place", "place_{}"), ("stream", "stream_{}"), ("loadUnit", "load_unit")):
+    for option, key in (("place", "place_{}"), ("stream", "stream_{}"), ("stopAbove", "stop_above_{}"), ("loadUnit", "load_unit")):
         values = [argument.partition("=")[2] for argument in arguments if argument.startswith(f"--{option}=")]
         found.update({key.format(number): value for number, value in enumerate(values, start=1)})
     return found
@@ -147,7 +147,9 @@ def _step_differences(order: Mapping[str, Any], tables: Tables) -> Iterator[str]
     loads = [int(number) for number in order["options"][load_key].split()]
     ordered = {(size, load) for load in loads for size in sizes}
     measured = {(row["block_size_bytes"] if size_key else None, row["load_point"]) for row in tables.results}
-    # A tester that was stopped early reports that, and is judged for it.
+    # A tester that was stopped early reports that, and is judged for it. One that ended above a limit left out the last loads alone.
+    if stopped_above(tables.run):
+        ordered = {(size, load) for load in loads[: len({load for dummy, load in measured})] for size in sizes}
     for step in sorted(ordered - measured if tables.exit_status == 0 else ()):
         yield f"no rows of {_step_text(step, tables)}"
     for step in sorted(measured - ordered):

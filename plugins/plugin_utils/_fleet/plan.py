@@ -137,6 +137,7 @@ def make_plan(
         "places": [place.name for place in workload.places],
         "streams": {stream.name: stream.operations for stream in workload.streams},
         "load_target": load_target,
+        "means": workload.means,
         "block_sizes_bytes": sizes if workload.built_in == MQ_LOG else [],
         "direct_sizes_bytes": [] if values.get("direct") == "no" else write_sizes,
         "load_points": load_points,

@@ -86,6 +86,7 @@ SET_BY_THE_COLLECTION = {
     "place": "sweep_workload",
     "stream": "sweep_workload",
     "loadUnit": "sweep_workload",
+    "stopAbove": "",
     "runId": "",
     "csvFile": "",
     **{each.name: each.variable for each in OPTIONS},

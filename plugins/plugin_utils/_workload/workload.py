@@ -73,6 +73,15 @@ class Workload:
         return self.built_in or STREAMS
 
     @property
+    def means(self) -> list[tuple[str, str, str]]:
+        """The means that the rows of a step have: stream, operation and figure, also of the whole workload."""
+        rows = [(stream, operation) for stream in self.streams for operation in stream.operations]
+        found = [(stream.name, operation, "latency_mean") for stream, operation in rows]
+        found += [(stream.name, operation, "response_mean") for stream, operation in rows if "rate" in stream.keys]
+        whole = ["latency_mean", *(["response_mean"] if all("rate" in stream.keys for stream in self.streams) else [])]
+        return [*found, *(("all", "all", figure) for figure in whole)] if self.streams else []
+
+    @property
     def direct_sizes_bytes(self) -> list[int]:
         """The sizes of the operations that bypass the page cache, each once."""
         direct = {place.name for place in self.places if place.direct}

@@ -238,6 +238,35 @@ def wrong_streams_are_refused_before_anything_happens(place):
 
 
 @test
+def a_ladder_of_loads_ends_above_a_limit(place):
+    ladder = ("--stream=name=due,pattern=random,size=4K,arrival=even,rate=50*load", "--load=1,2,3", "--duration=1")
+    result = place.logdisk(*ladder, "--stopAbove=due:write:latency_mean:60s", "--stopAbove=all:all:response_mean:1ns")
+    run = consistent(result)
+    equal((result.status, run["exit_reason"], run["steps_planned"], run["steps_measured"]), (0, "stopped_above", "3", "1"))
+    equal((run["stop_above_1"], {row["load_point"] for row in results(result)}), ("due:write:latency_mean:60s", {"1"}))
+    contains(run["exit_message"], "response_mean of all, all was ", " ns at load point 1, above the 1 ns of --stopAbove: no further steps were made")
+    run = consistent(place.logdisk(*ladder, "--stopAbove=due:write:latency_mean:60s"))
+    equal((run["exit_reason"], run["exit_message"], run["steps_measured"]), ("measured", "", "3"))
+
+
+@test
+def limits_that_cannot_end_a_ladder_are_refused(place):
+    for limit, reason in (
+        ("db:read:latency_mean", "is not allowed; allowed: STREAM:OPERATION:FIGURE:TIME, with the figure latency_mean or response_mean"),
+        ("db:read:latency_p99:1ms", "is not allowed"),
+        ("db:read:latency_mean:0ms", "is not allowed"),
+        ("other:read:latency_mean:1ms", "the workload does not have this stream with this operation and figure"),
+        ("db:write:latency_mean:1ms", "the workload does not have"),
+        ("db:read:response_mean:1ms", "response_mean only of streams with a rate"),
+        ("all:read:latency_mean:1ms", "a stream and read or write, or all:all"),
+        ("all:all:response_mean:1ms", "the workload does not have"),
+    ):
+        result = place.logdisk("--stream=name=db,pattern=random,size=4K,read=100%", "--stopAbove=" + limit)
+        equal((result.status, os.path.exists(place.tables)), (1, False))
+        contains(result.err, "--stopAbove: '%s'" % limit, reason)
+
+
+@test
 def nearest_job_of_fio(place):
     result = place.logdisk(*places(place), LOG, DB, SCAN, "--showFio")
     equal((result.status, result.err, os.path.exists(place.tables)), (0, "", False))

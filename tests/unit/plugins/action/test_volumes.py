@@ -15,6 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.action import plan as plan_action
 from ansible_collections.mqops.logdisk.plugins.action import record, start, status, workspace
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import IN_TURN, TOGETHER, VOLUME_GAP_S, plan_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import read_volumes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import load_workload
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
@@ -227,3 +228,49 @@ def test_a_host_neither_adds_a_volume_to_those_that_are_waited_for_nor_drops_one
 def test_what_concerns_all_volumes_is_said_of_the_host_and_what_does_not_names_them():
     assert plan_action.notes_of_host({"a": ["x", "y"], "b": ["x"], "c": ["x", "y"]}) == ["x", "a, c: y"]
     assert plan_action.notes_of_host({"log": ["x", "y"]}) == ["x", "y"]
+
+
+def limited(limit, workload="mailbox-2010", **variables):
+    """Return what a host that runs alone is told about the limit of its profile, with four load points."""
+    volumes = read_volumes([], DEFAULTS)
+    plan = plan_host(volumes, {**SWEEP, **variables}, {}, workload=load_workload(workload, WORKLOADS))
+    profile = load_profile({"name": "mine", "limits": [limit], "waivers": WAIVERS})
+    return [argument for argument in start.stops_above(profile, "h7", plan["volumes"][0]) if ":log:" not in argument and "=log:" not in argument]
+
+
+WAIVERS = [{"host": "h7", "metric": "response_mean", "until": "2099-01-01", "reason": "CHG-1"}]
+READS = {"metric": "latency_mean", "stream": "database", "operation": "read", "below": "20 ms"}
+
+
+@pytest.mark.parametrize(
+    ("limit", "more", "expected"),
+    [
+        (READS, {}, ["--stopAbove=database:read:latency_mean:20000000ns"]),
+        ({**READS, "operation": "write"}, {"sweep_loads": [4, 8]}, ["--stopAbove=database:write:latency_mean:20000000ns"]),
+        ({**READS, "severity": "warn"}, {}, []),
+        ({**READS, "load_point": {"max": 2}}, {}, []),
+        ({**READS, "metric": "latency_p99"}, {}, []),
+        ({**READS, "stream": "journal"}, {}, []),
+        ({**READS, "stream": "maintenance", "metric": "response_mean"}, {}, []),
+        (READS, {"sweep_loads": [8, 4]}, []),
+        (READS, {"sweep_loads": [4]}, []),
+        (READS, {"sweep_loads": "auto"}, []),
+    ],
+    ids=["reads", "writes", "warns", "some loads", "percentile", "another stream", "waived", "falling", "one load", "search"],
+)
+def test_a_ladder_ends_early_only_by_limits_that_the_tester_can_hold(limit, more, expected):
+    assert limited(limit, **more) == expected
+
+
+@pytest.mark.parametrize(
+    ("hosts", "names", "order", "mode", "alone"),
+    [
+        (["h7"], ["a"], TOGETHER, "together", True),
+        (["h7", "h8"], ["a"], TOGETHER, "together", False),
+        (["h7", "h8"], ["a"], TOGETHER, "isolated", True),
+        (["h7"], ["a", "b"], TOGETHER, "together", False),
+        (["h7"], ["a", "b"], IN_TURN, "together", True),
+    ],
+)
+def test_a_ladder_ends_early_only_if_nothing_else_is_measured(hosts, names, order, mode, alone):
+    assert start.runs_alone({**planned(order, names), "sweep_mode": mode}, hosts) is alone

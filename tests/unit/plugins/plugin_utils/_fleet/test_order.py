@@ -240,6 +240,21 @@ def test_tables_of_another_workload_are_named(run_keys, said):
     assert _order.table_differences(made, streams(**run_keys)) == said
 
 
+@pytest.mark.parametrize(
+    ("loads", "limit", "said"),
+    [
+        ([1, 2, 4], "log:write:latency_mean:1ns", []),
+        ([2, 1, 4], "log:write:latency_mean:1ns", ["loads 1, 2, 4 instead of 2, 1, 4", "no rows of 2 members", "rows of 1 member, which was not ordered"]),
+        ([1, 2, 4], "", ["stop above 1 log:write:latency_mean:1ns instead of nothing"]),
+    ],
+)
+def test_only_a_tester_that_was_told_to_may_leave_out_the_last_loads(loads, limit, said):
+    made = order("etcd-wal", ["/x/log", "/y/log"], rate=0, loads=loads)
+    made["texts"].update({"stop_above_1": limit} if limit else {})
+    keys = {"exit_reason": "stopped_above", "stop_above_1": "log:write:latency_mean:1ns", "steps_planned": 3, "steps_measured": 1}
+    assert _order.table_differences(made, streams(option_loads="1 2 4", **keys)) == said
+
+
 def test_places_and_streams_that_were_not_ordered_are_named():
     assert _order.table_differences(order(), answered(stream_1="name=db")) == ["stream 1 name=db instead of nothing"]
     (said,) = [each for each in _order.table_differences(order(rate=0), streams()) if each.startswith("workload")]

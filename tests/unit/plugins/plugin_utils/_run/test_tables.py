@@ -228,6 +228,16 @@ def test_complete_must_be_the_last_row():
     refused(with_line("run.csv", b"complete,1\n", b"complete,1\nversion2,1\n"), "not complete")
 
 
+@pytest.mark.parametrize(("measured", "limit", "refused"), [(1, "db:read:latency_mean:1ns", False), (2, "db:read:latency_mean:1ns", True), (1, "", True)])
+def test_a_run_that_ended_above_its_limit_lacks_only_the_steps_that_it_names(measured, limit, refused):
+    keys = {"exit_reason": "stopped_above", "stop_above_1": limit, "steps_planned": 3, "steps_measured": measured}
+    if refused:
+        with pytest.raises(TablesError, match="although the tester says that it measured all"):
+            parse(fabricate.step_rows(1, 4096), **keys)
+    else:
+        assert len(parse(fabricate.step_rows(1, 4096), **keys).results) == 2
+
+
 def test_an_interrupted_run_may_lack_steps():
     assert len(parse(fabricate.step_rows(1, 4096), exit_status=4, exit_reason="deadline", steps_planned=9).results) == 2
     assert parse([], exit_status=3, exit_reason="io_error").results == []
