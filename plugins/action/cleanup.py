@@ -10,7 +10,7 @@ from typing import Any
 
 from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, as_dict, one_line
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import read_volumes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import paths_of, read_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.throttling import limit_notes, volume_limits
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
@@ -30,7 +30,7 @@ class ActionModule(RemoteAction):
         sent = [
             {
                 "name": volume["name"],
-                "path": volume["path"],
+                "paths": volume["paths"],
                 "keep_state": volume["name"] in (keep or []),
                 "volume_counters": bool(volume.get("volume_counters")),
             }
@@ -41,7 +41,9 @@ class ActionModule(RemoteAction):
     def _planned(self, defaults: dict[str, Any], run_path: str | None, host: str) -> list[dict[str, Any]]:
         try:
             noted = RunDirectory.open(run_path).noted_volumes(host) if run_path else None
-            return [{**defaults, **volume} for volume in noted] if noted else read_volumes(self._task.args.get("volumes"), defaults)
+            if noted:
+                return [{"paths": [volume.get("path", defaults["path"])], **volume} for volume in noted]
+            return [{**volume, "paths": paths_of(volume)} for volume in read_volumes(self._task.args.get("volumes"), defaults)]
         except (OptionError, RunDirectoryError) as error:
             raise AnsibleActionFail(str(error)) from error
 

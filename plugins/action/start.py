@@ -116,10 +116,12 @@ class _Order:
                 self.directory.withdraw_record(self.host, self.layout["name"])
             workspace = {key: self.layout.get(key) for key in WORKSPACE_KEYS}
             self.directory.write_order({**order, "facts": self.facts, "workspace": workspace})
-        started = {key: self.layout[key] for key in ("name", "run_directory", "path", "made_path")}
+        started = {key: self.layout[key] for key in ("name", "paths", "run_directories", "made_paths")}
+        # In a round of a search, fewer queue managers may write than have directories.
+        directories = self.layout["given"][: len(order["directories"])]
         return {
             **started,
-            "directories": order["directories"],
+            "directories": directories,
             "keep_directories": bool(search),
             "arguments": arguments,
             "deadline_epoch_s": now + correction_s + left_s,

@@ -68,8 +68,8 @@ class ActionModule(RemoteAction):
 
 def for_module(volume: dict[str, Any]) -> dict[str, Any]:
     """Return of a planned volume what the module needs."""
-    sent = {key: volume[key] for key in ("name", "path", "queue_managers", "places", "footprint_bytes", "expect_mount")}
-    return {**sent, "direct_sizes": volume["direct_sizes_bytes"]}
+    parts = [{**{key: part[key] for key in ("path", "places", "footprint_bytes")}, "direct_sizes": part["direct_sizes_bytes"]} for part in volume["parts"]]
+    return {**{key: volume[key] for key in ("name", "queue_managers", "expect_mount", "devices")}, "parts": parts}
 
 
 def volume_layout(planned: dict[str, Any], answer: dict[str, Any], privileged: bool) -> dict[str, Any]:
@@ -77,7 +77,26 @@ def volume_layout(planned: dict[str, Any], answer: dict[str, Any], privileged: b
     found = {"facts": as_dict(answer.get("facts")), **{key: answer.get(key) or [] for key in ("unknown", "disks", "volume_counters")}}
     # The workers of streams have numbers, not names.
     known = {"name": planned["name"], "queue_managers": [] if planned["places"] else planned["queue_managers"], "privileged": privileged}
-    return {**found, **as_dict(answer.get("workspace")), **known}
+    return {**found, **paths_of(planned, as_dict(answer.get("workspace")).get("parts") or []), **known}
+
+
+def paths_of(planned: dict[str, Any], made: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return what was made on the paths of a volume: ``directories`` as the tester lists them, with its devices, and ``given`` as it takes those of --dir."""
+    devices = {device["place"]: device["path"] for device in planned["devices"]}
+    of_places: dict[str, list[str]] = {}
+    for part, each in zip(planned["parts"], made, strict=True):
+        for place, directory in zip(part["places"] or planned["queue_managers"], each["directories"], strict=True):
+            of_places.setdefault(place, []).append(directory)
+    listed = [[devices[name]] if name in devices else of_places[name] for name in planned["places"] or of_places]
+    paths = [each["path"] for each in made]
+    return {
+        "path": (paths or list(devices.values()))[0],
+        "paths": paths,
+        "made_paths": [each["path"] for each in made if each.get("made_path")],
+        "run_directories": [each["run_directory"] for each in made],
+        "directories": [path for each in listed for path in each],
+        "given": ["+".join(each) for name, each in zip(planned["places"] or of_places, listed, strict=True) if name not in devices],
+    }
 
 
 def reserve_option(reserve: str) -> dict[str, Any]:

@@ -113,7 +113,7 @@ class Preflight(object):
 
     def _mount(self, expected):
         point, kind = self.facts["mount_point"], self.facts["filesystem_type"]
-        if expected and point != os.path.normpath(expected):
+        if expected and point not in [os.path.normpath(each.strip()) for each in expected.split(",")]:
             self._refuse("%s is on the mount point %s, but workspace_expect_mount is %s" % (self.path, point, expected))
         if kind is None:
             self.unknown.append("the mount of %s" % self.path)
@@ -186,19 +186,19 @@ class Preflight(object):
 
 
 def space_refusals(footprints, facts, reserve):
-    """Return for each volume that does not fit, by its name, a sentence that says so.
+    """Return for each path whose test does not fit there a sentence that says so.
 
-    ``footprints`` holds the bytes of the test files by the name of the volume, ``facts`` those of the :class:`Preflight`. Volumes that share their free
-    space must fit there together.
+    ``footprints`` holds the bytes of the test files by the name of the volume and the path, ``facts`` those of the :class:`Preflight` likewise. Whatever shares
+    its free space must fit there together.
     """
     groups = {}
-    for name in sorted(footprints):
-        groups.setdefault(_space_of(facts[name]), []).append(name)
+    for key in sorted(footprints):
+        groups.setdefault(_space_of(facts[key]), []).append(key)
     refusals = {}
-    for names in groups.values():
-        fullest = min((facts[name] for name in names), key=lambda each: each["filesystem_free_bytes"])
-        refusal = _space_refusal(names, sum(footprints[name] for name in names), fullest, reserve)
-        refusals.update((name, refusal) for name in names if refusal)
+    for keys in groups.values():
+        fullest = min((facts[key] for key in keys), key=lambda each: each["filesystem_free_bytes"])
+        refusal = _space_refusal(sorted({name for name, dummy in keys}), sum(footprints[key] for key in keys), fullest, reserve)
+        refusals.update((key, refusal) for key in keys if refusal)
     return refusals
 
 

@@ -40,16 +40,17 @@ options:
         description: Name of the volume.
         type: str
         required: true
-      path:
-        description: Path of the workspace. Leave it empty if none was created.
-        type: str
-        default: ""
+      paths:
+        description: Paths of the workspace, none if none was created.
+        type: list
+        elements: str
+        default: []
       keep_state:
         description: Keep the state and the tables of the volume, for example because the tables have not been collected yet.
         type: bool
         default: false
       volume_counters:
-        description: Whether to read again how long the volumes below O(volumes[].path) were limited. The action plugin sets this option.
+        description: Whether to read again how long the volumes below O(volumes[].paths) were limited. The action plugin sets this option.
         type: bool
         default: false
   all_volumes:
@@ -85,7 +86,7 @@ EXAMPLES = r"""
     run_id: 20261121T104935Z-1f0c2a
     volumes:
       - name: log
-        path: /var/tmp/logdisk
+        paths: [/var/tmp/logdisk]
 """
 
 RETURN = r"""
@@ -217,10 +218,10 @@ def clean_state(p, check, runs):
     return cleaned
 
 
-def workspace_of(run):
-    """Return the path of the workspace that was noted when a run was started; empty if none was."""
-    path = run.read_start().get("path")
-    return path if isinstance(path, str) and path.startswith("/") else ""
+def workspaces_of(run):
+    """Return the paths of the workspace that were noted when a run was started."""
+    paths = run.read_start().get("paths")
+    return [path for path in paths if isinstance(path, str) and path.startswith("/")] if isinstance(paths, list) else []
 
 
 def about_to_start(directory, known):
@@ -271,10 +272,10 @@ def clean_place(p, check, known, place):
 def places(p, runs, stuck):
     """Return the workspaces to clean up, each once, with the names of their volumes. ``stuck`` are the names of those with a process that remains."""
     found = {}
-    noted = [dict(name=run.volume, path=workspace_of(run), volume_counters=False) for run in runs]
+    noted = [dict(name=run.volume, paths=workspaces_of(run), volume_counters=False) for run in runs]
     for volume in p["volumes"] + noted:
-        if volume["path"]:
-            place = found.setdefault(volume["path"], dict(path=volume["path"], volumes=[], volume_counters=False, stuck=False))
+        for path in volume["paths"]:
+            place = found.setdefault(path, dict(path=path, volumes=[], volume_counters=False, stuck=False))
             place["volumes"] += [volume["name"]] if volume["name"] not in place["volumes"] else []
             place["volume_counters"] = place["volume_counters"] or volume["volume_counters"]
             place["stuck"] = place["stuck"] or volume["name"] in stuck
@@ -312,7 +313,7 @@ def clean(p, check):
         for name in place["volumes"]:
             if name in volumes:
                 volumes[name]["left"] += answer["left"]
-                volumes[name]["volume_counters"] = answer["volume_counters"]
+                volumes[name]["volume_counters"] += answer["volume_counters"]
     return dict(found.as_dict(), volumes=volumes)
 
 
@@ -326,7 +327,7 @@ def main():
                 default=[],
                 options=dict(
                     name=dict(type="str", required=True),
-                    path=dict(type="str", default=""),
+                    paths=dict(type="list", elements="str", default=[]),
                     keep_state=dict(type="bool", default=False),
                     volume_counters=dict(type="bool", default=False),
                 ),

@@ -47,22 +47,27 @@ options:
         elements: str
         default: []
       directories:
-        description: The directories under test, one per queue manager or place.
+        description:
+          - The directories under test, one element per queue manager or place. Several directories of a place are one element, with C(+) between them.
+          - Empty if all places are devices.
         type: list
         elements: str
         required: true
-      run_directory:
-        description: The directory of this run, which contains O(volumes[].directories).
-        type: str
+      paths:
+        description: Paths of the workspace, which contain the directories of this run.
+        type: list
+        elements: str
         required: true
-      path:
-        description: Path of the workspace, which contains O(volumes[].run_directory).
-        type: str
+      run_directories:
+        description: The directories of this run, one in each of O(volumes[].paths), which contain O(volumes[].directories).
+        type: list
+        elements: str
         required: true
-      made_path:
-        description: Whether this run created O(volumes[].path). If so, O(volumes[].path) is removed when the run has ended.
-        type: bool
-        default: false
+      made_paths:
+        description: Those of O(volumes[].paths) that this run created. They are removed when the run has ended.
+        type: list
+        elements: str
+        default: []
       keep_directories:
         description:
           - Whether to keep the empty directories when the tester has ended, because a later round of a search measures there again.
@@ -113,8 +118,8 @@ EXAMPLES = r"""
       - name: log
         arguments: [--bsize=4K, --duration=60]
         directories: [/var/tmp/logdisk/logdisk-R-log/QM1]
-        run_directory: /var/tmp/logdisk/logdisk-R-log
-        path: /var/tmp/logdisk
+        run_directories: [/var/tmp/logdisk/logdisk-R-log]
+        paths: [/var/tmp/logdisk]
         deadline_epoch_s: 1795258175.0
 """
 
@@ -147,13 +152,14 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _ma
 
 PATIENCE_S = 60
 
-# Arguments: the state directory, the workspace's path, 1 if this run created it, 1 if a later round needs the directories,
-# the run's directory, and the tester's command. The directories are removed when the tester has ended: a tester whose
-# thread hangs in a write keeps them until the disk responds. Relative file names are used only below directories that have our mark.
+# Arguments: the state directory, 1 if a later round needs the directories, the run's directories and the paths that this run
+# created, each on a line of its own, and the tester's command. The directories are removed when the tester has ended: a
+# tester whose thread hangs in a write keeps them until the disk responds. Those on a file system that hangs keep no other.
+# Relative file names are used only below directories that have our mark.
 SUPERVISOR = r"""
 umask 077
-state=$1 path=$2 made=$3 keep=$4 run=$5
-shift 5
+state=$1 keep=$2 runs=$3 made=$4
+shift 4
 "$@" </dev/null >"$state/stdout" 2>"$state/stderr" &
 child=$!
 trap 'kill -TERM "$child" 2>/dev/null' TERM INT HUP
@@ -166,11 +172,18 @@ cd / || exit
 leave() {
   [ -w "${1%/*}" ] && [ ! -L "$1" ] && [ "$(ls -A "$1")" = MARK ] && rm -f "$1/MARK" && rmdir "$1"
 }
-if [ -f "$run/MARK" ] && [ ! -L "$run" ]; then
-  find "$run" -mindepth 1 -maxdepth 1 -type d -exec rmdir {} + 2>/dev/null
-  leave "$run"
-fi
-if [ "$made" = 1 ]; then leave "$path"; fi
+leave_run() {
+  if [ -f "$1/MARK" ] && [ ! -L "$1" ]; then
+    find "$1" -mindepth 1 -maxdepth 1 -type d -exec rmdir {} + 2>/dev/null
+    leave "$1"
+  fi
+  if printf '%s\n' "$made" | grep -Fqx "${1%/*}"; then leave "${1%/*}"; fi
+}
+set -f
+IFS='
+'
+for run in $runs; do leave_run "$run" & done
+wait
 """.replace("MARK", _marks.MARK_NAME)
 
 
@@ -187,19 +200,21 @@ def command(p, volume, run):
     prefix = ["nice", "-n", str(p["nice"])] if p["nice"] else []
     if p["ionice"]:
         prefix += ["ionice"] + shlex.split(p["ionice"])
+    directories = ["--dir=" + ",".join(volume["directories"])] if volume["directories"] else []
     return (
         prefix
         + [p["tester"]]
         + volume["arguments"]
-        + ["--runId=" + p["run_id"], "--dir=" + ",".join(volume["directories"]), "--tables=" + run.tables_path, "--progress=" + run.progress_path]
+        + directories
+        + ["--runId=" + p["run_id"], "--tables=" + run.tables_path, "--progress=" + run.progress_path]
     )
 
 
 def launch(p, volume, run, lock):
     """Start the supervising shell in a session of its own. Returns its pid."""
-    made = "1" if volume["made_path"] else "0"
     keep = "1" if volume["keep_directories"] else "0"
-    supervisor = ["/bin/sh", "-c", SUPERVISOR, "mqops-logdisk", run.path, volume["path"], made, keep, volume["run_directory"]]
+    directories = ["\n".join(volume[key]) for key in ("run_directories", "made_paths")]
+    supervisor = ["/bin/sh", "-c", SUPERVISOR, "mqops-logdisk", run.path, keep] + directories
     return _runs.detach(supervisor + command(p, volume, run), lock)
 
 
@@ -211,7 +226,7 @@ def start(p, volume, run, lock):
         else:
             run.create()
         pid = launch(p, volume, run, lock)
-        kept = dict((key, volume[key]) for key in ("deadline_epoch_s", "path", "run_directory", "order"))
+        kept = dict((key, volume[key]) for key in ("deadline_epoch_s", "paths", "run_directories", "order"))
         run.write_start(dict(kept, pid=pid, round=p["round"], started_epoch_s=time.time(), machine=_machine.identity()))
     except (OSError, _runs.RunError) as error:
         return str(error)
@@ -245,9 +260,9 @@ def main():
                     name=dict(type="str", required=True),
                     arguments=dict(type="list", elements="str", default=[]),
                     directories=dict(type="list", elements="str", required=True),
-                    run_directory=dict(type="str", required=True),
-                    path=dict(type="str", required=True),
-                    made_path=dict(type="bool", default=False),
+                    paths=dict(type="list", elements="str", required=True),
+                    run_directories=dict(type="list", elements="str", required=True),
+                    made_paths=dict(type="list", elements="str", default=[]),
                     keep_directories=dict(type="bool", default=False),
                     deadline_epoch_s=dict(type="float", required=True),
                     order=dict(type="dict", default={}),

@@ -4,7 +4,8 @@
 import json
 import os
 import signal
-from collections.abc import Callable
+import stat
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from certification import read_csv
 from leftovers import left_on
 from testbed import Bed, HostSpec
 from testbed.host import Host
+from testbed.shell import run as command
 from testbed.shell import wait_for
 
 Start = Callable[..., Bed]
@@ -133,6 +135,60 @@ def test_volumes_on_one_disk_are_measured_together_or_in_turn(start: Start, cont
     shared = {volume: [note for note in noted if "on the same disk at the same time" in note] for volume, noted in notes.items()}
     assert {volume: len(noted) for volume, noted in shared.items()} == {("both", "a"): 1, ("both", "b"): 1, ("each", "a"): 0, ("each", "b"): 0}
     assert {host.name: left_on(host) for host in bed} == {"both": [], "each": []}
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[str]:
+    """A block device that holds nothing."""
+    image = tmp_path / "disk.img"
+    with image.open("wb") as file:
+        file.truncate(64 << 20)
+    loop = command("losetup", "-f", "--show", str(image)).strip()
+    yield loop
+    command("losetup", "-d", loop)
+
+
+def give_disk(host: Host, loop: str, entry: str) -> None:
+    """Let the host have the device, as udev would name it."""
+    number, node, link = os.stat(loop).st_rdev, host.root / loop[1:], host.root / entry[1:]
+    os.mknod(node, 0o600 | stat.S_IFBLK, number)
+    link.parent.mkdir(parents=True)
+    link.symlink_to(f"../../{node.name}")
+
+
+def test_places_on_several_mounts_and_on_a_device(start: Start, controller: Controller, tmp_path: Path, disk: str) -> None:
+    """What is wrong with one of the mounts refuses the volume on all of them."""
+    entry = "/dev/disk/by-id/test-DISK_1"
+    places = {"asu1": "/fut/logdisk", "asu2": ["/mnt1/logdisk", "/mnt2/logdisk"], "asu3": "/mnt2/logdisk"}
+    more = ("/mnt1", "/mnt2")
+    bed = start(
+        HostSpec("three", more=more, variables={"workspace_places": places}),
+        HostSpec("refused", more=more, variables={"workspace_places": places}),
+        HostSpec("device", variables={"workspace_places": {"asu1": entry}, "sweep_devices_erase": [entry]}),
+    )
+    queue_manager = bed["refused"].root / "mnt2/active"
+    queue_manager.mkdir()
+    (queue_manager / "S0000000.LOG").touch()
+    give_disk(bed["device"], disk, entry)
+    profile = {"name": "all", "qualifies": {"confidence": "none"}, "limits": [{"metric": "latency_mean", "stream": "all", "max": "2 s"}]}
+    inventory = bed.inventory(tmp_path / "hosts.yml")
+    outcome = controller.certify(inventory, sweep_workload="spc1-like", sweep_loads=[20], sweep_duration=3, sweep_files=20, gate_profile=profile)
+
+    assert outcome.status == 2
+    records = {path.parts[-3]: json.loads(path.read_text()) for path in outcome.certification.path.glob("hosts/*/log/record.json")}
+    assert {host: record["verdict"] for host, record in records.items()} == {"three": "pass", "refused": "error", "device": "pass"}
+    assert "refused: /mnt2 contains a queue manager's files (S0000000.LOG)" in records["refused"]["reasons"][0]
+    places = [text.split(" (")[0] for text in records["three"]["facts"]["places"].split("; ")]
+    assert places == ["asu1 on /fut", "asu2 on /mnt1", "asu2 and asu3 on /mnt2"]
+    assert [path.split("/")[1] for path in records["three"]["workspace"]["directories"]] == ["fut", "mnt1", "mnt2", "mnt2"]
+    assert records["device"]["workspace"]["directories"][0] == entry
+    found = {host.name: [*left_on(host), *host.files(*host.spec.more)] for host in bed}
+    mounts = [f"{mount_point}/lost+found" for mount_point in more]
+    assert {host: sorted(left) for host, left in found.items()} == {
+        "three": mounts,
+        "refused": sorted([*mounts, "/mnt2/active", "/mnt2/active/S0000000.LOG"]),
+        "device": [],
+    }
 
 
 def test_the_volumes_of_a_lost_controller_are_stopped_and_collected(start: Start, controller: Controller, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.places import ERASE, check_erasure, devices_of, on_devices, parts_of, placed
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import OF_THE_WORKSPACE, in_terms_of, sweep_variables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import tester_options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
@@ -58,6 +59,7 @@ def plan_host(
     volumes are written before the first start, so that none are written during a measurement. Raises OptionError.
     """
     planned = [_plan_volume(volume, variables, options, min_duration_s, workload) for volume in volumes]
+    check_erasure(variables.get(ERASE), [device["path"] for volume in planned for device in volume["devices"]])
     offsets_s = _start_offsets_s([volume["planned_s"] for volume in planned], order)
     certify_s = [volume["certify_s"] for volume in planned]
     planned = [{**volume, "start_offset_s": offset_s} for volume, offset_s in zip(planned, offsets_s, strict=True)]
@@ -85,12 +87,19 @@ def _plan_volume(
     volume: Mapping[str, Any], variables: Mapping[str, Any], options: Mapping[str, Any], min_duration_s: float, workload: Workload
 ) -> dict[str, Any]:
     try:
-        plan = make_plan(sweep_variables(volume, variables), len(volume["queue_managers"]), options, min_duration_s, workload)
+        paths = placed(volume["places"], volume["path"], workload)
+        devices = devices_of(paths)
+        plan = make_plan(sweep_variables(volume, variables), len(volume["queue_managers"]), options, min_duration_s, on_devices(workload, devices))
     except OptionError as error:
         raise OptionError(in_terms_of(volume, str(error))) from error
-    if workload.places and "+" in volume["path"]:
-        raise OptionError(f"workspace_path must not contain '+' for sweep_workload {workload.name}: {volume['path']}")
-    return {**{key: volume[key] for key in OF_THE_WORKSPACE}, **plan}
+    whole = {"path": volume["path"], "places": [], **{key: plan[key] for key in ("footprint_bytes", "direct_sizes_bytes")}}
+    return {
+        **{key: volume[key] for key in OF_THE_WORKSPACE if key != "places"},
+        **plan,
+        "arguments": [*plan["arguments"], *(f"--eraseDevice={device}" for device in devices.values())],
+        "parts": [whole] if workload.built_in else parts_of(paths, workload, plan["footprint_bytes"]),
+        "devices": [{"place": name, "path": device} for name, device in devices.items()],
+    }
 
 
 def make_plan(
@@ -99,8 +108,8 @@ def make_plan(
     """Return the plan of a sweep from the role's ``variables`` by name, its ``sweep_options``, what the profile asks for, and the workload.
 
     Without load points a workload of streams has its own, and else all queue managers write together; without a duration each row is measured for
-    ``min_duration_s``. The plan holds ``arguments`` (the tester's, without directories), ``places`` (the names of those that need a directory each, none if the
-    queue managers do), ``streams`` (their operations by name), ``queue_manager_bytes`` and ``footprint_bytes`` (the files of one queue manager or of all
+    ``min_duration_s``. The plan holds ``arguments`` (the tester's, without directories), ``places`` (the names of those of the workload, if it has
+    any), ``streams`` (their operations by name), ``queue_manager_bytes`` and ``footprint_bytes`` (the files of one queue manager or of all
     places, and of all queue managers), ``search`` (what a search for the capacity goes by, None if there is none; all else is that of a round), ``steps``,
     ``sweep_duration`` (seconds per row), ``planned_s`` (the steps alone), ``certify_s`` (the same, but each row for ``min_duration_s`` at least),
     ``format_s`` (an estimate), ``deadline_s`` and what else the run needs as numbers. Raises OptionError.

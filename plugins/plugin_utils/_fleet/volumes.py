@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import yaml
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.places import directories_of, read_places
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DISK_SHARED_WITH
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
@@ -18,6 +19,7 @@ VARIABLE = "workspace_volumes"
 VARIABLES = {
     "name": "workspace_volume",
     "path": "workspace_path",
+    "places": "workspace_places",
     "queue_managers": "workspace_queue_managers",
     "owner": "workspace_owner",
     "expect_mount": "workspace_expect_mount",
@@ -29,7 +31,7 @@ VARIABLES = {
 }
 """The keys of a volume, and the variable that each falls back to."""
 
-OF_THE_WORKSPACE = ("name", "path", "queue_managers", "owner", "expect_mount")
+OF_THE_WORKSPACE = ("name", "path", "places", "queue_managers", "owner", "expect_mount")
 """The keys that every volume has in the end. What the others fall back to belongs to the sweep."""
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z")
@@ -61,7 +63,12 @@ def sweep_variables(volume: Mapping[str, Any], variables: Mapping[str, Any]) -> 
 
 def noted_of(volumes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return what the run directory is to know of the planned volumes of a host."""
-    return [{key: volume[key] for key in ("name", "path", "queue_managers")} for volume in volumes]
+    return [{**{key: volume[key] for key in ("name", "path", "queue_managers")}, "paths": [part["path"] for part in volume["parts"]]} for volume in volumes]
+
+
+def paths_of(volume: Mapping[str, Any]) -> list[str]:
+    """Return the directories that a volume may have been tested in, whatever the workload was."""
+    return list(dict.fromkeys([volume["path"], *directories_of(volume["places"])]))
 
 
 def in_terms_of(volume: Mapping[str, Any], message: str) -> str:
@@ -122,9 +129,13 @@ def _checked(volume: dict[str, Any]) -> dict[str, Any]:
 
 
 def _complete(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    volume = {**{key: defaults[key] for key in OF_THE_WORKSPACE}, **given}
+    volume = {**{key: defaults.get(key) for key in OF_THE_WORKSPACE}, **given}
     texts = {key: str(volume[key] or "") for key in ("owner", "expect_mount")}
-    return {**volume, **texts, "queue_managers": _names(volume["queue_managers"]), "sets": list(given)}
+    complete = {**volume, **texts, "queue_managers": _names(volume["queue_managers"]), "sets": list(given)}
+    try:
+        return {**complete, "places": read_places(volume["places"])}
+    except OptionError as error:
+        raise OptionError(in_terms_of(complete, str(error))) from None
 
 
 def _names(value: Any) -> list[str]:
@@ -135,17 +146,27 @@ def _names(value: Any) -> list[str]:
 
 def _check_together(volumes: list[dict[str, Any]], host_owner: str) -> None:
     """Raise OptionError if two volumes are in each other's way, or if one of them has a user of its own."""
-    taken: dict[str, str] = {}
+    taken: dict[str, list[str]] = {}
     for volume in volumes:
-        name, path = volume["name"], volume["path"].rstrip("/") + "/"
+        name, paths = volume["name"], _own_paths(volume)
         if name in taken:
             raise OptionError(f"{VARIABLE}: two volumes have the name {name}: give each volume a name of its own")
-        for other, place in taken.items():
-            if path.startswith(place) or place.startswith(path):
-                raise OptionError(f"{VARIABLE}: {other} and {name} must not have the same path, or one inside the other ({volume['path']})")
+        for other, path, place in ((other, path, place) for other, places in taken.items() for path in paths for place in places):
+            if _is_inside(path, place) or _is_inside(place, path):
+                raise OptionError(f"{VARIABLE}: {other} and {name} must not have the same path, or one inside the other ({path})")
         if volume["owner"] != host_owner:
             raise OptionError(
                 f"{VARIABLE}: {name}: owner is {volume['owner']!r}, but the testers of a host run as one user, that of workspace_owner ({host_owner!r}): "
                 "set workspace_owner, or certify the volumes of different owners in separate runs"
             )
-        taken[name] = path
+        taken[name] = paths
+
+
+def _own_paths(volume: Mapping[str, Any]) -> list[str]:
+    """Return the paths of a volume of the list. One that names places and no path may have all of them elsewhere."""
+    own = [] if volume["places"] and "path" not in volume["sets"] else [volume["path"]]
+    return [*own, *(path for paths in volume["places"].values() for path in paths)]
+
+
+def _is_inside(path: str, other: str) -> bool:
+    return f"{path.rstrip('/')}/".startswith(f"{other.rstrip('/')}/")

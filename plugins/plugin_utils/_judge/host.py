@@ -361,9 +361,10 @@ def preflight(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, A
     """Return the record of a host that is ready to be measured: it has no verdict, and describes what the measurement would do."""
     free_bytes = facts.get("filesystem_free_bytes")
     free = f", {_units.format_size(free_bytes)} free" if isinstance(free_bytes, int) else ""
+    where = facts.get("places") or f"{facts.get('mount_point')} ({facts.get('filesystem_type')}{free})"
     ready = (
         f"ready: {plan['steps']} steps in about {math.ceil((plan['planned_s'] + plan['format_s']) / 60)} min, "
-        f"{_units.format_size(plan['footprint_bytes'])} on {facts.get('mount_point')} ({facts.get('filesystem_type')}{free})"
+        f"{_units.format_size(plan['footprint_bytes'])} on {where}"
     )
     unknown = [f"unknown: {item}" for item in workspace.get("unknown") or []]
     record = _blank(run, host, volume, kinds.PREFLIGHT, facts)

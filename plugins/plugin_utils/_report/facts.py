@@ -222,6 +222,7 @@ _FACTS = {
         Fact("mount_point", FILE_SYSTEM, "Mount point", _text),
         Fact("mount_source", FILE_SYSTEM, "Source", _text),
         Fact("mount_options", FILE_SYSTEM, "Mount options", _text, _barrier_hint),
+        Fact("places", FILE_SYSTEM, "Places on several mounts or devices", _text),
         Fact("filesystem_size_bytes", FILE_SYSTEM, "Size", _size),
         Fact("filesystem_free_bytes", FILE_SYSTEM, "Free before the test", _size, _free_hint),
         Fact("filesystem_uuid", FILE_SYSTEM, "UUID", _text),

@@ -24,6 +24,8 @@ VARIES = "differs between hosts"
 
 _TIED_TO_THE_RUN = ("startAt", "deadline", "filePrefix")
 _OF_THE_RUN = ("gate_report_dir", "gate_history", "gate_sign_key", "gate_hosts", "gate_baseline", "gate_baseline_accept")
+_OF_THE_HOST = ("sweep_devices_erase",)
+"""What only the variables of a host may say: nobody is to overwrite a device by copying a command."""
 _MORE_OPTIONS = (
     ("alignment", "option_alignment_bytes", "4096"),
     ("backgroundThreads", "option_background_threads", "0"),
@@ -64,14 +66,19 @@ def reproduction(
 ) -> Reproduction:
     """Return what repeats the measurement of a host. parameters are those of the run, defaults those of the roles, and options are from run_options."""
     path = str(workspace.get("path") or "")
-    own = {name: value for name, value in parameters.items() if name in defaults and name not in _OF_THE_RUN and value != defaults[name]}
+    own = {name: value for name, value in parameters.items() if name in defaults and name not in (*_OF_THE_RUN, *_OF_THE_HOST) and value != defaults[name]}
     varying = tuple(sorted(name for name, value in own.items() if value == VARIES))
     return Reproduction(
         ansible=_ansible_command(host, {name: value for name, value in own.items() if name not in varying}),
         varying=varying,
-        tester=_tester_command(path, options) if options else "",
+        tester=_tester_command(path, options) if options and _is_below(path, workspace) else "",
         fio=_fio_job(path, options) if options else "",
     )
+
+
+def _is_below(path: str, workspace: Mapping[str, Any]) -> bool:
+    """Whether all that was tested is below one path, and none of it a device."""
+    return all(str(directory).startswith(f"{path}/") for directory in workspace.get("directories") or [])
 
 
 def _ansible_command(host: str, variables: Mapping[str, Any]) -> str:

@@ -84,6 +84,7 @@ SET_BY_THE_COLLECTION = {
     "shareDevice": "workspace_allow",
     "over": "",
     "place": "sweep_workload",
+    "eraseDevice": "sweep_devices_erase",
     "stream": "sweep_workload",
     "loadUnit": "sweep_workload",
     "stopAbove": "",

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,7 +84,11 @@ class Workload:
     @property
     def direct_sizes_bytes(self) -> list[int]:
         """The sizes of the operations that bypass the page cache, each once."""
-        direct = {place.name for place in self.places if place.direct}
+        return self.direct_sizes_of([place.name for place in self.places])
+
+    def direct_sizes_of(self, names: Sequence[str]) -> list[int]:
+        """Return the same for some of the places."""
+        direct = {place.name for place in self.places if place.direct and place.name in names}
         return sorted({size for stream in self.streams if stream.place in direct for size in stream.sizes_bytes})
 
     @property

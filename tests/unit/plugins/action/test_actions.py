@@ -287,10 +287,10 @@ def counters(monotonic_s, limited_us):
 def test_for_how_long_the_volume_was_limited_joins_the_record(tmp_path, before, after, limited_s):
     directory = fabricate.run_directory(tmp_path, {"db07": fabricate.tables()})
     answer = {"removed": [], "left": [], "volumes": {"log": {"left": [], "volume_counters": after}}}
-    made = [{"name": "log", "path": "/a", "facts": {}, "volume_counters": before}]
+    made = [{"name": "log", "paths": ["/a", "/b"], "facts": {}, "volume_counters": before}]
     plugin = action(cleanup, answer, run_id="R", run_path=directory.path, volumes=made, keep_state_of=["log"])
     sent = plugin.prepare(dict(plugin._task.args), {"inventory_hostname": "db07"})
-    assert sent["volumes"] == [{"name": "log", "path": "/a", "keep_state": True, "volume_counters": bool(before)}] and not sent["all_volumes"]
+    assert sent["volumes"] == [{"name": "log", "paths": ["/a", "/b"], "keep_state": True, "volume_counters": bool(before)}] and not sent["all_volumes"]
     plugin.call(sent, {"inventory_hostname": "db07"})
     (record,) = directory.records()
     assert record.facts.get("volume_limits_volume_iops_s") == limited_s
@@ -303,11 +303,13 @@ VOLUME_DEFAULTS = {"name": "log", "path": "/ws", "queue_managers": "QM1", "owner
 @pytest.mark.parametrize(
     "noted, given, only, with_run, expected",
     [
-        ([], [], [], False, [("log", "/ws")]),
-        ([], '[{"name": "a", "path": "/a"}]', [], False, [("a", "/a")]),
-        ([{"name": "b", "path": "/b"}, {"name": "c"}], [], [], True, [("b", "/b"), ("c", "/ws")]),
-        ([{"name": "b", "path": "/b"}, {"name": "c"}], [], ["c"], True, [("c", "/ws")]),
-        ([], [], ["log"], True, [("log", "/ws")]),
+        ([], [], [], False, [("log", ["/ws"])]),
+        ([], '[{"name": "a", "path": "/a"}]', [], False, [("a", ["/a"])]),
+        ([], [{"name": "a", "path": "/a", "places": {"x": ["/1", "/2"], "y": "/dev/disk/by-id/z"}}], [], False, [("a", ["/a", "/1", "/2"])]),
+        ([{"name": "b", "path": "/b"}, {"name": "c"}], [], [], True, [("b", ["/b"]), ("c", ["/ws"])]),
+        ([{"name": "b", "path": "/b", "paths": ["/1", "/2"]}, {"name": "c"}], [], ["b"], True, [("b", ["/1", "/2"])]),
+        ([{"name": "b", "path": "/b"}, {"name": "c"}], [], ["c"], True, [("c", ["/ws"])]),
+        ([], [], ["log"], True, [("log", ["/ws"])]),
     ],
 )
 def test_what_is_cleaned_up_is_what_the_run_noted_or_else_what_the_variables_name(tmp_path, noted, given, only, with_run, expected):
@@ -316,7 +318,7 @@ def test_what_is_cleaned_up_is_what_the_run_noted_or_else_what_the_variables_nam
         directory.write_volumes("h7", noted)
     plugin = action(cleanup, {}, volumes=given, defaults=VOLUME_DEFAULTS, run_path=directory.path if with_run else "", only=only)
     sent = plugin.prepare(dict(plugin._task.args), {"inventory_hostname": "h7"})
-    assert [(volume["name"], volume["path"]) for volume in sent["volumes"]] == expected
+    assert [(volume["name"], volume["paths"]) for volume in sent["volumes"]] == expected
     assert sent["all_volumes"] is not with_run and set(sent) == {"volumes", "all_volumes"}
 
 
@@ -324,7 +326,9 @@ def test_a_host_that_cannot_be_cleaned_up_leaves_its_mark_on_every_volume(tmp_pa
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h7"]))
     for volume in ("a", "b"):
         directory.write_record(fabricate.failed("h7", volume=volume))
-    plugin = action(cleanup, AnsibleConnectionFailure("no route"), run_path=directory.path, volumes=[{"name": "a", "path": "/a"}, {"name": "b", "path": "/b"}])
+    plugin = action(
+        cleanup, AnsibleConnectionFailure("no route"), run_path=directory.path, volumes=[{"name": "a", "paths": ["/a"]}, {"name": "b", "paths": []}]
+    )
     plugin.call(plugin.prepare(dict(plugin._task.args), {"inventory_hostname": "h7"}), {"inventory_hostname": "h7"})
     assert [record.leftovers for record in directory.records()] == [["could not clean up: no route"]] * 2
 

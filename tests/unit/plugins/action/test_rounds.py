@@ -56,11 +56,9 @@ class Fleet:
 
     def start(self, host, loads):
         """Order a round of a host and return what the module is sent."""
-        layouts = [
-            {"name": name, "path": f"/{name}", "run_directory": f"/{name}/r", "directories": [f"/{name}/r/{qm}" for qm in QUEUE_MANAGERS], "made_path": False}
-            for name in self.volumes
-        ]
-        workspace = {"volumes": [{**layout, "facts": {}, "disks": [layout["name"]]} for layout in layouts]}
+        layouts = [{"name": name, "path": f"/{name}", "directories": [f"/{name}/r/{qm}" for qm in QUEUE_MANAGERS]} for name in self.volumes]
+        more = {"facts": {}, "paths": [], "run_directories": [], "made_paths": []}
+        workspace = {"volumes": [{**layout, **more, "given": layout["directories"], "disks": [layout["name"]]} for layout in layouts]}
         plugin, variables = self.action(start, host, plan=self.plan(), tester=TESTER, workspace=workspace, run_id=self.directory.run["run_id"])
         return plugin.prepare({**plugin._task.args, "round": self.number, "loads": loads}, variables)["volumes"]
 

@@ -24,7 +24,7 @@ WORKLOADS = str(fabricate.PROJECT / "roles/sweep/files/workloads")
 HOST = {"inventory_hostname": "h7"}
 SWEEP = {"sweep_block_sizes": ["4K"], "sweep_duration": 60, "sweep_warmup": 5, "sweep_file_size": "1M", "sweep_files": 2}
 NAMES = ("a", "b", "c")
-DEFAULTS = {"name": "log", "path": "/ws", "queue_managers": ["QM1"], "owner": "", "expect_mount": ""}
+DEFAULTS = {"name": "log", "path": "/ws", "places": {}, "queue_managers": ["QM1"], "owner": "", "expect_mount": ""}
 TESTER = {"path": "/t/logdisk", "source_hash": "ab" * 32, "facts": {"hostname": "db07", "clock_offset_s": 0.0, "clock_offset_error_s": 0.1}}
 
 
@@ -74,13 +74,13 @@ def created(directory, answers, known=None, **more):
 
 
 def found(name, **changes):
-    paths = {"path": f"/{name}/ws", "run_directory": f"/{name}/ws/r", "directories": [f"/{name}/ws/r/QM1"], "made_path": True}
+    part = {"path": f"/{name}/ws", "run_directory": f"/{name}/ws/r", "directories": [f"/{name}/ws/r/QM1"], "made_path": True}
     return {
         "error": "",
         "facts": {"mount_point": f"/{name}", "disk_shared_with_volumes": "what the host says"},
         "disks": [name],
         "unknown": [],
-        "workspace": paths,
+        "workspace": {"parts": [part]},
         "needs_privilege": False,
         **changes,
     }
@@ -162,9 +162,30 @@ def started(directory, answers, order=TOGETHER, disks=None, **more):
 def test_streams_have_a_directory_for_each_place_and_workers_without_names(directory):
     (volume, *dummy) = plan_host(read_volumes([], DEFAULTS), SWEEP, {}, workload=load_workload("mailbox-2010", WORKLOADS))["volumes"]
     sent = workspace.for_module(volume)
-    assert (sent["places"], sent["footprint_bytes"]) == (["database", "log"], 2 << 20)
-    assert workspace.volume_layout(volume, {}, False)["queue_managers"] == []
-    assert workspace.volume_layout(planned()["volumes"][0], {}, False)["queue_managers"] == ["QM1"]
+    (part,) = sent["parts"]
+    assert (part["path"], part["places"], part["footprint_bytes"]) == ("/ws", ["database", "log"], 2 << 20)
+    made = {"path": "/ws", "run_directory": "/ws/r", "directories": ["/ws/r/database", "/ws/r/log"], "made_path": True}
+    layout = workspace.volume_layout(volume, {"workspace": {"parts": [made]}}, False)
+    assert (layout["queue_managers"], layout["directories"], layout["given"]) == ([], made["directories"], made["directories"])
+    assert workspace.volume_layout(planned()["volumes"][0], found("a"), False)["queue_managers"] == ["QM1"]
+
+
+def test_places_on_several_paths_and_devices_are_ordered_as_the_tester_takes_and_lists_them(directory):
+    disk = "/dev/disk/by-id/X"
+    given = {"asu1": "/2/ws", "asu2": disk, "asu3": ["/3/ws", "/2/ws"]}
+    options = {**SWEEP, "sweep_devices_erase": [disk]}
+    (volume,) = plan_host(read_volumes([], {**DEFAULTS, "places": given}), options, {}, workload=load_workload("spc1-like", WORKLOADS))["volumes"]
+    sent = workspace.for_module(volume)
+    assert ([part["path"] for part in sent["parts"]], sent["devices"]) == (["/2/ws", "/3/ws"], [{"place": "asu2", "path": disk}])
+    made = [
+        {"path": part["path"], "run_directory": f"{part['path']}/r", "directories": [f"{part['path']}/r/{name}" for name in part["places"]]}
+        for part in sent["parts"]
+    ]
+    made[1]["made_path"] = True
+    layout = workspace.volume_layout(volume, {"workspace": {"parts": made}}, False)
+    assert layout["given"] == ["/2/ws/r/asu1", "/2/ws/r/asu3+/3/ws/r/asu3"]
+    assert layout["directories"] == ["/2/ws/r/asu1", disk, "/2/ws/r/asu3", "/3/ws/r/asu3"]
+    assert (layout["paths"], layout["made_paths"], layout["run_directories"]) == (["/2/ws", "/3/ws"], ["/3/ws"], ["/2/ws/r", "/3/ws/r"])
 
 
 def test_the_workload_is_a_fact_that_no_host_can_change(directory):

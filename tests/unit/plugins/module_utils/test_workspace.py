@@ -335,9 +335,9 @@ def test_a_directory_that_others_can_change_is_refused(tmp_path, mode, refused):
 @pytest.mark.parametrize("footprint, reserve, refused", [(1 << 20, 0, False), (1 << 60, 0, True), (1, 1 << 60, True), (1, 0.9999, True)])
 def test_what_does_not_fit_with_its_reserve_is_refused(tmp_path, footprint, reserve, refused):
     facts = preflight(tmp_path).facts
-    assert [" free, but the test needs " in text for text in _workspace.space_refusals({"log": footprint}, {"log": facts}, reserve).values()] == [
-        True
-    ] * refused
+    assert [
+        " free, but the test needs " in text for text in _workspace.space_refusals({("log", "/a"): footprint}, {("log", "/a"): facts}, reserve).values()
+    ] == [True] * refused
 
 
 MIB = 1 << 20
@@ -363,11 +363,17 @@ ZFS_OTHER = {**ZFS, "device_number": "8:2", "mount_point": "/b", "mount_source":
     ],
 )
 def test_volumes_on_one_file_system_must_fit_there_together(needed_mib, facts, reserve, refused):
-    names = ["log%d" % number for number in range(len(facts))]
-    found = _workspace.space_refusals({name: mib * MIB for name, mib in zip(names, needed_mib)}, dict(zip(names, facts)), reserve)
-    assert sorted(found) == refused
+    keys = [("log%d" % number, "/a") for number in range(len(facts))]
+    found = _workspace.space_refusals({key: mib * MIB for key, mib in zip(keys, needed_mib)}, dict(zip(keys, facts)), reserve)
+    assert sorted(name for name, dummy in found) == refused
     together = ["the tests of the volumes %s together need" % ", ".join(refused)] if len(refused) > 1 else ["the test needs"]
     assert all(text.startswith("/a has 100 MiB free, but %s" % together[0]) for text in found.values())
+
+
+def test_paths_of_a_volume_on_one_file_system_count_together():
+    paths = [("log", "/a/x"), ("log", "/a/y")]
+    found = _workspace.space_refusals(dict.fromkeys(paths, 60 * MIB), dict.fromkeys(paths, SPACE), 0)
+    assert sorted(found) == paths and all("but the test needs 120 MiB" in text for text in found.values())
 
 
 def test_a_queue_managers_files_are_refused(tmp_path):
@@ -379,6 +385,8 @@ def test_a_queue_managers_files_are_refused(tmp_path):
 
 def test_another_mount_than_expected_is_refused(tmp_path):
     assert any("workspace_expect_mount" in text for text in preflight(tmp_path, expect_mount="/nowhere").refusals)
+    point = preflight(tmp_path).facts["mount_point"]
+    assert preflight(tmp_path, expect_mount="/nowhere, " + point).refusals == []
 
 
 def test_a_missing_parent_is_refused(tmp_path):

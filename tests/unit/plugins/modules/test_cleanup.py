@@ -22,7 +22,7 @@ DAY_S = 86400
 def options(tmp_path):
     return {
         "run_id": "",
-        "volumes": [{"name": "log", "path": str(tmp_path / "ws"), "keep_state": False, "volume_counters": False}],
+        "volumes": [{"name": "log", "paths": [str(tmp_path / "ws")], "keep_state": False, "volume_counters": False}],
         "all_volumes": False,
         "state_dir": str(tmp_path / "state"),
         "uncollected_days": 7,
@@ -93,14 +93,15 @@ def test_the_empty_directories_between_two_rounds_go(options, tmp_path):
 
 def test_what_a_run_noted_is_cleaned_up_although_nobody_names_it(options, tmp_path):
     run = ended_run(options, finished=False, volume="b")
-    run.write_start({"path": str(tmp_path / "elsewhere")})
-    directory = made(tmp_path / "elsewhere", "b")
-    assert cleanup.clean({**options, "volumes": []}, False)["removed"] == [run.path, directory, str(tmp_path / "elsewhere")]
+    places = [tmp_path / name for name in ("elsewhere", "there")]
+    run.write_start({"paths": [str(place) for place in places]})
+    expected = [path for place in places for path in (made(place, "b"), str(place))]
+    assert cleanup.clean({**options, "volumes": []}, False)["removed"] == [run.path, *expected]
 
 
 def test_a_file_system_that_does_not_answer_costs_its_neighbour_nothing(options, tmp_path, monkeypatch):
     directories = {volume: made(tmp_path / volume, volume) for volume in ("log", "b")}
-    volumes = [{**options["volumes"][0], "name": volume, "path": str(tmp_path / volume)} for volume in directories]
+    volumes = [{**options["volumes"][0], "name": volume, "paths": [str(tmp_path / volume)]} for volume in directories]
     remove = _workspace.remove
     monkeypatch.setattr(_workspace, "remove", lambda path, *more: time.sleep(3 if path == str(tmp_path / "b") else 0) or remove(path, *more))
     found = cleanup.clean({**options, "run_id": RUN, "volumes": volumes, "answer_s": 1}, False)

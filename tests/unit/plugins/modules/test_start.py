@@ -6,10 +6,11 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _runs
+from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _runs, _workspace
 from ansible_collections.mqops.logdisk.plugins.modules import start
 
 RUN = "20261121T104935Z-1f0c2a"
@@ -33,9 +34,9 @@ def options(tmp_path):
         "name": "log",
         "arguments": [],
         "directories": [str(directory / "QM1")],
-        "run_directory": str(directory),
-        "path": str(tmp_path / "ws"),
-        "made_path": False,
+        "run_directories": [str(directory)],
+        "paths": [str(tmp_path / "ws")],
+        "made_paths": [],
         "keep_directories": False,
         "deadline_epoch_s": time.time() + 60,
         "order": {},
@@ -74,6 +75,23 @@ def test_the_directories_are_kept_only_for_a_later_round(options, tmp_path, keep
     assert started(options) == ""
     ended(options)
     assert (tmp_path / "ws" / f"logdisk-{RUN}-log" / "QM1").is_dir() is keep
+
+
+def test_the_directories_of_each_path_are_removed_and_the_paths_that_were_made(options, tmp_path):
+    kept, made = [str(tmp_path / name) for name in ("mount 1", "mount *")]
+    runs = [_workspace.make(_workspace.layout(path, RUN, "log", [], ["a", "b"]), RUN, "")["run_directory"] for path in (kept, made)]
+    options["volumes"][0].update(paths=[kept, made], run_directories=runs, made_paths=[made])
+    assert started(options) == ""
+    ended(options)
+    assert os.listdir(kept) == [_marks.MARK_NAME] and not os.path.exists(made)
+    assert (tmp_path / "ws" / f"logdisk-{RUN}-log" / "QM1").is_dir()
+
+
+def test_a_test_of_devices_alone_names_no_directory(options):
+    run = _runs.Run(options["state_dir"], RUN, "log")
+    (volume,) = options["volumes"]
+    assert "--dir=/a,/b+/c" in start.command(options, {**volume, "directories": ["/a", "/b+/c"]}, run)
+    assert not any(word.startswith("--dir") for word in start.command(options, {**volume, "directories": []}, run))
 
 
 def test_a_later_round_replaces_the_state_of_the_one_before_when_it_has_ended(options):

@@ -23,6 +23,10 @@ def _no_queue_manager_on_this_machine(monkeypatch):
     monkeypatch.setattr(_queue_managers, "sees_processes", lambda: True)
 
 
+def part(path, *places):
+    return {"path": str(path), "places": list(places), "footprint_bytes": 1 << 20, "direct_sizes": []}
+
+
 @pytest.fixture
 def options(tmp_path):
     """The options of the module for three volumes on one file system."""
@@ -30,7 +34,7 @@ def options(tmp_path):
     def of_volume(name):
         path = str(tmp_path / name / "ws")
         os.makedirs(os.path.dirname(path))
-        return {"name": name, "path": path, "queue_managers": ["QM1"], "places": [], "expect_mount": "", "footprint_bytes": 1 << 20, "direct_sizes": []}
+        return {"name": name, "queue_managers": ["QM1"], "expect_mount": "", "parts": [part(path)], "devices": []}
 
     return {
         "run_id": RUN,
@@ -48,20 +52,21 @@ def options(tmp_path):
 def outcome(options):
     found = workspace.inspect_all(options, None)
     workspace.make_all(options, found)
-    made = sorted(volume["name"] for volume in options["volumes"] if os.path.isdir(volume["path"]))
+    made = sorted(volume["name"] for volume in options["volumes"] if os.path.isdir(volume["parts"][0]["path"]))
     return found, made
 
 
 def test_each_volume_has_its_own_workspace(options):
     found, made = outcome(options)
     assert made == ["a", "b", "c"] and {volume["error"] for volume in found.values()} == {""}
-    assert found["b"]["workspace"]["made_path"] and found["b"]["workspace"]["directories"] == [os.path.join(found["b"]["workspace"]["run_directory"], "QM1")]
+    (where,) = found["b"]["workspace"]["parts"]
+    assert where["made_path"] and where["directories"] == [os.path.join(where["run_directory"], "QM1")]
     assert found["a"]["disks"] == found["b"]["disks"] != [] and found["a"]["facts"]["filesystem_free_bytes"] > 0
 
 
 def test_a_refused_volume_costs_its_neighbours_nothing(options):
     first, second, _third = options["volumes"]
-    first["path"] = "not/absolute"
+    first["parts"] = [part("not/absolute")]
     second["expect_mount"] = "/nowhere"
     found, made = outcome(options)
     assert made == ["c"]
@@ -70,7 +75,7 @@ def test_a_refused_volume_costs_its_neighbours_nothing(options):
 
 def test_volumes_on_one_file_system_count_together_unless_they_are_refused(options):
     for volume in options["volumes"]:
-        volume["footprint_bytes"] = int(workspace.inspect_all(options, None)["a"]["facts"]["filesystem_free_bytes"] * 0.45)
+        volume["parts"][0]["footprint_bytes"] = int(workspace.inspect_all(options, None)["a"]["facts"]["filesystem_free_bytes"] * 0.45)
     found, made = outcome(options)
     assert made == [] and all("the tests of the volumes a, b, c together need" in volume["error"] for volume in found.values())
     options["volumes"][1]["expect_mount"] = "/nowhere"
@@ -80,7 +85,7 @@ def test_volumes_on_one_file_system_count_together_unless_they_are_refused(optio
 
 @pytest.mark.parametrize(("may_ask", "wanted", "said"), [(True, True, ""), (False, True, "this user cannot write to ")])
 def test_a_volume_that_this_user_may_not_write_to_waits_for_privilege_or_is_refused(options, monkeypatch, may_ask, wanted, said):
-    denied = os.path.dirname(options["volumes"][1]["path"])
+    denied = os.path.dirname(options["volumes"][1]["parts"][0]["path"])
     monkeypatch.setattr(_workspace.Preflight, "needs_privilege", lambda preflight: preflight.existing == denied)
     found, made = outcome({**options, "may_ask_for_privilege": may_ask})
     assert made == ["a", "c"] and found["b"]["needs_privilege"] is wanted
@@ -89,7 +94,7 @@ def test_a_volume_that_this_user_may_not_write_to_waits_for_privilege_or_is_refu
 
 @pytest.mark.parametrize("function", ["Preflight", "make"])
 def test_a_file_system_that_does_not_answer_costs_its_neighbours_nothing(options, monkeypatch, function):
-    real, hanging = getattr(_workspace, function), options["volumes"][1]["path"]
+    real, hanging = getattr(_workspace, function), options["volumes"][1]["parts"][0]["path"]
 
     def hang(place, *arguments):
         time.sleep(4 if hanging in (place, place["path"] if isinstance(place, dict) else "") else 0)
@@ -101,3 +106,99 @@ def test_a_file_system_that_does_not_answer_costs_its_neighbours_nothing(options
     assert found["b"]["error"].startswith("the file system of %s did not answer (no answer within 2 s): " % hanging)
     time.sleep(3)  # what it creates too late is undone
     assert not os.path.exists(hanging)
+
+
+# A volume with several paths
+
+
+@pytest.fixture
+def several(options, tmp_path):
+    """The options for one volume with three paths, each below a directory that exists."""
+    paths = [tmp_path / "mnt" / name / "logdisk" for name in ("1", "2", "3")]
+    for path in paths:
+        path.parent.mkdir(parents=True)
+    parts = [part(paths[0], "asu1", "asu3"), part(paths[1], "asu2"), part(paths[2], "asu2")]
+    return {**options, "volumes": [{**options["volumes"][0], "parts": parts}]}
+
+
+def answer(options):
+    found = workspace.inspect_all(options, None)
+    workspace.make_all(options, found)
+    return found["a"]
+
+
+def on_mounts(options):
+    return [each for part in options["volumes"][0]["parts"] for each in os.listdir(os.path.dirname(part["path"]))]
+
+
+def test_a_volume_has_a_directory_for_each_place_on_each_of_its_paths(several):
+    found = answer(several)
+    assert found["error"] == ""
+    made = [[os.path.basename(directory) for directory in part["directories"]] for part in found["workspace"]["parts"]]
+    assert made == [["asu1", "asu3"], ["asu2"], ["asu2"]] and on_mounts(several) == ["logdisk"] * 3
+    point = found["facts"]["mount_point"]
+    assert [where.split(" (")[0] for where in found["facts"]["places"].split("; ")] == [f"asu1 and asu3 on {point}", f"asu2 on {point}", f"asu2 on {point}"]
+
+
+def test_what_is_wrong_with_one_path_refuses_the_volume_on_all(several, tmp_path):
+    (tmp_path / "mnt/2/active").mkdir()
+    (tmp_path / "mnt/2/active/S0000001.LOG").write_text("")
+    found = answer(several)
+    assert found["error"].startswith(f"refused: {tmp_path}/mnt/2 contains a queue manager's files") and found["error"].count("refused") == 1
+    assert on_mounts(several) == ["active"]
+
+
+def test_what_is_refused_on_every_path_is_said_once(several, monkeypatch):
+    monkeypatch.setattr(_queue_managers, "sees_processes", lambda: False)
+    monkeypatch.setattr(_queue_managers, "configured_queue_managers", lambda path: ["QM1"])
+    assert answer(several)["error"].count("hidepid") == 1
+
+
+def test_the_paths_of_a_volume_must_fit_on_one_file_system_together(several):
+    free = workspace.inspect_all(several, None)["a"]["facts"]["filesystem_free_bytes"]
+    for each in several["volumes"][0]["parts"]:
+        each["footprint_bytes"] = int(free * 0.45)
+    assert "but the test needs" in answer(several)["error"] and on_mounts(several) == []
+
+
+def test_a_path_that_cannot_be_made_undoes_the_others(several, monkeypatch):
+    real, failing = _workspace.make, several["volumes"][0]["parts"][2]["path"]
+
+    def fail(plan, *more):
+        if plan["path"] == failing:
+            raise _workspace.WorkspaceError("no room")
+        return real(plan, *more)
+
+    monkeypatch.setattr(_workspace, "make", fail)
+    assert answer(several)["error"] == "no room"
+    assert on_mounts(several) == []
+
+
+def test_what_cannot_be_undone_is_said(several, monkeypatch):
+    real, failing = _workspace.make, several["volumes"][0]["parts"][2]["path"]
+
+    def disturb(plan, *more):
+        if plan["path"] == failing:
+            raise _workspace.WorkspaceError("no room")
+        made = real(plan, *more)
+        open(os.path.join(made["run_directory"], "strange"), "w").close()
+        return made
+
+    monkeypatch.setattr(_workspace, "make", disturb)
+    left = answer(several)["error"].split("; ")
+    assert left[0] == "no room" and [text.rpartition("/")[2] for text in left[1:]] == ["strange", "strange"]
+
+
+def test_one_path_that_wants_privilege_makes_the_volume_wait_for_it(several, monkeypatch):
+    denied = os.path.dirname(several["volumes"][0]["parts"][1]["path"])
+    monkeypatch.setattr(_workspace.Preflight, "needs_privilege", lambda preflight: preflight.existing == denied)
+    found = answer(several)
+    assert (found["error"], found["needs_privilege"], on_mounts(several)) == ("", True, [])
+    assert answer({**several, "may_ask_for_privilege": False})["error"].startswith(f"this user cannot write to {denied}/logdisk: ")
+
+
+def test_a_volume_of_devices_alone_has_no_directory(several):
+    several["volumes"][0].update(parts=[], devices=[{"place": "data", "path": "/dev/disk/by-id/none"}])
+    found = answer(several)
+    assert (found["error"], found["workspace"], found["disks"]) == ("", {"parts": []}, [])
+    assert found["facts"]["places"] == "data is the device /dev/disk/by-id/none"

@@ -96,6 +96,7 @@ def test_any_other_option_of_the_tester_is_passed_through():
         *((name, "set sweep_state_dir instead") for name in ("tables", "progress")),
         ("dir", "set workspace_path instead"),
         ("shareDevice", "set workspace_allow instead"),
+        ("eraseDevice", "set sweep_devices_erase instead"),
         ("duration", "set sweep_duration instead"),
         ("deadline", "set sweep_deadline instead"),
         ("x y", "is not the name of an option"),

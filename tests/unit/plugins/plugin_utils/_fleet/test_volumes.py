@@ -11,7 +11,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import plan a
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import VARIABLES, read_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
-DEFAULTS = {"name": "log", "path": "/var/tmp/logdisk", "queue_managers": ["QM1"], "owner": "", "expect_mount": ""}
+DEFAULTS = {"name": "log", "path": "/var/tmp/logdisk", "places": {}, "queue_managers": ["QM1"], "owner": "", "expect_mount": ""}
 SWEEP = {
     "sweep_block_sizes": ["4K", "1M"],
     "sweep_queue_managers": [],
@@ -40,7 +40,7 @@ def test_without_a_list_there_is_the_one_volume_of_the_variables(given):
 
 def test_what_a_volume_leaves_out_falls_back_to_the_variables():
     first, second = read([ONE, {**TWO, "owner": "mqm"}], owner="mqm", queue_managers=["A", "B"])
-    assert first == {**ONE, "queue_managers": ["A", "B"], "owner": "mqm", "expect_mount": "", "sets": ["name", "path"]}
+    assert first == {**ONE, "places": {}, "queue_managers": ["A", "B"], "owner": "mqm", "expect_mount": "", "sets": ["name", "path"]}
     assert {key: second[key] for key in TWO} == TWO
 
 
@@ -115,7 +115,9 @@ def test_each_volume_has_a_plan_of_its_own():
 def test_a_host_with_one_volume_takes_its_time():
     host = planned()
     (volume,) = host["volumes"]
-    assert volume == {**DEFAULTS, **_plan.make_plan(SWEEP, 1, {}, 600), "start_offset_s": 0.0}
+    alone = _plan.make_plan(SWEEP, 1, {}, 600)
+    part = {"path": "/var/tmp/logdisk", "places": [], "footprint_bytes": 1 << 30, "direct_sizes_bytes": [4096, 1 << 20]}
+    assert volume == {**DEFAULTS, **alone, "parts": [part], "devices": [], "start_offset_s": 0.0}
     assert {key: host[key] for key in ("planned_s", "certify_s", "format_s", "deadline_s", "sweep_duration")} == {
         key: volume[key] for key in ("planned_s", "certify_s", "format_s", "deadline_s", "sweep_duration")
     }

@@ -37,6 +37,17 @@ def test_without_other_variables_the_ansible_command_has_none():
     assert again().ansible == "ansible-playbook mqops.logdisk.certify -i inventory.yml --limit=db07"
 
 
+def test_no_command_to_copy_overwrites_a_device():
+    assert "by-id" not in again(parameters={**role_defaults(), "sweep_devices_erase": ["/dev/disk/by-id/x"]}).ansible
+
+
+@pytest.mark.parametrize(
+    ("directories", "told"), [(["/a/r/x", "/a/r/y"], True), (["/a/r/x", "/b/r/y"], False), (["/dev/disk/by-id/x"], False), (["/ab/r/x"], False)]
+)
+def test_what_was_tested_on_several_paths_or_on_a_device_has_no_command_of_the_tester(directories, told):
+    assert bool(again(workspace={"path": "/a", "directories": directories}).tester) is told
+
+
 def test_the_tester_gets_the_options_of_run_csv():
     assert again(option_verify="1", option_cpus="0-3").tester == (
         "logdisk --dir=/var/mqm/log/logdisk/repeat --createDirs --bsize=4096,65536 --qm=1,2 --duration=2 --warmup=0 --fileSize=1048576 --numFiles=3"
