@@ -154,13 +154,15 @@ def _judge_ending(status: int, tables: Tables, profile: Profile) -> Ending | Non
     freeze = freeze_behind(tables, tables.number("steps_measured"), age, profile.stall_limit_ns)
     if age is not None and age >= profile.stall_limit_ns and not freeze:
         at = f" at offset {tables.run['in_flight_offset_bytes']} of {tables.run.get('in_flight_file')}" if "in_flight_offset_bytes" in tables.run else ""
-        return FAIL, f"a write{at} had not returned after {_units.format_duration(age)} (the stall limit is {_units.format_duration(profile.stall_limit_ns)})"
+        what = "an operation" if tables.of_streams else "a write"
+        return FAIL, f"{what}{at} had not returned after {_units.format_duration(age)} (the stall limit is {_units.format_duration(profile.stall_limit_ns)})"
     return INCONCLUSIVE, f"the tester ended before it had measured everything: {ended}"
 
 
 def _io_error_reason(run: Mapping[str, str]) -> str:
     name = run.get("error_errno_name") or "I/O error"
-    what = "a write came back short" if name == "SHORT_WRITE" else f"{run.get('error_call') or 'a write'} failed with {name}"
+    operation = "a read" if run.get("error_call") == "preadv" else "a write"
+    what = f"{operation} came back short" if name == "SHORT_WRITE" else f"{run.get('error_call') or 'a write'} failed with {name}"
     message = f" ({run['error_message']})" if run.get("error_message") and name != "SHORT_WRITE" else ""
     at = f" at offset {run['error_offset_bytes']} of {run.get('error_file')}" if run.get("error_offset_bytes") else ""
     return f"{what}{message}{at}"

@@ -29,8 +29,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.rows import i
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.sentences import (
     add_others,
     add_to_reason,
+    counted_of,
     evidence_sentence,
     figure_sentence,
+    operation_of,
     rare_seconds_sentence,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import Evidence, rare_second_share
@@ -71,12 +73,12 @@ def _as_it_stands(limit: Limit, row: Row) -> Comparison:
     value = row.get(limit.metric.column)
     if value is None:
         counted = limit.metric.allowed_share is not None or row["operations"] == 0
-        return Comparison(INCONCLUSIVE, None, why="too few writes for this figure" if counted else "the tester did not report it")
+        return Comparison(INCONCLUSIVE, None, why=f"too few {counted_of(row)} for this figure" if counted else "the tester did not report it")
     at_least = row.get(limit.metric.at_least_column) == 1
     if limit.broken_by(value) or (at_least and value >= limit.value):
         return Comparison(FAIL, value, at_least)
     if at_least:
-        return Comparison(INCONCLUSIVE, value, at_least, why="the slowest write was still in flight")
+        return Comparison(INCONCLUSIVE, value, at_least, why=f"the slowest {operation_of(row)} was still in flight")
     return Comparison(PASS, value)
 
 
@@ -283,7 +285,7 @@ def _reason(limit: Limit, row: Row, name: str, case: Case, comparison: Compariso
     if limit.metric.of_responses:
         return f"{figure}, without confidence"
     if comparison.evidence:
-        return f"{figure}: {evidence_sentence(limit, comparison.evidence, row['latency_max_in_flight'] == 1)}"
+        return f"{figure}: {evidence_sentence(limit, comparison.evidence, row)}"
     if case.confidence is None or row["worker"] is None:
         return figure
     if limit.stream == COMMITS:

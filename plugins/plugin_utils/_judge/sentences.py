@@ -31,9 +31,19 @@ def figure_sentence(limit: Limit, row: Row, name: str, words: Words, value: floa
     return f"{limit.metric.name} {figure} {operator} {_limit_figure(limit)} {where}{because}"
 
 
-def evidence_sentence(limit: Limit, evidence: Evidence, in_flight: bool) -> str:
+def evidence_sentence(limit: Limit, evidence: Evidence, row: Row) -> str:
     """Return what was found and with which confidence, what it covers, and what an open question still needs."""
-    return " ".join(part for part in (_finding(limit, evidence), _outlook(evidence, in_flight)) if part)
+    return " ".join(part for part in (_finding(limit, evidence, row), _outlook(evidence, row)) if part)
+
+
+def operation_of(row: Row) -> str:
+    """Return what the operations of a row are called: "write", "read", or "operation" if they are of all kinds."""
+    return "operation" if row["operation"] == ALL_OPERATIONS else row["operation"]
+
+
+def counted_of(row: Row) -> str:
+    """Return what is counted in a row: "writes", "reads" or "operations"."""
+    return f"{operation_of(row)}s"
 
 
 def rare_seconds_sentence(seconds: int, share: float, confidence: float) -> str:
@@ -54,7 +64,7 @@ def add_others(reason: str, others: int) -> str:
     return add_to_reason(reason, f"{others} more of its rows did not pass") if others else reason
 
 
-def _finding(limit: Limit, evidence: Evidence) -> str:
+def _finding(limit: Limit, evidence: Evidence, row: Row) -> str:
     confident = _confident(evidence.confidence)
     if evidence.method == BATCH_MEANS:
         if evidence.outcome == FAIL:
@@ -64,7 +74,7 @@ def _finding(limit: Limit, evidence: Evidence) -> str:
         side = "at most" if limit.bound == "max" else "at least"
         return f"{confident} {side} {_distinct(limit.metric.kind.format, evidence.bound, limit.value)}."
     allowed = float(evidence.allowed)
-    took = "of them took longer" if evidence.method == SHARE_OF_OPERATIONS else "of the time went into writes that took longer"
+    took = "of them took longer" if evidence.method == SHARE_OF_OPERATIONS else f"of the time went into {counted_of(row)} that took longer"
     if evidence.counted_over_ns is not None:
         took += f" than {_units.format_duration(evidence.counted_over_ns, 12)}"
     bound = "" if evidence.outcome == FAIL or evidence.bound is None else f"{confident} at most {_distinct(_units.format_ratio, evidence.bound, allowed)}, "
@@ -77,7 +87,7 @@ def _confident(confidence: float) -> str:
     return f"with {_units.format_ratio(confidence, 12)} confidence"
 
 
-def _outlook(evidence: Evidence, in_flight: bool) -> str:
+def _outlook(evidence: Evidence, row: Row) -> str:
     if evidence.outcome == FAIL:
         return ""
     if evidence.outcome == PASS:
@@ -88,9 +98,9 @@ def _outlook(evidence: Evidence, in_flight: bool) -> str:
             f"Not covered: longer ones, and what comes less often than once in {_units.format_count(evidence.seconds // 3)} s."
         )
     if evidence.counted_over_ns is not None:
-        return "The tester did not count the writes over the limit itself: measure again with this profile."
-    if evidence.undecidable and in_flight:
-        return "The figure does not include the write that was still in flight."
+        return f"The tester did not count the {counted_of(row)} over the limit itself: measure again with this profile."
+    if evidence.undecidable and row["latency_max_in_flight"] == 1:
+        return f"The figure does not include the {operation_of(row)} that was still in flight."
     if evidence.undecidable:
         return "The figure lies at the limit, so measuring longer will not decide it."
     return f"Measuring for {_units.format_count(evidence.seconds_needed)} s in all should decide it."
@@ -110,7 +120,7 @@ def _where(row: Row, name: str, words: Words) -> str:
     """Return which row it is, for people."""
     if row["worker"] is None:
         return "in this run"
-    count = f"({_units.format_count(row['operations'])} {_counted(row)})"
+    count = f"({_units.format_count(row['operations'])} {counted_of(row)})"
     if words.of_streams:
         return f"for {_what(row)}{'' if row['worker'] == ALL_WORKERS else f', worker {name},'} at {words.load_text(row['load_point'])} {count}"
     return f"at {size_text(row['block_size_bytes'])}, {_who(row, name, words)} {count}"
@@ -119,11 +129,7 @@ def _where(row: Row, name: str, words: Words) -> str:
 def _what(row: Row) -> str:
     if row["stream"] == ALL_STREAMS:
         return "the whole workload"
-    return f"{'reads and writes' if row['operation'] == ALL_OPERATIONS else _counted(row)} of {row['stream']}"
-
-
-def _counted(row: Row) -> str:
-    return "operations" if row["operation"] == ALL_OPERATIONS else f"{row['operation']}s"
+    return f"{'reads and writes' if row['operation'] == ALL_OPERATIONS else counted_of(row)} of {row['stream']}"
 
 
 def _who(row: Row, name: str, words: Words) -> str:

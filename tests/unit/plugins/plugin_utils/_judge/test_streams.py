@@ -151,6 +151,24 @@ def test_a_percentile_of_the_whole_workload_comes_from_all_streams():
     assert parsed.workers_of(whole) == 2
 
 
+def test_what_is_over_a_limit_is_counted_in_all_that_a_row_adds_up():
+    rows = fabricate.stream_rows({1: {READS: (1, 8 * MS, {}), LOG: (1, 2 * MS, {})}})
+    slow = [each for row in rows if row["worker"] == "all" and row["operation"] != "all" for each in fabricate.over_rows(row, 50 * MS, 2, [3, 9])]
+    limits = [{"metric": metric, "max": "50 ms", "stream": "all"} for metric in ("latency_p99", "latency_time_weighted_p99")]
+    part = judge(tables(rows, over=slow), *limits)
+    shares = {row["metric"]: (row["share"], row["verdict"]) for row in part["judgements"] if "share" in row}
+    assert shares["latency_p99"] == (pytest.approx(8 / 375_000), "pass")
+    assert shares["latency_time_weighted_p99"] == (pytest.approx(8 * 62.5 / 1_200_000), "pass")
+    sentences = [row["reason"] for row in part["judgements"] if row["metric"] == "latency_time_weighted_p99"]
+    assert "of the time went into operations that took longer" in sentences[0]
+
+
+def test_without_enough_operations_the_sentence_says_which():
+    rows = mailbox(loads=(1,), latency_p99_ns=None)
+    part = judge(tables(rows, over=None), {"metric": "latency_p99", "max": "50 ms", "stream": "database", "operation": "read"})
+    assert part["reasons"][0] == "latency_p99 <= 50 ms has no figure for reads of database at 1 thread (75,000 reads): too few reads for this figure"
+
+
 def open_rows(not_started=0, **figures):
     """Return the rows of reads at a rate: 60,000 in 600 s."""
     known = {"operations": 60_000, "bytes": 60_000 * 8192, "operations_per_s": 100.0, "latency_sum_ns": 60_000 * MS, "latency_mean_ns": MS, **figures}
