@@ -524,6 +524,7 @@ def _rows(record: HostRecord, tables: Tables) -> list[ResultRow]:
     judged: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for judgement in record.judgements:
         judged.setdefault(tuple(judgement.get(key) for key in _ROW_KEYS), []).append(judgement)
+    names = [] if tables.of_streams else record.worker_names
     rows = []
     for row in tables.results:
         key = {**row, "worker": ALL_WORKERS} if tables.repeats_all(row) else row
@@ -532,7 +533,7 @@ def _rows(record: HostRecord, tables: Tables) -> list[ResultRow]:
             # What a stream's reads and writes come to together has no row of its own.
             judgements = [*judgements, *judged.get(tuple({**row, "operation": ALL_OPERATIONS}[column] for column in _ROW_KEYS), [])]
         reasons = tuple(printable(judgement["reason"]) for judgement in judgements if judgement["verdict"] != PASS)
-        name = ALL_WORKERS if row["worker"] == ALL_WORKERS else worker_name(row["worker"], record.worker_names, tables.workers_of(row))
+        name = ALL_WORKERS if row["worker"] == ALL_WORKERS else worker_name(row["worker"], names, tables.workers_of(row))
         rows.append(ResultRow(tuple(row.values()), printable(name), _worst(judgements), reasons, _used(judgements)))
     return rows
 

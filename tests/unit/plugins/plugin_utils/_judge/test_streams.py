@@ -15,6 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reade
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import TablesError, parse_tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import load_workload
 
 from tests.unit.plugins.plugin_utils import fabricate
 
@@ -361,6 +362,9 @@ def test_the_shipped_profiles_of_streams(name):
     own = [limit for limit in shipped.limits if not of_every_profile(limit)]
     assert (shipped.workload, [limit.metric.name for limit in own], [limit.rows_text for limit in own]) == SHIPPED[name]
     assert all(limit.source for limit in own)
+    streams = {stream.name: stream.operations for stream in load_workload(shipped.workload, str(fabricate.PROJECT / "roles/sweep/files/workloads")).streams}
+    for limit in own:
+        assert limit.stream == "all" or (limit.stream in streams and limit.operation in ("", *streams[limit.stream]))
 
 
 @pytest.mark.parametrize(
