@@ -123,6 +123,11 @@ OTHERS = {
         "Ask for storage with a lower latency, or with more bandwidth if the messages are large. If more clients commit at the same time, they share writes.",
         (STORAGE, MQ),
     ),
+    "no_target": Advice(
+        "it is not known which rate the volume must carry",
+        "Set sweep_target to the operations per second that the volume must carry. If no load kept the other limits, solve that first.",
+        (),
+    ),
     "no_headroom": Advice(
         "what the volume carries is not known",
         "Set sweep_target, and sweep block sizes from 4 KiB up to the log buffer. docs/estimates.md says where estimates hold.",

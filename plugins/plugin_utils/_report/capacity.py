@@ -17,6 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.shares import used_share
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Words, printable, words_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
 
 LONGEST_REASON = 300
 _WITH_COUNT = re.compile(r"(.{1,400}? \([0-9,]+ \w+\))[:;.,]?(?: |\Z)")
@@ -57,13 +58,17 @@ class ShownCapacity:
     def sentence(self) -> str:
         """What the capacity is, and what comes next."""
         highest, lowest = self.highest_passed, self.lowest_not_passed
+        # Evidence that is missing comes after the figure, which alone would look as if it kept the limit.
+        is_open = any(point.verdict == INCONCLUSIVE for point in self.points if point.load_point == lowest)
+        did_not = "is undecided" if is_open else "did not"
         if highest is None:
-            said = f"no load passed: {self._load(lowest)} did not" if lowest is not None else "no load passed"
+            said = f"no load passed: {self._load(lowest)} {did_not}" if lowest is not None else "no load passed"
         elif lowest is None:
             said = f"{self._load(highest)} passed, and no higher load was tried"
         else:
-            said = f"{self._load(highest)} passed, {lowest} did not"
-        because = f": {_figure_part(self.reason)}" if self.reason and lowest is not None else ""
+            said = f"{self._load(highest)} passed, {lowest} {did_not}"
+        reason = shorten(self.reason.rstrip("."), LONGEST_REASON) if is_open else _figure_part(self.reason)
+        because = f": {reason}" if reason and lowest is not None else ""
         following = f". Next to try: {self._load(self.next_load)}" if self.next_load is not None else ""
         return f"{said}{because}{following}."
 

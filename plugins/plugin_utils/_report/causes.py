@@ -194,7 +194,7 @@ class _Broken:
 
 # Why a limit does not pass.
 _BROKEN, _WAIVED, _DISTURBED, _NOTHING, _NO_FIGURE, _OPEN = "broken", "waived", "disturbed", "nothing", "no figure", "open"
-_NO_HEADROOM = "no headroom"
+_NO_HEADROOM, _NO_TARGET = "no headroom", "no target"
 
 
 def _of_limits(model: Model) -> Iterator[Cause]:
@@ -241,6 +241,8 @@ def _why(limit: dict[str, Any]) -> str:
         return _WAIVED
     if limit["unit"] == MARGIN.unit and verdict == INCONCLUSIVE:
         return _NO_HEADROOM
+    if worst["value"] is None and limit["metric"] == "target_operations_share":
+        return _NO_TARGET
     if worst["value"] is None:
         return _NOTHING if worst["worker"] is None else _NO_FIGURE
     if verdict != INCONCLUSIVE:
@@ -308,7 +310,7 @@ def _consequence(model: Model, group: _Broken) -> str:
     return consequence_of_stream(excess, model.words) if model.words.of_streams else consequence_of(excess)
 
 
-_ADVICE = {_WAIVED: "waived", _OPEN: "open", _NO_HEADROOM: "no_headroom", _NO_FIGURE: "too_few", _NOTHING: "nothing"}
+_ADVICE = {_WAIVED: "waived", _OPEN: "open", _NO_HEADROOM: "no_headroom", _NO_TARGET: "no_target", _NO_FIGURE: "too_few", _NOTHING: "nothing"}
 """Why a limit does not pass, and the advice if the figures do not matter for it."""
 
 
@@ -389,6 +391,7 @@ _STATEMENTS: dict[str, Callable[[Model, _Broken], str]] = {
     _OPEN: _state_open,
     _NO_FIGURE: _state_no_figure,
     _NO_HEADROOM: _state_no_headroom,
+    _NO_TARGET: _state_no_headroom,
     _NOTHING: _state_nothing,
 }
 
@@ -418,6 +421,8 @@ def _at(model: Model, group: _Broken) -> str:
     loads = sorted({row.load_point for row in rows if row.load_point})
     measured_loads = {step[0] for step in model.steps}
     if model.words.of_streams:
+        rows |= {row for host, limit, others in group.on_others for row in others if row.load_point is not None}
+        loads = sorted({row.load_point for row in rows if row.load_point})
         names = dict.fromkeys(operations_text(row.stream, row.operation) for row in sorted(rows, key=lambda row: (str(row.stream), str(row.operation))))
         load = f" at {_load_text(loads, model.words)}" if measured_loads - set(loads) else ""
         return f" for {and_list(list(names))}{load}"

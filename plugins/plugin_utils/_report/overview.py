@@ -47,7 +47,7 @@ def qualifies_of(model: Model) -> str:
     """Return in one sentence what a run must be to certify."""
     asked = (model.run.get("profile") or {}).get("qualifies") or {}
     of_streams = model.words.of_streams
-    does = "did what the workload asks for" if of_streams else "wrote as MQ does, as fast as it could"
+    does = "did as the workload describes" if of_streams else "wrote as MQ does, as fast as it could"
     parts = [f"A run certifies if the tester {does}"]
     if asked.get("min_duration_s"):
         parts.append(f"for at least {asked['min_duration_s']:g} s per row")

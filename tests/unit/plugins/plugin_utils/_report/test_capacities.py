@@ -33,6 +33,10 @@ def record(highest, lowest, reason="", following=None, points=(), **keys):
         (record(12, 13, BROKEN), f"12 threads passed, 13 did not: {BROKEN}."),
         (record(12, 13, f"{BROKEN}: with 95 % confidence at most 23 ms. Covered: nothing."), f"12 threads passed, 13 did not: {BROKEN}."),
         (record(8, 16, f"{BROKEN}; waived until 2027", 12), f"8 threads passed, 16 did not: {BROKEN}. Next to try: 12 threads."),
+        (
+            record(8, 16, "latency_mean 5 ms < 20 ms at 16 threads (9 reads): too few seconds.", points=[(8, "pass"), (16, "inconclusive")]),
+            "8 threads passed, 16 is undecided: latency_mean 5 ms < 20 ms at 16 threads (9 reads): too few seconds.",
+        ),
         (record(None, 1, "it ended early."), "no load passed: 1 thread did not: it ended early."),
         (record(64, None, "", 128), "64 threads passed, and no higher load was tried. Next to try: 128 threads."),
         (record(None, None), "no load passed."),

@@ -230,6 +230,20 @@ def test_causes_name_the_criterion_the_stream_and_the_load(model):
     assert all("at 8 threads)" in cause.seen for cause in found.values())
 
 
+def test_without_a_target_the_cause_says_that_it_is_missing(tmp_path):
+    profile = {"name": "mine", "qualifies": {"confidence": "none"}, "limits": [{"stream": "database", "metric": "target_operations_share", "min": "100%"}]}
+    (cause,) = [cause for cause in causes(build_model(one_host(tmp_path, runs.mailbox(), profile))) if cause.kind == "limit"]
+    assert "cannot be judged; sweep_target does not say" in cause.statement and cause.next_step.startswith("Set sweep_target to the operations per second")
+
+
+def test_limits_of_several_streams_that_are_open_are_one_cause_that_names_all_of_them(tmp_path):
+    profile = {"name": "mine", "limits": [{"stream": stream, "metric": "latency_mean", "max": "1 s"} for stream in ("maintenance", "log")]}
+    rows = fabricate.stream_rows({load: {runs.SCANS: (1, 10**6, {}), runs.LOG: (1, 10**6, {})} for load in (1, 2)}, seconds=3)
+    found = causes(build_model(one_host(tmp_path, fabricate.tables(rows, over=(), **fabricate.STREAMS_RUN), profile)))
+    (cause,) = [cause for cause in found if "beyond chance" in cause.statement]
+    assert "for log writes and maintenance reads; measuring for" in cause.statement
+
+
 def test_a_limit_on_a_stream_that_was_not_measured_says_what_to_do(tmp_path):
     profile = {"name": "mine", "qualifies": {"confidence": "none"}, "limits": [{"stream": "index", "metric": "latency_mean", "max": "1 ms"}]}
     (cause,) = [cause for cause in causes(build_model(one_host(tmp_path, runs.mailbox(), profile))) if cause.kind == "limit"]
