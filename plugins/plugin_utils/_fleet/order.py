@@ -19,7 +19,16 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.machines import MACHINE_KEYS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import COMMITS, MQ_LOG, STREAMS, Tables, printable, stopped_above
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import (
+    ALL_STREAMS,
+    ALL_WORKERS,
+    COMMITS,
+    MQ_LOG,
+    STREAMS,
+    Tables,
+    printable,
+    stopped_above,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OPTIONS
 
 SCHEMA = 1
@@ -113,7 +122,8 @@ def machine_differences(order: Mapping[str, Any], start: Mapping[str, Any], mach
 
 def table_differences(order: Mapping[str, Any], tables: Tables) -> list[str]:
     """Return how tables differ from the order, a few words each."""
-    return [*_differing(_run_pairs(order, tables.run)), *_time_differences(order, tables), *_step_differences(order, tables)]
+    rows = _row_differences(order, tables) if tables.of_streams and tables.exit_status == 0 else ()
+    return [*_differing(_run_pairs(order, tables.run)), *_time_differences(order, tables), *_step_differences(order, tables), *rows]
 
 
 def _run_pairs(order: Mapping[str, Any], run: Mapping[str, str]) -> Iterator[Pair]:
@@ -154,6 +164,32 @@ def _step_differences(order: Mapping[str, Any], tables: Tables) -> Iterator[str]
         yield f"no rows of {_step_text(step, tables)}"
     for step in sorted(measured - ordered):
         yield f"rows of {_step_text(step, tables)}, which was not ordered"
+
+
+def _row_differences(order: Mapping[str, Any], tables: Tables) -> Iterator[str]:
+    """Return what the steps lack of the streams that were ordered, and what they have beside them. A limit on rows that are missing would judge nothing."""
+    ordered = dict(row for key, text in order["texts"].items() if key.startswith("stream_") for row in _rows_of(text))
+    loads = {row["step"]: row["load_point"] for row in tables.results}
+    rows = {(row["step"], row["stream"], row["operation"]): row for row in tables.results if row["worker"] == ALL_WORKERS and row["stream"] != ALL_STREAMS}
+    for step, load in sorted(loads.items()):
+        at_load = f"at {tables.words.load_text(load)}"
+        for (stream, operation), has_rate in ordered.items():
+            row = rows.pop((step, stream, operation), None)
+            if row is None:
+                yield f"no {operation}s of {stream} {at_load}"
+            elif has_rate and row.get("operations_not_started") is None:
+                yield f"no operations_not_started for the {operation}s of {stream} {at_load}, which have a rate"
+    for step, stream, operation in sorted(rows):
+        yield f"{operation}s of {printable(stream)} at {tables.words.load_text(loads[step])}, which were not ordered"
+
+
+def _rows_of(stream: str) -> Iterator[tuple[tuple[str, str], bool]]:
+    """Return the rows that an ordered stream has in each step, by stream and operation, and whether it has a rate."""
+    keys = dict(each.partition("=")[::2] for each in stream.split(","))
+    share = keys.get("read", "0%")
+    for operation, none in (("read", "0%"), ("write", "100%")):
+        if share != none:
+            yield (keys["name"], operation), "rate" in keys
 
 
 def _step_text(step: tuple[int | None, int], tables: Tables) -> str:

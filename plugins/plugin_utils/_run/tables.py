@@ -62,6 +62,8 @@ EXIT_STATUSES = (0, 3, 4)
 """Exit statuses with which the tester leaves tables behind: measured, I/O error, interrupted or past its deadline."""
 
 _LARGEST = (1 << 64) - 1
+_ROUNDING_NS = 1
+"""By how much a mean may differ from the one that follows from other rows."""
 _LONGEST_UNIT = 32
 """How much of the unit of load points is shown."""
 _INTEGER = re.compile(r"[0-9]{1,20}\Z")
@@ -88,7 +90,9 @@ _OPERATIONS_OF_STREAMS = ("read", "write")
 
 _NAMES = ("stream", "operation", "file", "property", "item")
 """The columns that hold a name. Every other column holds a number, whose unit is in the column's name; a count or a flag has no unit."""
-_WHOLE = frozenset(("step", "block_size_bytes", "load_point", "elapsed_ns", "operations", "bytes", "second", "partial", "batch", "over_ns"))
+_WHOLE = frozenset(
+    ("step", "block_size_bytes", "load_point", "elapsed_ns", "operations", "bytes", "second", "partial", "batch", "over_ns", "operations_not_started")
+)
 """Columns that are used as whole numbers here."""
 _NEVER_NEGATIVE = ("_ns", "_bytes", "_s")
 
@@ -557,9 +561,21 @@ def _check_whole(step: int, streams: dict[tuple[str, str], list[Row]]) -> None:
     for row in parts:
         if row["stream"] == ALL_STREAMS or row["operation"] not in _OPERATIONS_OF_STREAMS:
             raise TablesError(f"results.csv has the operation {_shown(row['operation'])} of stream {_shown(row['stream'])} in step {step}.")
+    parts = [row for row in parts if row["worker"] == ALL_WORKERS]
     for column in ("operations", "bytes"):
-        if whole[0][column] != sum(row[column] for row in parts if row["worker"] == ALL_WORKERS):
+        if whole[0][column] != sum(row[column] for row in parts):
             raise TablesError(f"results.csv has another number of {column} in the row of the whole workload of step {step} than in its streams.")
+    _check_mean("latency_mean_ns", step, whole[0], [(row, row["operations"]) for row in parts])
+    if whole[0].get("response_mean_ns") is not None:
+        _check_mean("response_mean_ns", step, whole[0], [(row, row["operations"] + (row.get("operations_not_started") or 0)) for row in parts])
+
+
+def _check_mean(column: str, step: int, whole: Row, parts: list[tuple[Row, int]]) -> None:
+    """Check a mean of the whole workload against those of its streams, each with the number of operations that it is of."""
+    total = sum(count for dummy, count in parts)
+    mean_ns = sum((row.get(column) or 0) * count for row, count in parts) / total if total else 0
+    if abs((whole[column] or 0) - mean_ns) > _ROUNDING_NS:
+        raise TablesError(f"results.csv has another {column} in the row of the whole workload of step {step} than its streams come to together.")
 
 
 def _check_rows(place: str, rows: list[Row], first: Row) -> None:

@@ -205,7 +205,10 @@ def test_an_order_of_commits_comes_home():
     assert "workload commit instead of mq-log" in _order.table_differences(order(), commits())
 
 
-def streams(**run_keys):
+ROWS = {("log", "write"): (1, 200_000, {})}
+
+
+def streams(rows=None, **run_keys):
     """Return what a tester answers to an order of etcd's log."""
     keys = {
         **ANSWERED,
@@ -221,7 +224,7 @@ def streams(**run_keys):
         "directory_2": "/y/log",
         **run_keys,
     }
-    return parse_tables(fabricate.tables(fabricate.stream_rows({1: {("log", "write"): (1, 200_000, {})}}), **keys))
+    return parse_tables(fabricate.tables(fabricate.stream_rows({1: rows or ROWS}), **keys))
 
 
 @pytest.mark.parametrize(
@@ -253,6 +256,28 @@ def test_only_a_tester_that_was_told_to_may_leave_out_the_last_loads(loads, limi
     made["texts"].update({"stop_above_1": limit} if limit else {})
     keys = {"exit_reason": "stopped_above", "stop_above_1": "log:write:latency_mean:1ns", "steps_planned": 3, "steps_measured": 1}
     assert _order.table_differences(made, streams(option_loads="1 2 4", **keys)) == said
+
+
+RATE = {"operations_not_started": 0}
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ({("db", "read"): RATE, ("db", "write"): RATE}, []),
+        ({("db", "write"): RATE}, ["no reads of db at 1 member"]),
+        ({("db", "read"): RATE, ("db", "write"): {}}, ["no operations_not_started for the writes of db at 1 member, which have a rate"]),
+        ({("db", "read"): RATE, ("db", "write"): RATE, ("log", "read"): {}}, ["reads of log at 1 member, which were not ordered"]),
+    ],
+)
+def test_rows_of_streams_that_would_not_be_judged_are_named(rows, said):
+    db = "name=db,place=log,pattern=random,size=8K,read=60%,sync=none,arrival=even,rate=5*load"
+    made = order("etcd-wal", ["/x/log", "/y/log"], rate=0)
+    made["texts"]["stream_2"] = db
+    rows = {**ROWS, **{key: (1, 200_000, figures) for key, figures in rows.items()}}
+    assert _order.table_differences(made, streams(rows, stream_2=db)) == said
+    stopped = {"exit_status": 4, "exit_reason": "interrupted"}
+    assert _order.table_differences(made, streams(ROWS, stream_2=db, **stopped)) == []
 
 
 def test_places_and_streams_that_were_not_ordered_are_named():
