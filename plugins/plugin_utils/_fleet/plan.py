@@ -211,7 +211,7 @@ def _steps_of_streams(values: dict[str, Any], workload: Workload, loads: list[in
     try:
         check_loads(workload, values["load"])
     except DefinitionError as error:
-        raise OptionError(f"{LOADS}: {error}") from None
+        raise OptionError(f"{LOADS}: {workload.name}: {error}") from None
     return [0], values["load"], workload.direct_sizes_bytes
 
 

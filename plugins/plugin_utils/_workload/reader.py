@@ -27,7 +27,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions imp
     read_yaml,
     shown,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import MQ_LOG
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import COMMITS, MQ_LOG, words_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import LARGEST_LOAD
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload import values
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.values import ALL, WHOLE_PPM
@@ -122,13 +122,13 @@ def _under_its_own_name(workload: Workload, search_dir: str | None) -> Workload:
 def check_loads(workload: Workload, loads: Sequence[int]) -> None:
     """Raise DefinitionError if the load points are not possible, or a stream would get more of them than it may have."""
     if not 0 < len(loads) <= MOST_LOADS or not all(1 <= load <= LARGEST_LOAD for load in loads):
-        raise DefinitionError(f"{workload.name}: loads must be 1 to {MOST_LOADS} load points from 1 to {LARGEST_LOAD}, not {shown(list(loads))}.")
+        raise DefinitionError(f"loads must be 1 to {MOST_LOADS} load points from 1 to {LARGEST_LOAD}, not {shown(list(loads))}.")
     for stream in workload.streams:
         for key, most in (("workers", values.MOST_WORKERS), ("rate", values.MOST_PER_S)):
             term = stream.keys.get(key)
             if term and term.at(max(loads)) > most:
                 reached = f"{term} is {term.at(max(loads)):f} at the greatest load point, {max(loads)}"
-                raise DefinitionError(f"{workload.name}: stream {stream.name}: {key}: {reached}: allowed are up to {most}.")
+                raise DefinitionError(f"stream {stream.name}: {key}: {reached}: allowed are up to {most}.")
 
 
 def largest_load(workload: Workload) -> int:
@@ -158,6 +158,8 @@ def _about(name: str, data: Mapping[str, Any]) -> dict[str, Any]:
 def _read_built_in(name: str, data: Mapping[str, Any]) -> Workload:
     if data["built_in"] not in BUILT_IN:
         raise DefinitionError(f"built_in {shown(data['built_in'])} is not one of {', '.join(BUILT_IN)}.")
+    if name != data["built_in"]:
+        raise DefinitionError(f"built_in: {data['built_in']} has only one form; leave the definition out and name it: sweep_workload: {data['built_in']}.")
     return Workload(**_about(name, data), built_in=data["built_in"])
 
 
@@ -171,6 +173,8 @@ def _read_streams(name: str, data: Mapping[str, Any]) -> Workload:
     unit = data.get("load_unit", "load")
     if not isinstance(unit, str) or not _LOAD_UNIT.match(unit):
         raise DefinitionError(f"load_unit {shown(unit)} is not allowed: allowed are up to 32 letters, digits, blanks, '%', '.', '_' and '-'.")
+    if not words_of(unit).of_streams:
+        raise DefinitionError(f"load_unit {shown(unit)} is that of a workload without streams; choose another one, such as loggers or clients.")
     workload = Workload(**_about(name, data), load_unit=unit, loads=_read_loads(data.get("loads", [1])), places=tuple(places), streams=tuple(streams))
     check_loads(workload, workload.loads)
     return workload
@@ -252,6 +256,8 @@ def _read_stream(item: Any, where: str, places: Sequence[Place]) -> Stream:
     place = _place_of(keys, where, places)
     if of_the_log and not place.direct:
         raise DefinitionError(f"{where}: workload: {MQ_LOG} writes with direct I/O, but place {place.name} has direct: false; give it a place of its own.")
+    if keys["name"] == COMMITS:
+        raise DefinitionError(f"{where}: name: limits on {COMMITS} are those on the commits of sweep_workload {COMMITS}; give the stream another name.")
     _check_sizes(keys, where)
     _check_extent(keys, where)
     return Stream(keys["name"], place.name, _in_order({**keys, "place": place.name}, _STREAM_KEYS))

@@ -88,7 +88,8 @@ def test_a_stream_of_the_log_stands_for_its_keys():
         ([DATABASE], {"source": "a book"}, "mine: source must be a list"),
         ([DATABASE], {"load_unit": "threads!"}, "mine: load_unit 'threads!' is not allowed"),
         ([DATABASE], {"loads": [1, 1]}, r"mine: loads \[1, 1\] must be a list of whole numbers, each once"),
-        ([DATABASE], {"loads": [0]}, "mine: loads must be 1 to 1000 load points from 1 to 100000"),
+        ([DATABASE], {"load_unit": "queue managers"}, "mine: load_unit 'queue managers' is that of a workload without streams; choose another one"),
+        ([DATABASE], {"loads": [0]}, "^mine: loads must be 1 to 1000 load points from 1 to 100000"),
         ([DATABASE], {"built_in": "mq-log"}, "unknown key 'streams': allowed are name, version, description, source, is_not, built_in"),
         ([], {}, "mine: streams must be a list of 1 to 16, not of 0"),
         (["db"], {}, "mine: stream 1 must be a dictionary"),
@@ -97,6 +98,7 @@ def test_a_stream_of_the_log_stands_for_its_keys():
         ([{"name": "db", "size": "8K"}], {}, "mine: stream db: missing key pattern"),
         ([{"name": "db", "pattern": "random"}], {}, "mine: stream db: missing key size"),
         ([{**DATABASE, "name": "all"}], {}, "mine: stream all: name: 'all' is not allowed: allowed are up to 32 letters"),
+        ([{**DATABASE, "name": "commit"}], {}, "mine: stream commit: name: limits on commit are those on the commits of sweep_workload commit"),
         ([{**DATABASE, "name": "../x"}], {}, "name: '../x' is not allowed"),
         ([DATABASE, DATABASE], {}, "mine: stream db: the name is given twice"),
         ([{**DATABASE, "pattern": "zipf"}], {}, "mine: stream db: pattern: 'zipf' is not allowed: allowed are ring, random, walk, runs"),
@@ -175,6 +177,13 @@ def test_another_workload_must_not_have_the_name_of_a_shipped_one():
         load_workload({**shipped, "streams": [{**shipped["streams"][0], "size": "4K"}]}, str(SHIPPED))
 
 
+def test_a_built_in_workload_has_no_other_name():
+    """A profile would certify it under one name, and the preflight deny that under the other."""
+    assert load_workload({"name": "mq-log", "built_in": "mq-log"}, str(SHIPPED)).tester_name == "mq-log"
+    with pytest.raises(DefinitionError, match=r"mine: built_in: mq-log has only one form; .* name it: sweep_workload: mq-log"):
+        load_workload({"name": "mine", "built_in": "mq-log"}, str(SHIPPED))
+
+
 def test_streams_that_only_read_may_have_any_sync_mode_beside_them():
     load(DATABASE, {**DATABASE, "name": "x", "sync": "none", "read": "100%"})
 
@@ -182,5 +191,5 @@ def test_streams_that_only_read_may_have_any_sync_mode_beside_them():
 def test_other_load_points_are_checked_as_well():
     workload = load({**DATABASE, "workers": "100*load"})
     check_loads(workload, [40])
-    with pytest.raises(DefinitionError, match=r"mine: stream db: workers: 100\*load is 4100"):
+    with pytest.raises(DefinitionError, match=r"stream db: workers: 100\*load is 4100"):
         check_loads(workload, [1, 41])
