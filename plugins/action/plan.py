@@ -11,7 +11,7 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction, failure
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import Target, read_target
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import OperationsTarget, Target, read_target
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.discovered import DiscoveryError, as_lines, as_yaml, plan_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import ORDERS, TOGETHER, plan_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
@@ -81,7 +81,8 @@ class ActionModule(ControllerAction):
 def planned(options: dict[str, Any]) -> dict[str, Any]:
     """Return the plan of a host. Raises OptionError and DefinitionError."""
     profile = load_profile(options["profile"], options["profile_dir"])
-    workload = load_workload(options["variables"].get("sweep_workload") or MQ_LOG, options["workload_dir"])
+    given = options["variables"].get("sweep_workload")
+    workload = load_workload(MQ_LOG if given in (None, "") else given, options["workload_dir"])
     if options["discover"] and not workload.built_in:
         raise OptionError(
             f"workspace_discover finds the logs of queue managers, but sweep_workload {workload.name} tests something else: name the volumes as "
@@ -90,9 +91,7 @@ def planned(options: dict[str, Any]) -> dict[str, Any]:
     volumes = read_volumes(options["volumes"], options["defaults"])
     plan = plan_host(volumes, options["variables"], options["options"], profile.min_duration_s, options["order"], workload)
     target = target_of(options["target"])
-    notes = {
-        volume["name"]: [*search_notes(volume), *foresee(profile, volume), *([] if target else foresee_without_target(profile))] for volume in plan["volumes"]
-    }
+    notes = {volume["name"]: [*search_notes(volume), *foresee(profile, volume), *foresee_without_target(profile, target)] for volume in plan["volumes"]}
     volumes = [{**volume, "notes": notes[volume["name"]]} for volume in plan["volumes"]]
     about = {"defaults": options["defaults"], "sweep_target": options["target"]}
     return {**plan, **options["run_wide"], **about, "volumes": volumes, "notes": notes_of_host(notes)}
@@ -106,7 +105,7 @@ def search_notes(volume: dict[str, Any]) -> list[str]:
     return [f"{LOADS}: {AUTO} searches for the capacity in up to {volume['search']['rounds']} rounds of about {_units.format_duration(round_s * 1e9, 2)} each"]
 
 
-def target_of(value: Any) -> Target | None:
+def target_of(value: Any) -> Target | OperationsTarget | None:
     """Return what is asked of each volume, if anything is. Raises OptionError."""
     try:
         return read_target(value)

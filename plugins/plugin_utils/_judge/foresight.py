@@ -10,12 +10,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import OperationsTarget, Target
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import statistics
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import BATCH_MEANS, HIGHEST, ONCE, SHARE_OF_OPERATIONS, SHARE_OF_TIME, TARGET
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import LOG, Limit, Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import of_every_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS, COMMITS, STREAMS
 
+_TARGETS = {TARGET: (Target, "which messages"), HIGHEST: (OperationsTarget, "how many operations_per_s")}
+"""What sweep_target must say for limits of these scopes."""
 _LARGEST_MEAN = 0.4
 """The mean, as a share of a limit on a percentile, for which it is said how long a row must be measured."""
 
@@ -57,10 +60,11 @@ def _of_commits(profile: Profile) -> list[str]:
     return [*notes, f"with sweep_workload {COMMITS} this run cannot certify"]
 
 
-def foresee_without_target(profile: Profile) -> list[str]:
-    """Return sentences on the limits that cannot be judged on a host without a target."""
-    limits = [limit.text for limit in profile.limits if limit.metric.scope in (TARGET, HIGHEST)]
-    return [f"{text} cannot be judged, because sweep_target does not say what the volume must carry" for text in limits]
+def foresee_without_target(profile: Profile, target: Target | OperationsTarget | None) -> list[str]:
+    """Return sentences on the limits that cannot be judged on a host with another target than theirs, or without one."""
+    lacking = {scope: what for scope, (kind, what) in _TARGETS.items() if not isinstance(target, kind)}
+    limits = [limit for limit in profile.limits if limit.metric.scope in lacking]
+    return [f"{limit.text} cannot be judged, because sweep_target does not say {lacking[limit.metric.scope]} the volume must carry" for limit in limits]
 
 
 def _cannot_certify(profile: Profile, plan: Mapping[str, Any]) -> list[str]:

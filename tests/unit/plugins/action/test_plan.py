@@ -83,6 +83,12 @@ def test_streams_are_not_discovered(directory):
         plan(directory, discover=True, variables={"sweep_workload": "mailbox-2010"})
 
 
+def test_only_an_empty_workload_is_that_of_the_log(directory):
+    assert plan(directory, variables={"sweep_workload": ""})["volumes"][0]["workload"] == "mq-log"
+    with pytest.raises(AnsibleActionFail, match="A workload is a name, a path or a dictionary, not False"):
+        plan(directory, variables={"sweep_workload": False})
+
+
 def test_a_host_of_which_nothing_can_be_planned_fails_with_the_reason(directory):
     answer = plan(directory, discovered={"queue_managers": [], "problems": []})
     assert answer["failed"] and answer["logdisk"]["stage"] == "discovery"

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import OperationsTarget, Target
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.foresight import foresee, foresee_without_target
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
@@ -30,6 +31,7 @@ def notes(seconds, *limits, **qualifies):
 
 P99 = {"metric": "latency_p99", "max": "2 ms", "block_size": {"max": "64K"}}
 MEAN = {"metric": "latency_mean", "max": "500 us"}
+MESSAGES, OPERATIONS = Target(2048, 5000.0, 60), OperationsTarget(700.0)
 
 
 @pytest.mark.parametrize(
@@ -84,8 +86,9 @@ def test_the_duration_of_a_shipped_profile_decides_its_limits(name):
 
 def test_a_limit_that_needs_a_target_is_named():
     profile = load_profile({"name": "mine", "limits": [P99, {"metric": "headroom_margin", "min": "20 %"}]})
-    assert foresee_without_target(profile) == ["headroom_margin >= 20 % cannot be judged, because sweep_target does not say what the volume must carry"]
-    assert foresee_without_target(load_profile({"name": "mine", "limits": [P99]})) == []
+    said = ["headroom_margin >= 20 % cannot be judged, because sweep_target does not say which messages the volume must carry"]
+    assert foresee_without_target(profile, None) == foresee_without_target(profile, OPERATIONS) == said
+    assert foresee_without_target(profile, MESSAGES) == foresee_without_target(load_profile({"name": "mine", "limits": [P99]}), None) == []
 
 
 def test_what_commits_cannot_decide_is_said():
@@ -116,9 +119,9 @@ def test_what_a_run_of_streams_cannot_decide_or_certify():
     assert "jetstress-2010 certifies runs of sweep_workload mailbox-2010: with mq-log this run cannot certify" in foresee(jetstress, plan(600))
     needs_files = load_profile({"name": "mine", "qualifies": {"workload": "mailbox-2010", "min_footprint": "2 GiB"}, "limits": [MEAN]})
     assert foresee(needs_files, of_streams(600)) == ["mine requires 2 GiB of test files: with 1 GiB this run cannot certify"]
-    assert foresee_without_target(jetstress) == [
-        "target_operations_share >= 100 % cannot be judged, because sweep_target does not say what the volume must carry"
-    ]
+    said = ["target_operations_share >= 100 % cannot be judged, because sweep_target does not say how many operations_per_s the volume must carry"]
+    assert foresee_without_target(jetstress, None) == foresee_without_target(jetstress, MESSAGES) == said
+    assert foresee_without_target(jetstress, OPERATIONS) == []
 
 
 @pytest.mark.parametrize(
