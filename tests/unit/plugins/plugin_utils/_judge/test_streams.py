@@ -362,6 +362,7 @@ def test_the_shipped_profiles_of_streams(name):
     own = [limit for limit in shipped.limits if not of_every_profile(limit)]
     assert (shipped.workload, [limit.metric.name for limit in own], [limit.rows_text for limit in own]) == SHIPPED[name]
     assert all(limit.source for limit in own)
+    assert shipped.min_footprint_bytes == 1 << 30
     streams = {stream.name: stream.operations for stream in load_workload(shipped.workload, str(fabricate.PROJECT / "roles/sweep/files/workloads")).streams}
     for limit in own:
         assert limit.stream == "all" or (limit.stream in streams and limit.operation in ("", *streams[limit.stream]))
