@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,7 +27,7 @@ _LARGEST_MEAN = 0.4
 def foresee(profile: Profile, plan: Mapping[str, Any]) -> list[str]:
     """Return sentences on what the plan's seconds per row cannot decide, even if no write is over a limit, and on why the plan cannot certify."""
     if plan["workload"] == COMMITS:
-        return _of_commits(profile)
+        return [*_short_of_target(plan), *_of_commits(profile)]
     rows = [
         {"worker": ALL_WORKERS, "stream": stream, "operation": operation, "block_size_bytes": size, "load_point": load}
         for stream, operations in _streams_of(plan).items()
@@ -36,7 +37,7 @@ def foresee(profile: Profile, plan: Mapping[str, Any]) -> list[str]:
     ]
     too_short = (_too_short_for(limit, profile, rows, plan["sweep_duration"]) for limit in profile.limits)
     lacking = (_without_stream(limit, plan) for limit in profile.limits)
-    return [*filter(None, lacking), *filter(None, too_short), *_cannot_certify(profile, plan)]
+    return [*filter(None, lacking), *filter(None, too_short), *_short_of_target(plan), *_cannot_certify(profile, plan)]
 
 
 def _streams_of(plan: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -51,6 +52,14 @@ def _without_stream(limit: Limit, plan: Mapping[str, Any]) -> str:
         return ""
     wanted = f"{limit.operation}s of stream {limit.stream}" if limit.operation else f"stream {limit.stream}"
     return f"{limit.text} cannot be judged, because the workload {plan['workload_name']} has no {wanted}"
+
+
+def _short_of_target(plan: Mapping[str, Any]) -> list[str]:
+    """Return a sentence if no load point is as large as the load that the volume must carry. A search goes on until one is."""
+    highest, target = max(plan["load_points"]), plan["load_target"]
+    if plan["search"] or highest >= target:
+        return []
+    return [f"sweep_load_target {target:g} cannot be shown, because the largest load point is {highest}: add {math.ceil(target)} to sweep_loads"]
 
 
 def _of_commits(profile: Profile) -> list[str]:

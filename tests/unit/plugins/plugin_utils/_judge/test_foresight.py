@@ -21,6 +21,8 @@ def plan(seconds, block_sizes=fabricate.BLOCK_SIZES, files_bytes=1 << 30):
         "queue_manager_bytes": files_bytes,
         "block_sizes_bytes": list(block_sizes),
         "load_points": [1],
+        "load_target": 0,
+        "search": None,
         "certify_s": 4247,
     }
 
@@ -89,6 +91,15 @@ def test_a_limit_that_needs_a_target_is_named():
     said = ["headroom_margin >= 20 % cannot be judged, because sweep_target does not say which messages the volume must carry"]
     assert foresee_without_target(profile, None) == foresee_without_target(profile, OPERATIONS) == said
     assert foresee_without_target(profile, MESSAGES) == foresee_without_target(load_profile({"name": "mine", "limits": [P99]}), None) == []
+
+
+def test_load_points_below_the_target_are_named():
+    look = load_profile("look", fabricate.PROFILES)
+    short = {**plan(60), "load_points": [8, 4], "load_target": 8.5}
+    said = "sweep_load_target 8.5 cannot be shown, because the largest load point is 8: add 9 to sweep_loads"
+    assert foresee(look, short) == [said]
+    assert foresee(look, {**short, "workload": "commit"})[0] == said
+    assert foresee(look, {**short, "load_points": [4, 9]}) == foresee(look, {**short, "search": {"rounds": 12}}) == []
 
 
 def test_what_commits_cannot_decide_is_said():
