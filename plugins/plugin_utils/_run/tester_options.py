@@ -119,13 +119,19 @@ def passed_through(options: Mapping[str, Any]) -> list[str]:
     """Return the arguments for ``sweep_options``: any other option of the tester by its name. Raises OptionError."""
     made = []
     for name, value in options.items():
-        if name in SET_BY_THE_COLLECTION:
-            variable = SET_BY_THE_COLLECTION[name]
-            raise OptionError(f"sweep_options must not set {name}: {f'set {variable} instead' if variable else 'the collection sets it'}")
         if not (isinstance(name, str) and name.isascii() and name.isalnum()):
             raise OptionError(f"sweep_options: {name!r} is not the name of an option of the tester; logdisk --help lists them")
+        meant = _set_by_the_collection(name)
+        if meant:
+            variable = SET_BY_THE_COLLECTION[meant]
+            raise OptionError(f"sweep_options must not set {meant}: {f'set {variable} instead' if variable else 'the collection sets it'}")
         made.append(f"--{name}" if value is True else f"--{name}={value}")
     return made
+
+
+def _set_by_the_collection(name: str) -> str:
+    """Return the option that the collection sets and that a name stands for, empty if there is none. The tester takes abbreviations as well."""
+    return name if name in SET_BY_THE_COLLECTION else next((each for each in SET_BY_THE_COLLECTION if each.startswith(name)), "")
 
 
 def with_variables(text: str) -> str:

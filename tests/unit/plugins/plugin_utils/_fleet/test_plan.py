@@ -97,6 +97,8 @@ def test_any_other_option_of_the_tester_is_passed_through():
         ("dir", "set workspace_path instead"),
         ("shareDevice", "set workspace_allow instead"),
         ("eraseDevice", "set sweep_devices_erase instead"),
+        ("eraseD", "must not set eraseDevice: set sweep_devices_erase instead"),
+        ("stre", "must not set stream: set sweep_workload instead"),
         ("duration", "set sweep_duration instead"),
         ("deadline", "set sweep_deadline instead"),
         ("x y", "is not the name of an option"),
