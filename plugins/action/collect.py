@@ -21,7 +21,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.joined_tables import join_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import TABLE_NAMES, TablesError, parse_tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import TABLE_NAMES, parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, worst
 
 TABLE_MAX_BYTES = 64 << 20

@@ -19,7 +19,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.climb import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import judge_host, missing, profile_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, host_label
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import TablesError, parse_tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 
 
 class ActionModule(ControllerAction):

@@ -20,10 +20,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.foresight import foresee, foresee_without_target
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured import file_error
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import MQ_LOG
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import MQ_LOG
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError, read
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.loads import AUTO, LOADS

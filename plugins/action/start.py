@@ -19,9 +19,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import WORKSPACE_KEYS, profile_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import FAIL, Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured import file_error
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import STREAMS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DISK_SHARED_WITH
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import STREAMS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import with_load
 
 WORKLOAD_FACTS = ("workload_name", "workload_version", "workload_is_not")

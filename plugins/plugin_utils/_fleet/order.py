@@ -19,16 +19,10 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.machines import MACHINE_KEYS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import (
-    ALL_STREAMS,
-    ALL_WORKERS,
-    COMMITS,
-    MQ_LOG,
-    STREAMS,
-    Tables,
-    printable,
-    stopped_above,
-)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_STREAMS, ALL_WORKERS, COMMITS, MQ_LOG, STREAMS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_checks import stopped_above
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OPTIONS
 
 SCHEMA = 1

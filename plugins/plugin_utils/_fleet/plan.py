@@ -14,8 +14,8 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.places import ERASE, check_erasure, devices_of, on_devices, parts_of, placed
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import OF_THE_WORKSPACE, in_terms_of, sweep_variables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import tester_options
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import COMMITS, MQ_LOG
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import COMMITS, MQ_LOG
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.loads import LOADS, TARGET, is_search, read_load_target, read_loads, read_search
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import check_loads, largest_load

@@ -10,7 +10,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import MEASUREMENT, HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import TablesError, parse_tables, printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError, printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 
 _NEEDED_TABLES = ("run.csv", "results.csv")
 

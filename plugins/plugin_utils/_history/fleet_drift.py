@@ -46,7 +46,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.likeness i
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
 SCHEMA_VERSION = 1
 DRIFTING = "drifting"

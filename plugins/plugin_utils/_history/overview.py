@@ -16,7 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import Revocation
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import open_metrics as om
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
 SCHEMA_VERSION = 1
 SHOWN_LINES = 100

@@ -39,8 +39,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.likeness import FEWEST_ALIKE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import CERTIFICATES, SCHEMA_VERSION, can_be_compared, is_asked, not_made
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import TablesError, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import size_text
 
 Rows = dict[RowKey, float]
 

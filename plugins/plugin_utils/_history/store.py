@@ -20,7 +20,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, Certificate, CertificateError, Entry
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import IMPORTED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT, utc_now
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
 COLUMNS = tuple(each.name for each in dataclasses.fields(Entry))
 

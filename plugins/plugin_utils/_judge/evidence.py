@@ -19,7 +19,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit, Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.rows import rows_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import Evidence
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, COMMITS, Row, Tables, TablesError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, COMMITS, Row
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS
 
 _RATIOS = {"latency_mean": ("latency_sum_ns", "operations"), "bytes_per_s": ("bytes", None), "operations_per_s": ("operations", None)}

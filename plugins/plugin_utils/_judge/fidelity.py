@@ -12,7 +12,9 @@ from __future__ import annotations
 import math
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_STREAMS, READ_SHARE, Row, Tables, TablesError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_STREAMS, READ_SHARE, Row
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
 
 TOLERANCE = 0.05
 """By how much a share may differ from what was asked for, as a share of that."""

@@ -16,7 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import statis
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import BATCH_MEANS, HIGHEST, ONCE, SHARE_OF_OPERATIONS, SHARE_OF_TIME, TARGET
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import LOG, Limit, Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import of_every_profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS, COMMITS, STREAMS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS, COMMITS, STREAMS
 
 _TARGETS = {TARGET: (Target, "which messages"), HIGHEST: (OperationsTarget, "how many operations_per_s")}
 """What sweep_target must say for limits of these scopes."""

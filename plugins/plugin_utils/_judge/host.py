@@ -27,11 +27,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.rows import limits_on_pace
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, MQ_LOG
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import profile_data
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, MQ_LOG, Tables, TablesError, parse_tables, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables, parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import DEFAULT_FAIL_ON, ERROR, FAIL, GOOD, INCONCLUSIVE, MISSING, PASS, worst
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import size_text
 
 WORKSPACE_KEYS = ("path", "queue_managers", "directories", "unknown")
 """The keys of the workspace in a record."""

@@ -36,8 +36,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.sentences imp
     rare_seconds_sentence,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import Evidence, rare_second_share
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, COMMITS, KEY_COLUMNS, Row
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, COMMITS, KEY_COLUMNS, Row, Tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, INCONCLUSIVE, PASS, WARN, badness, rank
 
 _NO_ROW = dict.fromkeys(KEY_COLUMNS)

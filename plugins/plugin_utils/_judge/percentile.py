@@ -12,7 +12,9 @@ from fractions import Fraction
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import NOT_STARTED, SHARE_OF_OPERATIONS, Metric
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Row, Tables, TablesError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import Row
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
 
 
 def figure_of(metric: Metric, row: Row, tables: Tables) -> Any:

@@ -13,7 +13,10 @@ from itertools import accumulate
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import COMMITS, Row, Tables, TablesError, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import COMMITS, Row
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import size_text
 
 MIN_BEFORE_S = 5
 MIN_AFTER_S = 10

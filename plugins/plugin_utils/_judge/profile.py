@@ -13,7 +13,7 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import Metric
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_STREAMS, ALL_WORKERS, BLOCK, COMMITS, MESSAGE, MQ_LOG, NO_SIZE
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_STREAMS, ALL_WORKERS, BLOCK, COMMITS, MESSAGE, MQ_LOG, NO_SIZE
 
 FAIL = "fail"
 WARN = "warn"

@@ -30,6 +30,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile impor
     Range,
     Waiver,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_STREAMS, COMMITS, MQ_LOG
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import (
     DefinitionError,
     find_file,
@@ -45,7 +46,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions imp
     read_yaml,
     shown,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_STREAMS, COMMITS, MQ_LOG
 
 HARD_LIMITS = (
     {"metric": "latency_mean", "max": "10 ms", "hard": True, "source": "Microsoft Exchange Jetstress 2010: log writes take 10 ms on average at most"},

@@ -11,7 +11,8 @@ from dataclasses import replace
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import METRICS, NOT_STARTED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import FAIL, Limit
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import of_every_profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_STREAMS, Row, Tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_STREAMS, Row
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
 
 MOST_NOT_STARTED = 0.001
 """The share of what was due that may not have started. Aerospike's ACT stops if its queues back up; a share says when that is so."""

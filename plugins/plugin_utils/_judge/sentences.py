@@ -12,8 +12,9 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import BATCH_MEANS, SHARE_OF_OPERATIONS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import Evidence
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS, Row, Words, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS, Row
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, PASS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, size_text
 
 _BROKEN = {"<=": ">", "<": ">=", ">=": "<"}
 

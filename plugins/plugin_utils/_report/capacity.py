@@ -16,8 +16,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.shares import used_share
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Words, printable, words_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, words_of
 
 LONGEST_REASON = 300
 _WITH_COUNT = re.compile(r"(.{1,400}? \([0-9,]+ \w+\))[:;.,]?(?: |\Z)")

@@ -23,8 +23,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, JudgedRow, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import at_text, operations_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.symptoms import Medians, medians_of, symptoms_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, Words
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, FAIL, GOOD, INCONCLUSIVE, PASS, rank
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words
 
 LIMIT, MEASUREMENT, UNMEASURED, BASELINE, QUALIFICATION, LEFTOVERS, PREFLIGHT = (
     "limit",

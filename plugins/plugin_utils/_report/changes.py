@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import size_text
 
 UNKNOWN = "\u2013"
 SCREEN_WIDTH = 110

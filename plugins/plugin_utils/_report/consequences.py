@@ -15,7 +15,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import NOT_STARTED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import JudgedRow
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import operations_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, COMMITS, Words, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, COMMITS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, size_text
 
 MESSAGE_BYTES = 2048
 _LOG = "log"

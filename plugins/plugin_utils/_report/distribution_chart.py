@@ -27,7 +27,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import colours_of, shown_loads, shown_series
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import Series
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Words
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words
 from markupsafe import Markup
 
 BEYOND = 10

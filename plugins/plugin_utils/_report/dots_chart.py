@@ -30,7 +30,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import shown_series
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import Series, series_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import size_text
 from markupsafe import Markup
 
 _STRIP = 24

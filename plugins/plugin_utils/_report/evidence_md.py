@@ -24,8 +24,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import at_text, judges_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_template
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, Words, printable, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN, badness
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, size_text
 
 SHOWN_FINDINGS = 10
 SHOWN_CRITERIA = 12

@@ -13,7 +13,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fidelity import TOLERANCE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import size_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import MOST_LINES, MOST_LOADS, thinned
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import Series, SeriesKey, in_order, series_of, stream_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, Step, Words, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, Step
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, size_text
 
 MARKS = {"pass": "\u2713", "warn": "!", "inconclusive": "?", "missing": "\u2205", "unreachable": "\u21af", "error": "\u2715", "fail": "\u2717"}
 """A sign for each verdict, so that colour is never all that tells them apart."""

@@ -17,8 +17,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.fleet_chart import Mark, Strip
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import SeriesKey, stream_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, BLOCK, COMMITS, MESSAGE, Step, Words
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, BLOCK, COMMITS, MESSAGE, Step
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, PASS, WARN
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words
 
 LEVELS = (
     ("half", "keeps its limits with at most half of each used"),

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import size_text
 
 SHOWN_NAMES = 4
 """How many names or ranges of names are shown before the rest is counted."""

@@ -29,7 +29,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import 
     thinned,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import size_text
 from markupsafe import Markup
 
 SERIES = (("max", "latency_max_ns"), ("p99", "latency_p99_ns"), ("mean", "latency_mean_ns"), ("p50", "latency_p50_ns"))

@@ -31,7 +31,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import colours_of, is_behind, shown_series
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import Series, series_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
 from markupsafe import Markup
 
 METRICS = ("latency_mean", "latency_p99", "response_mean", "response_p99")

@@ -28,24 +28,16 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.reproduce im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import Series, SeriesKey, judges_text, series_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.shares import used_share
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.stalls import stall_period
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_OPERATIONS, ALL_WORKERS, KEY_COLUMNS, Step
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, HostRecord, host_label
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import (
-    ALL_OPERATIONS,
-    ALL_WORKERS,
-    KEY_COLUMNS,
-    Step,
-    Tables,
-    TablesError,
-    Words,
-    parse_tables,
-    printable,
-    words_of,
-)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError, printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables, parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import with_variables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, FAIL, GOOD, INCONCLUSIVE, PASS, WARN, WORST_FIRST, badness, rank, worst
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_class import volume_class
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, words_of
 
 NOT_MEASURED = "not measured"
 """Takes the place of a verdict in check mode."""

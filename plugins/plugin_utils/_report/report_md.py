@@ -18,7 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.headrooms im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import counts_of, parameters_of, steps_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import markdown
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Step
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import Step
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS
 
 MOST_LINES = 60

@@ -16,7 +16,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import STREAMS, printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import STREAMS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OPTIONS
 
 VARIES = "differs between hosts"

@@ -13,7 +13,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import LEFT, RIGHT, TOP, WIDTH, LogAxis, duration_grid, level_grid, thinned
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import stream_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Words, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, size_text
 from markupsafe import Markup
 
 MAX_POINTS = 240

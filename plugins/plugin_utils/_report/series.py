@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, Step, Words, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, Step
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, size_text
 
 WHOLE = "whole workload"
 LONGEST_NAME = 20

@@ -12,7 +12,9 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import at_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import COMMITS, Row, Tables, TablesError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import COMMITS, Row
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
 
 FEWEST = 5
 SHORTEST_SHARE = 1 / 3

@@ -15,7 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import find_metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, JudgedRow
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import at_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import ALL_WORKERS, Step
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, Step
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
 
 SEVERAL_TIMES = 3.0

@@ -16,7 +16,7 @@ from typing import Any
 
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import COMMITS, MQ_LOG, STREAMS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import COMMITS, MQ_LOG, STREAMS
 
 
 class OptionError(Exception):

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import MANIFEST, SIGNATURE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
 _CHUNK_BYTES = 1 << 20
 _NAME = r"(?!\.\.?(?:/|\Z))[A-Za-z0-9_.~-]+"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import MANIFEST, SIGNATURE, STATEMENT, RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, write_file
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing import manifest, ssh_keygen
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.ssh_keygen import Signer, SigningError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.statement import statement

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
 NAMESPACE = "run@mqops.logdisk"
 """What a signature is for: one that was made for anything else does not verify."""

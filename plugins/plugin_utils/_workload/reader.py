@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import COMMITS, MQ_LOG
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import (
     DefinitionError,
     find_file,
@@ -27,8 +28,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions imp
     read_yaml,
     shown,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import COMMITS, MQ_LOG, words_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import LARGEST_LOAD
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload import values
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.values import ALL, WHOLE_PPM
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.workload import BUILT_IN, Place, Stream, Workload

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import COMMITS, MQ_LOG, STREAMS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import COMMITS, MQ_LOG, STREAMS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.values import WHOLE_PPM
 
 BUILT_IN = (MQ_LOG, COMMITS)

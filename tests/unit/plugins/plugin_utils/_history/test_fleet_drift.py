@@ -15,7 +15,7 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.fleet_drift import CHANGED, CONSPICUOUS, DRIFTING, SHORT, STEADY, fleet_drift
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.mqldt_import import Origin, import_mqldt
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up
 
 BASE = {**made_up.certificate().content, "method_version": 1}

@@ -8,7 +8,8 @@ import random
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.plateau import find_plateau, plateau_notes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import KEY_COLUMNS, parse_tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import KEY_COLUMNS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 MB = 1_000_000

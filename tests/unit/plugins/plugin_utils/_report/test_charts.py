@@ -20,7 +20,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.host_section
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.latency_chart import latency_charts, line_sentence
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.seconds_chart import seconds_charts, stalls
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import words_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 COUNTS = {100_000: 4000, 200_000: 900, 1_000_000: 90, 5_000_000: 10}

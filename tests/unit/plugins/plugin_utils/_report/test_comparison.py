@@ -13,7 +13,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.comparison_html import render_comparison
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.comparison_txt import comparison_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.interval_chart import WIDTH, Axis, picture, scale
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HARMLESS_TAGS, HOSTILE, Page
 
 ROW = {"block_size_bytes": 65536, "load_point": 1, "stream": "log", "operation": "write"}

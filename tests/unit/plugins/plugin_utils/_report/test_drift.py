@@ -13,7 +13,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import drift
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_chart import chart
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_html import render_drift
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_txt import drift_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HARMLESS_TAGS, HOSTILE, Page
 
 KERNEL = {"name": "kernel", "before": "6.1", "after": "6.12"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.comparison_html import render_comparison
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_html import render_drift
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import test_comparison, test_drift
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.browser import needs_a_browser, pale_texts, width_of
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE, parsed

@@ -26,7 +26,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.load_chart i
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import JudgedRow, build_model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import steps_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import Series
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables, words_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import runs
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.browser import needs_a_browser, width_of

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.joined_tables import join_tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import TablesError, parse_tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 RECORDED = {path.name: path.read_bytes() for path in (fabricate.PROJECT / "tests/fixtures/tables/measured").glob("*.csv")}

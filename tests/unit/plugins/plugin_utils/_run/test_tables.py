@@ -7,7 +7,9 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import KEY_COLUMNS, MAX_BYTES, TablesError, parse_tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import KEY_COLUMNS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import MAX_BYTES, TablesError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,0 +1,36 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The names in the tester's tables: of workloads, and of rows that stand for others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Row = dict[str, Any]
+"""A row by column name: int, float or str, None if the field is empty."""
+
+Step = tuple[int, int | None]
+"""Load point and size of a step, None if it has none of its own."""
+
+ALL_WORKERS = "all"
+MQ_LOG = "mq-log"
+"""The workload that writes as MQ's logger does."""
+COMMITS = "commit"
+"""The workload of applications that commit, and the name of their stream."""
+
+STREAMS = "streams"
+"""The workload that is described by places, streams and loads."""
+ALL_STREAMS = "all"
+"""The stream of the rows of a whole workload."""
+ALL_OPERATIONS = "all"
+"""The operation of rows of all operations of a stream, or of the whole workload."""
+
+BLOCK, MESSAGE, NO_SIZE = "block", "message", "none"
+"""Of what a step has a size (``step_size`` of run.csv)."""
+
+KEY_COLUMNS = ("step", "block_size_bytes", "load_point", "stream", "operation", "worker")
+"""Columns that every table but run.csv begins with."""
+READ_SHARE = "read_share"
+"""The property in fidelity.csv that every stream has."""

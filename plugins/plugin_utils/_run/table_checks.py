@@ -1,0 +1,127 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Whether the rows of the tester's tables agree with each other: what is missing would not be judged, and what comes twice would count twice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS, MQ_LOG, READ_SHARE, STREAMS, Row
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import LARGEST_NUMBER, TablesError, quoted
+
+_ROUNDING_NS = 1
+"""By how much a mean may differ from the one that follows from other rows."""
+_OPERATIONS_OF_STREAMS = ("read", "write")
+
+
+def is_of_streams(run: Mapping[str, str]) -> bool:
+    """Whether the workload was described by places, streams and loads."""
+    return run.get("workload", MQ_LOG) == STREAMS
+
+
+def check_steps(run: dict[str, str], results: list[Row]) -> None:
+    """Refuse results in which a row is missing or occurs twice: a missing row would not be judged."""
+    steps: dict[int, dict[tuple[str, str], list[Row]]] = {}
+    for row in results:
+        steps.setdefault(row["step"], {}).setdefault((row["stream"], row["operation"]), []).append(row)
+    for step, streams in steps.items():
+        if is_of_streams(run):
+            _check_whole(step, streams)  # the only row of streams that has no workers of its own
+        first = next(iter(streams.values()))[0]
+        for (stream, operation), rows in streams.items():
+            # Each stream has a size of its own, or none.
+            same = {**first, "block_size_bytes": rows[0]["block_size_bytes"]} if is_of_streams(run) else first
+            place = f"step {step}, stream {stream}, {operation}"
+            _check_rows(place, rows, same)
+            if not (is_of_streams(run) and stream == ALL_STREAMS):
+                _check_workers(place, rows)
+    planned = run.get("steps_planned", "")
+    expected = run.get("steps_measured", "") if stopped_above(run) else planned
+    if run["exit_status"] == "0" and (not steps or (expected and expected != str(len(steps)))):
+        raise TablesError(f"results.csv has {len(steps)} of {quoted(planned or 'at least 1')} steps although the tester says that it measured all.")
+    if run.get("workload", MQ_LOG) == MQ_LOG:
+        for row in results:
+            if row["worker"] != ALL_WORKERS and row["worker"] > row["load_point"]:
+                raise TablesError(f"results.csv has queue manager {row['worker']} in step {row['step']}, which has {row['load_point']}.")
+
+
+def stopped_above(run: Mapping[str, str]) -> bool:
+    """Whether the tester left out its last steps, because one before them had a mean above a limit that it was given."""
+    return run.get("exit_reason") == "stopped_above" and bool(run.get("stop_above_1")) and run["exit_status"] == "0"
+
+
+def _check_whole(step: int, streams: dict[tuple[str, str], list[Row]]) -> None:
+    """Check the row of the whole workload, of which a step of streams has one, against the streams that it adds up."""
+    whole = streams.get((ALL_STREAMS, ALL_OPERATIONS), [])
+    if [row["worker"] for row in whole] != [ALL_WORKERS]:
+        raise TablesError(f"results.csv does not have one row for the whole workload in step {step}.")
+    parts = [row for key, rows in streams.items() if key != (ALL_STREAMS, ALL_OPERATIONS) for row in rows]
+    for row in parts:
+        if row["stream"] == ALL_STREAMS or row["operation"] not in _OPERATIONS_OF_STREAMS:
+            raise TablesError(f"results.csv has the operation {quoted(row['operation'])} of stream {quoted(row['stream'])} in step {step}.")
+    parts = [row for row in parts if row["worker"] == ALL_WORKERS]
+    for column in ("operations", "bytes"):
+        if whole[0][column] != sum(row[column] for row in parts):
+            raise TablesError(f"results.csv has another number of {column} in the row of the whole workload of step {step} than in its streams.")
+    _check_mean("latency_mean_ns", step, whole[0], [(row, row["operations"]) for row in parts])
+    if whole[0].get("response_mean_ns") is not None:
+        _check_mean("response_mean_ns", step, whole[0], [(row, row["operations"] + (row.get("operations_not_started") or 0)) for row in parts])
+
+
+def _check_mean(column: str, step: int, whole: Row, parts: list[tuple[Row, int]]) -> None:
+    """Check a mean of the whole workload against those of its streams, each with the number of operations that it is of."""
+    total = sum(count for dummy, count in parts)
+    mean_ns = sum((row.get(column) or 0) * count for row, count in parts) / total if total else 0
+    if abs((whole[column] or 0) - mean_ns) > _ROUNDING_NS:
+        raise TablesError(f"results.csv has another {column} in the row of the whole workload of step {step} than its streams come to together.")
+
+
+def _check_rows(place: str, rows: list[Row], first: Row) -> None:
+    """Check the rows of one stream and operation of a step: one for each worker and one for all of them."""
+    for row in rows:
+        if (row["block_size_bytes"], row["load_point"]) != (first["block_size_bytes"], first["load_point"]):
+            raise TablesError(f"results.csv has two block sizes or load points in {place}.")
+        if row["operations"] and not (row["latency_min_ns"] and row["latency_max_ns"]):
+            raise TablesError(f"results.csv has operations without the fastest or the slowest one in {place}.")
+    if first["block_size_bytes"] == 0:
+        raise TablesError(f"results.csv has the block size 0 in {place}.")
+
+
+def _check_workers(place: str, rows: list[Row]) -> None:
+    workers = [row["worker"] for row in rows]
+    if len(set(workers)) != len(workers):
+        raise TablesError(f"results.csv has the same worker twice in {place}.")
+    if len(workers) < 2 or set(workers) != {*range(1, len(workers)), ALL_WORKERS}:
+        raise TablesError(f"results.csv does not have one row for each worker and one for all of them in {place}.")
+
+
+def check_fidelity(rows: list[Row], results: list[Row]) -> None:
+    """Refuse rows of fidelity.csv that occur twice or cannot be, and a step of which a stream is missing: what is missing would go unnoticed."""
+    seen = set()
+    for number, row in enumerate(rows, start=2):
+        key = (row["step"], row["stream"], row["property"], row["item"])
+        if key in seen:
+            raise TablesError(f"fidelity.csv line {number} repeats {quoted(row['property'])} of stream {quoted(row['stream'])} in step {row['step']}.")
+        seen.add(key)
+        highest = 1 if row["property"].endswith("_share") else LARGEST_NUMBER
+        if not (0 <= row["asked"] <= highest and 0 <= row["achieved"] <= highest):
+            raise TablesError(f"fidelity.csv line {number} has a figure that {quoted(row['property'])} cannot have.")
+    for row in results:
+        if row["stream"] != ALL_STREAMS and (row["step"], row["stream"], READ_SHARE, None) not in seen:
+            raise TablesError(f"fidelity.csv does not have stream {quoted(row['stream'])} in step {row['step']}.")
+
+
+def check_over(rows: list[Row], thresholds_ns: tuple[int, ...]) -> None:
+    """Refuse rows of over.csv that cannot be counted: a row too many would be slow operations that never were."""
+    known, seen = set(thresholds_ns), set()
+    for number, row in enumerate(rows, start=2):
+        if row["over_ns"] not in known:
+            raise TablesError(f"over.csv line {number} has the threshold {row['over_ns']}, which option_over_ns in run.csv does not have.")
+        if row["operations"] < 1:
+            raise TablesError(f"over.csv line {number} has no operation.")
+        key = (row["step"], row["stream"], row["operation"], row["worker"], row["second"], row["over_ns"])
+        if key in seen:
+            raise TablesError(f"over.csv line {number} repeats the threshold {row['over_ns']} in second {row['second']} of step {row['step']}.")
+        seen.add(key)

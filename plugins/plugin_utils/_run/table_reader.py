@@ -1,0 +1,149 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The tester's tables as typed rows, read strictly from untrusted bytes.
+
+Columns are read by name, and a column's type follows from its name, so there is no list of columns here. A whole table is refused, with one sentence, if it
+is incomplete or contains an impossible figure. Text is safe for a terminal: characters that cannot be printed are escaped.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, Row
+
+MAX_BYTES = {
+    "run.csv": 1 << 20,
+    "results.csv": 16 << 20,
+    "intervals.csv": 64 << 20,
+    "histogram.csv": 64 << 20,
+    "stalls.csv": 16 << 20,
+    "over.csv": 64 << 20,
+    "responses.csv": 64 << 20,
+    "fidelity.csv": 16 << 20,
+}
+"""The largest table that is read, in bytes; one hour of seven block sizes needs less than 4 MiB."""
+
+LARGEST_NUMBER = (1 << 64) - 1
+"""The largest number that a table can hold."""
+_INTEGER = re.compile(r"[0-9]{1,20}\Z")
+DECIMAL_PATTERN = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,12})?\Z")
+"""A plain number."""
+# Letters and marks that Unicode calls printable although they show nothing: fillers, variation selectors, an empty Braille cell.
+_INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+KEY_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}\Z")
+"""The name of a column, or of a key of run.csv."""
+
+_NAMES = ("stream", "operation", "file", "property", "item")
+"""The columns that hold a name. Every other column holds a number, whose unit is in the column's name; a count or a flag has no unit."""
+_WHOLE = frozenset(
+    ("step", "block_size_bytes", "load_point", "elapsed_ns", "operations", "bytes", "second", "partial", "batch", "over_ns", "operations_not_started")
+)
+"""Columns that are used as whole numbers here."""
+_NEVER_NEGATIVE = ("_ns", "_bytes", "_s")
+
+
+class TablesError(ValueError):
+    """Tables that cannot be trusted; the message is one sentence that names the table."""
+
+
+def printable(text: str) -> str:
+    """Return text with everything that cannot be seen, or changes how the rest is seen, as an escape such as \\x1b or \\u202e."""
+    if text.isprintable() and (text.isascii() or not _INVISIBLE.search(text)):
+        return text
+    return "".join(letter if letter.isprintable() and not _INVISIBLE.match(letter) else _escape(letter) for letter in text)
+
+
+def _escape(letter: str) -> str:
+    code = ord(letter)
+    if code <= 0xFF:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def typed_rows(name: str, content: bytes, mandatory: tuple[str, ...], filled: tuple[str, ...]) -> list[Row]:
+    """Return the rows of a table, whose header has the ``mandatory`` columns and whose rows have something in those of ``filled``. Raises TablesError."""
+    header, *lines = lines_of(name, content)
+    if len(set(header)) != len(header):
+        raise TablesError(f"{name} has a column twice.")
+    for column in header:
+        if not KEY_PATTERN.match(column):
+            raise TablesError(f"{name} has the malformed column {quoted(column)}.")
+    for column in mandatory:
+        if column not in header:
+            raise TablesError(f"{name} lacks the column {column}.")
+    readers = [(column, _reader(column)) for column in header]
+    rows = []
+    for number, line in enumerate(lines, start=2):
+        try:
+            row = {column: reader(text) if text else None for (column, reader), text in zip(readers, line, strict=True)}
+        except ValueError as error:
+            raise TablesError(f"{name} line {number} has {error}.") from None
+        for column in filled:
+            if row[column] is None:
+                raise TablesError(f"{name} line {number} has nothing in the column {column}.")
+        rows.append(row)
+    return rows
+
+
+def _reader(column: str) -> Any:
+    if column in _NAMES:
+        return printable
+    if column in _WHOLE:
+        return read_integer
+    if column == "worker":
+        return _read_worker
+    return _read_decimal if column.endswith(_NEVER_NEGATIVE) else _read_signed
+
+
+def read_integer(text: str) -> int:
+    """Return a whole number that is not negative. Raises ValueError."""
+    if not _INTEGER.match(text) or int(text) > LARGEST_NUMBER:
+        raise ValueError(f"{quoted(text)} instead of a whole number")
+    return int(text)
+
+
+def _read_decimal(text: str) -> float | int:
+    if not DECIMAL_PATTERN.match(text) or float(text) > LARGEST_NUMBER:
+        raise ValueError(f"{quoted(text)} instead of a number")
+    return float(text) if "." in text else int(text)
+
+
+def _read_signed(text: str) -> float | int:
+    return -_read_decimal(text[1:]) if text.startswith("-") else _read_decimal(text)
+
+
+def _read_worker(text: str) -> int | str:
+    return text if text == ALL_WORKERS else read_integer(text)
+
+
+def lines_of(name: str, content: bytes) -> list[list[str]]:
+    """Return a table's lines as lists of text, the header first, all of one length."""
+    if len(content) > MAX_BYTES[name]:
+        raise TablesError(f"{name} has {len(content)} bytes, more than the {MAX_BYTES[name]} that are read.")
+    if b"\0" in content:
+        raise TablesError(f"{name} contains a NUL byte.")
+    try:
+        text = content.decode("utf-8")
+        lines = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise TablesError(f"{name} is not a CSV table in UTF-8: {error}.") from None
+    if not lines:
+        raise TablesError(f"{name} is empty.")
+    if not text.endswith("\n"):
+        raise TablesError(f"{name} is cut off: its last line has no end.")
+    for number, line in enumerate(lines, start=1):
+        if len(line) != len(lines[0]):
+            raise TablesError(f"{name} record {number} has {len(line)} fields, its header has {len(lines[0])}.")
+    return lines
+
+
+def quoted(text: str) -> str:
+    """Return text that a host sent for a message: shortened, printable and in quotation marks."""
+    shortened = text if len(text) <= 60 else text[:60] + "..."
+    return '"' + printable(shortened) + '"'
