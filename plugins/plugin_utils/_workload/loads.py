@@ -56,12 +56,17 @@ def read_search(variables: Mapping[str, Any], first: float, largest: int) -> tup
 
 
 def read_loads(given: Any, target: float) -> list[int]:
-    """Return the load points of a list, which may come as text. Raises OptionError if two elements are the same load point, or if one is not possible."""
+    """Return the load points of a list, which may come as text. Raises OptionError if two elements are the same load point, or if one is not possible.
+
+    A decimal comma in a text would make two load points of a percentage, so numbers and percentages are not mixed.
+    """
     elements = given.split(",") if isinstance(given, str) else given if isinstance(given, (list, tuple)) else [given]
+    elements = [each.strip() if isinstance(each, str) else each for each in elements or []]
+    elements = [each for each in elements if each is not None and each != ""]
+    if len({"%" in str(each) for each in elements}) > 1:
+        raise OptionError(f"{LOADS}: {', '.join(map(str, elements))} mixes load points and percentages: write one or the other, with a decimal point")
     loads: dict[int, Any] = {}
-    for element in (each.strip() if isinstance(each, str) else each for each in elements or []):
-        if element is None or element == "":
-            continue
+    for element in elements:
         load = _read_load(element, target)
         if load in loads:
             of_target = f" of {TARGET}, {target:g}" if "%" in f"{element}{loads[load]}" else ""
