@@ -226,7 +226,7 @@ def limited_disk(work: Path, service_s: float) -> Iterator[Path]:
         # Without direct I/O the loop device would send one operation after the other.
         loop = subprocess.check_output(["losetup", "-f", "--show", "--direct-io=on", str(disk)], text=True).strip()
         undo.callback(subprocess.check_call, ["losetup", "-d", loop])
-        subprocess.check_call(["mkfs.ext4", "-q", "-F", "-O", "^has_journal", "-E", "lazy_itable_init=0", loop])
+        subprocess.check_call(["mkfs.ext4", "-q", "-F", "-b", "4096", "-O", "^has_journal", "-E", "lazy_itable_init=0", loop])
         subprocess.check_call(["mount", "-o", "noatime,lazytime", loop, str(point)])
         undo.callback(subprocess.check_call, ["umount", str(point)])
         yield point
