@@ -104,6 +104,16 @@ def test_make_help(clone: Path) -> None:
     assert "make certify" in done.stdout
 
 
+def test_a_copy_of_a_linked_checkout_is_complete(clone: Path, tmp_path: Path) -> None:
+    """The links lead into the copy, wherever it lies: a manual project of AWX, or what ansible-runner transmits."""
+    subprocess.run([str(clone / "tools/link-collection"), "collections"], cwd=clone, check=True)
+    copy = Path(shutil.move(clone, tmp_path / "elsewhere"))
+    linked = copy / "collections/ansible_collections/mqops/logdisk"
+    for part in ("roles/gate/tasks/main.yml", "src/main.c", "tests/fixtures/tables", "galaxy.yml"):
+        assert (linked / part).resolve() == copy / part
+        assert (copy / part).exists()
+
+
 def test_the_artifact(clone: Path) -> None:
     """It holds what users and certification need, and nothing of what is made or needed only here."""
     links = "collections/ansible_collections/mqops/logdisk/galaxy.yml"
