@@ -170,7 +170,8 @@ def main():
             method=dict(type="str", choices=["compile", "binary"], default="compile"),
             binary=dict(type="path", default=""),
             architecture=dict(type="str", default=""),
-            archive=dict(type="str", default=""),
+            # Not a secret, but much too long for the events of a job and the log of a host.
+            archive=dict(type="str", default="", no_log=True),
         ),
         supports_check_mode=True,
     )
