@@ -30,5 +30,7 @@ class ActionModule(ControllerAction):
         pending = [name for name, status in statuses.items() if is_pending(status, schedule[name]["give_up_epoch_s"], now)]
         if pending:
             end_epoch_s, give_up_epoch_s = (max(schedule[name][key] for name in pending) for key in ("end_epoch_s", "give_up_epoch_s"))
-            show(self._display, statuses, next_poll_s(now, end_epoch_s, give_up_epoch_s, options["interval_s"], MAX_POLLS - polls), end_epoch_s)
+            start_epoch_s = min(times["start_epoch_s"] for times in schedule.values())
+            sleep_s = next_poll_s(now, end_epoch_s, give_up_epoch_s, options["interval_s"], MAX_POLLS - polls)
+            show(self._display, statuses, sleep_s, start_epoch_s, end_epoch_s, first=not polls)
         return {"pending": bool(pending), "pending_hosts": pending, "polls": polls + bool(pending)}

@@ -22,6 +22,7 @@ requirements:
 """
 
 import atexit
+import os
 import shutil
 import sys
 from typing import Any
@@ -30,7 +31,7 @@ from ansible import constants
 from ansible.plugins.callback import CallbackBase
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import progress
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.follow_up import commands
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import is_json, say
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import finish, summary
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.terminal import fit, verdict_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
@@ -65,7 +66,8 @@ class CallbackModule(CallbackBase):
     def v2_playbook_on_start(self, playbook: Any) -> None:
         """Forget the runs of an earlier playbook of the same command line."""
         self._paths, self._refusals = [], []
-        progress.on_terminal = sys.stdout.isatty() and not is_json(constants.DEFAULT_STDOUT_CALLBACK)
+        progress.watched = progress.is_watched(sys.stdout, os.environ)
+        progress.shown_as = self.get_option("progress")
 
     def v2_runner_on_ok(self, result: Any, **kwargs: Any) -> None:
         """Note the run from the result of a task on the controller. Any other result is untrusted."""
@@ -94,9 +96,9 @@ class CallbackModule(CallbackBase):
                 self._print(summary(directory))
 
     def _print(self, text: str) -> None:
-        """Print a summary: on a terminal wrapped to its width, and the lines with a verdict in its colour unless colours are off."""
+        """Print a summary: for a person at a terminal wrapped to its width, and the lines with a verdict in its colour unless colours are off."""
         say(self._display, "")
-        for line in (fit(text, shutil.get_terminal_size().columns) if progress.on_terminal else text).splitlines():
+        for line in (fit(text, shutil.get_terminal_size().columns) if progress.watched else text).splitlines():
             say(self._display, line, _COLOURS.get(verdict_of(line)))
 
     def _interrupted(self) -> None:

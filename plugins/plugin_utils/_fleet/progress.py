@@ -17,10 +17,21 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
 
 LINE_INTERVAL_S = 30.0
-"""If the output is not a terminal, a line is printed at most this often."""
+"""Plain lines are printed at most this often."""
+MOST_LINES = 40
+"""How many plain lines a run prints until its expected end. A long one prints them less often."""
 
-on_terminal = False
-"""Whether the output is a terminal. The callback sets it in the main process, and Ansible's workers, which have no terminal, inherit it."""
+AUTO, LINES, NONE = "auto", "lines", "none"
+"""How the progress is shown: as one line that is rewritten if a person watches, as plain lines, or not at all."""
+
+watched = False
+"""Whether a person watches a terminal. The callback sets it in the main process, and Ansible's workers, which have no terminal, inherit it."""
+shown_as = AUTO
+"""How the progress is to be shown, set and inherited likewise."""
+
+JOB_CALLBACK = "awx_display"
+JOB_VARIABLE = "AWX_ISOLATED_DATA_DIR"
+"""By this stdout callback and this environment variable, a job of ansible-runner, AWX or Automation Platform is recognized."""
 
 JSON_CALLBACKS = ("json", "jsonl", "ndjson")
 """Stdout callbacks, by the last part of their names, whose output is read by programs: nothing else may be printed."""
@@ -47,13 +58,21 @@ def is_json(stdout_callback: str | None) -> bool:
     return str(stdout_callback).rpartition(".")[2] in JSON_CALLBACKS
 
 
-def fleet_line(statuses: Mapping[str, Mapping[str, Any]], left_s: float) -> str:
-    """Return the fleet's progress as one line. ``statuses`` holds the last status of each host, which is untrusted;
-    ``left_s`` is the time to the expected end. If a host has several volumes, volumes are counted."""
+def is_watched(stdout: Any, environment: Mapping[str, str]) -> bool:
+    """True if a person watches a terminal. The standard output of a job is a terminal as well, but every rewritten line becomes events that are kept."""
+    in_job = JOB_VARIABLE in environment or str(constants.DEFAULT_STDOUT_CALLBACK).rpartition(".")[2] == JOB_CALLBACK
+    return stdout.isatty() and not in_job and not is_json(constants.DEFAULT_STDOUT_CALLBACK)
+
+
+def fleet_line(statuses: Mapping[str, Mapping[str, Any]], left_s: float, passed_share: float = 0.0) -> str:
+    """Return the fleet's progress as one line. ``statuses`` holds the last status of each host, which is untrusted and may be old;
+    ``left_s`` is the time to the expected end, and ``passed_share`` the share of the planned time that has passed. If a host has several
+    volumes, volumes are counted."""
     volumes = {(host, name): volume for host, status in statuses.items() for name, volume in status["volumes"].items()}
     several = len(volumes) > len(statuses)
     done = sum(volume["state"] in ENDED for volume in volumes.values())
-    percent = [100.0 if volume["state"] in ENDED else _number(volume, "percent") or 0.0 for volume in volumes.values()]
+    by_now = 100 * min(0.99, max(0.0, passed_share))
+    percent = [100.0 if volume["state"] in ENDED else max(by_now, _number(volume, "percent") or 0.0) for volume in volumes.values()]
     parts = [f"{done}/{len(volumes)} {'volumes' if several else 'hosts'} done", f"{math.floor(sum(percent) / max(1, len(percent)))} %"]
     parts.append(f"{math.ceil(left_s)} s left" if left_s > 0 else "finishing")
     silent = sum(status.get("state") == "unknown" for status in statuses.values())
@@ -66,17 +85,32 @@ def fleet_line(statuses: Mapping[str, Mapping[str, Any]], left_s: float) -> str:
     return "logdisk: " + ", ".join(parts)
 
 
-def show(display: Any, statuses: Mapping[str, Mapping[str, Any]], sleep_s: float, end_epoch_s: float) -> None:
-    """Sleep for ``sleep_s`` seconds and show the fleet's progress: one line that is rewritten every second on a terminal, otherwise
-    a plain line before the first wait and before every long one."""
-    wake = time.monotonic() + sleep_s
-    if not on_terminal and (sleep_s >= LINE_INTERVAL_S or not any(statuses.values())):
-        say(display, fleet_line(statuses, end_epoch_s - time.time()))
+def line_times(now: float, wake: float, start: float, end: float, first: bool) -> list[float]:
+    """Return when plain lines are due until ``wake``: at once for the first wait of a sweep, and then at equal intervals after its start."""
+    interval = max(LINE_INTERVAL_S, (end - start) / MOST_LINES)
+    number = max(1, math.ceil(((now + interval if first else now) - start) / interval))
+    due = [now] if first else []
+    while (moment := start + number * interval) < wake:
+        due.append(moment)
+        number += 1
+    return due
+
+
+def show(display: Any, statuses: Mapping[str, Mapping[str, Any]], sleep_s: float, start_epoch_s: float, end_epoch_s: float, first: bool) -> None:
+    """Sleep for ``sleep_s`` seconds and show the fleet's progress: one line that is rewritten every second if a person watches, otherwise plain lines."""
+    now, wake = time.time(), time.monotonic() + sleep_s
+    rewritten = watched and shown_as == AUTO
+    due = [] if rewritten or shown_as == NONE else line_times(now, now + sleep_s, start_epoch_s, end_epoch_s, first)
     while (remaining := wake - time.monotonic()) > 0:
-        if on_terminal:
-            _rewrite(display, fleet_line(statuses, end_epoch_s - time.time()))
+        now = time.time()
+        line = fleet_line(statuses, end_epoch_s - now, (now - start_epoch_s) / max(1.0, end_epoch_s - start_epoch_s))
+        if rewritten:
+            _rewrite(display, line)
+        elif due and due[0] <= now:
+            due.pop(0)
+            say(display, line)
         time.sleep(min(1.0, remaining))
-    if on_terminal:
+    if rewritten:
         _rewrite(display, "")
 
 

@@ -25,7 +25,7 @@ def printed(monkeypatch):
         callback = CallbackModule()
         callback._display = types.SimpleNamespace(display=lambda text, color: said.append((text, color)))
         monkeypatch.setattr(constants, "DEFAULT_STDOUT_CALLBACK", "default")
-        monkeypatch.setattr(progress, "on_terminal", columns is not None)
+        monkeypatch.setattr(progress, "watched", columns is not None)
         monkeypatch.setenv("COLUMNS", str(columns))
         callback._print(TEXT)
         return said

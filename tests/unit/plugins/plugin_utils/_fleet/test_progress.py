@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
+import time
 import types
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import constants, fleet_line, say
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import progress
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import constants, fleet_line, is_watched, line_times, say, show
 
 
 def status(state="running", **progress):
@@ -61,3 +63,56 @@ def test_nothing_is_said_where_json_is_printed(monkeypatch, name, expected):
     monkeypatch.setattr(constants, "DEFAULT_STDOUT_CALLBACK", name)
     say(types.SimpleNamespace(display=lambda text, color: said.append(text)), "text")
     assert said == ([] if expected else ["text"])
+
+
+TERMINAL = types.SimpleNamespace(isatty=lambda: True)
+FILE = types.SimpleNamespace(isatty=lambda: False)
+
+
+@pytest.mark.parametrize(
+    "stdout, callback, environment, expected",
+    [
+        (TERMINAL, "default", {}, True),
+        (FILE, "default", {}, False),
+        (TERMINAL, "json", {}, False),
+        # A job runs in a pseudo-terminal.
+        (TERMINAL, "awx_display", {}, False),
+        (TERMINAL, "default", {"AWX_ISOLATED_DATA_DIR": "/runner/artifacts/7"}, False),
+    ],
+)
+def test_who_watches(monkeypatch, stdout, callback, environment, expected):
+    monkeypatch.setattr(constants, "DEFAULT_STDOUT_CALLBACK", callback)
+    assert is_watched(stdout, environment) is expected
+
+
+def test_a_running_volume_is_at_least_as_far_as_the_time():
+    """The last status may be minutes old. What runs is never said to be complete."""
+    statuses = {"a": status(percent="10"), "b": status(percent="50")}
+    assert "0/2 hosts done, 45 %" in fleet_line(statuses, 60, 0.4)
+    assert "0/2 hosts done, 99 %" in fleet_line(statuses, 0, 7.0)
+
+
+@pytest.mark.parametrize("end, interval", [(90.0, 30.0), (1200.0, 30.0), (4205.0, 105.0)])
+def test_plain_lines_come_at_intervals_whenever_hosts_are_polled(end, interval):
+    start, now, due = 5.0, 0.0, []
+    for wake in (7.0, 40.0, 41.0, 95.0, end):
+        due += line_times(now, wake, start, end, not now)
+        now = wake
+    assert due[0] == 0.0
+    assert all(later - earlier == pytest.approx(interval) for earlier, later in zip(due[1:], due[2:]))
+    assert len(due) == 1 or due[1] >= interval
+    assert len(due) == 1 + int((end - start - 1e-6) / interval)
+
+
+@pytest.mark.parametrize(
+    "watched, shown_as, expected",
+    [(True, "auto", "rewritten"), (False, "auto", "plain"), (True, "lines", "plain"), (True, "none", None), (False, "none", None)],
+)
+def test_how_the_progress_is_shown(monkeypatch, watched, shown_as, expected):
+    said = []
+    display = types.SimpleNamespace(display=lambda text, color=None, newline=True, screen_only=False: said.append("plain" if newline else "rewritten"))
+    monkeypatch.setattr(constants, "DEFAULT_STDOUT_CALLBACK", "default")
+    monkeypatch.setattr(progress, "watched", watched)
+    monkeypatch.setattr(progress, "shown_as", shown_as)
+    show(display, {"a": status()}, 0.01, time.time(), time.time() + 60, True)
+    assert set(said) == ({expected} if expected else set())
