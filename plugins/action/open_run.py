@@ -17,6 +17,7 @@ from typing import Any
 
 from ansible.release import __version__ as ansible_version
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.awx_job import job_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, ExpectationError, check_count
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import INTERNAL, USAGE, make_outcome, write_outcome
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
@@ -118,15 +119,15 @@ class ActionModule(ControllerAction):
         }
 
     def _controller(self, task_vars: Mapping[str, Any]) -> dict[str, Any]:
-        """Return who runs this, and with what. AWX passes its job and user as extra variables."""
+        """Return who runs this, and with what."""
+        job = job_of(task_vars)
         return {
             "hostname": socket.gethostname(),
             "user": _user(),
-            "awx_job_id": str(task_vars.get("awx_job_id", "")),
-            "awx_user_name": str(task_vars.get("awx_user_name", "")),
             "ansible_version": ansible_version,
             "python_version": platform.python_version(),
             "check_mode": bool(self._task.check_mode),
+            **({"job": job} if job else {}),
         }
 
 

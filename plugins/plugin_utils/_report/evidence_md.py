@@ -145,14 +145,15 @@ def _identity(model: Model) -> list[tuple[str, str]]:
     """Return what identifies the run: its dates and who ran it."""
     controller, moments = model.run.get("controller") or {}, sorted(host.created_at for host in model.hosts if host.rows)
     who = f"{controller.get('user') or 'not recorded'} on {controller.get('hostname') or 'not recorded'}"
-    job = f", AWX job {controller['awx_job_id']} of {controller.get('awx_user_name') or 'an unknown user'}" if controller.get("awx_job_id") else ""
+    job = controller.get("job") or {}
+    of_job = f", AWX job {job['id']} of {job.get('launched_by') or 'an unknown user'}" if job.get("id") else ""
     return [
         ("Run", model.run_id),
         *([("Merged from", _names(map(str, model.run["merged_from"])))] if model.run.get("merged_from") else []),
         ("Opened", printable(str(model.run.get("created_at") or ""))),
         ("Measured", f"records filed from {moments[0]} to {moments[-1]}" if moments else "nothing was measured"),
         ("Judged", printable(str(model.fleet.get("created_at") or ""))),
-        ("Operator", shorten(printable(who + job), LONGEST_TEXT)),
+        ("Operator", shorten(printable(who + of_job), LONGEST_TEXT)),
         ("Verdict", f"{model.verdict}. {model.statement}"),
         ("Certificates", f"valid until {model.valid_until}" if model.valid_until else _certificates(model)),
     ]

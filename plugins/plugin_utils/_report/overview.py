@@ -33,7 +33,9 @@ def steps_of(model: Model) -> tuple[list[Step], list[str]]:
 def parameters_of(model: Model) -> list[tuple[str, str]]:
     """Return the run's parameters and its controller as pairs of text."""
     run = model.run
-    groups = [run.get("parameters") or {}, {f"controller_{key}": value for key, value in (run.get("controller") or {}).items()}]
+    controller = dict(run.get("controller") or {})
+    job = {f"controller_job_{key}": value for key, value in (controller.pop("job", None) or {}).items()}
+    groups = [run.get("parameters") or {}, {f"controller_{key}": value for key, value in controller.items()}, job]
     pairs = [(printable(str(key)), _text(value)) for group in groups for key, value in group.items()]
     policy = model.fleet.get("policy") or {}
     pairs.append(("gate_fail_on", _text(policy.get("fail_on") or "nothing")))

@@ -534,8 +534,11 @@ def _parse_record(data: dict[str, Any], folder: str) -> HostRecord:
 
 
 def _common_facts(facts: list[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the newest of some facts (the last), with None for each that another one of them does not share."""
-    return {key: value if all(other.get(key) == value for other in facts) else None for key, value in facts[-1].items()}
+    """Return the newest of some facts (the last), with None for each that another one of them does not share. Of their jobs it is what all share."""
+    common = {key: value if all(other.get(key) == value for other in facts) else None for key, value in facts[-1].items() if key != "job"}
+    jobs = [each.get("job") or {} for each in facts]
+    job = {key: value for key, value in jobs[-1].items() if all(other.get(key) == value for other in jobs)}
+    return {**common, **({"job": job} if job else {})}
 
 
 def _newest_records(sources: list[RunDirectory]) -> list[tuple[RunDirectory, str]]:

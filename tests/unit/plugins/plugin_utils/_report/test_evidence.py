@@ -85,7 +85,7 @@ def test_scope_method_criteria_and_results_are_told(rendered):
 
 
 def test_an_awx_job_is_named(tmp_path):
-    directory = fabricate.run_directory(tmp_path, {}, controller={"hostname": "awx", "user": "", "awx_job_id": "77", "awx_user_name": "ana"})
+    directory = fabricate.run_directory(tmp_path, {}, controller={"hostname": "awx", "user": "", "job": {"id": "77", "launched_by": "ana"}})
     render(directory)
     assert ["Operator", "not recorded on awx, AWX job 77 of ana"] in rows_of(content(directory, "evidence.md"))
 

@@ -569,9 +569,11 @@ def test_a_merged_run_says_of_its_controllers_what_they_share(tmp_path):
     paths = []
     for number, name in enumerate(("one", "two")):
         run = fabricate.run_data(["db07"], created_at=f"2026-11-2{number}T00:00:00Z")
-        paths.append(RunDirectory.create(str(tmp_path), {**run, "controller": {**run["controller"], "hostname": name}}).path)
+        job = {"id": name, "workflow_job_id": "16"}
+        paths.append(RunDirectory.create(str(tmp_path), {**run, "controller": {**run["controller"], "hostname": name, "job": job}}).path)
     controller = RunDirectory.merge(paths, str(tmp_path / "merged")).run["controller"]
     assert (controller["hostname"], controller["user"], controller["check_mode"]) == (None, "ops", False)
+    assert controller["job"] == {"workflow_job_id": "16"}
 
 
 def test_merging_nothing(tmp_path):
