@@ -11,6 +11,7 @@ import getpass
 import os
 import platform
 import socket
+import time
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +23,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation i
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import INTERNAL, USAGE, make_outcome, write_outcome
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.role_options import option_problem, option_specs, role_defaults
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import duration_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import LEAD_MIN_S, duration_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import (
     RUN_WIDE,
     SettingsError,
@@ -33,6 +34,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings impo
     shown,
     targets,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.start_instant import PREPARATION_S, start_problem
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.start_instant import shown as shown_instant
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import noted_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.baseline import named_certificates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of, try_history
@@ -70,6 +73,8 @@ class ActionModule(ControllerAction):
             _check_options(hostvars, option_specs())
             settings = {name: agreed(name, _asked(name, hostvars)) for name in RUN_WIDE}
             check_count(expected.hosts, settings["gate_expected_count"])
+            plans = {host: own["sweep_plan"] for host, own in hostvars.items()}
+            _check_start(settings["sweep_start_at"], plans)
             run = {**self._run(options, expected, settings, hostvars), "controller": self._controller(task_vars)}
             report_dir = absolute(settings["gate_report_dir"])
             # Without a history nothing can be held against a baseline: better to know that before measuring.
@@ -84,9 +89,9 @@ class ActionModule(ControllerAction):
             return _refusal(str(error), absolute(options["report_dir"]))
         if warning:
             self._display.warning(warning)
-        plans = {host: own["sweep_plan"] for host, own in hostvars.items()}
         # In a preflight the notes are in the hosts' records.
-        say(self._display, "\n".join([_duration(settings["sweep_mode"], plans), *([] if self._task.check_mode else _notes(plans))]))
+        start = [f"The hosts start at {shown_instant(settings['sweep_start_at'])}."] if settings["sweep_start_at"] else []
+        say(self._display, "\n".join([_duration(settings["sweep_mode"], plans), *start, *([] if self._task.check_mode else _notes(plans))]))
         key = {"schema": SCHEMA, "kind": "run", "run_id": run["run_id"], "path": directory.path}
         return {"problems": [], "run": opened, "logdisk": key}
 
@@ -191,6 +196,13 @@ def _check_options(hostvars: Mapping[str, Any], specs: Mapping[str, Any]) -> Non
     found = same_problem_once({host: problem for host, problem in problems.items() if problem})
     if found:
         raise SettingsError("; ".join(found))
+
+
+def _check_start(start_at: float, plans: Mapping[str, Mapping[str, Any]]) -> None:
+    """Raise SettingsError if the hosts can certainly not be ready at the instant at which they are to start."""
+    problem = start_problem(start_at, time.time(), PREPARATION_S + LEAD_MIN_S + max(plan["format_s"] for plan in plans.values()))
+    if problem:
+        raise SettingsError(problem)
 
 
 def _duration(mode: str, plans: Mapping[str, Mapping[str, Any]]) -> str:

@@ -12,7 +12,8 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.follow_up import commands
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import time_table
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import least_s, time_table
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.start_instant import read_start_at, start_problem
 
 
 class ActionModule(ControllerAction):
@@ -22,10 +23,12 @@ class ActionModule(ControllerAction):
         "mode": {"type": "str", "choices": ["together", "isolated"], "default": "together"},
         "hosts": {"type": "list", "elements": "dict", "required": True},
         "run_path": {"type": "str", "required": True},
+        "start_at": {"type": "raw"},
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        hosts = time_table(options["mode"], time.time(), {host["host"]: host for host in options["hosts"]})
-        if hosts:
+        hosts, now, start_at = {host["host"]: host for host in options["hosts"]}, time.time(), read_start_at(options["start_at"])
+        problem = start_problem(start_at, now, least_s(hosts)) if hosts else ""
+        if hosts and not problem:
             say(self._display, commands(options["run_path"]))
-        return {"hosts": hosts}
+        return {"hosts": time_table(options["mode"], now, hosts, start_at), "problem": problem}

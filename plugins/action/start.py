@@ -33,13 +33,16 @@ ISOLATED = "isolated"
 class ActionModule(RemoteAction):
     """Calls ``start`` on the host.
 
-    ``plan``, ``tester`` and ``workspace`` are what the roles found out before. The volumes that the workspace has are started.
+    ``plan``, ``tester`` and ``workspace`` are what the roles found out before. The volumes that the workspace has are started, unless there is a ``refusal``.
     """
 
     module_name = "mqops.logdisk.start"
     stage = "sweep"
 
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        refusal = arguments.pop("refusal", "")
+        if refusal:
+            raise AnsibleActionFail(f"the tester was not started: {refusal}")
         plan, tester, workspace = (arguments.pop(name) for name in ("plan", "tester", "workspace"))
         loads = arguments.pop("loads", None) or {}
         self._round = arguments["round"] = int(arguments.get("round") or 1)

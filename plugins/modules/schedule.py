@@ -14,6 +14,7 @@ module: schedule
 short_description: Set the start time of each host of a sweep
 description:
   - Works out when each host starts, by the controller's clock. With O(mode=together) it is the same instant for all hosts.
+  - If the hosts cannot all be ready at O(start_at), the reason is returned in RV(problem), and M(mqops.logdisk.start) refuses to start them.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -36,6 +37,9 @@ options:
     description: The run directory on the controller. It is part of the commands that the module prints for ending the run and collecting its results.
     type: str
     required: true
+  start_at:
+    description: The instant at which the first host is to start, as for the option C(sweep_start_at) of the role P(mqops.logdisk.sweep#role).
+    type: raw
 """
 
 EXAMPLES = r"""
@@ -49,6 +53,10 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+problem:
+  description: Why the hosts cannot start at O(start_at). Empty if they can.
+  returned: success
+  type: str
 hosts:
   description:
     - The times of each host by its name, in seconds since the epoch by the controller's clock.

@@ -37,16 +37,20 @@ def lead_s(round_s: float, format_s: float) -> float:
     return LEAD_MIN_S + ROUND_MARGIN * round_s + format_s
 
 
-def start_times(mode: str, now: float, hosts: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    """Return each host's start. ``hosts`` holds for each its ``planned_s``, ``format_s``, ``pool``, and
+def least_s(hosts: Mapping[str, Mapping[str, Any]]) -> float:
+    """Return how long the hosts need until all of them can start. ``hosts`` is as for start_times."""
+    if not hosts:
+        return 0.0
+    round_s = max(host["called_s"][1] for host in hosts.values()) - min(host["called_s"][0] for host in hosts.values())
+    return lead_s(round_s, max(host["format_s"] for host in hosts.values()))
+
+
+def start_times(mode: str, first: float, hosts: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
+    """Return each host's start, of which ``first`` is the earliest. ``hosts`` holds for each its ``planned_s``, ``format_s``, ``pool``, and
     ``called_s``: when its first call began and ended.
 
     ``together``: one instant for all. ``isolated``: the hosts of a pool one after the other, all pools at the same time.
     """
-    if not hosts:
-        return {}
-    round_s = max(host["called_s"][1] for host in hosts.values()) - min(host["called_s"][0] for host in hosts.values())
-    first = now + lead_s(round_s, max(host["format_s"] for host in hosts.values()))
     if mode == "together":
         return dict.fromkeys(hosts, first)
     free: dict[str, float] = {}
@@ -58,15 +62,18 @@ def start_times(mode: str, now: float, hosts: Mapping[str, Mapping[str, Any]]) -
     return starts
 
 
-def time_table(mode: str, now: float, hosts: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, float]]:
-    """Return when each host starts, when it is expected to end, and when it is given up. ``hosts`` is as for start_times, with each host's ``deadline_s``."""
+def time_table(mode: str, now: float, hosts: Mapping[str, Mapping[str, Any]], start_at: float = 0.0) -> dict[str, dict[str, float]]:
+    """Return when each host starts, when it is expected to end, and when it is given up. ``hosts`` is as for start_times, with each host's ``deadline_s``.
+
+    The first host starts at the instant ``start_at``, or without one as soon as all hosts can.
+    """
     return {
         name: {
             "start_epoch_s": start,
             "end_epoch_s": start + hosts[name]["planned_s"],
             "give_up_epoch_s": start + hosts[name]["deadline_s"] + GRACE_S,
         }
-        for name, start in start_times(mode, now, hosts).items()
+        for name, start in start_times(mode, start_at or now + least_s(hosts), hosts).items()
     }
 
 

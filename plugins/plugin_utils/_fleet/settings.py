@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import read_target
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.start_instant import read_start_at
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import LAST
 
 SHOWN_HOSTS = 5
@@ -66,6 +67,7 @@ RUN_WIDE: dict[str, Callable[[Any], Any]] = {
     "gate_baseline_accept": _flag,
     "gate_margin": read_margin,
     "sweep_mode": str,
+    "sweep_start_at": read_start_at,
     "sweep_poll_interval": float,
 }
 """The variables that must be the same for every host of a run, and how each is read: inventories and surveys write the same value in several ways."""

@@ -24,7 +24,7 @@ VARIES = "differs between hosts"
 """What run.json says of a variable that is not the same for all hosts."""
 
 _TIED_TO_THE_RUN = ("startAt", "deadline", "filePrefix")
-_OF_THE_RUN = ("gate_report_dir", "gate_history", "gate_sign_key", "gate_hosts", "gate_baseline", "gate_baseline_accept")
+_OF_THE_RUN = ("gate_report_dir", "gate_history", "gate_sign_key", "gate_hosts", "gate_baseline", "gate_baseline_accept", "sweep_start_at")
 _OF_THE_HOST = ("sweep_devices_erase",)
 """What only the variables of a host may say: nobody is to overwrite a device by copying a command."""
 _MORE_OPTIONS = (

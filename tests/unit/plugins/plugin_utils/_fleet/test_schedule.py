@@ -11,11 +11,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule impo
     MAX_POLLS,
     is_pending,
     next_poll_s,
-    start_times,
     time_table,
 )
 
-HOST = {"planned_s": 10.0, "format_s": 4.0, "called_s": [990.0, 991.0], "pool": ""}
+HOST = {"planned_s": 10.0, "format_s": 4.0, "called_s": [990.0, 991.0], "pool": "", "deadline_s": 60.0}
+
+
+def start_times(mode, now, hosts, start_at=0.0):
+    return {name: times["start_epoch_s"] for name, times in time_table(mode, now, hosts, start_at).items()}
 
 
 def test_together_is_one_instant_after_another_round_of_calls():
@@ -43,12 +46,19 @@ def test_isolated_hosts_of_a_pool_never_overlap_and_pools_run_side_by_side():
     assert starts["c"] == min(starts.values())
 
 
+def test_an_instant_that_is_given_is_that_of_the_first_hosts():
+    hosts = {"a": {**HOST, "pool": "p"}, "b": {**HOST, "pool": "p"}, "c": {**HOST, "pool": "q"}}
+    assert start_times("together", 1000.0, hosts, 5000.5) == dict.fromkeys("abc", 5000.5)
+    starts = start_times("isolated", 1000.0, hosts, 5000.5)
+    assert (starts["a"], starts["c"]) == (5000.5, 5000.5) and starts["b"] > 5010.5
+
+
 def test_no_host_has_no_start():
     assert start_times("together", 0.0, {}) == {}
 
 
 def test_a_host_is_given_up_some_time_after_its_deadline():
-    times = time_table("together", 0.0, {"a": {**HOST, "deadline_s": 60.0}})["a"]
+    times = time_table("together", 0.0, {"a": HOST})["a"]
     assert times["end_epoch_s"] - times["start_epoch_s"] == 10.0
     assert times["give_up_epoch_s"] - times["start_epoch_s"] == 60.0 + GRACE_S
 
