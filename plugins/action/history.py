@@ -67,6 +67,9 @@ def keep(history: History, options: dict[str, Any], hosts: Collection[str]) -> t
         history.revoke(certificate.sha256, options["reason"], getpass.getuser())
         done.append(f"The certificate {certificate.sha256} of {certificate.entry.label} ({certificate.entry.profile}) is revoked.")
     if options["prune_before"]:
-        removed, runs = prune(history, options["report_dir"], day_of(options["prune_before"]))
-        done.append(f"{removed} entries and {len(runs)} run directories were removed; entries that decide the present state of a volume were kept.")
+        removed, runs, kept = prune(history, options["report_dir"], day_of(options["prune_before"]))
+        done.append(
+            f"{removed} entries, {len(runs)} run directories and {kept} reports in the history were removed; entries that decide the present state of a volume "
+            "were kept."
+        )
     return done, problems

@@ -34,6 +34,7 @@ class PostgresqlHistory(History):
     """A history in a database, which must exist. The password comes from the caller, from PGPASSWORD or from a password file, never from the URL."""
 
     text_type = 'TEXT COLLATE "C"'
+    bytes_type = "BYTEA"
     refuse = "EXECUTE PROCEDURE logdisk_refuse()"
 
     def __init__(self, url: str, password: str = "", migrate: bool = True, patience_s: float = PATIENCE_S) -> None:

@@ -4,6 +4,8 @@
 
 """The history: where certificates are stored for good. Entries are added and, on request, pruned; none is ever changed.
 
+It can also keep the run directories themselves, each as one archive. A later archive of a run takes the place of the earlier one.
+
 The SQL is the same for every database. What differs is in the subclasses: how to connect, how a transaction begins, and a few words of the schema.
 """
 
@@ -13,7 +15,8 @@ import abc
 import contextlib
 import dataclasses
 import datetime
-from collections.abc import Iterable, Iterator, Sequence
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,6 +70,23 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TRIGGER logdisk_revocations_kept BEFORE UPDATE ON logdisk_revocations {refuse}",
         "CREATE TRIGGER logdisk_revocations_left BEFORE DELETE ON logdisk_revocations {refuse}",
     ),
+    (
+        """
+        CREATE TABLE logdisk_kept_runs (
+            sha256 {text} PRIMARY KEY,
+            run_id {text} NOT NULL,
+            stage INTEGER NOT NULL,
+            kept_at {text} NOT NULL,
+            created_at {text} NOT NULL,
+            job_id {text} NOT NULL,
+            workflow_job_id {text} NOT NULL,
+            archive {bytes} NOT NULL
+        )
+        """,
+        "CREATE INDEX logdisk_kept_runs_run ON logdisk_kept_runs (run_id)",
+        "CREATE INDEX logdisk_kept_runs_workflow ON logdisk_kept_runs (workflow_job_id)",
+        "CREATE TRIGGER logdisk_kept_runs_kept BEFORE UPDATE ON logdisk_kept_runs {refuse}",
+    ),
 )
 """The statements that lead from each version of the schema to the next, the first from an empty database. Never change one that was released: add another."""
 
@@ -77,6 +97,8 @@ APPEND_ONLY = "the history is append-only"
 _ALL_COLUMNS = ", ".join(COLUMNS)
 _INSERT = f"INSERT INTO logdisk_certificates ({_ALL_COLUMNS}) VALUES ({', '.join('?' * len(COLUMNS))}) ON CONFLICT DO NOTHING"
 _INSERT_CONTENT = "INSERT INTO logdisk_contents (sha256, content) VALUES (?, ?) ON CONFLICT DO NOTHING"
+_KEPT_COLUMNS = "sha256, run_id, stage, kept_at, created_at, job_id, workflow_job_id"
+_KEEP = f"INSERT INTO logdisk_kept_runs ({_KEPT_COLUMNS}, archive) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
 _MOST_VALUES = 500
 """Values of one statement; databases allow some more."""
 # The newest of each effect decides a state. Boot IDs tell clones apart, so the newest of each is kept.
@@ -108,6 +130,26 @@ class Revocation:
     reason: str
 
 
+OPENED, STARTED, JUDGED = range(3)
+"""How far a run was when it was kept: before its hosts were contacted, while they measured, or with its report."""
+
+
+@dataclass(frozen=True)
+class KeptRun:
+    """A run directory that the history keeps: how far the run was, when it was opened, and the job that it belongs to, as far as that is known.
+
+    Values that come from the run are untrusted text.
+    """
+
+    sha256: str
+    run_id: str
+    stage: int
+    kept_at: str
+    created_at: str
+    job_id: str
+    workflow_job_id: str
+
+
 class History(abc.ABC):
     """An open history. It is a context manager that closes it. Every method raises HistoryError."""
 
@@ -116,6 +158,9 @@ class History(abc.ABC):
 
     text_type = "TEXT"
     """The type of a column of text that sorts by the code points of its characters."""
+
+    bytes_type = "BLOB"
+    """The type of a column of bytes."""
 
     refuse = ""
     """The end of a trigger that refuses what is attempted."""
@@ -239,6 +284,48 @@ class History(abc.ABC):
                 self._execute_many(f"DELETE FROM {table} WHERE sha256 = ?", removed)
         return len(removed)
 
+    def keep_run(self, run: Mapping[str, Any], archive: bytes, stage: int) -> None:
+        """Keep the archive of a run directory, whose run.json holds run, instead of what was kept of this run at this stage or an earlier one."""
+        job = (run.get("controller") or {}).get("job") or {}
+        sha256 = hashlib.sha256(archive).hexdigest()
+        texts = (run["run_id"], run.get("created_at"), job.get("id"), job.get("workflow_job_id"))
+        run_id, created_at, job_id, workflow_job_id = (printable(str(text or "")) for text in texts)
+        with self._reported("cannot be written"), self._transaction():
+            self._execute(_KEEP, (sha256, run_id, stage, utc_now(), created_at, job_id, workflow_job_id, archive))
+            # After adding: of two controllers that keep a run at once, neither removes the other's.
+            self._execute("DELETE FROM logdisk_kept_runs WHERE run_id = ? AND stage <= ? AND sha256 <> ?", (run_id, stage, sha256))
+
+    def kept_runs(self, workflow_job_ids: Iterable[str]) -> list[KeptRun]:
+        """Return what is kept of the runs of workflows, the newest of each run, in the order in which the runs were opened."""
+        wanted = sorted(set(workflow_job_ids) - {""})
+        return self._kept(f"workflow_job_id IN ({', '.join('?' * len(wanted))})", wanted) if wanted else []
+
+    def kept_run(self, run_id: str) -> bytes:
+        """Return the newest archive of a run."""
+        kept = self._kept("run_id = ?", [run_id])
+        if not kept:
+            raise HistoryError(f"the history {self.place} keeps no report of the run {run_id!r}: it keeps those of runs with gate_keep_report: true")
+        with self._reported("cannot be read"):
+            found = self._execute("SELECT archive FROM logdisk_kept_runs WHERE sha256 = ?", (kept[0].sha256,)).fetchall()
+        if not found or hashlib.sha256(found[0][0]).hexdigest() != kept[0].sha256:
+            raise HistoryError(f"the history {self.place} is damaged: the report of the run {run_id} is not what was kept")
+        return bytes(found[0][0])
+
+    def _kept(self, condition: str, values: Sequence[Any]) -> list[KeptRun]:
+        with self._reported("cannot be read"):
+            sql = f"SELECT {_KEPT_COLUMNS} FROM logdisk_kept_runs WHERE {condition} ORDER BY stage, kept_at, sha256"
+            newest = {row[1]: KeptRun(*row) for row in self._execute(sql, values).fetchall()}
+        return sorted(newest.values(), key=lambda kept: (kept.created_at, kept.run_id))
+
+    def prune_kept_runs(self, before: datetime.date) -> int:
+        """Remove the run directories of runs that were opened before a day and have no entry left, and return of how many runs."""
+        moment = datetime.datetime.combine(before, datetime.time()).strftime(MOMENT)
+        old = "created_at < ? AND run_id NOT IN (SELECT run_id FROM logdisk_certificates)"
+        with self._reported("cannot be written"), self._transaction():
+            runs = self._execute(f"SELECT count(DISTINCT run_id) FROM logdisk_kept_runs WHERE {old}", (moment,)).fetchone()[0]
+            self._execute(f"DELETE FROM logdisk_kept_runs WHERE {old}", (moment,))
+        return runs
+
     def _entries(self, sql: str, values: Sequence[Any] = ()) -> list[Entry]:
         with self._reported("cannot be read"):
             return [Entry(*row) for row in self._execute(sql, values).fetchall()]
@@ -249,6 +336,7 @@ class History(abc.ABC):
             if self._version() == len(MIGRATIONS):
                 with self._transaction():
                     self._execute(_INSERT_CONTENT, ("", ""))
+                    self._execute(_KEEP, ("", "", OPENED, "", "", "", "", b""))
                     raise _UndoneError
 
     def _begin(self, migrate: bool) -> None:
@@ -289,7 +377,7 @@ class History(abc.ABC):
         if number == 1:
             self._execute(f"CREATE TABLE logdisk_schema (version INTEGER PRIMARY KEY, applied_at {self.text_type} NOT NULL)")
         for statement in MIGRATIONS[number - 1]:
-            self._execute(statement.format(text=self.text_type, refuse=self.refuse))
+            self._execute(statement.format(text=self.text_type, bytes=self.bytes_type, refuse=self.refuse))
         self._execute("INSERT INTO logdisk_schema (version, applied_at) VALUES (?, ?)", (number, utc_now()))
 
     @contextlib.contextmanager

@@ -57,11 +57,11 @@ def import_runs(history: History, paths: Iterable[str]) -> tuple[int, int, list[
     return total, added, problems
 
 
-def prune(history: History, report_dir: str, before: datetime.date) -> tuple[int, list[str]]:
-    """Remove the entries that were judged before a day, and the run directories below report_dir that are older and have no entry left.
+def prune(history: History, report_dir: str, before: datetime.date) -> tuple[int, list[str], int]:
+    """Remove the entries that were judged before a day, and the run directories below report_dir and in the history that are older and have no entry left.
 
-    Returns how many entries and which runs were removed. Entries that decide a state are kept, and so are their runs and those that the history does not
-    know. Raises HistoryError and RunDirectoryError.
+    Returns how many entries, which runs, and how many kept ones were removed. Entries that decide a state are kept, and so are their runs and those below
+    report_dir that the history does not know. Raises HistoryError and RunDirectoryError.
     """
     old = [directory for directory in _below(report_dir) if str(directory.run.get("created_at", "")) < before.isoformat() and _is_known(history, directory)]
     removed = history.prune(before)
@@ -73,7 +73,7 @@ def prune(history: History, report_dir: str, before: datetime.date) -> tuple[int
             except OSError as error:
                 raise RunDirectoryError(f"{directory.path} cannot be removed: {error.strerror or error}.") from None
             gone.append(directory.run["run_id"])
-    return removed, gone
+    return removed, gone, history.prune_kept_runs(before)
 
 
 def _is_known(history: History, directory: RunDirectory) -> bool:

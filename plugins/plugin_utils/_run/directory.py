@@ -93,7 +93,7 @@ class RunDirectory:
         directory for this run ID already exists.
         """
         run = {"schema": SCHEMA_VERSION, "run_id": new_run_id(), "created_at": utc_now(), **run}
-        if not isinstance(run["run_id"], str) or not _RUN_ID.match(run["run_id"]):
+        if not isinstance(run["run_id"], str) or not is_run_id(run["run_id"]):
             raise RunDirectoryError(f"The run ID {run['run_id']!r} may contain only letters, digits, dots, dashes and underscores.")
         base = os.path.abspath(base)
         path = os.path.join(base, run["run_id"])
@@ -464,6 +464,11 @@ class RunDirectory:
 def new_run_id() -> str:
     """Return a new run id: the time of now in UTC and six random hexadecimal digits, such as 20261121T104935Z-1f0c2a."""
     return f"{_utc_now():%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
+
+
+def is_run_id(text: str) -> bool:
+    """Whether a text can be a run ID, and so the name of a run directory."""
+    return bool(_RUN_ID.match(text))
 
 
 def safe_name(name: str) -> str:

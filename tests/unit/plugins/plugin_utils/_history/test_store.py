@@ -211,6 +211,75 @@ def test_pruning_removes_the_old_and_changes_no_state(history):
     assert history.certificate(certificates[2].sha256).text == certificates[2].text
 
 
+def opened(run_id, workflow="16", day=1):
+    """Return what run.json holds of a run of a job of a workflow."""
+    return {"run_id": run_id, "created_at": f"2026-01-0{day}T10:00:00Z", "controller": {"job": {"id": "17", "workflow_job_id": workflow}}}
+
+
+def test_a_run_is_kept_as_it_was_last(history, monkeypatch):
+    moments = (f"2026-01-01T10:00:0{second}Z" for second in range(10))
+    monkeypatch.setattr(store, "utc_now", lambda: next(moments))
+    archive = bytes(range(256)) * 40_000
+    history.keep_run(opened("run1"), b"opened", store.OPENED)
+    assert history.kept_run("run1") == b"opened"
+    for content in (b"judged", archive, archive):
+        history.keep_run(opened("run1"), content, store.JUDGED)
+    history.keep_run(opened("run1"), b"late", store.STARTED)
+    assert history.kept_run("run1") == archive
+    assert history._execute("SELECT count(*) FROM logdisk_kept_runs WHERE stage = ?", (store.JUDGED,)).fetchone()[0] == 1
+    with pytest.raises(HistoryError, match="keeps no report of the run 'run2'"):
+        history.kept_run("run2")
+
+
+def test_the_runs_of_workflows_are_found(history):
+    for run_id, workflow, day in (("late", "16", 2), ("early", "16", 1), ("other", "12", 3), ("strange", "9", 4)):
+        history.keep_run(opened(run_id, workflow, day), run_id.encode(), store.OPENED)
+    history.keep_run({"run_id": "%s?{text}'", "controller": None}, b"no job", store.OPENED)
+    history.keep_run(opened("early", "16", 1), b"judged", store.JUDGED)
+    found = history.kept_runs(["16", "12", "12", ""])
+    assert [(kept.run_id, kept.stage, kept.job_id, kept.workflow_job_id) for kept in found] == [
+        ("early", store.JUDGED, "17", "16"),
+        ("late", store.OPENED, "17", "16"),
+        ("other", store.OPENED, "17", "12"),
+    ]
+    assert history.kept_runs([]) == history.kept_runs([""]) == []
+    assert history.kept_run("%s?{text}'") == b"no job"
+
+
+def test_two_controllers_that_keep_a_run_at_once_lose_nothing(place):
+    open_history(place, create=True).close()
+    ready = threading.Barrier(2)
+
+    def keep(content):
+        with open_history(place) as history:
+            ready.wait(60)
+            for number in range(20):
+                history.keep_run(opened("run1"), f"{content} {number}".encode(), store.JUDGED)
+
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        list(pool.map(keep, "ab"))
+    with open_history(place) as history:
+        assert history.kept_run("run1") in (b"a 19", b"b 19")
+
+
+def test_a_kept_run_that_was_changed_is_refused(history):
+    history.keep_run(opened("run1"), b"archive", store.JUDGED)
+    history._execute("INSERT INTO logdisk_kept_runs SELECT 'f', run_id, 9, kept_at, created_at, job_id, workflow_job_id, archive FROM logdisk_kept_runs")
+    with pytest.raises(HistoryError, match="damaged: the report of the run run1 is not what was kept"):
+        history.kept_run("run1")
+
+
+def test_kept_runs_are_pruned_with_their_certificates(history):
+    history.store([judged(1), judged(2), judged(3)])
+    for run_id in ("run1", "run3", "killed"):
+        history.keep_run(opened(run_id), run_id.encode(), store.OPENED)
+    history.keep_run(opened("new", day=9), b"new", store.OPENED)
+    before = DAY + datetime.timedelta(days=7)
+    assert history.prune(before) == 2
+    assert history.prune_kept_runs(before) == 2
+    assert [kept.run_id for kept in history.kept_runs(["16"])] == ["run3", "new"]
+
+
 @pytest.mark.parametrize(
     "statement",
     [
@@ -218,11 +287,13 @@ def test_pruning_removes_the_old_and_changes_no_state(history):
         "UPDATE logdisk_contents SET content = '{}'",
         "UPDATE logdisk_revocations SET reason = 'none'",
         "DELETE FROM logdisk_revocations",
+        "UPDATE logdisk_kept_runs SET archive = ''",
     ],
 )
 def test_the_database_itself_refuses_changes(history, statement):
     certificate = small()
     history.store([certificate])
+    history.keep_run(opened("run1"), b"archive", store.JUDGED)
     history.revoke(certificate.sha256, "firmware recalled", "ops")
     with pytest.raises(HistoryError, match="append-only"), history._reported("cannot be written"):
         history._execute(statement)
@@ -372,7 +443,7 @@ def test_a_history_that_can_be_written_is_tried_without_a_trace(place, create, m
         monkeypatch.setattr(store, "MIGRATIONS", (*store.MIGRATIONS, ("CREATE TABLE logdisk_more (more {text})",)))
         try_history(place, create=False)
         with open_history(place, migrate=False) as history:
-            assert history._version() == 1
+            assert history._version() == len(store.MIGRATIONS) - 1
             assert history._execute("SELECT count(*) FROM logdisk_contents").fetchone()[0] == 1
     else:
         with open_history(place, create=True, migrate=False) as history:

@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.action import gate, history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import kept
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import JUDGED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.upkeep import import_runs, prune
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
@@ -88,7 +90,9 @@ def test_pruning_removes_old_runs_but_none_that_says_a_present_state(runs, base,
     unknown = RunDirectory.create(str(base), {"run_id": "unknown", "created_at": "2025-01-01T00:00:00Z"})
     before = newest(place)
     with open_history(place) as opened:
-        assert prune(opened, str(base), BEFORE) == (2, ["run-2026-02-01"])
+        for run in runs:
+            kept.keep(opened, run, JUDGED)
+        assert prune(opened, str(base), BEFORE) == (2, ["run-2026-02-01"], 1)
         states = [line.state for line in fleet_status(opened.newest(), (), Today(datetime.date(2026, 5, 2), 14))]
     assert newest(place) == before and states == ["expired", "valid"]
     assert [Path(run.path).exists() for run in (*runs, unknown)] == [True, False, True, True]
@@ -98,7 +102,7 @@ def test_pruning_touches_nothing_that_only_looks_like_a_run(runs, base, place, t
     moved = Path(runs[1].path).rename(base / "kept-by-hand")
     (base / "run-2026-02-01").symlink_to(moved)
     with open_history(place) as opened:
-        assert prune(opened, str(base), BEFORE) == (2, [])
+        assert prune(opened, str(base), BEFORE) == (2, [], 0)
     assert moved.exists()
 
 
@@ -122,4 +126,4 @@ def test_each_request_is_told(runs, base, place):
         assert [revocation.reason for revocation in opened.revocations().values()] == ["recalled"]
     assert problems == [] and len(done) == 4
     assert "had 4 of 4 certificates, and 0 were added" in done[0] and "1 run of db07/data, 1 added: 2019-05-04 " in done[1]
-    assert "db08 (mq-log-silver) is revoked" in done[2] and "2 entries and 1 run" in done[3]
+    assert "db08 (mq-log-silver) is revoked" in done[2] and "2 entries, 1 run directories and 0 reports" in done[3]
