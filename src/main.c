@@ -155,6 +155,20 @@ static void write_results(void *argument) {
     run->results_written = csvfile_write(&run->csvfile, several) && complete && run->trace.error == 0;
 }
 
+static bool await_reader(void *argument) {
+    return supervisor_await(argument, console_is_drained, NULL, RESULTS_PATIENCE_NS);
+}
+
+// Tables that are printed, and behind them what a person looks for, so that it is the end of a log.
+static void print_results(struct run *run) {
+    if (run->tables.printed) {
+        console_release();
+        tables_print(&run->tables, await_reader, &run->supervisor);
+        screen_summary(&run->screen);
+        console_print("%" PRIu32 " of %" PRIu32 " steps measured\n", run->steps_measured, run->steps);
+    }
+}
+
 static void finish(struct run *run) {
     struct failure *failure = &run->failure;
     if (job_run(&run->files, &run->supervisor, write_results, run, RESULTS_PATIENCE_NS)) {
@@ -162,6 +176,7 @@ static void finish(struct run *run) {
         *failure = failure->status == EXIT_MEASURED ? run->tables.failure : *failure;
         run->state = "finished";
         run_progress(run);
+        print_results(run);
     } else {
         run->thread_hangs = true;
         console_complain(run->supervisor.hurried
@@ -213,7 +228,7 @@ static void measure(struct run *run) {
 // If standard output is the only result, failing to write it fails the run. If there is another result, a reader that
 // has gone (a pipe into head) is not worth a message.
 static void judge_screen(struct run *run, bool drained) {
-    bool alone = run->options->tables_dir == NULL && (run->csvfile.path == NULL || run->csvfile.on_screen);
+    bool alone = (run->options->tables_dir == NULL || run->tables.printed) && (run->csvfile.path == NULL || run->csvfile.on_screen);
     int error = console_error();
     if (!drained || (error != 0 && (error != EPIPE || alone))) {
         console_complain("cannot write to standard output: %s", drained ? strerror(error) : "nothing takes it");

@@ -307,6 +307,13 @@ static void show_result(struct run *run, const struct stream_step *stream, const
     }
 }
 
+// Only at the end of printed tables.
+static void summarize(struct run *run, const struct result *all) {
+    if (run->tables.printed) {
+        screen_summarize(&run->screen, all);
+    }
+}
+
 // Only for streams of --stream.
 static void report_responses(struct run *run, const struct result *all) {
     struct table_row row = {.key = all->key, .latency = all->response};
@@ -346,6 +353,7 @@ static void report_operation(struct run *run, struct stream_step *stream, enum o
                  all.operations_not_started, all.key.operation, described ? "stream " : "--rate", described ? all.key.stream : "");
     }
     show_result(run, stream, &all, operation);
+    summarize(run, &all);
 }
 
 static void finish_recorder(struct run *run, struct stream_step *stream, enum operation operation) {
@@ -379,6 +387,7 @@ static void report_workload(struct run *run) {
     report_responses(run, &whole);
     fidelity_each(&run->workers, add_fidelity, run);
     screen_stream(&whole);
+    summarize(run, &whole);
 }
 
 static void write_trace(struct run *run) {

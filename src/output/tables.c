@@ -5,12 +5,15 @@
 #include "output/console.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define RUN_ASIDE ".run.csv.tmp"
 #define NO_REPLACE 1u                           // RENAME_NOREPLACE, which older headers lack
+#define CLOSE_ON_EXEC 1u                        // MFD_CLOEXEC, likewise
+#define PRINTED_LINE_BYTES 4096                 // and a row; runtimes take lines of more than 16 KiB apart
 #define WAITING_MAX_BYTES (UINT64_C(16) << 20)  // of one table, while its file system hangs
 
 // Without reserved space, a full file system would take the whole result.
@@ -20,9 +23,22 @@ static const char *name_of(int table) {
     return table == TABLE_RUN ? RUN_ASIDE : table_names[table];
 }
 
+// Older headers lack memfd_create.
+static int open_in_memory(const char *name) {
+#ifdef SYS_memfd_create
+    return (int)syscall(SYS_memfd_create, name, CLOSE_ON_EXEC);
+#else
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+
 // The start.
 
 static bool open_directory(struct tables *tables, struct failure *failure) {
+    if (tables->printed) {
+        return true;
+    }
     tables->made_directory = mkdir(tables->path, 0700) == 0;
     if (tables->made_directory || errno == EEXIST) {
         tables->dir_fd = open(tables->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -39,11 +55,13 @@ static bool reserve(int fd, off_t bytes) {
 static bool open_table(struct tables *tables, int table, struct failure *failure) {
     struct table_file *file = &tables->files[table];
     struct stat status;
-    if (fstatat(tables->dir_fd, table_names[table], &status, AT_SYMLINK_NOFOLLOW) == 0) {
+    if (!tables->printed && fstatat(tables->dir_fd, table_names[table], &status, AT_SYMLINK_NOFOLLOW) == 0) {
         return failure_set(failure, EXIT_REFUSED, "--tables=%s: %s already exists; name a directory without tables",
                            tables->path, table_names[table]);
     }
-    file->fd = openat(tables->dir_fd, name_of(table), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    file->fd = tables->printed ? open_in_memory(table_names[table])
+                               : openat(tables->dir_fd, name_of(table), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                                        0644);
     if (file->fd < 0 && errno == EEXIST && table == TABLE_RUN) {
         return failure_set(failure, EXIT_REFUSED, "--tables=%s: %s/%s already exists, from a run that was killed or is "
                            "still going on; remove it, or name another directory", tables->path, tables->path, RUN_ASIDE);
@@ -67,7 +85,7 @@ static bool open_table(struct tables *tables, int table, struct failure *failure
 }
 
 bool tables_open(struct tables *tables, const char *path, bool streams, struct failure *failure) {
-    *tables = (struct tables){.path = path, .dir_fd = -1};
+    *tables = (struct tables){.path = path, .dir_fd = -1, .printed = path != NULL && strcmp(path, TABLES_PRINTED) == 0};
     for (int i = 0; i < TABLES; i++) {
         tables->files[i].fd = -1;
     }
@@ -85,7 +103,9 @@ bool tables_open(struct tables *tables, const char *path, bool streams, struct f
 void tables_discard(struct tables *tables) {
     for (int i = 0; i < TABLES; i++) {
         if (tables->files[i].fd >= 0) {
-            (void)unlinkat(tables->dir_fd, name_of(i), 0);
+            if (!tables->printed) {
+                (void)unlinkat(tables->dir_fd, name_of(i), 0);
+            }
             (void)close(tables->files[i].fd);
         }
         text_free(&tables->files[i].rows.text);
@@ -170,9 +190,11 @@ static int complete_table(struct tables *tables, int table) {
     if (atomic_load(&file->error) == 0 && (end < 0 || ftruncate(file->fd, end) != 0 || fsync(file->fd) != 0)) {
         give_up(file, errno);
     }
-    (void)close(file->fd);
-    if (atomic_load(&file->error) != 0) {
-        (void)unlinkat(tables->dir_fd, name_of(table), 0);
+    if (!tables->printed) {
+        (void)close(file->fd);
+        if (atomic_load(&file->error) != 0) {
+            (void)unlinkat(tables->dir_fd, name_of(table), 0);
+        }
     }
     text_free(&file->rows.text);
     text_free(&file->writing);
@@ -207,9 +229,75 @@ static int name_run(int dir_fd) {
 
 bool tables_complete_run(struct tables *tables) {
     int error = complete_table(tables, TABLE_RUN);
+    if (tables->printed) {
+        return error == 0;
+    }
     error = error == 0 ? name_run(tables->dir_fd) : error;
     atomic_store(&tables->files[TABLE_RUN].error, error);
     (void)fsync(tables->dir_fd);
     (void)close(tables->dir_fd);
     return error == 0;
+}
+
+// Printing.
+
+// That of zlib, gzip and cksum -o 3.
+static uint32_t crc32(const char *bytes, size_t length) {
+    uint32_t crc = UINT32_MAX;
+    for (size_t i = 0; i < length; i++) {
+        crc ^= (unsigned char)bytes[i];
+        for (int bit = 0; bit < 8; bit++) {
+            crc = crc >> 1 ^ (crc & 1 ? UINT32_C(0xEDB88320) : 0);
+        }
+    }
+    return ~crc;
+}
+
+// Several rows in a line, because a container's runtime puts more before each line than many rows have themselves.
+static bool print_rows(char *rows, size_t length, bool (*wait)(void *), void *context) {
+    for (char *end = rows + length, *next = rows; rows < end; rows = next) {
+        char *feed = NULL;
+        while (next < end && (feed == NULL || next - rows < PRINTED_LINE_BYTES)) {
+            if (feed != NULL) {
+                *feed = '\t';           // no row contains one
+            }
+            feed = memchr(next, '\n', (size_t)(end - next));
+            next = feed != NULL ? feed + 1 : end;
+        }
+        console_print("|%.*s", (int)(next - rows), rows);
+        if (console_is_behind() && !wait(context)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// False if nothing takes it.
+static bool print_table(const struct table_file *file, const char *name, bool (*wait)(void *), void *context) {
+    struct stat status;
+    size_t length = fstat(file->fd, &status) == 0 ? (size_t)status.st_size : 0;
+    char *rows = length > 0 ? mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE, file->fd, 0) : MAP_FAILED;
+    if (rows == MAP_FAILED) {
+        console_complain("--tables=-: cannot print %s: %s", name, strerror(errno));
+        return true;            // the end of the frame tells that it is missing
+    }
+    console_print("|= %s %zu %08" PRIx32 "\n", name, length, crc32(rows, length));
+    bool good = print_rows(rows, length, wait, context);
+    (void)munmap(rows, length);
+    return good;
+}
+
+void tables_print(struct tables *tables, bool (*wait)(void *context), void *context) {
+    int count = 0;
+    bool good = tables->path != NULL && tables->printed;
+    for (int i = 0; good && i < TABLES; i++) {
+        struct table_file *file = &tables->files[i];
+        if (file->fd >= 0 && atomic_load(&file->error) == 0) {
+            good = print_table(file, table_names[i], wait, context);
+            count++;
+        }
+    }
+    if (good) {
+        console_print("|= end %d\n", count);
+    }
 }

@@ -6,6 +6,9 @@
 // written. Such a table is given up at once and costs no other. results.csv and run.csv, which are small, have their
 // space reserved from the start.
 //
+// A container has no place for files, and its log is all that is kept of it. There the files are in memory (memfd_create),
+// and at the end they are printed.
+//
 // The main thread collects rows in memory; the thread that writes files (base/supervisor.h) does everything else.
 #pragma once
 
@@ -18,6 +21,8 @@ enum table { TABLE_RESULTS, TABLE_INTERVALS, TABLE_HISTOGRAM, TABLE_STALLS, TABL
              TABLE_RESPONSES, TABLE_FIDELITY, TABLE_RUN, TABLES };
 
 extern const char *const table_names[TABLES];
+
+#define TABLES_PRINTED "-"              // instead of a directory
 
 // What a row of any table but run.csv is made of: its key, and of the rest what the table needs.
 struct table_row {
@@ -51,6 +56,7 @@ struct table_file {
 
 struct tables {
     const char *path;                   // NULL: nobody asked for tables, and every call does nothing
+    bool printed;                       // TABLES_PRINTED is their path; there is no directory
     bool made_directory;
     int dir_fd;
     struct table_file files[TABLES];
@@ -73,3 +79,7 @@ void tables_flush(struct tables *tables, struct job_thread *files);
 bool tables_complete(struct tables *tables);
 // Writes run.csv, whose rows are in files[TABLE_RUN].rows, and gives it its name; false if that fails.
 bool tables_complete_run(struct tables *tables);
+
+// If the tables are to be printed, prints those that are complete, a part whenever wait(context) has made room; ends early
+// if it returns false. Every line begins with "|", with tabs between its rows. docs/columns.md describes the frame.
+void tables_print(struct tables *tables, bool (*wait)(void *context), void *context);

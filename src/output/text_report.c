@@ -249,3 +249,35 @@ void screen_queue_manager(const struct result *one) {
     }
     console_print("\n");
 }
+
+static void put_us(struct text *row, bool known, double ns) {
+    if (known) {
+        text_printf(row, " %10.1f", ns / 1e3);
+    } else {
+        text_printf(row, " %10s", "");
+    }
+}
+
+void screen_summarize(struct screen *screen, const struct result *all) {
+    static const uint64_t percentiles_ppm[] = {500000, 990000, 999000};
+    struct text *row = &screen->summary;
+    bool some = all->latency->count > 0;
+    char size[SIZE_NAME_BYTES];
+    const char *step = all->key.block_bytes > 0 ? format_size(size, all->key.block_bytes) : "";
+    text_printf(row, "%10s %6" PRIu32 "  %-10s %-9s %12" PRIu64 " %14.0f", step, all->key.load_point, all->key.stream,
+                all->key.operation, all->latency->count, all->bytes_per_s);
+    put_us(row, some, some ? distribution_mean_ns(all->latency) : 0);
+    for (size_t i = 0; i < sizeof percentiles_ppm / sizeof percentiles_ppm[0]; i++) {
+        uint64_t ns = 0;
+        bool known = distribution_percentile_ns(all->latency, BY_COUNT, percentiles_ppm[i], &ns);
+        put_us(row, known, (double)ns);
+    }
+    put_us(row, true, (double)all->max_ns);
+    text_printf(row, "\n");
+}
+
+void screen_summary(const struct screen *screen) {
+    console_print("\nSummary (latencies in microseconds)\n%10s %6s  %-10s %-9s %12s %14s %10s %10s %10s %10s %10s\n%s", "Size", "Load",
+                  "Stream", "Operation", "Operations", "Bytes/sec", "Avg", "p50", "p99", "p99.9", "Max",
+                  screen->summary.bytes != NULL ? screen->summary.bytes : "");
+}

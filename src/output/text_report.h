@@ -15,6 +15,7 @@ struct screen {
     uint64_t size_bytes;
     uint32_t load_point;
     uint64_t shown_s;
+    struct text summary;        // a row for each step so far
 };
 
 void screen_options(const struct options *options);
@@ -29,3 +30,7 @@ void screen_queue_manager(const struct result *one);
 void screen_stream(const struct result *all);
 void screen_commits(const struct result *all);
 void screen_log_of_commits(const struct result *all);
+
+// All steps once more at the end, a row each, as the last lines of a log.
+void screen_summarize(struct screen *screen, const struct result *all);
+void screen_summary(const struct screen *screen);

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import zlib
 
 from support import (
     LOGDISK,
@@ -158,3 +159,68 @@ def replaced_progress_file_keeps_its_mode(place):
     result = place.logdisk("--duration=1", "--progress=" + name)
     equal(result.status, 0, result.err)
     equal(oct(os.stat(name).st_mode & 0o777), "0o600")
+
+
+def printed_tables(screen):
+    """The tables that --tables=- printed among other lines, and how many it says that there are."""
+    tables, name, count = {}, None, None
+    for line in screen.splitlines(True):
+        head = re.match(r"\|= (\S+) (\d+)(?: ([0-9a-f]{8}))?\n", line)
+        if head and head.group(1) == "end":
+            count = int(head.group(2))
+        elif head:
+            name = head.group(1)
+            tables[name] = ("", int(head.group(2)), int(head.group(3), 16))
+        elif line.startswith("|"):
+            tables[name] = (tables[name][0] + line[1:].replace("\t", "\n"),) + tables[name][1:]
+    for text, length, crc in tables.values():
+        equal((len(text.encode()), zlib.crc32(text.encode())), (length, crc))
+    return {name: text for name, (text, _length, _crc) in tables.items()}, count
+
+
+@test
+def tables_are_printed(place):
+    """As they would be written, with their sizes and checksums; the summary is the end, and no file is made."""
+    run = place.logdisk("--bsize=4K,16K", "--duration=1", "--tables=-", "--seed=7")
+    equal((run.status, run.err), (0, ""))
+    tables, count = printed_tables(run.out)
+    names = ["results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv", "over.csv", "run.csv"]
+    equal((list(tables), count, os.path.exists(place.tables)), (names, 7, False))
+    contains(tables["run.csv"], "key,value\n", "exit_status,0\n", "option_block_sizes_bytes,4096 16384\n", "complete,1\n")
+    os.makedirs(place.tables)
+    for name, text in tables.items():
+        write(os.path.join(place.tables, name), text)
+    consistent(run)
+    end = run.out.splitlines()[-5:]
+    equal([line.split()[:3] for line in end[2:4]], [["4K", "1", "log"], ["16K", "1", "log"]])
+    equal((end[0].split(" ")[0], end[2].split()[4], end[4]), ("Summary", run.all()["operations"], "2 of 2 steps measured"))
+
+
+@test
+def printed_tables_of_a_run_that_was_stopped(place):
+    process = place.start("--duration=60", "--tables=-", "--progress=" + place.path + "/progress")
+    wait_until_measuring(place, process)
+    process.terminate()
+    run = place.finish(process)
+    equal(run.status, 4, run.err)
+    tables, count = printed_tables(run.out)
+    equal((len(tables), count), (7, 7))
+    contains(tables["run.csv"], "exit_reason,interrupted\n", "complete,1\n")
+    contains(run.out, "1 of 1 steps measured\n")
+
+
+@test
+def tables_that_cannot_be_printed(place):
+    """No memory for them: refused. Later: the table is missing, and the end says so. Nobody takes them: the run has failed."""
+    refused(place, place.logdisk("--tables=-", before=strace(place, "memfd_create:error=ENOSYS", calls="memfd_create")), "--tables=-", "results.csv")
+    before = strace(place, "write:error=ENOSPC", calls="write") + ["-P", "/memfd:results.csv"]
+    lost = place.logdisk("--duration=1", "--tables=-", before=before)
+    tables, count = printed_tables(lost.out)
+    equal((lost.status, "results.csv" in tables, count), (2, False, 6), lost.err)
+    contains(tables["run.csv"], "tables_missing,results.csv\n", "complete,0\n")
+    with open("/dev/full", "w") as full:
+        process = subprocess.run(
+            place.command("--duration=1", "--tables=-"), stdout=full, stderr=subprocess.PIPE, universal_newlines=True, timeout=120, stdin=subprocess.DEVNULL
+        )
+    equal(process.returncode, 2, process.stderr)
+    contains(process.stderr, "cannot write to standard output: No space left on device")
