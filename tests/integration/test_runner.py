@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Jobs of ansible-runner as AWX starts them: statuses, artifacts, failed hosts, and output as AWX would show them."""
+
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import controllers
+import pytest
+from ansible_runs import Controller
+from certification import summaries
+from leftovers import left_on, wait_until_measuring
+from runner_jobs import PROGRESS, Job, Runner, copy_project
+from test_awx import project_files
+from testbed import Bed, HostSpec
+
+Start = Callable[..., Bed]
+CORES = sorted({"2.16", controllers.newest().name})
+
+# A question of each type that a survey has, answered.
+ANSWERS = {
+    "workspace_queue_managers": "QM1, QM2",  # text
+    "sweep_block_sizes": "4K,64K",  # textarea
+    "sweep_duration": 1,  # integer
+    "sweep_rate": 500.0,  # float
+    "gate_report_only": "false",  # multiplechoice
+    "gate_fail_on": ["fail", "inconclusive", "error", "missing", "unreachable"],  # multiselect
+}
+# As in each job of AWX, which also enables a callback of its own.
+JOB_ENVIRONMENT = {
+    "ANSIBLE_CALLBACKS_ENABLED": "indirect_instance_count,mqops.logdisk.report",
+    "ANSIBLE_INVENTORY_UNPARSED_FAILED": "True",
+    "JOB_ID": "7",
+    "MAX_EVENT_RES": "700000",
+    "PROJECT_REVISION": "0123456789abcdef",
+}
+UNTIL_STOPPED = 600
+IDLE_S = 60
+MOST_LINES = 730
+"""For 20 healthy hosts."""
+LARGEST_EVENT = 30_000
+
+
+@pytest.fixture
+def runner_of(controller_of: Callable[[str], Controller], tmp_path: Path) -> Callable[..., Runner]:
+    """runner_of("2.16"): jobs of that ansible-core, in a private data directory of their own; the project is a copy of the checkout."""
+
+    def make(core: str, name: str = "private") -> Runner:
+        controller = controller_of(core) if not (tmp_path / "work").exists() else made["controller"]
+        made["controller"] = controller
+        copy_project(tmp_path / name, project_files())
+        return Runner(controller, tmp_path / name)
+
+    made: dict[str, Controller] = {}
+    return make
+
+
+@pytest.mark.parametrize("core", CORES)
+def test_a_job_and_its_relaunch_on_failed_hosts(start: Start, runner_of: Callable[..., Runner], core: str) -> None:
+    runner = runner_of(core)
+    refused = HostSpec("refused", variables={"workspace_expect_mount": "/nowhere"})
+    # Nothing listens there, which is known at once.
+    dead = HostSpec("dead", variables={"ansible_port": 9})
+    bed = start("good1", "good2", refused, dead)
+    bed.inventory(runner.private / "inventory/hosts.yml")
+    runner.prepare({**ANSWERS, "awx_job_id": 7}, {**JOB_ENVIRONMENT, **runner.install()})
+
+    job = runner.run("7")
+    expected = {"good1": "pass", "good2": "pass", "refused": "error", "dead": "unreachable"}
+    assert (job.exit_status, job.rc, job.status) == (2, 2, "failed")
+    assert {name: record["verdict"] for name, record in job.certification.records.items()} == expected
+    assert job.certification.records["good1"]["workspace"]["queue_managers"] == ["QM1", "QM2"]
+    assert {row["load_point"] for row in job.certification.table("good1")} == {"2"}
+    assert job.failed_hosts == {"refused", "dead"}
+    assert list(job.artifact_data) == ["logdisk_7"]
+    assert job.artifact_data["logdisk_7"]["hosts"] == expected
+    assert job.artifact_data["logdisk_7"]["verdict"] == "error"
+    # Nobody watches: no line is rewritten. The summary is the last thing on the page.
+    assert "\r" not in job.output
+    assert [line for line in job.lines if line.startswith(PROGRESS)]
+    (headline,) = summaries(job.output)
+    assert headline.startswith("ERROR: ")
+    assert job.lines.index(headline) > max(number for number, line in enumerate(job.lines) if line.startswith("PLAY RECAP"))
+    assert len(job.lines) - job.lines.index(headline) <= 25
+    assert job.largest_event <= LARGEST_EVENT
+
+    again = runner.run("8", "--limit", ",".join(sorted(job.failed_hosts)))
+    assert (again.rc, again.status, again.failed_hosts) == (2, "failed", job.failed_hosts)
+    assert again.artifact_data["logdisk_7"]["hosts"] == {"refused": "error", "dead": "unreachable"}
+
+
+@pytest.mark.parametrize("core", CORES)
+def test_a_healthy_fleet_worked_on_elsewhere(start: Start, runner_of: Callable[..., Runner], tmp_path: Path, core: str) -> None:
+    """Transmitted with the links of a checkout in which `make setup` was run, and nothing else that leads to the collection."""
+    runner = runner_of(core)
+    bed = start("h1", "h2", "h3")
+    bed.inventory(runner.private / "inventory/hosts.yml")
+    make_links(runner)
+    runner.prepare({**ANSWERS, "sweep_poll_interval": 30}, {})
+
+    worked, job = runner.elsewhere("9", tmp_path / "worker", tmp_path / "processed")
+    assert (worked, job.rc, job.status) == (0, 0, "successful")
+    assert job.failed_hosts == set()
+    (outcome,) = job.artifact_data.values()
+    assert outcome["hosts"] == {"h1": "pass", "h2": "pass", "h3": "pass"}
+    assert len(summaries(job.output)) == 1
+    print(f"{len(job.events)} events of at most {job.largest_event} characters; {job.lines_with(20)} lines for 20 hosts")
+    assert job.lines_with(20) <= MOST_LINES
+    assert job.largest_event <= LARGEST_EVENT
+
+
+def make_links(runner: Runner) -> None:
+    subprocess.run(["tools/link-collection", "collections"], cwd=runner.private / "project", check=True)
+
+
+def test_what_a_cancelled_job_and_one_that_runs_out_of_time_leave(start: Start, runner_of: Callable[..., Runner], tmp_path: Path) -> None:
+    """Nothing can be decided any more. The output says which run goes on, and two jobs end it and clean up."""
+    cancelled = runner_of(controllers.newest().name, "cancelled")
+    late = runner_of(controllers.newest().name, "late")
+    bed = start("h1", "h2")
+    jobs = {}
+    for runner, host, settings in ((cancelled, bed["h1"], {}), (late, bed["h2"], {"idle_timeout": IDLE_S})):
+        make_links(runner)
+        bed.inventory(runner.private / "inventory/hosts.yml", hosts=[host])
+        # Without a poll or a line of progress, nothing is printed while hosts measure.
+        runner.prepare({"sweep_duration": UNTIL_STOPPED, "sweep_rate": 100, "sweep_poll_interval": UNTIL_STOPPED}, {"LOGDISK_PROGRESS": "none"}, **settings)
+        jobs[host.name] = runner.start("1")
+    wait_until_measuring(bed)
+    jobs["h1"].send_signal(signal.SIGTERM)
+    assert {name: job.wait(timeout=300) for name, job in jobs.items()} == {"h1": 254, "h2": 254}
+
+    for runner, status in ((cancelled, "canceled"), (late, "timeout")):
+        job = Job(runner.private, "1", 254)
+        assert (job.status, job.rc, job.stats) == (status, 254, {})
+        assert job.certification.run["run_id"] in job.output
+        assert summaries(job.output) == []
+    assert all(host.pids("logdisk") for host in bed)
+    inventory = bed.inventory(tmp_path / "hosts.yml")
+    assert cancelled.controller.run("stop", "-i", str(inventory)).status == 0
+    assert [host.pids("logdisk") for host in bed] == [{}, {}]
+    cleanup = {"cleanup_uncollected_days": 0, "workspace_path": "/fut/logdisk"}
+    assert cancelled.controller.run("cleanup", "-i", str(inventory), **cleanup).status == 0
+    assert {host.name: left_on(host) for host in bed} == {"h1": [], "h2": []}
