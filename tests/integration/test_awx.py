@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The repository as an AWX project: what AWX lists as playbooks, and a job as its runner starts it."""
+"""The repository as an AWX project: a job as its runner starts it."""
 
 import json
 import re
@@ -11,54 +11,10 @@ from pathlib import Path
 import pytest
 from ansible_runs import PROJECT, QUICK, Controller
 from certification import Certification, summaries
+from fake_awx.project import project_files
 from testbed import Bed
 
-# AWX takes a YAML file for a playbook when one of its lines matches this, wherever it lies ...
-PLAYBOOK = re.compile(r"^\s*?-?\s*?(?:hosts|(?:ansible\.builtin\.)?include|(?:ansible\.builtin\.)?import_playbook):\s*?.*?$")
-# ... unless a part of its path is one of these or begins with a dot.
-SKIPPED = {"roles", "tasks", "group_vars", "host_vars"}
-
 RUNNER = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(Path.home())}
-
-
-def project_files() -> list[Path]:
-    """What is, or would be, committed."""
-    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=PROJECT, capture_output=True, text=True, check=True)
-    return [path for name in listed.stdout.splitlines() if (PROJECT / (path := Path(name))).is_file()]
-
-
-def playbooks(root: Path, files: list[Path]) -> set[str]:
-    return {str(path) for path in files if path.suffix in (".yml", ".yaml") and not _skipped(path) and _matches((root / path).read_text())}
-
-
-def _skipped(path: Path) -> bool:
-    return any(part in SKIPPED or part.startswith(".") for part in path.parts)
-
-
-def _matches(text: str) -> bool:
-    return any(PLAYBOOK.match(line) for line in text.splitlines()) or text.startswith("$ANSIBLE_VAULT")
-
-
-def test_awx_lists_the_playbooks_and_nothing_else() -> None:
-    assert playbooks(PROJECT, project_files()) == {str(path.relative_to(PROJECT)) for path in (PROJECT / "playbooks").glob("*.yml")}
-
-
-@pytest.mark.parametrize(
-    ("path", "content", "listed"),
-    [
-        ("tests/site.yml", "- name: x\n  hosts: all\n", True),
-        ("inventories/lab.yml", "all:\n  hosts: {}\n", True),
-        ("site.yaml", "- import_playbook: x.yml\n", True),
-        ("roles/x/tasks/main.yml", "hosts: all\n", False),
-        ("molecule/.default/converge.yml", "hosts: all\n", False),
-        ("vars/hosts.yml", "my_hosts: all\n", False),
-    ],
-)
-def test_the_rule_itself(tmp_path: Path, path: str, content: str, listed: bool) -> None:
-    file = tmp_path / path
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(content)
-    assert (playbooks(tmp_path, [Path(path)]) == {path}) is listed
 
 
 @pytest.fixture

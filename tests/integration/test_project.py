@@ -11,7 +11,7 @@ import controllers
 import pytest
 from ansible_runs import PROJECT
 from certification import Certification, summaries
-from test_awx import project_files
+from fake_awx.project import project_files
 
 
 @pytest.fixture
