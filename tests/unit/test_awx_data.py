@@ -1,0 +1,161 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""AWX accepts awx/logdisk.yml, and what it asks for exists in the collection."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+import pytest
+import yaml
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from fake_awx import data
+from fake_awx.project import ROOT, playbooks, project_files
+from fake_awx.rules import message_errors, prompt_errors, render_message, rule_errors, survey_error
+
+DATA = data.load()
+TEMPLATES = {template["name"]: template for template in DATA["controller_templates"]}
+WORKFLOWS = {workflow["name"]: workflow for workflow in DATA["controller_workflows"]}
+SURVEYS = {name: item["survey_spec"] for name, item in {**TEMPLATES, **WORKFLOWS}.items() if item.get("survey_enabled")}
+QUESTIONS = [pytest.param(name, question, id=f"{name}-{question['variable']}") for name, survey in SURVEYS.items() for question in survey["spec"]]
+# How infra.aap_configuration calls them.
+KNOWN = {"credential_types", "notifications", "projects", "inventories", "templates", "workflows", "schedules"}
+NODES = {node["identifier"]: node for workflow in WORKFLOWS.values() for node in workflow["workflow_nodes"]}
+
+
+def options():
+    """The options of all roles, by name."""
+    found = {}
+    for specs in sorted(ROOT.glob("roles/*/meta/argument_specs.yml")):
+        for entry in yaml.safe_load(specs.read_text())["argument_specs"].values():
+            found |= entry.get("options", {})
+    return found
+
+
+def test_the_variables_are_those_of_infra_aap_configuration():
+    assert {name.removeprefix("controller_") for name in DATA} == KNOWN
+
+
+def test_every_playbook_is_offered():
+    assert {template["playbook"] for template in TEMPLATES.values()} <= playbooks(ROOT, project_files())
+
+
+@pytest.mark.parametrize("name", SURVEYS)
+def test_surveys_are_accepted(name):
+    assert survey_error(SURVEYS[name]) == ""
+
+
+@pytest.mark.parametrize(("name", "question"), QUESTIONS)
+def test_questions_are_about_options(name, question):
+    """Of the roles, whose types and choices the default and all choices fit; or of the playbook."""
+    variable = question["variable"]
+    assert all(isinstance(choice, str) for choice in question.get("choices", []))
+    if variable not in options():
+        assert re.search(rf"\b{variable}\b", (ROOT / TEMPLATES[name]["playbook"]).read_text())
+        return
+    spec = {key: value for key, value in options()[variable].items() if key in ("type", "elements", "choices")}
+    for value in [*question.get("choices", []), *([question["default"]] if "default" in question else [])]:
+        assert ArgumentSpecValidator({variable: spec}).validate({variable: value}).error_messages == []
+        assert variable != "gate_profile" or (ROOT / f"roles/gate/files/profiles/{value}.yml").exists()
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_every_template_takes_a_limit(name):
+    assert TEMPLATES[name]["ask_limit_on_launch"]
+
+
+@pytest.mark.parametrize("name", ["logdisk collect", "logdisk report", "logdisk recertify"])
+def test_templates_that_take_any_variable(name):
+    assert TEMPLATES[name]["ask_variables_on_launch"]
+
+
+@pytest.mark.parametrize("schedule", DATA["controller_schedules"], ids=lambda schedule: schedule["name"])
+def test_schedules_are_accepted(schedule):
+    assert rule_errors(schedule["rrule"]) == []
+    name = schedule["unified_job_template"]
+    questions = SURVEYS.get(name, {}).get("spec", [])
+    assert prompt_errors({**TEMPLATES, **WORKFLOWS}[name], questions, {"extra_data": schedule.get("extra_data")}) == {}
+
+
+def test_the_week_begins_on_its_day():
+    (weekly,) = [schedule["rrule"] for schedule in DATA["controller_schedules"] if "WEEKLY" in schedule["rrule"]]
+    start = datetime.strptime(re.search(r"\d{8}T\d{6}", weekly).group(), "%Y%m%dT%H%M%S")
+    assert weekly.endswith("BYDAY=" + start.strftime("%A")[:2].upper())
+
+
+@pytest.mark.parametrize("identifier", NODES)
+def test_nodes_are_accepted(identifier):
+    node = NODES[identifier]
+    template = TEMPLATES[node["unified_job_template"]["name"]]
+    prompts = {name: node.get(name) for name in ("job_slice_count", "limit", "extra_data")}
+    assert prompt_errors(template, SURVEYS[template["name"]]["spec"], prompts) == {}
+
+
+def test_the_workflow_ends_with_the_verdict_whatever_happens():
+    """A failed node with an edge does not fail a workflow; a success edge would stop at the first unreachable host."""
+    edges = {name: [to["identifier"] for to in node["related"]["always_nodes"]] for name, node in NODES.items()}
+    assert edges == {"preflight": ["certify"], "certify": ["report"], "report": []}
+    assert not any(node["related"][kind] for node in NODES.values() for kind in ("success_nodes", "failure_nodes"))
+    assert TEMPLATES[NODES["report"]["unified_job_template"]["name"]]["playbook"] == "playbooks/report.yml"
+    assert NODES["certify"]["job_slice_count"] > 1
+
+
+def test_answers_of_the_workflow_reach_its_nodes():
+    (workflow,) = WORKFLOWS
+    asked = {question["variable"] for question in SURVEYS[workflow]["spec"]}
+    assert asked == {question["variable"] for question in SURVEYS["logdisk certify"]["spec"]}
+    assert asked == {question["variable"] for question in SURVEYS["logdisk preflight"]["spec"]}
+    assert "gate_report_only" in asked & {question["variable"] for question in SURVEYS["logdisk report"]["spec"]}
+
+
+(NOTIFICATION,) = DATA["controller_notifications"]
+FAILED = {
+    "outcome": "verdict",
+    "run_id": "20261121T104935Z-1f0c2a",
+    "verdict": "fail",
+    "certified": False,
+    "counts": {"pass": 18, "fail": 1, "unreachable": 1, "missing": 0},
+    "reasons": ["mq03: latency_mean 12.1 ms > 5 ms", "mq04: unreachable"],
+    "report_url": "https://reports.example/20261121T104935Z-1f0c2a.tar.gz",
+}
+
+
+def sent(kind, event="error", **job):
+    return render_message(NOTIFICATION["messages"][event][kind], {"id": 17, "name": "logdisk report", "job_explanation": "", **job})
+
+
+def test_the_notification_is_accepted():
+    assert message_errors(NOTIFICATION["messages"]) == []
+
+
+def test_the_notification_carries_the_verdict():
+    job = {"status": "failed", "artifacts": {"logdisk_17": FAILED}}
+    assert sent("message", **job) == "logdisk: fail (18 pass, 1 fail, 1 unreachable), not certified, logdisk report 17 failed"
+    body = sent("body", **job)
+    for text in (
+        "Verdict: fail",
+        "Certified: no",
+        "fail: 1",
+        "* mq03: latency_mean 12.1 ms > 5 ms",
+        "Report: https://reports.example/",
+        "Job: https://awx.example/",
+    ):
+        assert text in body
+    assert "\n\n\n" not in body
+
+
+def test_the_notification_of_a_run_that_certifies():
+    passed = {**FAILED, "verdict": "pass", "certified": True, "counts": {"pass": 20}, "reasons": []}
+    assert (
+        sent("message", "success", status="successful", artifacts={"logdisk_17": passed}) == "logdisk: pass (20 pass), certified, logdisk report 17 successful"
+    )
+
+
+def test_the_notification_of_a_job_without_a_verdict():
+    job = {"status": "failed", "artifacts": {}, "job_explanation": "Job terminated due to timeout"}
+    assert sent("message", **job) == "logdisk: no verdict, logdisk report 17 failed"
+    assert "cancelled, timed out, or refused" in sent("body", **job)
+    assert "Job terminated due to timeout" in sent("body", **job)
