@@ -1,0 +1,30 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""ansible-builder takes the definition of the execution environment, as it is and with psycopg. The images are not fetched."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DEFINITION = (ROOT / "execution-environment/execution-environment.yml").read_text()
+PSYCOPG = re.search(r"psycopg\S*==[\d.]+", (ROOT / "requirements-dev.txt").read_text()).group()
+
+
+@pytest.mark.parametrize("wanted", ["", PSYCOPG], ids=["as it is", "with psycopg"])
+def test_ansible_builder_takes_the_definition(tmp_path, wanted):
+    (tmp_path / "execution-environment.yml").write_text(DEFINITION.replace("# python:", "python:") if wanted else DEFINITION)
+    builder = Path(sys.executable).with_name("ansible-builder")
+    subprocess.run([builder, "create", "--verbosity", "0"], cwd=tmp_path, check=True)
+    context = tmp_path / "context"
+    assert "name: mqops.logdisk" in (context / "_build/requirements.yml").read_text()
+    assert "quay.io/ansible/awx-ee:" in (context / "Containerfile").read_text()
+    requirements = context / "_build/requirements.txt"
+    assert (requirements.read_text().strip() if requirements.exists() else "") == wanted
