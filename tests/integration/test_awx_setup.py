@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""playbooks/awx_setup.yml sets up AWX with the modules of awx.awx, against an API that checks what AWX checks."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from ansible_runs import PROJECT, Controller, Outcome
+from fake_awx import data
+from fake_awx.api import Awx, served
+from fake_awx.project import playbooks, project_files
+
+
+def api(prefix: str = "/api/") -> Awx:
+    return Awx(playbooks(PROJECT, project_files()), prefix)
+
+
+def set_up(controller: Controller, awx: Awx, *arguments: str, **variables: object) -> Outcome:
+    fetched = PROJECT / "build/galaxy"
+    subprocess.run([sys.executable, str(PROJECT / "tools/fetch-collections"), str(fetched), "awx.awx"], check=True)
+    with served(awx) as address:
+        env = {
+            "ANSIBLE_COLLECTIONS_PATH": f"{PROJECT / 'collections'}:{fetched}",
+            "CONTROLLER_HOST": address,
+            "CONTROLLER_USERNAME": "admin",
+            "CONTROLLER_PASSWORD": "recorded",
+        }
+        return controller.run("awx_setup", *arguments, env=env, timeout_s=600, **variables)
+
+
+def changed(outcome: Outcome) -> int:
+    return int(re.search(r"changed=(\d+) ", outcome.screen).group(1))
+
+
+TABLES = {"notifications": "notification_templates", "templates": "job_templates", "workflows": "workflow_job_templates"}
+
+
+def assert_all_is_set_up(awx: Awx) -> None:
+    content = data.load()
+    for name, items in content.items():
+        table = name.removeprefix("controller_")
+        assert awx.names(TABLES.get(table, table)) == {item["name"] for item in items}, table
+    for template in content["controller_templates"]:
+        made = awx.named("job_templates", template["name"])
+        assert (made["playbook"], made["ask_limit_on_launch"]) == (template["playbook"], True)
+        assert awx.surveys.get(("job_templates", made["id"]), {}) == template.get("survey_spec", {})
+        assert awx.linked_names("job_templates", template["name"], "credentials") == {"ssh to the hosts"}
+    assert awx.linked_names("job_templates", "logdisk report", "notification_templates_error") == {"logdisk verdict"}
+    assert awx.named("notification_templates", "logdisk verdict")["messages"] == content["controller_notifications"][0]["messages"]
+    nodes = {node["identifier"]: node for node in awx.tables["workflow_job_template_nodes"].values()}
+    assert nodes["certify"]["job_slice_count"] == 3
+    assert awx.linked["workflow_job_template_nodes", nodes["certify"]["id"], "always_nodes"] == [nodes["report"]["id"]]
+
+
+def test_the_second_run_changes_nothing(controller: Controller, tmp_path: Path) -> None:
+    awx = api()
+    awx.create("credentials", {"name": "ssh to the hosts"})
+    first = set_up(controller, awx, logdisk_credentials=["ssh to the hosts"])
+    assert (first.status, changed(first)) == (0, len(data.load()))
+    assert_all_is_set_up(awx)
+
+    # Nor does a limit leave anything out, or reach a host of the inventory.
+    awx.requests.clear()
+    (tmp_path / "hosts.ini").write_text("mq01 ansible_host=192.0.2.1\n")
+    second = set_up(controller, awx, "-i", str(tmp_path / "hosts.ini"), "--limit", "mq01", logdisk_credentials=["ssh to the hosts"])
+    assert (second.status, changed(second)) == (0, 0)
+    assert awx.changes == []
+    assert len(awx.requests) > 50
+
+
+def test_the_oldest_core_behind_a_gateway(controller_of: Callable[[str], Controller]) -> None:
+    """It reads the data and templates the names of modules in another way."""
+    awx = api("/api/controller/")
+    awx.create("credentials", {"name": "ssh to the hosts"})
+    assert set_up(controller_of("2.16"), awx, awx_setup_api_path="/api/controller/", logdisk_credentials=["ssh to the hosts"]).status == 0
+    assert_all_is_set_up(awx)
+
+
+def test_a_survey_that_awx_would_refuse_creates_nothing(controller: Controller, tmp_path: Path) -> None:
+    """AWX itself would refuse it after it created the template."""
+    awx = api()
+    refused = tmp_path / "refused.yml"
+    refused.write_text(data.FILE.read_text().replace('choices: ["true", "false"]', "choices: [true, false]"))
+    outcome = set_up(controller, awx, awx_setup_data=str(refused))
+    assert outcome.status == 2
+    assert "AWX would not accept the survey question about gate_report_only." in outcome.screen
+    assert awx.changes == []
