@@ -4,12 +4,12 @@
 import shutil
 import subprocess
 import tarfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import controllers
 import pytest
-from ansible_runs import PROJECT
+from ansible_runs import PROJECT, Controller
 from certification import Certification, summaries
 from fake_awx.project import project_files
 
@@ -114,8 +114,9 @@ def test_a_copy_of_a_linked_checkout_is_complete(clone: Path, tmp_path: Path) ->
         assert (copy / part).exists()
 
 
-def test_the_artifact(clone: Path) -> None:
-    """It holds what users and certification need, and nothing of what is made or needed only here."""
+@pytest.fixture
+def artifact(clone: Path) -> Path:
+    """What would be published, built in a checkout with everything that is made there."""
     links = "collections/ansible_collections/mqops/logdisk/galaxy.yml"
     for junk in ("build/x", ".venv/x", ".venv-dev/x", "reports/latest/run.json", "src/build/logdisk", links):
         (clone / junk).parent.mkdir(parents=True, exist_ok=True)
@@ -123,10 +124,31 @@ def test_the_artifact(clone: Path) -> None:
     output = clone.parent / "artifact"
     galaxy = [str(PROJECT / ".venv-dev/bin/ansible-galaxy"), "collection", "build", "--output-path", str(output)]
     subprocess.run(galaxy, cwd=clone, check=True, capture_output=True)
-    with tarfile.open(next(output.iterdir())) as artifact:
+    return next(output.iterdir())
+
+
+def test_the_artifact(artifact: Path) -> None:
+    """It holds what users and certification need, and nothing of what is made or needed only here."""
+    with tarfile.open(artifact) as artifact:
         names = set(artifact.getnames())
     tops = {name.split("/")[0] for name in names}
     documents = {"MANIFEST.json", "FILES.json", "CHANGELOG.md", "LICENSE", "README.md"}
-    assert tops <= documents | {"changelogs", "docs", "meta", "playbooks", "plugins", "roles", "src", "tests"}
+    assert tops <= documents | {"awx", "changelogs", "docs", "meta", "playbooks", "plugins", "roles", "src", "tests"}
     assert {"README.md", "src/base/version.h", "roles/tester/tasks/main.yml", "plugins/callback/report.py", "tests/config.yml", "meta/runtime.yml"} <= names
     assert not any(name.startswith(("src/build", "tests/integration", "tests/testbed", "tests/unit")) for name in names)
+
+
+@pytest.mark.parametrize("core", ["2.16", "2.21"])
+def test_the_artifact_with_one_line_for_each_playbook(artifact: Path, controller_of: Callable[[str], Controller], tmp_path: Path, core: str) -> None:
+    """As in an execution environment that has the collection, and a project without a configuration that imports its playbooks."""
+    tools = controller_of(core).tools
+    env = {"PATH": f"{tools}:/usr/bin:/bin", "HOME": str(tmp_path), "ANSIBLE_COLLECTIONS_PATH": str(tmp_path / "collections")}
+    install = ["collection", "install", "--offline", str(artifact), "-p", str(tmp_path / "collections")]
+    subprocess.run([str(tools / "ansible-galaxy"), *install], cwd=tmp_path, env=env, check=True, capture_output=True)
+    names = sorted(path.stem for path in (PROJECT / "playbooks").glob("*.yml"))
+    (tmp_path / "site.yml").write_text("".join(f"- import_playbook: mqops.logdisk.{name}\n" for name in names))
+    listed = subprocess.run([str(tools / "ansible-playbook"), "-i", "mq01,", "--list-tasks", "site.yml"], cwd=tmp_path, env=env, capture_output=True, text=True)
+    print(listed.stdout, listed.stderr)
+    assert listed.returncode == 0
+    assert "Judge the fleet" in listed.stdout
+    assert listed.stdout.count("  play #") > len(names)
