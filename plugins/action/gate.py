@@ -2,21 +2,36 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Compares the hosts with their baseline, judges the fleet, writes verdict and report, stores the certificates, signs, and returns which hosts are to fail."""
+"""Compares the hosts with their baseline, judges the fleet, writes verdict and report, stores the certificates, signs, keeps and uploads the run, and returns
+which hosts are to fail."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import FILE_NAME, INTERNAL, VERDICT, make_outcome, one_message, write_outcome
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import (
+    FILE_NAME,
+    INTERNAL,
+    VERDICT,
+    Place,
+    artifacts,
+    make_outcome,
+    one_message,
+    told_to_workflows,
+    write_outcome,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.upload import check_url, target, upload
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify, store
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import is_kept, keep_if_asked
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.regression import hold_against_baseline
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import JUDGED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, host_reasons, judge_fleet, judge_run, missing_hosts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.archive import pack
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
@@ -40,20 +55,13 @@ class ActionModule(ControllerAction):
         problem = problem or report(directory)
         unstored = remember(directory, certificates, uncertified)
         unsigned = "" if uncompared or problem else sign(directory, options["sign_key"])
+        place, unkept, unsent = hand_on(directory)
         # What fails the fleet is a warning, too: no host is left to fail for it if all hosts fail for themselves.
-        warnings = list(filter(None, (uncompared, problem, unstored, unsigned)))
-        if unstored and not directory.run["history"]["required"]:
-            unstored = ""
-        problem = " | ".join(filter(None, (uncompared, problem, unstored, unsigned)))
-        outcome = outcome_of(directory, verdict, problem)
-        try:
-            write_outcome(os.path.dirname(directory.path), outcome)
-        except OSError as error:
-            problem = problem or f"{FILE_NAME} cannot be written: {error}"
-        failures = failing_hosts(verdict)
-        fleet_problems = [*([problem] if problem else []), *elsewhere(failures, options["judged_hosts"])]
-        if verdict["gate_failed"]:
-            fleet_problems += verdict["fleet_problems"]
+        warnings = list(filter(None, (uncompared, problem, unstored, unsigned, unkept, unsent)))
+        if not (directory.run.get("history") or {}).get("required"):
+            unstored = unkept = ""
+        problems = [uncompared, problem, unstored, unsigned, unkept, unsent]
+        result = conclusion(directory, verdict, problems, options["judged_hosts"], place, task_vars)
         key = {
             "schema": SCHEMA,
             "kind": "gate",
@@ -62,18 +70,28 @@ class ActionModule(ControllerAction):
             "verdict": verdict["verdict"],
             "certified": verdict["certified"],
             "gate_failed": verdict["gate_failed"],
+            "report_url": place.url,
+            "report_kept": place.kept,
         }
-        return {
-            "warnings": warnings,
-            "logdisk": key,
-            "outcome": outcome,
-            "counts": verdict["counts"],
-            "reasons": verdict["reasons"][:100],
-            "failures": failures,
-            "fleet_problems": fleet_problems,
-            # The worst comes first, and stands for a host with several volumes.
-            "hosts": {host["host"]: host["verdict"] for host in reversed(verdict["hosts"])},
-        }
+        return {**result, "warnings": warnings, "logdisk": key}
+
+
+def conclusion(
+    directory: RunDirectory, verdict: dict[str, Any], problems: Iterable[str], judged_hosts: Iterable[str], place: Place, task_vars: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Write outcome.json and return what a run comes to: its artifacts, and who fails. problems are what else failed the run, if they are not empty."""
+    problem = " | ".join(filter(None, problems))
+    outcome = outcome_of(directory, verdict, problem)
+    try:
+        write_outcome(os.path.dirname(directory.path), outcome)
+    except OSError as error:
+        problem = problem or f"{FILE_NAME} cannot be written: {error}"
+    failures = failing_hosts(verdict)
+    fleet_problems = [*([problem] if problem else []), *elsewhere(failures, judged_hosts)]
+    if verdict["gate_failed"]:
+        fleet_problems += verdict["fleet_problems"]
+    told = told_to_workflows(outcome, verdict, place)
+    return {"artifacts": artifacts(task_vars, directory.is_check_mode, told), "failures": failures, "fleet_problems": fleet_problems}
 
 
 def compare(directory: RunDirectory) -> str:
@@ -142,6 +160,25 @@ def sign(directory: RunDirectory, key: str) -> str:
     except OSError as error:
         return f"the run is not signed: {error}"
     return ""
+
+
+def hand_on(directory: RunDirectory) -> tuple[Place, str, str]:
+    """Keep and upload a run as far as it asks for that; return where its report is, and what kept it from being kept and from being uploaded."""
+    unkept = keep_if_asked(directory.path, JUDGED)
+    url, unsent = send(directory)
+    return Place(directory.path, url, is_kept(directory.path) and not unkept), unkept, unsent
+
+
+def send(directory: RunDirectory) -> tuple[str, str]:
+    """Upload the run directory if the run asks for it; return the URL of the archive, and what kept it from being uploaded. Each is empty if there is none."""
+    if not directory.run.get("upload_url") or directory.is_check_mode:
+        return "", ""
+    url = target(directory.run["upload_url"], directory.run["run_id"])
+    try:
+        upload(check_url(url), pack(directory.path))
+    except OSError as error:
+        return "", f"the report was not uploaded: {error}"
+    return url, ""
 
 
 def outcome_of(directory: RunDirectory, verdict: dict[str, Any], problem: str) -> dict[str, Any]:

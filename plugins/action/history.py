@@ -41,8 +41,8 @@ class ActionModule(HistoryAction):
         if self._task.check_mode:
             return {"skipped": True, "msg": "the history is not changed in check mode"}
         create = bool(options["import_runs"] or options["import_mqldt"])
-        if create:
-            os.makedirs(options["report_dir"], exist_ok=True)
+        if create and not options["history"]:
+            os.makedirs(os.path.dirname(options["place"]), exist_ok=True)
         with self.history(options, create) as history:
             done, problems = keep(history, options, task_vars["groups"]["all"])
         say(self._display, "\n".join(done))

@@ -20,7 +20,7 @@ from ansible.release import __version__ as ansible_version
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.awx_job import job_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, ExpectationError, check_count
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import INTERNAL, USAGE, make_outcome, write_outcome
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import INTERNAL, USAGE, artifacts, make_outcome, write_outcome
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.role_options import option_problem, option_specs, role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import LEAD_MIN_S, duration_text
@@ -36,11 +36,13 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings impo
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.start_instant import PREPARATION_S, start_problem
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.start_instant import shown as shown_instant
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.upload import check_url
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import noted_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.baseline import named_certificates
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import keep_if_asked
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of, try_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.selection import SelectionError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import OPENED, HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import PolicyError, check_policy
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import collection_version
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
@@ -49,6 +51,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, new_run_id
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import REPORTS, report_directory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.ssh_keygen import try_key
 
 VARIES = "differs between hosts"
@@ -76,22 +79,25 @@ class ActionModule(ControllerAction):
             plans = {host: own["sweep_plan"] for host, own in hostvars.items()}
             _check_start(settings["sweep_start_at"], plans)
             run = {**self._run(options, expected, settings, hostvars), "controller": self._controller(task_vars)}
-            report_dir = absolute(settings["gate_report_dir"])
             # Without a history nothing can be held against a baseline: better to know that before measuring.
             history = {**run["history"], "required": run["history"]["required"] or bool(run["baseline"]["kind"])}
-            warning = tried_history(history, report_dir, create=not self._task.check_mode)
-            directory = RunDirectory.create(report_dir, run)
+            warning = tried_history(history, absolute(settings["gate_report_dir"] or REPORTS), create=not self._task.check_mode)
+            directory = RunDirectory.create(report_directory(settings["gate_report_dir"]), run)
             for host, own in hostvars.items():
                 directory.write_volumes(host, noted_of(own["sweep_plan"]["volumes"]))
             opened = {"run_id": run["run_id"], "path": directory.path, "expected_hosts": run["expected_hosts"]}
             write_outcome(os.path.dirname(directory.path), make_outcome(INTERNAL, "the run has not reached its verdict", **opened))
+            # A run that is killed could not be kept later.
+            warnings = [warning, keep_if_asked(directory.path, OPENED)]
         except (OSError, *USAGE_ERRORS) as error:
-            return _refusal(str(error), absolute(options["report_dir"]))
-        if warning:
-            self._display.warning(warning)
+            content = _refusal(str(error), report_directory(options["report_dir"]))
+            return {**content, "artifacts": artifacts(task_vars, bool(self._task.check_mode), content["outcome"])}
+        for each in filter(None, warnings):
+            self._display.warning(each)
         # In a preflight the notes are in the hosts' records.
         start = [f"The hosts start at {shown_instant(settings['sweep_start_at'])}."] if settings["sweep_start_at"] else []
-        say(self._display, "\n".join([_duration(settings["sweep_mode"], plans), *start, *([] if self._task.check_mode else _notes(plans))]))
+        lines = [f"logdisk: run {run['run_id']}", _duration(settings["sweep_mode"], plans), *start, *([] if self._task.check_mode else _notes(plans))]
+        say(self._display, "\n".join(lines))
         key = {"schema": SCHEMA, "kind": "run", "run_id": run["run_id"], "path": directory.path}
         return {"problems": [], "run": opened, "logdisk": key}
 
@@ -118,7 +124,8 @@ class ActionModule(ControllerAction):
             "host_array_settings": array_settings(_asked("gate_array_settings", hostvars)),
             "host_targets": targets(_asked("sweep_target", hostvars)),
             "sign_key": try_key(settings["gate_sign_key"]) if settings["gate_sign_key"] else "",
-            "history": {"place": place, "required": settings["gate_history_required"]},
+            "history": {"place": place, "required": settings["gate_history_required"], "keep_report": settings["gate_keep_report"]},
+            "upload_url": check_url(settings["gate_upload_url"]),
             "baseline": _baseline(settings, place, migrate=not self._task.check_mode),
             "host_classes": {host: str(name) for host, name in _asked("gate_class", hostvars).items() if name},
         }

@@ -14,6 +14,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import MANIFEST, RunDirectory, RunDirectoryError, latest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.run_signature import sign_run
 
 
@@ -27,10 +28,11 @@ class ActionModule(ControllerAction):
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        runs = [path for path in options["runs"] or [] if path] or [latest(options["report_dir"])]
+        report_dir = report_directory(options["report_dir"])
+        runs = [path for path in options["runs"] or [] if path] or [latest(report_dir)]
         paths = [absolute(path) for path in runs]
         try:
-            directory = self._directory(paths, options["report_dir"])
+            directory = self._directory(paths, report_dir)
             if directory.is_signed:
                 raise RunDirectoryError(f"{directory.path} is signed, so it may not change; to render a copy of it, remove {MANIFEST} from the copy")
             if directory.verdict() is None:
@@ -46,4 +48,4 @@ class ActionModule(ControllerAction):
     def _directory(self, paths: list[str], base: str) -> RunDirectory:
         if len(paths) == 1:
             return RunDirectory.open(paths[0])
-        return RunDirectory.merge(paths, absolute(base))
+        return RunDirectory.merge(paths, base)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Finds the directory of an earlier run, from the user's working directory."""
+"""Finds the directory of an earlier run, from the user's working directory or from the history."""
 
 from __future__ import annotations
 
@@ -11,7 +11,15 @@ from typing import Any
 
 from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import find
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import place_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, latest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory
+
+NAME_IT = (
+    "Name the run by -e collect_run=<run ID>, which is in the first lines of its output, or by the path of its directory. A run ID is looked for in "
+    "gate_report_dir, and in gate_history, which has the runs with gate_keep_report: true."
+)
 
 
 class ActionModule(ControllerAction):
@@ -20,14 +28,25 @@ class ActionModule(ControllerAction):
     argument_spec = {
         "path": {"type": "str"},
         "report_dir": {"type": "str", "required": True},
+        "history": {"type": "str", "default": ""},
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         try:
-            directory = RunDirectory.open(os.path.expanduser(options["path"] or latest(options["report_dir"])))
-        except RunDirectoryError as error:
-            raise AnsibleActionFail(f"{error} Name a run directory by -e collect_run=reports/<run id>.") from error
+            directory = reopened(options["path"], options["report_dir"], options["history"])
+        except OSError as error:
+            raise AnsibleActionFail(f"{error} {NAME_IT}") from error
         run = {"run_id": directory.run["run_id"], "path": directory.path, "expected_hosts": directory.expected_hosts}
         if self._task.check_mode:  # nothing is filed then, so that there is nothing to show
             return {"run": run}
         return {"run": run, "logdisk": {"schema": SCHEMA, "kind": "run", "run_id": run["run_id"], "path": run["path"]}}
+
+
+def reopened(named: str | None, report_dir: str, history: str) -> RunDirectory:
+    """Return the run that is named, or else the newest one. Raises OSError."""
+    directory = report_directory(report_dir)
+    if named:
+        return find(named, directory, place_of(history, report_dir))
+    if not os.path.lexists(latest(directory)):
+        raise RunDirectoryError(f"No run is named, and there is none in {directory}.")
+    return RunDirectory.open(latest(directory))

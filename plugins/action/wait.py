@@ -12,6 +12,8 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import show
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import MAX_POLLS, is_pending, next_poll_s
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import keep_if_asked
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import STARTED
 
 
 class ActionModule(ControllerAction):
@@ -22,9 +24,15 @@ class ActionModule(ControllerAction):
         "schedule": {"type": "dict", "required": True},
         "interval_s": {"type": "float", "default": 30},
         "polls": {"type": "int", "default": 0},
+        "run_path": {"type": "str"},
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        if options["run_path"]:
+            # Whatever becomes of this controller, the orders are needed to collect the tables.
+            problem = keep_if_asked(options["run_path"], STARTED)
+            if problem:
+                self._display.warning(problem)
         schedule, polls, now = options["schedule"], options["polls"], time.time()
         statuses = {status["host"]: status for status in options["hosts"]}
         pending = [name for name, status in statuses.items() if is_pending(status, schedule[name]["give_up_epoch_s"], now)]

@@ -60,6 +60,7 @@ class CallbackModule(CallbackBase):
     def __init__(self) -> None:
         super().__init__()
         self._paths: list[str] = []
+        self._judged: dict[str, dict[str, Any]] = {}
         self._refusals: list[str] = []
         atexit.register(self._interrupted)
 
@@ -78,6 +79,8 @@ class CallbackModule(CallbackBase):
             return
         if key.get("kind") == "run" and isinstance(key.get("path"), str) and key["path"] not in self._paths:
             self._paths.append(key["path"])
+        elif key.get("kind") == "gate":
+            self._judged[str(key.get("path"))] = key
         elif key.get("kind") == "refused":
             self._refusals.append(str(key.get("reason")))
 
@@ -93,7 +96,8 @@ class CallbackModule(CallbackBase):
             directory = RunDirectory.open(path)
             finish(directory)
             if self.get_option("summary"):
-                self._print(summary(directory))
+                judged = self._judged.get(path, {})
+                self._print(summary(directory, judged.get("report_url", ""), judged.get("report_kept", False)))
 
     def _print(self, text: str) -> None:
         """Print a summary: for a person at a terminal wrapped to its width, and the lines with a verdict in its colour unless colours are off."""

@@ -11,7 +11,7 @@ __metaclass__ = type
 DOCUMENTATION = r"""
 ---
 module: gate
-short_description: Judge the fleet, write the report, store the certificates and sign the run
+short_description: Judge the fleet, write the report, store the certificates, sign and keep the run
 description:
   - If the run asks for it, holds each measured host against its baseline. If that is not possible, the hosts are inconclusive, and the reason
     is also returned in RV(fleet_problems).
@@ -21,6 +21,8 @@ description:
   - Writes a certificate beside each record and stores the certificates of the run in its history. If that is not possible, the report is
     not affected, and the reason is returned in RV(fleet_problems), or as a warning if the run does not require the history.
   - Then signs all files of the run if there is a key. If that is not possible, the report is kept, and the reason is returned in RV(fleet_problems).
+  - Then keeps the run directory in the history and uploads it if the run asks for that. If that is not possible, the reason is returned in
+    RV(fleet_problems), or as a warning if the run was only to be kept and does not require the history.
   - Does not fail because of a verdict. RV(failures) and RV(fleet_problems) contain the reasons to fail.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -76,8 +78,8 @@ outcome:
   description: The content of C(outcome.json).
   returned: success
   type: dict
-hosts:
-  description: The verdict of each host.
+artifacts:
+  description: What is passed on to later jobs and notifications, under a key of this job.
   returned: success
   type: dict
 """

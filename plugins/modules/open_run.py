@@ -53,6 +53,10 @@ outcome:
   description: The content of C(outcome.json).
   returned: when the run is refused
   type: dict
+artifacts:
+  description: What is passed on to later jobs and notifications, under a key of this job.
+  returned: when the run is refused
+  type: dict
 run:
   description: The run ID, the absolute path of the run directory and the expected hosts.
   returned: when the run is open

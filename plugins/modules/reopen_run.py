@@ -14,20 +14,26 @@ module: reopen_run
 short_description: Reopen a run
 description:
   - Reads the run directory of an earlier run on the controller and returns the same information as M(mqops.logdisk.open_run).
+  - A run that is not on this controller is brought to O(report_dir) if the history keeps it.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
   - mqops.logdisk.controller
+  - mqops.logdisk.controller.history
 options:
   path:
     description:
-      - Path of the run directory, or of a link to it. A relative path is relative to the working directory.
+      - Path of the run directory, or of a link to it, or a run ID. A relative path is relative to the working directory.
       - If empty, it is the latest run in O(report_dir).
     type: str
   report_dir:
-    description: Directory that contains the run directories.
+    description: Directory that contains the run directories, as for the option C(gate_report_dir) of the role P(mqops.logdisk.gate#role).
     type: str
     required: true
+attributes:
+  check_mode:
+    description: In check mode a run that the history keeps is brought to O(report_dir) as well.
+    support: full
 """
 
 EXAMPLES = r"""

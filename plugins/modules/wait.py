@@ -37,6 +37,9 @@ options:
     description: Number of polls so far. The number of polls is limited.
     type: int
     default: 0
+  run_path:
+    description: The run directory on the controller. If the history is to keep it, it is kept before the wait, with the orders of its hosts.
+    type: str
 """
 
 EXAMPLES = r"""

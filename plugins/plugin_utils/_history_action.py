@@ -12,7 +12,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import ExpectationError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
 HOSTS = {"hosts": {"type": "raw", "required": True}}
@@ -25,17 +25,18 @@ class HistoryAction(ControllerAction):
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         try:
-            return self.consult({**options, "report_dir": absolute(options["report_dir"])}, task_vars)
+            place = place_of(options["history"], options["report_dir"])
+            return self.consult({**options, "place": place, "report_dir": report_directory(options["report_dir"])}, task_vars)
         except (OSError, ValueError, ExpectationError, OptionError) as error:
             return {"failed": True, "msg": str(error)}
 
     def consult(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Return the keys of the task's result. The report directory is absolute."""
+        """Return the keys of the task's result. The report directory is absolute, and place is that of the history."""
         raise NotImplementedError
 
     def history(self, options: dict[str, Any], create: bool = False) -> History:
         """Open the history that the options name."""
-        return open_history(place_of(options["history"], options["report_dir"]), create)
+        return open_history(options["place"], create)
 
     def page(self, path: str) -> str:
         """Return what a screen shows as the path of a page."""

@@ -6,15 +6,21 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_json
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import vanishes
 
 SCHEMA = 1
 FILE_NAME = "outcome.json"
 SHOWN_REASONS = 20
+MOST_REASON_BYTES = 20_000
+"""How many bytes of sentences artifacts may have: every later job of a workflow carries them, and every list of jobs."""
 
 VERDICT = "verdict"
 """The gate judged the fleet: the exit status is the verdict."""
@@ -22,7 +28,7 @@ USAGE = "usage"
 """Variables or the inventory are wrong; nothing was measured."""
 INTERNAL = "internal"
 """The run did not reach its verdict, its report cannot be written, its certificates cannot be stored, its hosts were not held against their baseline, or it
-cannot be signed."""
+cannot be signed, kept or uploaded."""
 
 
 def shortened(reasons: list[str], complete: str = "") -> list[str]:
@@ -45,3 +51,59 @@ def write_outcome(report_dir: str, content: dict[str, Any]) -> None:
     """Write ``outcome.json`` to the directory that contains the run directories. Raises OSError."""
     os.makedirs(report_dir, exist_ok=True)
     write_json(os.path.join(report_dir, FILE_NAME), content)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the report of a run is: its directory, and as far as it is known the URL of its archive and whether the history keeps it."""
+
+    path: str
+    url: str = ""
+    kept: bool = False
+
+
+def artifacts(task_vars: Mapping[str, Any], check_mode: bool, content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is passed on to later jobs and notifications, under a key of this job. A preflight has a key of its own, so that nobody merges it."""
+    return {f"logdisk_{'preflight_' if check_mode else ''}{task_vars.get('awx_job_id') or 'local'}": dict(content)}
+
+
+def told_to_workflows(outcome: Mapping[str, Any], verdict: Mapping[str, Any], place: Place) -> dict[str, Any]:
+    """Return the outcome of a run with what a notification needs. Sentences have at most MOST_REASON_BYTES in all."""
+    part = MOST_REASON_BYTES // 4
+    qualifications = dict.fromkeys(host["qualification"] for host in verdict["hosts"] if not host["certified"] and host["qualification"])
+    where = {} if vanishes(place.path) else {"run_directory": place.path}
+    return {
+        **{key: value for key, value in outcome.items() if key != "path"},
+        "message": _cut(outcome["message"], part),
+        "counts": verdict["counts"],
+        "not_certified_because": [] if verdict["certified"] else _bounded(qualifications, part),
+        "reasons": _bounded(verdict["reasons"], 2 * part),
+        # The worst comes first, and stands for a host with several volumes.
+        "hosts": {host["host"]: host["verdict"] for host in reversed(verdict["hosts"])},
+        "report_url": place.url,
+        "report_kept": place.kept,
+        **where,
+    }
+
+
+def _bounded(texts: Iterable[str], most: int) -> list[str]:
+    """Return the first texts, each cut, and how many more there are; as JSON they have at most so many bytes."""
+    texts, shown, room = list(texts), [], most - 100
+    for text in texts:
+        short = _cut(text, most // 10)
+        room -= _size(short)
+        if room < 0:
+            return [*shown, f"and {len(texts) - len(shown)} more"]
+        shown.append(short)
+    return shown
+
+
+def _cut(text: str, most: int) -> str:
+    """Return the beginning of a text that has at most so many bytes as JSON."""
+    while _size(text) > most:
+        text = text[: min(len(text) * most // _size(text), len(text) - 10)] + "..."
+    return text
+
+
+def _size(text: str) -> int:
+    return len(json.dumps(text)) + 2

@@ -61,6 +61,8 @@ RUN_WIDE: dict[str, Callable[[Any], Any]] = {
     "gate_expected_count": int,
     "gate_history": str,
     "gate_history_required": _flag,
+    "gate_keep_report": _flag,
+    "gate_upload_url": str,
     "gate_valid_days": int,
     "gate_sign_key": str,
     "gate_baseline": _baseline,

@@ -8,9 +8,32 @@ from __future__ import annotations
 
 import os
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.archive import pack, unpack
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, is_run_id
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, is_run_id
+
+
+def keep_if_asked(path: str, stage: int) -> str:
+    """Keep the directory of a run in its history if the run asks for it; return what kept it from that, empty if nothing did."""
+    if not is_kept(path):
+        return ""
+    try:
+        directory = RunDirectory.open(path)
+        with open_history(directory.run["history"]["place"]) as history:
+            keep(history, directory, stage)
+    except OSError as error:
+        return f"the report was not kept in the history: {error}"
+    return ""
+
+
+def is_kept(path: str) -> bool:
+    """Whether the history is to keep the directory of a run. A preflight changes nothing there."""
+    try:
+        directory = RunDirectory.open(path)
+    except RunDirectoryError:
+        return False
+    return bool((directory.run.get("history") or {}).get("keep_report")) and not directory.is_check_mode
 
 
 def keep(history: History, directory: RunDirectory, stage: int) -> None:
@@ -26,3 +49,17 @@ def fetch(history: History, run_id: str, report_dir: str) -> RunDirectory:
     if is_run_id(run_id) and os.path.lexists(os.path.join(path, "run.json")):
         return RunDirectory.open(path)
     return unpack(history.kept_run(run_id), report_dir, run_id)
+
+
+def find(named: str, report_dir: str, place: str) -> RunDirectory:
+    """Return the run that a path or a run ID names, from report_dir or from the history at a place. Raises RunDirectoryError, which says where it was not."""
+    path = os.path.expanduser(named)
+    if os.path.lexists(path) or not is_run_id(named):
+        return RunDirectory.open(path)
+    if os.path.lexists(os.path.join(report_dir, named)):
+        return RunDirectory.open(os.path.join(report_dir, named))
+    try:
+        with open_history(place) as history:
+            return fetch(history, named, report_dir)
+    except OSError as error:
+        raise RunDirectoryError(f"The run {named} is neither in {report_dir} nor kept: {error}.") from None

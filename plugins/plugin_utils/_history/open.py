@@ -13,6 +13,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.postgresql_
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.sqlite_store import SqliteHistory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History, HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import REPORTS
 
 PASSWORD_VARIABLE = "LOGDISK_HISTORY_PASSWORD"
 FILE_NAME = "history.sqlite"
@@ -22,13 +23,16 @@ TRY_PATIENCE_S = 30.0
 
 
 def place_of(history: str, report_dir: str) -> str:
-    """Return the absolute path or the URL that gate_history stands for. Raises HistoryError if it cannot be one, or has a password in it."""
+    """Return the absolute path or the URL that gate_history stands for. Raises HistoryError if it cannot be one, or has a password in it.
+
+    report_dir is what gate_report_dir names. Artifacts of ansible-runner are no place for a history, because each run has its own.
+    """
     if history.startswith(SCHEMES):
         refuse_password(history)
         return history
     if "://" in history:
         raise HistoryError(f"gate_history must be a path or begin with {SCHEMES[0]}, not {history.partition('://')[0]}://")
-    return absolute(history or os.path.join(report_dir, FILE_NAME))
+    return absolute(history or os.path.join(report_dir or REPORTS, FILE_NAME))
 
 
 def open_history(place: str, create: bool = False, **how: Any) -> History:

@@ -24,6 +24,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import (
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Model, build_model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import SIGNATURE, SUMMARY, RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, write_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import vanishes
 
 RENDERERS: dict[str, Callable[[Model], Iterator[str]]] = {
     "report.json": report_json.render,
@@ -61,8 +62,23 @@ def finish(run_directory: RunDirectory) -> None:
     render(run_directory)
 
 
-def summary(run_directory: RunDirectory) -> str:
-    """Return the text to show after the play recap, from a report that is complete. Raises OSError."""
+def summary(run_directory: RunDirectory, url: str = "", kept: bool = False) -> str:
+    """Return the text to show after the play recap, from a report that is complete, with where it is. Raises OSError.
+
+    url is that of its archive, if it was uploaded; kept says whether the history keeps it.
+    """
     text = read_file(os.path.join(run_directory.path, SUMMARY), _MAX_SUMMARY_BYTES).decode("utf-8")
-    signed = f"  signed   {os.path.join(run_directory.path, SIGNATURE)}\n" if os.path.lexists(os.path.join(run_directory.path, SIGNATURE)) else ""
-    return f"{text}  report   {os.path.join(run_directory.path, 'index.html')}\n{signed}"
+    return text + "".join(f"  {line}\n" for line in _places(run_directory, url, kept))
+
+
+def _places(run_directory: RunDirectory, url: str, kept: bool) -> Iterator[str]:
+    if url:
+        yield f"report   {url}"
+    if kept:
+        yield f"kept     in the history: playbooks/report.yml -e report_run={run_directory.run['run_id']} brings the report back"
+    if not vanishes(run_directory.path):
+        yield f"report   {os.path.join(run_directory.path, 'index.html')}"
+        if os.path.lexists(os.path.join(run_directory.path, SIGNATURE)):
+            yield f"signed   {os.path.join(run_directory.path, SIGNATURE)}"
+    elif not url and not kept:
+        yield "report   deleted with this job: keep it with gate_keep_report, gate_upload_url, or a gate_report_dir that outlives the job"

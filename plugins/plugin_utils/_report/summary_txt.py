@@ -30,8 +30,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 SHOWN_NOTES = 3
 MOST_ROWS = 8
 """The largest number of rows of the table of a workload of streams."""
-ADDED_LINES = 2
-"""How many lines summary() adds."""
+ADDED_LINES = 4
+"""How many lines summary() adds at most."""
 
 
 def render(model: Model) -> Iterator[str]:

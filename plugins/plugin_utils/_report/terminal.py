@@ -32,7 +32,7 @@ _HEAD_LINES, _DETAIL_LINES, _OTHER_LINES = 3, 4, 3
 _FIRST_DETAILS = 2
 """How many details of the first cause come before the other causes."""
 _LABEL = 11 * " "
-_PATHS = ("  report ", "  signed ")
+_PATHS = ("  report ", "  signed ", "  kept ")
 """Lines that are never wrapped, so that their paths can be copied."""
 _VERDICTS = (*WORST_FIRST, NOT_MEASURED)
 _HEAD = re.compile(rf"  ({'|'.join(_VERDICTS)}) +\S")

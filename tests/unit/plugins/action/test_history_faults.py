@@ -58,7 +58,7 @@ def assert_told(directory, result, *parts):
     for part in ("certificates of this run were not stored in the history: ", f"history_import={directory.path}", *parts):
         assert part in problem
     assert result["logdisk"]["gate_failed"] is False
-    assert (outcome(directory), result["outcome"]["outcome"]) == ("internal", "internal")
+    assert (outcome(directory), result["artifacts"]["logdisk_local"]["outcome"]) == ("internal", "internal")
     assert {"index.html", "summary.txt", "verdict.json"} <= set(os.listdir(directory.path))
 
 
@@ -179,7 +179,11 @@ def test_a_baseline_that_cannot_be_read_is_no_pass(tmp_path):
     place.write_bytes(b"this is not a database, " * 100)
     result = gated(directory)
     assert "the hosts were not held against their baseline: the history" in result["fleet_problems"][0]
-    assert (outcome(directory), set(result["hosts"].values()), result["logdisk"]["certified"]) == ("internal", {"inconclusive"}, False)
+    assert (outcome(directory), set(result["artifacts"]["logdisk_local"]["hosts"].values()), result["logdisk"]["certified"]) == (
+        "internal",
+        {"inconclusive"},
+        False,
+    )
 
 
 def test_a_run_whose_history_fails_is_refused_before_it_is_opened(tmp_path):

@@ -15,6 +15,7 @@ import unicodedata
 import xml.etree.ElementTree as ET
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils import _report
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import (
     RENDERERS,
@@ -624,3 +625,17 @@ def test_if_all_rows_pass_the_worst_is_one_with_confidence(tmp_path):
     (host,) = model.build_model(directory).hosts
     (entry,) = (entry for entry in host.limits if entry["metric"] == "latency_p99")
     assert (entry["verdict"], entry["worst"]["worker_name"], entry["worst"]["method"]) == ("pass", "all", "share of operations")
+
+
+def test_the_summary_says_where_the_report_is(tmp_path, monkeypatch):
+    directory = fabricate.run_directory(tmp_path, {"db07": fast()})
+    finish(directory)
+    page = f"  report   {directory.path}/index.html"
+    kept = f"  kept     in the history: playbooks/report.yml -e report_run={directory.run['run_id']} brings the report back"
+    url = "https://storage.example/run.tar.gz"
+    assert summary(directory).splitlines()[-1] == page
+    assert summary(directory, url, True).splitlines()[-3:] == [f"  report   {url}", kept, page]
+    monkeypatch.setattr(_report, "vanishes", lambda path: path == directory.path)
+    assert summary(directory, url, True).splitlines()[-2:] == [f"  report   {url}", kept]
+    assert directory.path not in summary(directory, url, True) + summary(directory)
+    assert summary(directory).splitlines()[-1].startswith("  report   deleted with this job: keep it with gate_keep_report, ")

@@ -1,0 +1,69 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Sending the archive of a run directory to where files are kept: one PUT over TLS."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import re
+import ssl
+import urllib.error
+import urllib.parse
+import urllib.request
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+
+TOKEN_VARIABLE = "LOGDISK_UPLOAD_TOKEN"
+_URL = re.compile(r"https://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?(/[!\"$->@-~]*)?\Z")
+TIMEOUT_S = 120
+"""For how long each step may take: to connect, to send everything, to be answered."""
+
+
+class UploadError(OSError):
+    """An archive that was not uploaded; the message is one sentence without a full stop."""
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """The token is for the server that was named, so it is not sent on to another one."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+def check_url(text: str) -> str:
+    """Return what gate_upload_url names, empty for nothing. Raises UploadError, whose message does not show it: it may contain a secret."""
+    url = text.strip()
+    if url and not _URL.match(url):
+        raise UploadError(
+            "gate_upload_url must look like https://host/path and must not contain a user, a password or a query, because every report shows it: set "
+            f"{TOKEN_VARIABLE} in the environment"
+        )
+    return url
+
+
+def target(url: str, run_id: str) -> str:
+    """Return the URL of the archive of a run: the one that was named, or a file of its own below it if it ends with a slash."""
+    return f"{url}{urllib.parse.quote(run_id)}.tar.gz" if url.endswith("/") else url
+
+
+def upload(url: str, archive: bytes) -> None:
+    """Send an archive. Raises UploadError."""
+    token = os.environ.get(TOKEN_VARIABLE, "").strip()
+    headers = {"Content-Type": "application/gzip", **({"Authorization": f"Bearer {token}"} if token else {})}
+    try:
+        opener = urllib.request.build_opener(_NoRedirect, urllib.request.HTTPSHandler(context=ssl.create_default_context()))
+        with opener.open(urllib.request.Request(url, archive, headers, method="PUT"), timeout=TIMEOUT_S):
+            pass
+    except urllib.error.HTTPError as error:
+        hint = ": redirects are not followed, so name the address that it leads to" if 300 <= error.code < 400 else ""
+        raise UploadError(f"{url} answered {error.code} {printable(str(error.reason))[:100]}{hint}") from None
+    except urllib.error.URLError as error:
+        raise UploadError(f"{url} cannot be reached: {error.reason}") from None
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        # A ValueError would show a header with the token in it.
+        what = f"{TOKEN_VARIABLE} contains characters that no header can have" if isinstance(error, ValueError) else str(error) or type(error).__name__
+        raise UploadError(f"{url}: {what}") from None

@@ -1,0 +1,43 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Where the controller runs: by hand, under ansible-runner, or in a job of AWX, whose container is deleted with everything in it."""
+
+from __future__ import annotations
+
+import os
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
+
+REPORTS = "reports"
+"""The directory of reports of those who name none, in their working directory."""
+_ARTIFACTS = "AWX_ISOLATED_DATA_DIR"
+"""The directory whose files ansible-runner hands back: artifacts/<ident> in its private directory. Jobs of AWX have it as well, but AWX deletes it."""
+_JOB = "JOB_ID"
+"""Only AWX sets it."""
+
+
+def in_awx() -> bool:
+    """Whether this is a job of AWX or Automation Platform."""
+    return bool(os.environ.get(_ARTIFACTS) and os.environ.get(_JOB))
+
+
+def report_directory(named: str) -> str:
+    """Return the absolute path of the directory of reports that gate_report_dir names. Without a name, ansible-runner's files are those that come back."""
+    artifacts = os.environ.get(_ARTIFACTS)
+    return absolute(named or (os.path.join(artifacts, "logdisk") if artifacts and not in_awx() else REPORTS))
+
+
+def vanishes(path: str) -> bool:
+    """Whether a path is deleted with the job: it lies in the job's own directory, or in the container outside of whatever is mounted there."""
+    if not in_awx():
+        return False
+    private = os.path.realpath(os.path.join(os.environ[_ARTIFACTS], os.pardir, os.pardir))
+    path = os.path.realpath(path)
+    if os.path.commonpath((private, path)) == private:
+        return True
+    try:
+        return os.stat(path).st_dev == os.stat(os.sep).st_dev
+    except OSError:
+        return True

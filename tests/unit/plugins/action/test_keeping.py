@@ -1,0 +1,270 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A report outlives the job: in the history, or uploaded to a server that is the right one. What fails is said, and costs nothing else."""
+
+from __future__ import annotations
+
+import http.server
+import io
+import json
+import os
+import ssl
+import subprocess
+import tarfile
+import threading
+import types
+from pathlib import Path
+
+import pytest
+from ansible.errors import AnsibleActionFail
+from ansible_collections.mqops.logdisk.plugins.action import gate, reopen_run, wait
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import upload
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.upload import UploadError, check_url, target
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import kept
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import JUDGED, STARTED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import archive
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+
+GOOD = fabricate.tables(fabricate.sweep_rows((4096, 1048576), seconds=60))
+TOKEN = "a-secret-token"
+
+
+def answer(module, **options):
+    """Return what an action answers, and its warnings."""
+    plugin, warnings = module.ActionModule.__new__(module.ActionModule), []
+    plugin._task = types.SimpleNamespace(check_mode=False)
+    plugin._display = types.SimpleNamespace(display=lambda *dummy, **more: None, warning=warnings.append)
+    return plugin.answer(options, {"awx_job_id": 17}), warnings
+
+
+def opened(reports, required=True, **keys):
+    """Return the directory of a run that is kept, when everything but the gate is done."""
+    reports.mkdir(parents=True)
+    place = str(reports / "history.sqlite")
+    open_history(place, create=True).close()
+    history = {"place": place, "required": required, "keep_report": True}
+    return fabricate.run_directory(reports, {"db07": GOOD}, gate=False, profile="look", **{"history": history, **keys})
+
+
+def gated(directory):
+    result, dummy = answer(gate, run_path=directory.path, judged_hosts=directory.expected_hosts, sign_key="")
+    return result
+
+
+def fetched(directory, base):
+    with open_history(directory.run["history"]["place"]) as history:
+        return kept.fetch(history, directory.run["run_id"], str(base))
+
+
+def stages(directory):
+    with open_history(directory.run["history"]["place"]) as history:
+        return [row[0] for row in history._execute("SELECT stage FROM logdisk_kept_runs").fetchall()]
+
+
+def test_the_report_of_a_judged_run_is_kept(tmp_path):
+    directory = opened(tmp_path / "reports")
+    result = gated(directory)
+    assert (result["fleet_problems"], result["warnings"], stages(directory)) == ([], [], [JUDGED])
+    again = fetched(directory, tmp_path / "elsewhere")
+    assert Path(again.path, "index.html").read_bytes() == Path(directory.path, "index.html").read_bytes()
+    assert result["logdisk"]["report_kept"] is result["artifacts"]["logdisk_17"]["report_kept"] is True
+
+
+@pytest.mark.parametrize("required", [True, False])
+def test_a_report_that_cannot_be_kept_is_a_problem_of_the_fleet(tmp_path, monkeypatch, required):
+    monkeypatch.setattr(archive, "MOST_PACKED_BYTES", 1000)
+    directory = opened(tmp_path / "reports", required)
+    result = gated(directory)
+    (warning,) = result["warnings"]
+    assert "the report was not kept in the history: " in warning and "larger than" in warning
+    assert result["fleet_problems"] == ([warning] if required else [])
+    assert result["artifacts"]["logdisk_17"]["report_kept"] is False and stages(directory) == []
+
+
+def test_nothing_is_kept_unless_asked_for_nor_of_a_preflight(tmp_path):
+    history = {"place": str(tmp_path / "history.sqlite"), "required": True}
+    for number, keys in enumerate(({"history": history}, {"controller": {"check_mode": True}})):
+        directory = opened(tmp_path / str(number), **keys)
+        open_history(str(tmp_path / "history.sqlite"), create=True).close()
+        result = gated(directory)
+        assert result["fleet_problems"] == [] and result["logdisk"]["report_kept"] is False
+    assert list(result["artifacts"]) == ["logdisk_preflight_17"]
+
+
+def test_the_orders_are_kept_before_the_wait_and_a_failure_warns(tmp_path):
+    directory = opened(tmp_path / "reports")
+    directory.write_order({"host": "db07", "volume": "log"})
+    options = {"hosts": [], "schedule": {}, "interval_s": 1, "polls": 0}
+    assert answer(wait, run_path=directory.path, **options)[1] == []
+    assert stages(directory) == [STARTED] and fetched(directory, tmp_path / "elsewhere").read_order("db07", "log")
+    os.unlink(directory.run["history"]["place"])
+    (warning,) = answer(wait, run_path=directory.path, **options)[1]
+    assert "was not kept in the history" in warning
+    assert answer(wait, run_path=str(tmp_path / "none"), **options)[1] == answer(wait, run_path=None, **options)[1] == []
+
+
+def test_a_run_is_reopened_wherever_it_is(tmp_path, monkeypatch):
+    directory = opened(tmp_path / "reports")
+    gated(directory)
+    run_id, place = directory.run["run_id"], directory.run["history"]["place"]
+    monkeypatch.chdir(tmp_path)
+
+    def reopened(path, report_dir, history=""):
+        return answer(reopen_run, path=path, report_dir=report_dir, history=history)[0]["run"]["path"]
+
+    assert {reopened(name, "reports") for name in (run_id, None, "", "reports/latest", directory.path)} == {directory.path}
+    assert reopened(run_id, "elsewhere", place) == str(tmp_path / "elsewhere" / run_id)
+    for arguments, message in (
+        ((None, "nowhere"), f"No run is named, and there is none in {tmp_path}/nowhere. Name the run by -e collect_run=<run ID>"),
+        (("20990101T000000Z-abcdef", "nowhere", place), "neither in .* nor kept: the history .* keeps no report of the run .* Name the run by"),
+        (("20990101T000000Z-abcdef", "nowhere"), "neither in .* nor kept: the history .* does not exist.* Name the run by"),
+        (("reports/typo", "reports"), "reports/typo/run.json cannot be read: No such file or directory"),
+    ):
+        with pytest.raises(AnsibleActionFail, match=message):
+            reopened(*arguments)
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory):
+    """The paths of a certificate for localhost and of its key."""
+    path = tmp_path_factory.mktemp("tls")
+    names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+    key, chain = str(path / "key.pem"), str(path / "chain.pem")
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key, "-out", chain, *names]
+    subprocess.run(command, check=True, capture_output=True)
+    return chain, key
+
+
+class Storage(http.server.ThreadingHTTPServer):
+    """A server of files that answers with a status, and remembers what it was sent."""
+
+    def __init__(self, chain, key, status=201, location=""):
+        super().__init__(("127.0.0.1", 0), Handler)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(chain, key)
+        self.socket = context.wrap_socket(self.socket, server_side=True)
+        self.status, self.location, self.received = status, location, []
+        self.url = f"https://localhost:{self.server_address[1]}"
+
+    def __enter__(self):
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *dummy):
+        self.shutdown()
+        self.server_close()
+
+    def handle_error(self, *dummy):
+        """A client that does not trust the server hangs up."""
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_PUT(self):
+        self.server.received.append((self.path, self.headers["Authorization"], self.rfile.read(int(self.headers["Content-Length"]))))
+        self.send_response(self.server.status)
+        if self.server.location:
+            self.send_header("Location", self.server.location)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    do_GET = do_PUT
+
+    def log_message(self, *dummy):
+        pass
+
+
+@pytest.fixture
+def trusted(certificate, monkeypatch):
+    """The certificate of the server is trusted, there is a token, and no proxy."""
+    for name in ("http_proxy", "https_proxy", "HTTPS_PROXY", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("SSL_CERT_FILE", certificate[0])
+    monkeypatch.setenv("LOGDISK_UPLOAD_TOKEN", TOKEN + "\n")
+    return certificate
+
+
+def test_a_run_is_uploaded_once_before_the_decision(tmp_path, trusted):
+    with Storage(*trusted) as storage:
+        directory = opened(tmp_path / "reports", upload_url=f"{storage.url}/reports/")
+        result = gated(directory)
+        run_id = directory.run["run_id"]
+        ((path, authorization, content),) = storage.received
+    assert (path, authorization) == (f"/reports/{run_id}.tar.gz", f"Bearer {TOKEN}")
+    with tarfile.open(fileobj=io.BytesIO(content)) as sent:
+        assert {f"{run_id}/index.html", f"{run_id}/hosts/db07/log/record.json"} <= set(sent.getnames())
+    assert (result["fleet_problems"], result["warnings"]) == ([], [])
+    assert result["logdisk"]["report_url"] == result["artifacts"]["logdisk_17"]["report_url"] == f"{storage.url}/reports/{run_id}.tar.gz"
+
+
+def assert_not_uploaded(tmp_path, url, message):
+    directory = opened(tmp_path / "reports", required=False, upload_url=url)
+    result = gated(directory)
+    (problem,) = result["fleet_problems"]
+    assert result["warnings"] == [problem] and problem.startswith("the report was not uploaded: ") and message in problem
+    assert TOKEN not in json.dumps(result) and result["artifacts"]["logdisk_17"]["report_url"] == ""
+    assert Path(directory.path, "summary.txt").exists()
+
+
+def test_the_token_does_not_follow_a_redirect(tmp_path, trusted):
+    with Storage(*trusted) as other, Storage(*trusted, status=307, location=f"{other.url}/x") as storage:
+        assert_not_uploaded(tmp_path, f"{storage.url}/run.tar.gz", "answered 307 Temporary Redirect: redirects are not followed")
+        assert [path for path, *dummy in storage.received] == ["/run.tar.gz"] and other.received == []
+
+
+def test_a_server_that_refuses_or_is_not_there_is_told(tmp_path, trusted):
+    with Storage(*trusted, status=403) as storage:
+        assert_not_uploaded(tmp_path / "a", storage.url, "answered 403 Forbidden")
+    assert_not_uploaded(tmp_path / "b", storage.url, "cannot be reached: ")
+
+
+def test_a_server_that_nobody_vouches_for_gets_nothing(tmp_path, trusted, monkeypatch):
+    monkeypatch.delenv("SSL_CERT_FILE")
+    with Storage(*trusted) as storage:
+        assert_not_uploaded(tmp_path / "a", storage.url, "certificate verify failed")
+        monkeypatch.setenv("SSL_CERT_FILE", trusted[0])
+        assert_not_uploaded(tmp_path / "b", storage.url.replace("localhost", "127.0.0.1"), "certificate verify failed")
+        assert storage.received == []
+
+
+def test_a_server_that_never_answers_is_given_up(tmp_path, trusted, monkeypatch):
+    monkeypatch.setattr(upload, "TIMEOUT_S", 0.2)
+    monkeypatch.setattr(Handler, "do_PUT", lambda handler: handler.server.released.wait(60))
+    with Storage(*trusted) as storage:
+        storage.released = threading.Event()
+        assert_not_uploaded(tmp_path, storage.url, "timed out")
+        storage.released.set()
+
+
+def test_a_token_that_no_header_can_have_is_not_shown(tmp_path, trusted, monkeypatch):
+    monkeypatch.setenv("LOGDISK_UPLOAD_TOKEN", f"{TOKEN}\r\nX: {TOKEN}")
+    with Storage(*trusted) as storage:
+        assert_not_uploaded(tmp_path, storage.url, "LOGDISK_UPLOAD_TOKEN contains characters that no header can have")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://h/x",
+        "ftp://h/x",
+        "h/x",
+        "https:///x",
+        "https://u@h/x",
+        "https://u:hunter2@h/x",
+        "https://h/x?sig=hunter2",
+        "https://h/#hunter2",
+        "https://h/a b",
+    ],
+)
+def test_a_url_that_could_show_a_secret_or_is_not_encrypted_is_refused(url):
+    with pytest.raises(UploadError, match="LOGDISK_UPLOAD_TOKEN") as caught:
+        check_url(url)
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_url_names_a_file_or_a_folder():
+    assert check_url("") == check_url(" ") == ""
+    assert target(check_url("https://h:8443/reports/"), "run1") == "https://h:8443/reports/run1.tar.gz"
+    assert target(check_url("https://[::1]/a@b/x.tgz"), "run1") == "https://[::1]/a@b/x.tgz"

@@ -1,0 +1,51 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Reports go to where somebody finds them, and it is known which directories are deleted with a job."""
+
+from __future__ import annotations
+
+import os
+import types
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import surroundings
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import in_awx, report_directory, vanishes
+
+
+@pytest.fixture
+def private(tmp_path, monkeypatch):
+    """The private directory of a job of ansible-runner, outside AWX."""
+    (tmp_path / "runner/project").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "runner/project")
+    monkeypatch.delenv("JOB_ID", raising=False)
+    monkeypatch.setenv("AWX_ISOLATED_DATA_DIR", str(tmp_path / "runner/artifacts/17"))
+    return tmp_path / "runner"
+
+
+def test_without_a_name_reports_go_to_where_they_come_back_from(private, monkeypatch):
+    assert report_directory("") == f"{private}/artifacts/17/logdisk"
+    assert report_directory("mine") == f"{private}/project/mine"
+    monkeypatch.setenv("JOB_ID", "17")
+    assert report_directory("") == f"{private}/project/reports"
+    monkeypatch.delenv("AWX_ISOLATED_DATA_DIR")
+    assert report_directory("") == f"{private}/project/reports"
+
+
+def test_what_vanishes_with_a_job_of_awx(private, monkeypatch, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    (private / "project/link").symlink_to(other)
+    devices = {"/": 1, str(other): 1}
+    monkeypatch.setattr(
+        surroundings.os, "stat", lambda path, real=os.stat: types.SimpleNamespace(st_dev=devices.get(str(path))) if str(path) in devices else real(path)
+    )
+    inside = str(private / "project/reports")
+    assert not in_awx() and not vanishes(inside)
+    monkeypatch.setenv("JOB_ID", "17")
+    assert in_awx() and vanishes(inside) and vanishes(str(private))
+    # In the container, but on no volume of its own; then on one.
+    assert vanishes(str(other)) and vanishes(str(tmp_path / "none"))
+    devices[str(other)] = 2
+    assert not vanishes(str(other)) and not vanishes(str(private / "project/link"))
