@@ -14,6 +14,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.follow_up imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import least_s, time_table
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.start_instant import read_start_at, start_problem
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import is_kept
 
 
 class ActionModule(ControllerAction):
@@ -30,5 +31,5 @@ class ActionModule(ControllerAction):
         hosts, now, start_at = {host["host"]: host for host in options["hosts"]}, time.time(), read_start_at(options["start_at"])
         problem = start_problem(start_at, now, least_s(hosts)) if hosts else ""
         if hosts and not problem:
-            say(self._display, commands(options["run_path"]))
+            say(self._display, commands(options["run_path"], is_kept(options["run_path"])))
         return {"hosts": time_table(options["mode"], now, hosts, start_at), "problem": problem}

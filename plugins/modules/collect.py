@@ -71,6 +71,8 @@ kept:
 
 import base64
 import os
+import re
+import time
 import zlib
 
 from ansible.module_utils.basic import AnsibleModule
@@ -104,6 +106,18 @@ def why_dead(run):
     return message or "the tester ended with status %d and without tables" % status
 
 
+def why_running(run):
+    """Return a sentence on a tester that has not ended."""
+    try:
+        late = time.time() > float(run.read_start()["deadline_epoch_s"])
+    except (KeyError, TypeError, ValueError):
+        late = False
+    if late:
+        return "the tester is still running past its deadline and has no tables"
+    left = re.search(r"\bremaining_s=([0-9]{1,7})\b", run.read_text("progress", 4096))
+    return "still measuring%s: collect again then, or end it first with playbooks/stop.yml" % (left and ", %s s left" % left.group(1) or "")
+
+
 def collect(p, volume):
     """Return the tables of a volume, and what was started, or else an ``error``."""
     run = _runs.Run(p["state_dir"], p["run_id"], volume)
@@ -114,7 +128,7 @@ def collect(p, volume):
     if state == "dead":
         return dict(state=state, error=why_dead(run))
     if state == "running":
-        return dict(state=state, error="the tester is still running past its deadline and has no tables")
+        return dict(state=state, error=why_running(run))
     return dict(state=state, error="this host has no state of the run %s" % p["run_id"])
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The two commands that end a run and collect its results after its controller has ended."""
+"""What ends a run and collects its results after its controller has ended: two commands, or two jobs of AWX."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ import os
 import shlex
 
 from ansible import context
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import in_awx, vanishes
 
 
-def commands(run_path: str) -> str:
-    """Return a sentence and the two commands, with the inventory of this command line."""
+def commands(run_path: str, kept: bool = False) -> str:
+    """Return a sentence and the two commands, with the inventory of this command line. kept says whether the history keeps the run directory."""
     run_id = os.path.basename(run_path)
+    if in_awx():
+        return _jobs(run_id, lost=vanishes(run_path) and not kept)
     inventory = " ".join(f"-i {shlex.quote(source)}" for source in context.CLIARGS.get("inventory") or ())
     start = f"  ansible-playbook {inventory} mqops.logdisk." if inventory else "  ansible-playbook mqops.logdisk."
     return (
@@ -22,3 +25,10 @@ def commands(run_path: str) -> str:
         f"{start}stop -e stop_run_id={run_id}\n"
         f"{start}collect -e collect_run={shlex.quote(run_path)}"
     )
+
+
+def _jobs(run_id: str, lost: bool) -> str:
+    end = f"If this job is cancelled, run {run_id} continues on its hosts. To stop it there, start a job with playbooks/stop.yml and stop_run_id: {run_id}"
+    if lost:
+        return f"{end}\nIts results are lost then. With gate_keep_report, or a gate_report_dir that outlives the job, playbooks/collect.yml could collect them."
+    return f"{end}\nTo collect its results, start one with playbooks/collect.yml and collect_run: {run_id}"

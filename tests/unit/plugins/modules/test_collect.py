@@ -1,0 +1,42 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is said of a tester that has not ended is true."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.module_utils import _runs
+from ansible_collections.mqops.logdisk.plugins.modules import collect
+
+AGAIN = "collect again then, or end it first with playbooks/stop.yml"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """A run whose tester seems to live."""
+    run = _runs.Run(str(tmp_path / "state"), "run1", "log")
+    run.create()
+    monkeypatch.setattr(_runs.Run, "processes", lambda run: [1])
+    return run
+
+
+@pytest.mark.parametrize(
+    ("progress", "late_s", "said"),
+    [
+        ("state=measuring percent=50.0 elapsed_s=21 remaining_s=20 writes=3\n", -60, f"still measuring, 20 s left: {AGAIN}"),
+        ("state=measuring remaining_s=20x", -60, f"still measuring: {AGAIN}"),
+        ("", -60, f"still measuring: {AGAIN}"),
+        ("", None, f"still measuring: {AGAIN}"),
+        ("state=measuring remaining_s=20\n", 60, "the tester is still running past its deadline and has no tables"),
+    ],
+)
+def test_a_tester_that_measures_is_not_said_to_be_late(run, progress, late_s, said):
+    Path(run.progress_path).write_text(progress)
+    run.write_start({} if late_s is None else {"deadline_epoch_s": time.time() - late_s})
+    found = collect.collect({"state_dir": run.state_dir, "run_id": "run1"}, "log")
+    assert found == {"state": "running", "error": said}
