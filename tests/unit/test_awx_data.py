@@ -117,9 +117,11 @@ FAILED = {
     "run_id": "20261121T104935Z-1f0c2a",
     "verdict": "fail",
     "certified": False,
+    "not_certified_because": ["sweep_duration was 60, the profile asks for 600"],
     "counts": {"pass": 18, "fail": 1, "unreachable": 1, "missing": 0},
     "reasons": ["mq03: latency_mean 12.1 ms > 5 ms", "mq04: unreachable"],
     "report_url": "https://reports.example/20261121T104935Z-1f0c2a.tar.gz",
+    "report_kept": True,
 }
 
 
@@ -144,7 +146,7 @@ def test_the_notification_carries_the_verdict():
         "Job: https://awx.example/",
     ):
         assert text in body
-    assert "\n\n\n" not in body
+    assert "\n\n" not in body.strip()
 
 
 def test_the_notification_of_a_run_that_certifies():
