@@ -10,9 +10,9 @@ import controllers
 import pytest
 from ansible_runs import Controller
 from certification import summaries
+from fake_awx.project import project_files
 from leftovers import left_on, wait_until_measuring
 from runner_jobs import PROGRESS, Job, Runner, copy_project
-from test_awx import project_files
 from testbed import Bed, HostSpec
 
 Start = Callable[..., Bed]
