@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import missing
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import NEVER_REPORTED, UNCLAIMED, missing
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, profile_data
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, host_label
@@ -49,7 +49,8 @@ def judge_run(directory: RunDirectory, asked_by: str) -> dict[str, Any]:
 
 def missing_hosts(directory: RunDirectory) -> list[HostRecord]:
     """Return the records of the expected volumes of hosts for which none has been filed."""
-    return [missing(directory.run, host, volume) for host, volume in directory.expected_missing()]
+    unclaimed = set(directory.run.get("unclaimed_hosts") or [])
+    return [missing(directory.run, host, volume, UNCLAIMED if host in unclaimed else NEVER_REPORTED) for host, volume in directory.expected_missing()]
 
 
 def judge_fleet(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[str, Any]:

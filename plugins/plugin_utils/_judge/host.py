@@ -50,6 +50,10 @@ ARRAY_SETTINGS = "array_settings"
 
 NOTHING_MEASURED = "nothing was measured"
 
+NEVER_REPORTED = "it was expected but never reported"
+UNCLAIMED = "it is in none of the runs that were merged: the job that was to measure it left no run"
+"""Why a host is missing: for a host of a run, and for one of the inventory that is in none of the runs that were merged."""
+
 _LONGEST_VALUE = 40
 # As backing.c of the tester names what is memory; empty is not known.
 _MEMORY = ("", "memory", "tmpfs", "ramfs", "rootfs", "devtmpfs")
@@ -355,11 +359,11 @@ def error(run: Mapping[str, Any], host: str, volume: str, stage: str, verdict: s
     return replace(record, **_unmeasured(*_verdict_of_error(record.error)))
 
 
-def missing(run: Mapping[str, Any], host: str, volume: str) -> HostRecord:
+def missing(run: Mapping[str, Any], host: str, volume: str, reason: str = NEVER_REPORTED) -> HostRecord:
     """Return the record of an expected host's volume that it never reported. A preflight measures nothing, so nothing is missing there."""
     if (run.get("controller") or {}).get("check_mode"):
         return replace(_blank(run, host, volume, kinds.PREFLIGHT, {}), qualification=NOTHING_MEASURED)
-    return error(run, host, volume, "", MISSING, "it was expected but never reported", {})
+    return error(run, host, volume, "", MISSING, reason, {})
 
 
 def preflight(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any], plan: Mapping[str, Any], workspace: Mapping[str, Any]) -> HostRecord:

@@ -295,10 +295,20 @@ class Model:
 
     @property
     def gate_statement(self) -> str:
-        """What the gate did, in one sentence, empty if it accepted the run without exceptions."""
+        """What was merged and what the gate did, empty if it accepted a run without exceptions that is not merged."""
+        return " ".join(filter(None, (self._merge_statement, self._gate_statement)))
+
+    @property
+    def _merge_statement(self) -> str:
+        merged, unclaimed = len(self.run.get("merged_from") or []), len(self.run.get("unclaimed_hosts") or [])
+        if not merged:
+            return ""
+        runs = f"Merged from {format_count(merged)} run{'' if merged == 1 else 's'}"
+        return f"{runs}; {format_count(unclaimed)} of the hosts {'is' if unclaimed == 1 else 'are'} in none of them." if unclaimed else f"{runs}."
+
+    @property
+    def _gate_statement(self) -> str:
         if not self.gate_ran:
-            if self.run.get("merged_from"):
-                return f"Merged from {len(self.run['merged_from'])} runs; this verdict is based on their records."
             return "The gate did not run; this verdict is based on the records that were filed."
         if self.fleet["gate_failed"]:
             return "The gate stopped this run."

@@ -117,10 +117,14 @@ class RunDirectory:
         return cls(path, run)
 
     @classmethod
-    def merge(cls, paths: Iterable[str], base: str) -> RunDirectory:
+    def merge(
+        cls, paths: Iterable[str], base: str, hosts: Iterable[str] = (), left_out: Iterable[str] = (), changes: Mapping[str, Any] | None = None
+    ) -> RunDirectory:
         """Make one new run directory under base from several: all expected hosts, and of each host and volume the newest record with its tables.
 
-        Parameters, profile and policy are those of the newest run, of the controller what all agree on; merged_from names all. The caller judges the fleet.
+        The ``hosts`` of the inventory are expected as well; unclaimed_hosts are those that no run expected. Parameters, profile and policy are those of the
+        newest run as far as ``changes`` does not say otherwise, in a dictionary key by key; of the controller it is what all agree on. merged_from names all
+        runs. The caller judges the fleet.
         Raises RunDirectoryError, also if one of several runs was made in check mode: it measured nothing, and merged with
         others would hide what they measured.
         """
@@ -131,16 +135,19 @@ class RunDirectory:
         if unmeasured and len(sources) > 1:
             raise RunDirectoryError(f"The run {unmeasured[0]} was made in check mode and measured nothing; it cannot be merged with others.")
         newest = {key: value for key, value in sources[-1].run.items() if key not in ("schema", "run_id", "created_at")}
-        expected = sorted({host for source in sources for host in source.expected_hosts})
-        left_out = sorted({host for source in sources for host in source.run.get("left_out_hosts") or []}.difference(expected))
+        claimed = {host for source in sources for host in source.expected_hosts}
+        expected, unclaimed = sorted(claimed.union(hosts)), sorted(set(hosts) - claimed)
+        left_out = sorted({host for source in sources for host in source.run.get("left_out_hosts") or []}.union(left_out).difference(expected))
         profiles = {host: profile for source in sources for host, profile in (source.run.get("host_profiles") or {}).items()}
         merged_from = [source.run["run_id"] for source in sources]
         controller = _common_facts([source.run.get("controller") or {} for source in sources])
-        hosts = {"expected_hosts": expected, "left_out_hosts": left_out, "host_profiles": profiles}
-        merged = cls.create(base, {**newest, "controller": controller, **hosts, "merged_from": merged_from})
+        of_hosts = {"expected_hosts": expected, "left_out_hosts": left_out, "unclaimed_hosts": unclaimed, "host_profiles": profiles}
+        for key, value in (changes or {}).items():
+            newest[key] = {**(newest.get(key) or {}), **value} if isinstance(value, Mapping) else value
+        merged = cls.create(base, {**newest, "controller": controller, **of_hosts, "merged_from": merged_from})
         for source, folder in _newest_records(sources):
             merged.write_record(*source.read_with_tables(folder))
-        for host in expected:
+        for host in sorted(claimed):
             merged.write_volumes(host, _all_volumes(host, sources))
         return merged
 

@@ -383,7 +383,7 @@ def test_a_merged_report_says_so(tmp_path):
     merged = RunDirectory.merge([run.path for run in runs], str(tmp_path / "merged"))
     assert shown(merged).splitlines()[:2] == [
         "PASS: This run certifies 2 hosts against mq-log-silver 2.",
-        "  Merged from 2 runs; this verdict is based on their records.",
+        "  Merged from 2 runs. The gate did not run; this verdict is based on the records that were filed.",
     ]
 
 
