@@ -2,50 +2,181 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Renders a run directory again, or several as one."""
+"""Renders a run directory again, or merges several into one and judges it, and returns which hosts are to fail."""
 
 from __future__ import annotations
 
+import contextlib
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from ansible.errors import AnsibleActionFail
+from ansible_collections.mqops.logdisk.plugins.action.gate import conclusion, hand_on, judge, report, sign
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import REPORT, judge_run
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.awx_job import job_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, ExpectationError, check_count
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import INTERNAL, USAGE, Place, artifacts, make_outcome, write_outcome
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import SettingsError, agreed, shown
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.upload import check_url
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.workflow import JobArtifact, described, job_artifacts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import find
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import place_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import REPORT, PolicyError, check_policy, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import MANIFEST, RunDirectory, RunDirectoryError, latest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.run_signature import sign_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run_sources import RunSources
+
+CONTROLLER = "localhost"
+"""Who fails for what is not the verdict of a host."""
 
 
 class ActionModule(ControllerAction):
-    """Runs on the controller alone."""
+    """Runs on the controller alone, once for all hosts. It does not fail because of a verdict: a task does, for each host."""
 
     argument_spec = {
         "runs": {"type": "list", "elements": "str"},
+        "run": {"type": "str"},
+        "workflow": {"type": "str"},
+        "hosts": {"type": "raw", "required": True},
+        "play_hosts": {"type": "list", "elements": "str", "required": True},
+        "fail_on": {"type": "raw"},
+        "report_only": {"type": "raw"},
+        "expected_count": {"type": "raw"},
+        "history": {"type": "str", "default": ""},
+        "keep_report": {"type": "raw"},
+        "upload_url": {"type": "raw"},
         "report_dir": {"type": "str", "required": True},
         "sign_key": {"type": "str", "default": ""},
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        report_dir = report_directory(options["report_dir"])
-        runs = [path for path in options["runs"] or [] if path] or [latest(report_dir)]
-        paths = [absolute(path) for path in runs]
+        options = {**options, "place": "", "named_report_dir": options["report_dir"], "report_dir": report_directory(options["report_dir"])}
         try:
-            directory = self._directory(paths, report_dir)
-            if directory.is_signed:
-                raise RunDirectoryError(f"{directory.path} is signed, so it may not change; to render a copy of it, remove {MANIFEST} from the copy")
-            if directory.verdict() is None:
-                judge_run(directory, REPORT)
-            render(directory)
-            if options["sign_key"] and not directory.is_check_mode:
-                sign_run(directory, absolute(options["sign_key"]))
-        except (OSError, RunDirectoryError) as error:
-            raise AnsibleActionFail(f"cannot render {', '.join(paths)}: {error}") from error
+            options["place"] = place_of(options["history"], options["named_report_dir"])
+            chosen = choice(options, task_vars)
+            policy = policy_of(options, chosen.merges)
+            directory = self._merged(chosen, options, task_vars, policy) if chosen.merges else single(chosen, options)
+            verdict, problem = judge(directory) if chosen.merges else judged_again(directory, policy)
+        except (OSError, ExpectationError, SettingsError, PolicyError) as error:
+            return refusal(error, options, task_vars)
+        problem = report(directory) or problem
+        unsigned = "" if problem or not options["sign_key"] else sign(directory, options["sign_key"])
+        place, *not_handed_on = hand_on(directory) if chosen.merges else (Place(directory.path),)
+        result = conclusion(directory, verdict, [problem, unsigned, *not_handed_on], options["play_hosts"], place, task_vars)
         key = {"schema": SCHEMA, "kind": "run", "run_id": directory.run["run_id"], "path": directory.path}
-        return {"changed": True, "logdisk": key, "path": directory.path}
+        told = {**key, "report_url": place.url, "report_kept": place.kept}
+        failures = with_fleet(result["failures"], result["fleet_problems"], options["play_hosts"])
+        return {**result, "changed": True, "logdisk": told, "path": directory.path, "failures": failures}
 
-    def _directory(self, paths: list[str], base: str) -> RunDirectory:
-        if len(paths) == 1:
-            return RunDirectory.open(paths[0])
-        return RunDirectory.merge(paths, base)
+    def _merged(self, chosen: Choice, options: dict[str, Any], task_vars: dict[str, Any], policy: dict[str, Any]) -> RunDirectory:
+        """Return a new run that is merged, and say from which ones. Raises OSError, SettingsError and ExpectationError."""
+        expected = self._expected(chosen, options, task_vars)
+        keep_report, upload_url, count = (given(options, name) for name in ("keep_report", "upload_url", "expected_count"))
+        history = {"place": options["place"], "required": True, "keep_report": keep_report or False}
+        changes = {"policy": policy, "history": history, "upload_url": check_url(upload_url or "")}
+        # What only the history has is needed for as long as it is merged.
+        with tempfile.TemporaryDirectory() as aside:
+            runs, said = chosen.found(RunSources(options["report_dir"], options["place"], aside))
+            check_count(sorted({*expected.hosts, *(host for run in runs for host in run.expected_hosts)}), count or 0)
+            merged = RunDirectory.merge([run.path for run in runs], options["report_dir"], expected.hosts, expected.left_out, changes)
+        unclaimed = merged.run["unclaimed_hosts"]
+        missing = [f"In none of these runs, and therefore missing: {shown(unclaimed)}."] if unclaimed else []
+        say(self._display, "\n".join([*said, *missing]))
+        return merged
+
+    def _expected(self, chosen: Choice, options: dict[str, Any], task_vars: dict[str, Any]) -> Expectation:
+        """Return the hosts of the inventory that a merged run must have. Only runs that are named may do without an inventory."""
+        if chosen.names and not set(task_vars["groups"]["all"]) - {CONTROLLER}:
+            return Expectation([], [])
+        return self.expectation(options, task_vars)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which runs are to be rendered: those that are named, or else all of a workflow, or else the newest. ``merges``: as a new one."""
+
+    names: list[str]
+    workflow: str
+    artifacts: list[JobArtifact]
+    merges: bool
+
+    def found(self, sources: RunSources) -> tuple[list[RunDirectory], list[str]]:
+        """Return the runs that measured something, and in sentences which ones they are and what was not found. Raises OSError, also if there is none."""
+        if self.names:
+            runs, whose = [find(name, sources.report_dir, sources.place) for name in self.names], ""
+        else:
+            runs = sources.of_workflow(self.workflow, self.artifacts)
+            whose = f" of workflow job {self.workflow}" if self.workflow else " of the jobs before this one"
+        measured, preflights = ([run for run in runs if run.is_check_mode is check_mode] for check_mode in (False, True))
+        unfound = [*left_out(preflights, self.artifacts), *sources.problems]
+        if not measured:
+            raise RunDirectoryError(" ".join([f"There is no run{whose} to merge in {sources.text}.", *unfound]))
+        count = f"{len(measured)} run{'' if len(measured) == 1 else 's'}"
+        return measured, [f"Merged {count}{whose}: {shown([described(run) for run in measured])}.", *unfound]
+
+
+def choice(options: Mapping[str, Any], task_vars: Mapping[str, Any]) -> Choice:
+    """Return which runs the options and the job choose. Several are merged, and in a workflow a single one as well: others may be lost."""
+    names = [name for name in options["runs"] or [] if name]
+    if options["run"]:
+        return Choice([*names, options["run"]], "", [], merges=bool(names))
+    workflow, artifacts = options["workflow"] or job_of(task_vars).get("workflow_job_id", ""), job_artifacts(task_vars)
+    return Choice(names, workflow, [] if names else artifacts, merges=len(names) > 1 or bool(workflow or artifacts))
+
+
+def single(chosen: Choice, options: Mapping[str, Any]) -> RunDirectory:
+    """Return the run that is rendered again. Raises RunDirectoryError, SettingsError and ExpectationError."""
+    report_dir = options["report_dir"]
+    directory = find(chosen.names[0], report_dir, options["place"]) if chosen.names else RunDirectory.open(latest(report_dir))
+    if directory.is_signed:
+        raise RunDirectoryError(f"{directory.path} is signed, so it may not change; to render a copy of it, remove {MANIFEST} from the copy")
+    check_count(directory.expected_hosts, given(options, "expected_count") or 0)
+    return directory
+
+
+def judged_again(directory: RunDirectory, policy: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """Return the verdict on a run, by another policy if one is given, and what is wrong if its gate never ran. Raises RunDirectoryError."""
+    verdict = directory.verdict()
+    if verdict is None or {**verdict["policy"], **policy} != verdict["policy"]:
+        directory.run["policy"] = {**(directory.run.get("policy") or {}), **policy}
+        verdict = judge_run(directory, verdict["asked_by"] if verdict else REPORT)
+    if verdict["asked_by"] == REPORT and not directory.run.get("merged_from"):
+        return verdict, f"the run ended before its gate: collect and judge it with playbooks/collect.yml -e collect_run={directory.path}"
+    return verdict, ""
+
+
+def policy_of(options: Mapping[str, Any], merges: bool) -> dict[str, Any]:
+    """Return what is given of the policy. A merged run decides unless it is to report only, whatever its runs did. Raises SettingsError and PolicyError."""
+    fail_on, report_only = given(options, "fail_on"), given(options, "report_only")
+    if report_only is None and merges:
+        report_only = False
+    policy = {"fail_on": fail_on and list(check_policy(fail_on)), "report_only": report_only}
+    return {key: value for key, value in policy.items() if value is not None}
+
+
+def given(options: Mapping[str, Any], name: str) -> Any:
+    """Return an option that certify.yml has as well, read as it reads it; None if it is not given. Raises SettingsError."""
+    return None if options[name] in (None, "", []) else agreed(f"gate_{name}", {"report.yml": options[name]})
+
+
+def left_out(preflights: list[RunDirectory], artifacts: list[JobArtifact]) -> list[str]:
+    """Return in sentences what is not merged."""
+    skipped = [f"Left out, because preflights measure nothing: {shown([run.run['run_id'] for run in preflights])}."] if preflights else []
+    return [*skipped, *(f"Job {artifact.job_id} made no run: {artifact.message}" for artifact in artifacts if not artifact.run_id)]
+
+
+def with_fleet(failures: Mapping[str, str], fleet_problems: list[str], play_hosts: list[str]) -> dict[str, str]:
+    """Return the failures with those of the fleet: on the controller, or on the first host if the controller takes no part."""
+    who = CONTROLLER if CONTROLLER in play_hosts else play_hosts[0]
+    problems = [*fleet_problems, *([failures[who]] if who in failures else [])]
+    return {**failures, **({who: " | ".join(problems)} if problems else {})}
+
+
+def refusal(error: Exception, options: Mapping[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the result if there is no report."""
+    outcome = make_outcome(INTERNAL if isinstance(error, OSError) else USAGE, str(error))
+    with contextlib.suppress(OSError):  # it may be the very problem
+        write_outcome(options["report_dir"], outcome)
+    return {"artifacts": artifacts(task_vars, False, outcome), "failures": with_fleet({}, [str(error)], options["play_hosts"])}

@@ -77,10 +77,10 @@ class CallbackModule(CallbackBase):
         key = data.get("logdisk")
         if not isinstance(key, dict) or task.resolved_action not in ON_CONTROLLER:
             return
+        if key.get("kind") in ("run", "gate"):
+            self._judged[str(key.get("path"))] = key
         if key.get("kind") == "run" and isinstance(key.get("path"), str) and key["path"] not in self._paths:
             self._paths.append(key["path"])
-        elif key.get("kind") == "gate":
-            self._judged[str(key.get("path"))] = key
         elif key.get("kind") == "refused":
             self._refusals.append(str(key.get("reason")))
 

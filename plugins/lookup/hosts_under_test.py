@@ -20,6 +20,10 @@ options:
     type: list
     elements: str
     required: true
+  or_localhost:
+    description: Whether to return C(localhost) instead of failing if no host of the inventory matches, for a playbook that can do without hosts.
+    type: bool
+    default: false
 """
 
 EXAMPLES = r"""
@@ -48,6 +52,7 @@ class LookupModule(LookupBase):
 
     def run(self, terms: list[Any], variables: dict[str, Any] | None = None, **kwargs: Any) -> list[str]:
         known = variables or {}
+        self.set_options(var_options=variables, direct=kwargs)
         if context.CLIARGS.get("syntax"):
             return []
         partly = _partly(known)
@@ -56,6 +61,8 @@ class LookupModule(LookupBase):
         try:
             return expectation(known.get("groups", {}), self._loader, terms, known.get("ansible_limit")).hosts
         except ExpectationError as error:
+            if self.get_option("or_localhost"):
+                return ["localhost"]
             raise AnsibleLookupError(str(error)) from error
 
 

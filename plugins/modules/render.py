@@ -11,20 +11,57 @@ __metaclass__ = type
 DOCUMENTATION = r"""
 ---
 module: render
-short_description: Render the report of a run
+short_description: Render the report of a run, or merge runs
 description:
-  - Writes the report of a run again, using only the files in its run directory.
-  - Several run directories are merged into a new one.
+  - Writes the report of a run again, using only the files in its run directory. The verdict remains the one of the run, unless O(fail_on) or O(report_only)
+    is another policy.
+  - Merges several runs into a new run directory and judges it as M(mqops.logdisk.gate) does. In a workflow of AWX, the runs are found by themselves, in
+    O(report_dir) and in the history. They are those that the artifacts of earlier jobs name, those of the same workflow job as one of them, and those of
+    O(workflow). Preflights are left out.
+  - Hosts of the inventory that none of the merged runs expected are missing.
   - A run that is signed is not rendered again, because that would change what was signed.
+  - Does not fail because of a verdict. RV(failures) contains the reasons to fail.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
   - mqops.logdisk.controller
+  - mqops.logdisk.controller.hosts
+  - mqops.logdisk.controller.history
 options:
   runs:
-    description: Run directories on the controller. If empty, it is the latest run in O(report_dir).
+    description:
+      - The runs, as run directories on the controller or as run IDs. Several are merged.
+      - If empty, it is the runs of the workflow, or outside of a workflow the latest run in O(report_dir).
     type: list
     elements: str
+  run:
+    description: ID of a run. If it is not in O(report_dir), it is brought there from the history, which has the runs with C(gate_keep_report=true).
+    type: str
+  workflow:
+    description: ID of the workflow job whose runs are merged. By default it is the one that the job belongs to, C(awx_workflow_job_id).
+    type: str
+  play_hosts:
+    description: The hosts of the play, which fail by their own verdicts.
+    type: list
+    elements: str
+    required: true
+  fail_on:
+    description: As for the option C(gate_fail_on) of the role P(mqops.logdisk.gate#role). If empty, it is that of the run, or of the newest one.
+    type: raw
+  report_only:
+    description:
+      - As for the option C(gate_report_only) of the role P(mqops.logdisk.gate#role).
+      - If empty, it is that of the run. A merged run then decides, even if its runs only report.
+    type: raw
+  expected_count:
+    description: As for the option C(gate_expected_count) of the role P(mqops.logdisk.gate#role). Of a merged run, all hosts count.
+    type: raw
+  keep_report:
+    description: Whether the history also keeps a merged run, as for the option C(gate_keep_report) of the role P(mqops.logdisk.gate#role).
+    type: raw
+  upload_url:
+    description: Where a merged run is sent to, as for the option C(gate_upload_url) of the role P(mqops.logdisk.gate#role).
+    type: raw
   report_dir:
     description: Directory that contains the run directories, in which a merged run directory is created.
     type: str
@@ -43,12 +80,26 @@ EXAMPLES = r"""
 - name: Render the report again
   mqops.logdisk.render:
     runs: [reports/latest]
+    hosts: all:!localhost
+    play_hosts: "{{ ansible_play_hosts_all }}"
     report_dir: reports
+  run_once: true
+  register: report_rendered
 """
 
 RETURN = r"""
 path:
   description: The run directory that contains the report.
-  returned: success
+  returned: if there is a report
   type: str
+failures:
+  description:
+    - The failure message of each host that the policy does not accept.
+    - What is not the verdict of a host of the play fails C(localhost), or the first host of the play if C(localhost) is not in it.
+  returned: success
+  type: dict
+artifacts:
+  description: What is reported to workflows, as by M(mqops.logdisk.gate).
+  returned: success
+  type: dict
 """

@@ -1,0 +1,60 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is known of the runs of a workflow of AWX: the artifacts of its jobs, and the job that each run names.
+
+The slices of a job share a workflow job of their own. The node that merges them knows that of the workflow around it, and learns the other one from the runs
+that the artifacts name. What jobs hand on is untrusted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, is_run_id
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+
+_ARTIFACT = re.compile(r"logdisk_([0-9]{1,18})\Z")
+_MOST_CHARACTERS = 300
+
+
+@dataclass(frozen=True)
+class JobArtifact:
+    """What a job reported: the run that it made, or in a message why it made none."""
+
+    job_id: str
+    run_id: str
+    message: str
+
+
+def job_artifacts(variables: Mapping[str, Any]) -> list[JobArtifact]:
+    """Return what the earlier jobs of the workflow reported of their runs, by their number. Preflights are left out."""
+    found = {match[1]: variables[name] for name in variables if (match := _ARTIFACT.match(name))}
+    jobs = [(job_id, found[job_id]) for job_id in sorted(found, key=int) if isinstance(found[job_id], Mapping)]
+    return [_artifact(job_id, reported) for job_id, reported in jobs if not ("verdict" in reported and reported["verdict"] is None)]
+
+
+def _artifact(job_id: str, reported: Mapping[str, Any]) -> JobArtifact:
+    run_id = str(reported.get("run_id") or "")
+    return JobArtifact(job_id, run_id if is_run_id(run_id) else "", printable(str(reported.get("message") or ""))[:_MOST_CHARACTERS])
+
+
+def workflow_job_of(directory: RunDirectory) -> str:
+    """Return the ID of the workflow job that a run belongs to, empty if it belongs to none."""
+    return str(_job_of(directory).get("workflow_job_id") or "")
+
+
+def described(directory: RunDirectory) -> str:
+    """Return which run it is, in a few words."""
+    hosts, job = len(directory.expected_hosts), _job_of(directory).get("id")
+    of_job = f"job {printable(str(job))}, " if job else ""
+    return f"{directory.run['run_id']} ({of_job}{hosts} host{'' if hosts == 1 else 's'})"
+
+
+def _job_of(directory: RunDirectory) -> Mapping[str, Any]:
+    job = (directory.run.get("controller") or {}).get("job")
+    return job if isinstance(job, Mapping) else {}

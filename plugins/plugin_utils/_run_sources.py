@@ -1,0 +1,87 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Where the runs of a workflow are found: in the directory of reports, and in the history, which keeps those of jobs whose own directory is deleted."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.workflow import JobArtifact, workflow_job_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import fetch
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.postgresql_store import SCHEMES
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, is_run_id
+
+_Found = TypeVar("_Found")
+
+
+class RunSources:
+    """``report_dir`` and the history at ``place``, which need not exist. What only the history has is brought to ``fetched_dir``.
+
+    ``problems`` says what could not be read, a sentence each.
+    """
+
+    def __init__(self, report_dir: str, place: str, fetched_dir: str) -> None:
+        self.report_dir = report_dir
+        self.place = place
+        self.fetched_dir = fetched_dir
+        self.problems: list[str] = []
+
+    @property
+    def text(self) -> str:
+        """In words, what is searched."""
+        return f"{self.report_dir} or in the history {self.place}" if self._has_history() else f"{self.report_dir}, and there is no history {self.place}"
+
+    def of_workflow(self, workflow_job_id: str, artifacts: Iterable[JobArtifact]) -> list[RunDirectory]:
+        """Return the runs of a workflow: those that its jobs reported, and all that belong to its workflow job or to that of one of those.
+
+        A run that cannot be found or read is left out, and named among the problems.
+        """
+        with contextlib.ExitStack() as stack:
+            history = self._tried(lambda: stack.enter_context(open_history(self.place))) if self._has_history() else None
+            reported = [artifact for artifact in artifacts if artifact.run_id]
+            named = [run for artifact in reported if (run := self._tried(lambda artifact=artifact: self._reported(artifact, history)))]
+            workflows = {workflow_job_id, *map(workflow_job_of, named)} - {""}
+            local = [run for run in _runs_below(self.report_dir) if workflow_job_of(run) in workflows]
+            kept = self._tried(lambda: history.kept_runs(workflows)) or [] if history else []
+            fetched = [run for each in kept if (run := self._tried(lambda each=each: fetch(history, each.run_id, self.fetched_dir)))]
+        # What a merge made is not merged again.
+        found = {run.run["run_id"]: run for run in (*fetched, *local, *named) if not run.run.get("merged_from")}
+        return [found[run_id] for run_id in sorted(found)]
+
+    def _reported(self, artifact: JobArtifact, history: History | None) -> RunDirectory:
+        """Return the run that a job reported. Raises OSError."""
+        local = os.path.join(self.report_dir, artifact.run_id)
+        if os.path.lexists(local):
+            return RunDirectory.open(local)
+        try:
+            if history:
+                return fetch(history, artifact.run_id, self.fetched_dir)
+        except OSError as error:
+            raise RunDirectoryError(f"The run {artifact.run_id} of job {artifact.job_id} is not in {self.report_dir}, and {error}.") from None
+        raise RunDirectoryError(f"The run {artifact.run_id} of job {artifact.job_id} is not in {self.text}.")
+
+    def _tried(self, find: Callable[[], _Found]) -> _Found | None:
+        try:
+            return find()
+        except OSError as error:
+            self.problems.append(str(error))
+        return None
+
+    def _has_history(self) -> bool:
+        return self.place.startswith(SCHEMES) or os.path.lexists(self.place)
+
+
+def _runs_below(report_dir: str) -> Iterator[RunDirectory]:
+    """Yield the runs in a directory. What cannot be read is not a run that anybody could merge."""
+    with contextlib.suppress(OSError), os.scandir(report_dir) as entries:
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            if is_run_id(entry.name) and entry.is_dir(follow_symlinks=False):
+                with contextlib.suppress(OSError):
+                    yield RunDirectory.open(entry.path)
