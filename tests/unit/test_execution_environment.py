@@ -11,20 +11,27 @@ import subprocess
 import sys
 from pathlib import Path
 
+import controllers
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 DEFINITION = (ROOT / "execution-environment/execution-environment.yml").read_text()
-PSYCOPG = re.search(r"psycopg\S*==[\d.]+", (ROOT / "requirements-dev.txt").read_text()).group()
 
 
-@pytest.mark.parametrize("wanted", ["", PSYCOPG], ids=["as it is", "with psycopg"])
+def pinned(name):
+    """What the tests run with."""
+    return re.search(rf"^{re.escape(name)}==[\d.]+", (ROOT / "requirements-dev.txt").read_text(), re.MULTILINE).group()
+
+
+@pytest.mark.parametrize("wanted", ["", pinned("psycopg[binary]")], ids=["as it is", "with psycopg"])
 def test_ansible_builder_takes_the_definition(tmp_path, wanted):
     (tmp_path / "execution-environment.yml").write_text(DEFINITION.replace("# python:", "python:") if wanted else DEFINITION)
     builder = Path(sys.executable).with_name("ansible-builder")
     subprocess.run([builder, "create", "--verbosity", "0"], cwd=tmp_path, check=True)
     context = tmp_path / "context"
     assert "name: mqops.logdisk" in (context / "_build/requirements.yml").read_text()
-    assert "quay.io/ansible/awx-ee:" in (context / "Containerfile").read_text()
+    containerfile = (context / "Containerfile").read_text()
+    assert f"ansible-core=={controllers.CORES[-1].version}" in containerfile
+    assert pinned("ansible-runner") in containerfile
     requirements = context / "_build/requirements.txt"
     assert (requirements.read_text().strip() if requirements.exists() else "") == wanted
