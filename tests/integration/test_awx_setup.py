@@ -2,32 +2,42 @@
 """playbooks/awx_setup.yml sets up AWX with the modules of awx.awx, against an API that checks what AWX checks."""
 
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from ansible_runs import PROJECT, Controller, Outcome
 from fake_awx import data
 from fake_awx.api import Awx, served
 from fake_awx.project import playbooks, project_files
 
+FETCHED = PROJECT / "build/galaxy"
+SSH = "ssh to the hosts"
+
+
+@pytest.fixture(autouse=True)
+def modules() -> None:
+    subprocess.run([sys.executable, str(PROJECT / "tools/fetch-collections"), str(FETCHED), "awx.awx"], check=True)
+
 
 def api(prefix: str = "/api/") -> Awx:
-    return Awx(playbooks(PROJECT, project_files()), prefix)
+    awx = Awx(playbooks(PROJECT, project_files()), prefix)
+    awx.create("credentials", {"name": SSH})
+    return awx
 
 
-def set_up(controller: Controller, awx: Awx, *arguments: str, **variables: object) -> Outcome:
-    fetched = PROJECT / "build/galaxy"
-    subprocess.run([sys.executable, str(PROJECT / "tools/fetch-collections"), str(fetched), "awx.awx"], check=True)
+def set_up(controller: Controller, awx: Awx, *arguments: str, collections: Path = FETCHED, **variables: object) -> Outcome:
     with served(awx) as address:
         env = {
-            "ANSIBLE_COLLECTIONS_PATH": f"{PROJECT / 'collections'}:{fetched}",
+            "ANSIBLE_COLLECTIONS_PATH": f"{PROJECT / 'collections'}:{collections}",
             "CONTROLLER_HOST": address,
             "CONTROLLER_USERNAME": "admin",
             "CONTROLLER_PASSWORD": "recorded",
         }
-        return controller.run("awx_setup", *arguments, env=env, timeout_s=600, **variables)
+        return controller.run("awx_setup", *arguments, env=env, timeout_s=600, logdisk_credentials=[SSH], **variables)
 
 
 def changed(outcome: Outcome) -> int:
@@ -46,7 +56,7 @@ def assert_all_is_set_up(awx: Awx) -> None:
         made = awx.named("job_templates", template["name"])
         assert (made["playbook"], made["ask_limit_on_launch"]) == (template["playbook"], True)
         assert awx.surveys.get(("job_templates", made["id"]), {}) == template.get("survey_spec", {})
-        assert awx.linked_names("job_templates", template["name"], "credentials") == {"ssh to the hosts"}
+        assert awx.linked_names("job_templates", template["name"], "credentials") == {SSH}
     assert awx.linked_names("job_templates", "logdisk report", "notification_templates_error") == {"logdisk verdict"}
     assert awx.named("notification_templates", "logdisk verdict")["messages"] == content["controller_notifications"][0]["messages"]
     nodes = {node["identifier"]: node for node in awx.tables["workflow_job_template_nodes"].values()}
@@ -55,26 +65,29 @@ def assert_all_is_set_up(awx: Awx) -> None:
 
 
 def test_the_second_run_changes_nothing(controller: Controller, tmp_path: Path) -> None:
-    awx = api()
-    awx.create("credentials", {"name": "ssh to the hosts"})
-    first = set_up(controller, awx, logdisk_credentials=["ssh to the hosts"])
+    """Behind the gateway of the platform."""
+    awx = api("/api/controller/")
+    first = set_up(controller, awx, awx_setup_api_path="/api/controller/")
     assert (first.status, changed(first)) == (0, len(data.load()))
     assert_all_is_set_up(awx)
 
     # Nor does a limit leave anything out, or reach a host of the inventory.
     awx.requests.clear()
     (tmp_path / "hosts.ini").write_text("mq01 ansible_host=192.0.2.1\n")
-    second = set_up(controller, awx, "-i", str(tmp_path / "hosts.ini"), "--limit", "mq01", logdisk_credentials=["ssh to the hosts"])
+    second = set_up(controller, awx, "-i", str(tmp_path / "hosts.ini"), "--limit", "mq01", awx_setup_api_path="/api/controller/")
     assert (second.status, changed(second)) == (0, 0)
     assert awx.changes == []
     assert len(awx.requests) > 50
 
 
-def test_the_oldest_core_behind_a_gateway(controller_of: Callable[[str], Controller]) -> None:
-    """It reads the data and templates the names of modules in another way."""
+def test_ansible_controller_with_the_oldest_core(controller_of: Callable[[str], Controller], tmp_path: Path) -> None:
+    """The modules of ansible.controller are those of awx.awx, but know the gateway. The oldest core reads the data and the names of modules in another way."""
+    renamed = tmp_path / "ansible_collections/ansible/controller"
+    shutil.copytree(FETCHED / "ansible_collections/awx/awx", renamed)
+    kind = renamed / "plugins/module_utils/controller_api.py"
+    kind.write_text(kind.read_text().replace('_COLLECTION_TYPE = "awx"', '_COLLECTION_TYPE = "controller"'))
     awx = api("/api/controller/")
-    awx.create("credentials", {"name": "ssh to the hosts"})
-    assert set_up(controller_of("2.16"), awx, awx_setup_api_path="/api/controller/", logdisk_credentials=["ssh to the hosts"]).status == 0
+    assert set_up(controller_of("2.16"), awx, collections=tmp_path, awx_setup_modules="ansible.controller").status == 0
     assert_all_is_set_up(awx)
 
 
