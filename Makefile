@@ -11,6 +11,9 @@ INVENTORY ?=
 export INVENTORY
 # How many integration tests run side by side: they wait for hosts most of the time.
 JOBS ?= 4
+# What builds the image, and what it is called.
+ENGINE ?= podman
+IMAGE ?= logdisk
 # More arguments for ansible-playbook.
 ARGS ?=
 
@@ -41,6 +44,11 @@ endif
 
 .PHONY: setup
 setup: writable .venv/.finished link ## only prepare: .venv with ansible-core, and the collection resolvable from this checkout
+
+.PHONY: image
+image: ## an image of the tester alone, for containers (docs/kubernetes.md): ENGINE=podman or docker, IMAGE=logdisk
+	@$(MAKE) --no-print-directory -C src static
+	$(ENGINE) build --tag $(IMAGE) --file container/Containerfile src/build/static
 
 .PHONY: writable
 writable:

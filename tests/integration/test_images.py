@@ -15,21 +15,6 @@ IMAGE = "localhost/logdisk-test:complete"
 
 
 @pytest.fixture
-def podman(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Podman with a storage of its own, which needs neither a container runtime nor leave to mount."""
-    storage = tmp_path / "storage.conf"
-    storage.write_text(f'[storage]\ndriver = "vfs"\ngraphroot = "{tmp_path}/graph"\nrunroot = "{tmp_path}/run"\n')
-    containers = tmp_path / "containers.conf"
-    containers.write_text('[containers]\ndefault_ulimits = []\n[engine]\ncgroup_manager = "cgroupfs"\nevents_logger = "file"\n')
-    monkeypatch.setenv("CONTAINERS_STORAGE_CONF", str(storage))
-    monkeypatch.setenv("CONTAINERS_CONF", str(containers))
-    monkeypatch.setenv("BUILDAH_ISOLATION", "chroot")
-    yield
-    for name in ("graph", "run"):
-        shutil.rmtree(tmp_path / name, ignore_errors=True)
-
-
-@pytest.fixture
 def own_cache(settings: Settings, tmp_path: Path) -> Iterator[Settings]:
     yield dataclasses.replace(settings, cache=tmp_path / "cache")
     shutil.rmtree(tmp_path / "cache", ignore_errors=True)

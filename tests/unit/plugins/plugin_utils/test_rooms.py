@@ -23,6 +23,7 @@ MAY_IMPORT = {
     "_history": {"_run", "_numerics", "_history"},
     "_numerics": {"_numerics"},
     "_signing": {"_run", "_signing"},
+    "_kubernetes": {"_kubernetes"},
     "_report": {"_run", "_judge", "_numerics", "_estimate", "_fleet", "_report"},
 }
 
