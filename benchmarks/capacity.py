@@ -54,6 +54,8 @@ FIFO = ("chrt", "--fifo")
 MAILBOX, SPC = "mailbox-2010", "spc1-like"
 SERVICE_S = {MAILBOX: 0.005, SPC: 0.020}
 """How long the disk takes for an operation."""
+PREPARATION_S = 12
+"""How long before its start a run of the tester begins, to write its files."""
 LIMITS = {
     MAILBOX: {"metric": "latency_mean", "stream": "database", "operation": "read", "below": "200 ms"},
     SPC: {"metric": "response_mean", "stream": "all", "below": "240 ms"},
@@ -145,9 +147,14 @@ class Disk:
         sizes = ["--fileSize=8M", "--numFiles=8", "--reserve=0", "--shareDevice"]
         command = [*workload.arguments, f"--load={','.join(map(str, loads))}", f"--dir={','.join(directories)}", *sizes, *traced]
         command += [f"--duration={self.seconds}", f"--tables={folder}/tables"]
-        done = subprocess.run([*FIFO, "1", str(TESTER), *command], capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise SystemExit(f"{' '.join(command)}\n{done.stderr}")
+        start_s = int(time.time()) + PREPARATION_S
+        command.append(f"--startAt={start_s}")
+        tester = subprocess.Popen([*FIFO, "1", str(TESTER), *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        # What the kernel still has to write about the new files would be operations of the disk's in the middle of the run.
+        time.sleep(start_s - 2 - time.time())
+        subprocess.check_call(["sync", "--file-system", str(self.point)])
+        if tester.wait():
+            raise SystemExit(f"{' '.join(command)}\n{tester.stderr.read()}")
         self._keep_traces(folder / "trace.csv")
         return {path.name: path.read_bytes() for path in (folder / "tables").iterdir()}
 
@@ -216,10 +223,17 @@ def limited_disk(work: Path, service_s: float) -> Iterator[Path]:
     disk.touch()
     point.mkdir()
     plugin = ["python", str(PROJECT / "benchmarks/limited_disk.py"), "size=200M", "servers=1", f"service_us={1e6 * service_s:.0f}"]
-    nbdkit = ["nbdkit", "--exit-with-parent", "--threads=64", *plugin]
+    socket = work / "socket"
+    nbdkit = ["nbdkit", "--foreground", f"--unix={socket}", "--threads=4", *plugin]
     with contextlib.ExitStack() as undo:
-        server = subprocess.Popen([*FIFO, "2", "nbdfuse", "--connections=8", str(disk), "[", *nbdkit, "]"])
+        server = subprocess.Popen([*FIFO, "2", *nbdkit])
         undo.callback(server.wait)
+        undo.callback(server.terminate)
+        while not socket.exists():
+            time.sleep(0.1)
+        # Many connections, because a request waits for the reply to the one before on its connection; without a URI there would be only one.
+        fuse = subprocess.Popen([*FIFO, "2", "nbdfuse", "--connections=32", str(disk), f"nbd+unix:///?socket={socket}"])
+        undo.callback(fuse.wait)
         undo.callback(subprocess.call, ["fusermount3", "-u", str(disk)])
         while disk.stat().st_size == 0:
             time.sleep(0.1)
