@@ -1,0 +1,124 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The Prometheus rules under promtool, fed with the metrics as the collection writes them. promtool's time begins in 1970."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import subprocess
+
+import pytest
+import yaml
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, FAILS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import status_prom
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import entry
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import runs
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.fabricate import PROJECT
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.metrics import samples_of
+
+RULES = PROJECT / "docs/prometheus/logdisk.rules.yml"
+VALID = entry("1970-01-10", host="valid", volume_id="1")
+REVOKED = entry("1970-01-10", host="revoked", volume_id="2")
+FAILED = entry("1970-01-10", FAILS, host="failed", volume_id="3")
+TRIED = entry("1970-01-10", ATTEMPT, host="tried", volume_id="4")
+STATUS = status_prom(fleet_status([VALID, REVOKED, FAILED, TRIED], {REVOKED.sha256}, Today(datetime.date(1970, 1, 11), 14)), [], []).decode()
+END_DAYS = (datetime.date.fromisoformat(VALID.valid_until) - datetime.date(1970, 1, 1)).days + 1
+
+
+def kept(exposition, name):
+    """Return the series of a metric, each of which keeps its value for 365 intervals."""
+    samples = samples_of(exposition)[name].items()
+    return {f"{name}{{{','.join(f'{label}={json.dumps(value)}' for label, value in labels)}}}": f"{value:.0f}+0x365" for labels, value in samples}
+
+
+CERTIFICATES = {**kept(STATUS, "logdisk_certificate_state"), **kept(STATUS, "logdisk_certificate_end_timestamp_seconds")}
+
+
+@pytest.fixture
+def evaluate(tmp_path):
+    """evaluate(alert, series, interval, {time: [(labels, annotations) of each alert that fires then]})"""
+
+    def check(alert, series, interval, expected):
+        cases = [
+            {"alertname": alert, "eval_time": at, "exp_alerts": [{"exp_labels": labels, "exp_annotations": texts} for labels, texts in firing]}
+            for at, firing in expected.items()
+        ]
+        test = {"interval": interval, "input_series": [{"series": name, "values": values} for name, values in series.items()], "alert_rule_test": cases}
+        path = tmp_path / "test.yml"
+        path.write_text(yaml.safe_dump({"rule_files": [str(RULES)], "evaluation_interval": interval, "tests": [test]}))
+        done = subprocess.run(["promtool", "test", "rules", str(path)], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    return check
+
+
+def test_prometheus_accepts_the_rules():
+    subprocess.run(["promtool", "check", "rules", "--lint-fatal", str(RULES)], check=True)
+
+
+def test_a_certificate_expires_even_if_its_status_is_old(evaluate):
+    labels = {"host": "valid", "volume": "log", "profile": "silver", "severity": "warning", "recertify": "true"}
+
+    def left(text):
+        return [(labels, {"summary": "valid: the certificate of volume log (silver) expires", "description": f"Time left: {text}. Certify the host again."})]
+
+    expected = {f"{END_DAYS - 14}d": [], f"{END_DAYS - 13}d": left("13d 0h 0m 0s"), f"{END_DAYS + 2}d": left("-2d 0h 0m 0s")}
+    evaluate("LogdiskCertificateExpiring", CERTIFICATES, "1d", expected)
+
+
+def test_volumes_that_are_not_certified_are_for_people(evaluate):
+    def uncertified(host, state):
+        texts = {"summary": f"{host}: volume log (silver) is not certified, state {state}", "description": "playbooks/status.yml prints the reason."}
+        return {"host": host, "volume": "log", "profile": "silver", "state": state, "severity": "critical"}, texts
+
+    states = [("failed", "failed"), ("revoked", "revoked"), ("tried", "none")]
+    evaluate("LogdiskNotCertified", CERTIFICATES, "1d", {"0d": [uncertified(*each) for each in states]})
+
+
+def test_a_status_that_no_longer_comes_is_reported(evaluate):
+    series = {f'node_textfile_mtime_seconds{{file="{file}",instance="awx:9100"}}': "0+0x10" for file in ("/var/lib/metrics/status.prom", "other.prom")}
+    labels = {"file": "/var/lib/metrics/status.prom", "instance": "awx:9100", "severity": "warning"}
+    texts = {
+        "summary": "The status of the certificates is 3d 0h 0m 0s old",
+        "description": "playbooks/status.yml no longer runs every night, or its status.prom no longer arrives at awx:9100.",
+    }
+    evaluate("LogdiskStatusStale", series, "1d", {"2d": [], "3d": [(labels, texts)]})
+
+
+def test_a_bad_verdict_is_for_people(evaluate, tmp_path):
+    run = runs.KINDS["every_verdict"](tmp_path)
+    render(run)
+    exposition = (tmp_path / run.path / "logdisk.prom").read_text(encoding="utf-8")
+    verdicts = [dict(labels) for labels, value in samples_of(exposition)["logdisk_run_verdict"].items() if value]
+    texts = "The report of the run has the reasons and the next steps."
+    bad = [
+        ({**each, "severity": "critical"}, {"summary": f"{each['host']}: the verdict on volume {each['volume']} is {each['verdict']}", "description": texts})
+        for each in verdicts
+        if each["verdict"] not in GOOD
+    ]
+    assert 0 < len(bad) < len(verdicts)
+    evaluate("LogdiskVerdict", kept(exposition, "logdisk_run_verdict"), "1m", {"1m": bad})
+
+
+def of_queue_manager(instance, latency_s, size_bytes):
+    """Return the series of mq_prometheus for a queue manager."""
+    own = f'{{instance="{instance}",platform="UNIX",qmgr="QM1"}}'
+    return {f"ibmmq_qmgr_log_write_latency_seconds{own}": f"{latency_s}+0x60", f"ibmmq_qmgr_log_write_size_bytes{own}": f"{size_bytes}+0x60"}
+
+
+@pytest.mark.parametrize("port", ["", ":9157"])
+def test_slow_log_writes_of_small_blocks(evaluate, port):
+    slow = of_queue_manager(f"mq01.example.com{port}", 0.003, 8192)
+    others = of_queue_manager("fast:9157", 0.0009, 8192) | of_queue_manager("large:9157", 0.003, 262144)
+    labels = {"host": "mq01.example.com", "instance": f"mq01.example.com{port}", "platform": "UNIX", "qmgr": "QM1", "severity": "warning", "recertify": "true"}
+    texts = {
+        "summary": "mq01.example.com: the log writes of queue manager QM1 take 3ms on average",
+        "description": "mq-log-silver allows 1 ms. Commits of persistent messages wait for these writes.",
+    }
+    evaluate("MQLogWriteLatencyHigh", slow | others, "1m", {"9m": [], "10m": [(labels, texts)]})
