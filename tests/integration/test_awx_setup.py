@@ -36,8 +36,9 @@ def set_up(controller: Controller, awx: Awx, *arguments: str, collections: Path 
             "CONTROLLER_HOST": address,
             "CONTROLLER_USERNAME": "admin",
             "CONTROLLER_PASSWORD": "recorded",
+            "CONTROLLER_REQUEST_TIMEOUT": "120",
         }
-        return controller.run("awx_setup", *arguments, env=env, timeout_s=600, logdisk_credentials=[SSH], **variables)
+        return controller.run("awx_setup", *arguments, env=env, timeout_s=1200, logdisk_credentials=[SSH], **variables)
 
 
 def changed(outcome: Outcome) -> int:

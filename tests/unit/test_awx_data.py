@@ -12,6 +12,7 @@ from datetime import datetime
 import pytest
 import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import Place, make_outcome, told_to_workflows
 from fake_awx import data
 from fake_awx.project import ROOT, playbooks, project_files
 from fake_awx.rules import message_errors, prompt_errors, render_message, rule_errors, survey_error
@@ -112,17 +113,15 @@ def test_answers_of_the_workflow_reach_its_nodes():
 
 
 (NOTIFICATION,) = DATA["controller_notifications"]
-FAILED = {
-    "outcome": "verdict",
-    "run_id": "20261121T104935Z-1f0c2a",
-    "verdict": "fail",
+HOSTS = [{"host": "mq03", "verdict": "fail", "certified": False, "qualification": "sweep_duration was 60, the profile asks for 600"}]
+VERDICT = {
     "certified": False,
-    "not_certified_because": ["sweep_duration was 60, the profile asks for 600"],
     "counts": {"pass": 18, "fail": 1, "unreachable": 1, "missing": 0},
-    "reasons": ["mq03: latency_mean 12.1 ms > 5 ms", "mq04: unreachable"],
-    "report_url": "https://reports.example/20261121T104935Z-1f0c2a.tar.gz",
-    "report_kept": True,
+    "reasons": ["mq03: too slow", "mq04: unreachable"],
+    "hosts": HOSTS,
 }
+RUN = {"run_id": "20261121T104935Z-1f0c2a", "verdict": "fail", "certified": False}
+FAILED = told_to_workflows(make_outcome("verdict", "mq03: too slow", **RUN), VERDICT, Place("/reports/x", "https://reports.example/x.tar.gz", kept=True))
 
 
 def sent(kind, event="error", **job):
@@ -141,7 +140,7 @@ def test_the_notification_carries_the_verdict():
         "Verdict: fail",
         "Certified: no",
         "fail: 1",
-        "* mq03: latency_mean 12.1 ms > 5 ms",
+        "* mq03: too slow",
         "Report: https://reports.example/",
         "Job: https://awx.example/",
     ):
