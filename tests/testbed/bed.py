@@ -122,7 +122,7 @@ class Bed:
             waiting[:] = [host for host in waiting if not answers(host)]
             return not waiting
 
-        wait_for(all_answer, "every host's sshd answers", timeout_s=60)
+        wait_for(all_answer, "every host's sshd answers")
 
     # What a controller needs to know
 
@@ -144,7 +144,8 @@ class Bed:
             "ansible_host": host.address,
             "ansible_user": host.spec.user,
             "ansible_ssh_private_key_file": str(state / "id_ed25519"),
-            "ansible_ssh_common_args": f"-o UserKnownHostsFile={state}/known_hosts -o StrictHostKeyChecking=yes -o ConnectTimeout=5",
+            "ansible_ssh_common_args": f"-o UserKnownHostsFile={state}/known_hosts -o StrictHostKeyChecking=yes",
+            "ansible_ssh_timeout": connect_timeout_s(host),
             "ansible_python_interpreter": str(borrowed or INTERPRETER),
             **host.spec.variables,
         }
@@ -157,9 +158,14 @@ class Bed:
     def ssh(self, host: Host, *command: str) -> str:
         """What a command prints on a host."""
         state = self.settings.state
-        options = [f"UserKnownHostsFile={state}/known_hosts", "StrictHostKeyChecking=yes", "ConnectTimeout=5", "BatchMode=yes"]
+        options = [f"UserKnownHostsFile={state}/known_hosts", "StrictHostKeyChecking=yes", f"ConnectTimeout={connect_timeout_s(host)}", "BatchMode=yes"]
         words = [word for option in options for word in ("-o", option)]
         return run("ssh", "-i", str(state / "id_ed25519"), *words, f"{host.spec.user}@{host.address}", *command)
+
+
+def connect_timeout_s(host: Host) -> int:
+    """Whoever knows that nobody answers need not wait for long. A host that answers may be slow, because this machine is busy."""
+    return 60 if host.is_linked else 5
 
 
 def answers(host: Host) -> bool:

@@ -23,8 +23,8 @@ COMPILERS = ("usr/bin/*gcc*", "usr/bin/cc", "usr/bin/c89*", "usr/bin/c99*", "usr
 class HostSpec:
     """What a host is like. ``disk``: see host-init; ``more``: mount points of further file systems, in memory; ``image``: a
     container image instead of a Debian release; ``python``: "" for the release's own, "none", "broken", or "3.6" and such for
-    an interpreter of that version which this machine has (:func:`interpreter`); ``alone``: a host with a slow disk is as a
-    machine of its own, so that a run can certify it, however busy this machine is."""
+    an interpreter of that version which this machine has (:func:`interpreter`); ``alone``: the host is as a machine of its
+    own, so that a run can certify it, however busy this machine is; its disk is ``ram`` or ``slow``."""
 
     name: str
     disk: str = "ram"
@@ -73,6 +73,7 @@ class Host:
         self.dir = state / f"h{number}"
         self.tree = tree
         self.disk = disk.SlowDisk(self.dir / "disk")
+        self.is_linked = True
         self._pid = 0
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -192,9 +193,11 @@ class Host:
     def link_down(self) -> None:
         """Nobody reaches the host; what runs on it goes on."""
         run("ip", "link", "set", self.net, "down")
+        self.is_linked = False
 
     def link_up(self) -> None:
         run("ip", "link", "set", self.net, "up")
+        self.is_linked = True
 
     def freeze(self, mount_point: str = "/fut") -> None:
         if self.spec.disk == "directory":

@@ -25,7 +25,7 @@ def attempt(*command: str) -> bool:
     return subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, check=False).returncode == 0
 
 
-def wait_for(condition: Callable[[], object], what: str, timeout_s: float = 30.0) -> None:
+def wait_for(condition: Callable[[], object], what: str, timeout_s: float = 300.0) -> None:
     """Return when the condition holds; the time is a bound for hopeless cases, not an expectation."""
     end = time.monotonic() + timeout_s
     while not condition():
