@@ -22,4 +22,4 @@ def measuring(host: Host) -> bool:
 
 def wait_until_measuring(hosts: Iterable[Host]) -> None:
     for host in hosts:
-        wait_for(lambda host=host: measuring(host), f"{host.name} measures", timeout_s=180)
+        wait_for(lambda host=host: measuring(host), f"{host.name} measures")

@@ -31,7 +31,7 @@ def test_a_controller_that_is_lost_before_the_start(start: Start, controller: Co
     bed = start("h1")
     inventory = bed.inventory(tmp_path / "hosts.yml", variables={**QUICK, "sweep_tester": {"path": "x", "facts": "{{ lookup('pipe', 'sleep 60') }}"}})
     lost = controller.start("certify", "-i", str(inventory))
-    wait_for(lambda: bed["h1"].files("/fut/logdisk"), "the workspace is there", timeout_s=120)
+    wait_for(lambda: bed["h1"].files("/fut/logdisk"), "the workspace is there")
     os.killpg(lost.pid, signal.SIGKILL)
     lost.wait()
 

@@ -3,12 +3,10 @@
 
 import datetime
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-from ansible_runs import QUICK, Controller, Outcome
+from ansible_runs import QUICK, Controller, Outcome, is_undisturbed
 from testbed import Bed, HostSpec
 from testbed.host import Host
 
@@ -18,23 +16,10 @@ USUAL_MS, SLOWER_MS = 6.0, 7.8
 PROFILE = {"name": "quick", "version": 1, "qualifies": {"min_duration_s": 1, "confidence": 0.95}, "limits": [{"metric": "latency_max", "max": "9 s"}]}
 # Blocks so large that what other tests write to the machine's disk is little beside them.
 SWEEP = {**QUICK, "gate_profile": PROFILE, "sweep_block_sizes": ["64K"], "sweep_duration": 3, "sweep_warmup": 1, "sweep_file_size": "1M"}
-MOST_TRIES = 6
 
 
 def certify(controller: Controller, inventory: Path, **variables: object) -> Outcome:
-    """Certify the hosts in a run that nothing disturbed. A disturbed one cannot be compared, so it is forgotten and repeated."""
-    history, before = controller.directory / "reports/history.sqlite", controller.directory / "before.sqlite"
-    for _ in range(MOST_TRIES):
-        if history.exists():
-            shutil.copy(history, before)
-        outcome = controller.run("certify", "-i", str(inventory), **{**SWEEP, **variables})
-        records = outcome.certifications[-1].records
-        if not any(record["disturbances"] for record in records.values()):
-            return outcome
-        history.unlink()
-        if before.exists():
-            shutil.copy(before, history)
-    pytest.fail(f"something else disturbed each of {MOST_TRIES} runs")
+    return controller.certify_until(is_undisturbed, inventory, **{**SWEEP, **variables})
 
 
 def set_latency(host: Host, latency_ms: float) -> None:

@@ -21,7 +21,7 @@ def test_the_inventory_asks_for_root(start: Start, controller: Controller, tmp_p
         HostSpec("other", user="ops", variables={"ansible_become": False, "workspace_owner": "nobody", **ELSEWHERE}),
         HostSpec("root", user="ops", variables={"workspace_owner": "root"}),
     )
-    inventory = bed.inventory(tmp_path / "hosts.yml", variables={"sweep_block_sizes": ["4K"]})
+    inventory = bed.inventory(tmp_path / "hosts.yml")
     outcome = controller.certify(inventory)
     assert outcome.status == 0
     facts = {name: record["facts"] for name, record in outcome.certification.records.items()}

@@ -24,14 +24,14 @@ SWEEP = {
     "sweep_loads": "auto",
     "sweep_load_target": 2,
     "sweep_block_sizes": ["4K"],
-    "sweep_duration": 2,
+    "sweep_duration": 4,
     "sweep_file_size": "256K",
     "gate_profile": PROFILE,
 }
 
 
 def test_each_host_climbs_until_its_storage_is_too_slow(start: Start, controller: Controller, tmp_path: Path) -> None:
-    bed = start("fast", HostSpec("limited", disk="slow"))
+    bed = start("fast", HostSpec("limited", disk="slow", alone=True))
     bed["limited"].set_limit(WRITES_PER_S * BLOCK_BYTES, BLOCK_BYTES)
     certification = controller.certify(bed.inventory(tmp_path / "hosts.yml"), **SWEEP).certification
     assert certification.verdicts()["record.json"] == {"fast": "pass", "limited": "pass"}

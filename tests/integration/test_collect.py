@@ -31,11 +31,11 @@ def test_the_run_is_named_as_a_user_would(start: Start, controller: Controller, 
     bed = start("h1", "lost")
     inventory = bed.inventory(tmp_path / "hosts.yml", variables=SWEEP)
     lost = begin(controller, inventory, tmp_path)
-    wait_for(lambda: measuring(bed["h1"]) and measuring(bed["lost"]), "both measure", timeout_s=120)
+    wait_for(lambda: measuring(bed["h1"]) and measuring(bed["lost"]), "both measure")
     os.killpg(lost.pid, signal.SIGKILL)
     lost.wait()
     for host in bed:
-        wait_for(lambda host=host: not host.pids("logdisk") and not host.files("/fut/logdisk"), f"{host.name} ends by itself", timeout_s=60)
+        wait_for(lambda host=host: not host.pids("logdisk") and not host.files("/fut/logdisk"), f"{host.name} ends by itself")
     bed.ssh(bed["lost"], "rm -r .mqops-logdisk/runs")
 
     (run,) = (controller.directory / "reports").glob("2*")
@@ -77,12 +77,12 @@ def test_a_full_disk_of_the_controller(start: Start, controller: Controller, tmp
     running = begin(
         replace(controller, environment={**controller.environment, "ANSIBLE_LOG_PATH": str(log)}), inventory, tmp_path, gate_report_dir=str(small_disk)
     )
-    wait_for(lambda: measuring(bed["h1"]), "h1 measures", timeout_s=120)
+    wait_for(lambda: measuring(bed["h1"]), "h1 measures")
     ballast = small_disk / "ballast"
     with ballast.open("wb") as file, pytest.raises(OSError, match="No space"):
         while True:
             os.write(file.fileno(), bytes(4096))
-    assert running.wait(timeout=120) != 0
+    assert running.wait(timeout=300) != 0
     (run,) = small_disk.glob("2*")
     assert "No space left on device" in log.read_text()
     assert f"playbooks/collect.yml -e collect_run={run}" in log.read_text()

@@ -109,7 +109,7 @@ def test_freezes_and_a_figure_at_its_limit(start: Start, controller: Controller,
 )
 def test_a_run_as_long_as_an_inconclusive_one_asks_for(start: Start, controller: Controller, tmp_path: Path, seconds: int, rate: int) -> None:
     inventory = start("h1").inventory(tmp_path / "hosts.yml")
-    profile = {"name": "test", "limits": [{"metric": "latency_p99_9", "max": "2 s"}]}
+    profile = {"name": "test", "limits": [{"metric": "latency_p99_9", "max": "9 s"}]}
     sweep = {**SWEEP, "sweep_rate": rate, "gate_profile": profile}
     first = controller.certify(inventory, sweep_duration=seconds, **sweep)
     assert first.status == 2
@@ -121,7 +121,7 @@ def test_a_run_as_long_as_an_inconclusive_one_asks_for(start: Start, controller:
     assert f"Measuring for {needed} s in all should decide it." in first.screen
 
     (controller.directory / "reports").rename(tmp_path / "first")
-    second = controller.certify(inventory, sweep_duration=needed, timeout_s=needed + 300, **sweep)
+    second = controller.certify(inventory, sweep_duration=needed, timeout_s=needed + 900, **sweep)
     assert second.status == 0
     judgement = judgement_of(second, "h1", "latency_p99_9")
     assert judgement["verdict"] == "pass"
@@ -153,7 +153,7 @@ def test_ten_minutes(start: Start, controller: Controller, tmp_path: Path, backg
     sweep = {**QUICK, **SWEEP, "sweep_duration": duration_s, "sweep_poll_interval": 30}
     del sweep["gate_profile"]  # it would go before the hosts' own
 
-    outcome = controller.run("certify", "-i", str(bed.inventory(tmp_path / "hosts.yml")), timeout_s=900, **sweep)
+    outcome = controller.run("certify", "-i", str(bed.inventory(tmp_path / "hosts.yml")), timeout_s=1800, **sweep)
 
     assert [each.result() for each in stalling] == [None, None]
     healthy = outcome.certification.records["healthy"]

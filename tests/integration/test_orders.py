@@ -45,11 +45,11 @@ def test_swapped_addresses_after_a_lost_controller(start: Start, controller: Con
     variables.write_text(json.dumps(LONG))
     lost = controller.start("certify", "-i", str(inventory), "-e", f"@{variables}")
     for host in bed:
-        wait_for(lambda host=host: measuring(host), f"{host.name} measures", timeout_s=180)
+        wait_for(lambda host=host: measuring(host), f"{host.name} measures")
     os.killpg(lost.pid, signal.SIGKILL)
     lost.wait()
     for host in bed:
-        wait_for(lambda host=host: not host.pids("logdisk") and not host.files("/fut/logdisk"), f"{host.name} ends by itself", timeout_s=90)
+        wait_for(lambda host=host: not host.pids("logdisk") and not host.files("/fut/logdisk"), f"{host.name} ends by itself")
     (run,) = (controller.directory / "reports").glob("2*")
 
     swapped = inventory_of(bed, tmp_path / "swapped.yml", h1="h2", h2="h1")

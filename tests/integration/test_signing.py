@@ -47,7 +47,7 @@ def signers(controller: Controller) -> Path:
 
 @pytest.mark.usefixtures("machine")
 def test_a_run_is_signed_and_verified(inventory: Path, controller: Controller, signers: Path) -> None:
-    certified = controller.run("certify", "-i", str(inventory), "--limit", "h1")
+    certified = controller.run("certify", "-i", str(inventory), "--limit", "h1", gate_report_only=True)
     run = certified.certification.path
     assert certified.status == 0 and f"signed   {run}/{MANIFEST}.sig" in certified.screen
 
@@ -68,7 +68,7 @@ def test_a_run_is_signed_and_verified(inventory: Path, controller: Controller, s
     assert verify(",".join(str(each.path) for each in merged.certifications))[0] == 0
 
     certificate = run / "hosts/h1/log/certificate.json"
-    certificate.write_bytes(certificate.read_bytes().replace(b"inconclusive", b"pass", 1).replace(b"attempt", b"certifies", 1))
+    certificate.write_bytes(certificate.read_bytes().replace(b'"host": "h1"', b'"host": "h2"'))
     status, screen = verify(str(run))
     assert status == 2 and "hosts/h1/log/certificate.json has changed" in screen
     signers.write_text(signers.read_text().replace("namespaces", 'valid-before="20200101",namespaces'))

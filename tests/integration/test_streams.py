@@ -4,9 +4,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-from ansible_runs import QUICK, SLOW_MS, Controller
-from certification import Certification
+from ansible_runs import QUICK, SLOW_MS, Controller, is_undisturbed
 from testbed import Bed, HostSpec
 
 MAILBOX = {
@@ -19,18 +17,6 @@ MAILBOX = {
     "sweep_warmup": 1,
     "sweep_files": 24,
 }
-MOST_TRIES = 6
-
-
-def certify(controller: Controller, inventory: Path) -> Certification:
-    """Certify the hosts in a run that nothing disturbed: slow operations of a disturbed host prove nothing."""
-    for _ in range(MOST_TRIES):
-        outcome = controller.run("certify", "-i", str(inventory), **MAILBOX)
-        assert outcome.status == 2
-        certification = outcome.certifications[-1]
-        if not any(record["disturbances"] for record in certification.records.values()):
-            return certification
-    pytest.fail(f"something else disturbed each of {MOST_TRIES} runs")
 
 
 def criterion(judgement: dict) -> str:
@@ -45,7 +31,9 @@ def test_a_slow_part_of_a_database_is_named(start: Callable[..., Bed], controlle
     )
     bed["reads"].set_read_delay_ms(SLOW_MS)
     bed["writes"].set_delay_ms(SLOW_MS)
-    certification = certify(controller, bed.inventory(tmp_path / "hosts.yml"))
+    outcome = controller.certify_until(is_undisturbed, bed.inventory(tmp_path / "hosts.yml"), **MAILBOX)
+    assert outcome.status == 2
+    certification = outcome.certification
     records = certification.records
     broken = {host: {criterion(each) for each in record["judgements"] if each["verdict"] == "fail"} for host, record in records.items()}
     assert broken == {"good": set(), "reads": {"latency_mean of database read"}, "writes": {"latency_mean of log write"}}

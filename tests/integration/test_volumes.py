@@ -39,7 +39,7 @@ QUEUE_MANAGERS = {
 RUNNING = (
     "printf '#!/bin/sh\\nsleep 900\\n' > /usr/local/bin/amqzxma0; chmod 755 /usr/local/bin/amqzxma0; setsid /usr/local/bin/amqzxma0 -m QM3 > /dev/null 2>&1 &"
 )
-SWEEP = {"sweep_duration": 2, "sweep_poll_interval": 3, "sweep_rate": 500, "sweep_deadline": 20, "sweep_block_sizes": ["4K"]}
+SWEEP = {"sweep_duration": 2, "sweep_poll_interval": 3, "sweep_rate": 500, "sweep_deadline": 30, "sweep_block_sizes": ["4K"]}
 VOLUMES = ("log1", "log2", "log3")
 
 pytestmark = pytest.mark.usefixtures("machine")
@@ -60,6 +60,11 @@ def install_queue_managers(host: Host) -> None:
 
 def records_of(run: Path) -> dict[str, dict]:
     return {record["volume"]: record for record in (json.loads(path.read_text()) for path in run.glob("hosts/*/*/record.json"))}
+
+
+def planned_start_s(directory: Path) -> float:
+    (planned,) = (row["value"] for row in read_csv(directory / "run.csv") if row["key"] == "option_start_at_epoch_s")
+    return float(planned)
 
 
 def measuring(host: Host, volume: str) -> bool:
@@ -87,7 +92,7 @@ def test_a_frozen_volume_costs_its_neighbours_nothing(start: Start, controller: 
     counting.write_text(COUNTING.format(calls=calls))
     counting.chmod(0o755)
     running = background(controller.run, "certify", "-i", str(inventory), env={"ANSIBLE_SSH_EXECUTABLE": str(counting)}, workspace_allow=["active_log"])
-    wait_for(lambda: measuring(host, "log2"), "the volumes are measured", timeout_s=120)
+    wait_for(lambda: measuring(host, "log2"), "the volumes are measured")
     host.freeze("/log2")
     outcome = running.result()
 
@@ -111,8 +116,8 @@ def test_a_frozen_volume_costs_its_neighbours_nothing(start: Start, controller: 
     host.thaw("/log2")
     host.thaw("/log3")
     places = [mount_point for mount_point, settings in QUEUE_MANAGERS.values()]
-    wait_for(lambda: not [path for path in host.files(*places) if "logdisk" in path], "what answers again is cleaned up", timeout_s=30)
-    wait_for(lambda: not left_on(host), "nothing is left", timeout_s=30)
+    wait_for(lambda: not [path for path in host.files(*places) if "logdisk" in path], "what answers again is cleaned up")
+    wait_for(lambda: not left_on(host), "nothing is left")
 
     again = controller.run("preflight", "-i", str(inventory), "-e", f"@{given_back}", workspace_allow=["active_log"])
     assert again.status == 0 and "volumes discovered" not in again.screen
@@ -126,11 +131,16 @@ def test_volumes_on_one_disk_are_measured_together_or_in_turn(start: Start, cont
         HostSpec("both", variables={"workspace_volumes": volumes}),
         HostSpec("each", variables={"workspace_volumes": json.dumps(volumes), "sweep_volumes": "in_turn"}),
     )
-    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"), sweep_block_sizes=["4K"], sweep_duration=2)
+    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"), sweep_block_sizes=["4K"], sweep_duration=4)
     assert outcome.status == 0
     run = outcome.certification.path
-    began = {(host.name, name): float(read_csv(run / "hosts" / host.name / name / "results.csv")[0]["start_time_epoch_s"]) for host in bed for name in "ab"}
-    assert began["both", "a"] == began["both", "b"] == began["each", "a"] == began["each", "b"] - 4
+    measured = [(host.name, name) for host in bed for name in "ab"]
+    planned = {volume: planned_start_s(run.joinpath("hosts", *volume)) for volume in measured}
+    assert planned["both", "a"] == planned["both", "b"] == planned["each", "a"] == planned["each", "b"] - 6
+    # A busy machine may begin late, and shortens what it then measures.
+    rows = {volume: read_csv(run.joinpath("hosts", *volume, "results.csv"))[0] for volume in measured}
+    began = {volume: float(row["start_time_epoch_s"]) for volume, row in rows.items()}
+    assert began["each", "b"] >= began["each", "a"] + int(rows["each", "a"]["elapsed_ns"]) / 1e9
     notes = {path.parts[-3:-1]: json.loads(path.read_text())["notes"] for path in run.glob("hosts/*/*/record.json")}
     shared = {volume: [note for note in noted if "on the same disk at the same time" in note] for volume, noted in notes.items()}
     assert {volume: len(noted) for volume, noted in shared.items()} == {("both", "a"): 1, ("both", "b"): 1, ("each", "a"): 0, ("each", "b"): 0}
@@ -197,7 +207,7 @@ def test_the_volumes_of_a_lost_controller_are_stopped_and_collected(start: Start
     variables.write_text(json.dumps({**QUICK, **SWEEP, "sweep_duration": 600, "sweep_deadline": 0}))
     lost = controller.start("certify", "-i", str(inventory), "-e", f"@{variables}")
     for volume in ("a", "b"):
-        wait_for(lambda volume=volume: measuring(bed["h1"], volume), "the volumes are measured", timeout_s=120)
+        wait_for(lambda volume=volume: measuring(bed["h1"], volume), "the volumes are measured")
     os.killpg(lost.pid, signal.SIGKILL)
     lost.wait()
     (run,) = (controller.directory / "reports").glob("2*")
