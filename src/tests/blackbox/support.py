@@ -19,6 +19,7 @@ LOGDISK = os.path.join(BUILD, "logdisk")
 BASE = tempfile.mkdtemp(prefix="logdisk-test-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
 UNPRIVILEGED = os.environ.get("LOGDISK_TEST_UNPRIVILEGED") == "1"
 RUN_ID = "logdisk-tests"  # tests run side by side on one disk
+PATIENCE_S = 300
 TESTS = []
 MQLDT = (
     "Blocksize,Total writes to files,Total bytes written to files,Max bytes/sec written to files (over 1 sec interval),"
@@ -80,7 +81,7 @@ class Place:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             universal_newlines=True,
-            timeout=120,
+            timeout=PATIENCE_S,
             stdin=subprocess.DEVNULL,
             preexec_fn=keywords.get("preexec"),
         )
@@ -93,30 +94,33 @@ class Place:
         )
 
     def finish(self, process):
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE_S)
         return Result(process.returncode, out, err, self.tables)
 
     def wait_for(self, name, what, process):
         """Until a file of the tables' (under its name aside) has that text."""
-        path = os.path.join(self.tables, name)
-        for _ in range(600):
-            with contextlib.suppress(OSError), open(path, errors="replace") as file:
-                if what in file.read():
-                    return
-            assert process.poll() is None, "ended early: " + str(process.communicate())
-            time.sleep(0.02)
-        raise AssertionError("never saw %s in %s" % (what, name))
+        until(lambda: holds(os.path.join(self.tables, name), what), "%s in %s" % (what, name), process)
+
+
+def until(condition, what, process=None):
+    """Wait for a condition while the process, if there is one, has not ended; the longest wait is for hopeless cases."""
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        ended = process is not None and process.poll() is not None
+        assert not ended or condition(), "ended early: " + str(process.communicate())
+        assert time.monotonic() < end, "never: " + what
+        time.sleep(0.02)
+
+
+def holds(path, text):
+    """Whether a file is there and has that text."""
+    with contextlib.suppress(OSError), open(path, errors="replace") as file:
+        return text in file.read()
+    return False
 
 
 def wait_until_measuring(place, process):
-    progress = os.path.join(place.path, "progress")
-    for _ in range(600):
-        with contextlib.suppress(OSError), open(progress) as file:
-            if "state=measuring" in file.read():
-                return
-        assert process.poll() is None, "ended early: " + str(process.communicate())
-        time.sleep(0.02)
-    raise AssertionError("never measured")
+    until(lambda: holds(os.path.join(place.path, "progress"), "state=measuring"), "it measures", process)
 
 
 @contextlib.contextmanager
@@ -131,11 +135,7 @@ def frozen(point):
 
 def unmount(point):
     """Processes and loop devices let go of it a moment after their end."""
-    for _ in range(50):
-        if subprocess.call(["umount", point], stderr=subprocess.DEVNULL) == 0:
-            return
-        time.sleep(0.1)
-    raise AssertionError("cannot unmount " + point)
+    until(lambda: subprocess.call(["umount", point], stderr=subprocess.DEVNULL) == 0, "unmount " + point)
 
 
 @contextlib.contextmanager

@@ -14,6 +14,7 @@ import time
 
 from support import (
     LOGDISK,
+    PATIENCE_S,
     RUN_ID,
     Result,
     consistent,
@@ -148,7 +149,7 @@ def names_are_harmless_for_a_terminal(place):
     for name in ("\x1b[2J\nlogdisk: all is well", "\u009b31m", "\udcff"):
         for options in (["--createDirs"], []):
             command = [LOGDISK, "--bsize=4K", "--duration=1", "--runId=" + RUN_ID, "--dir=" + place.dir + "/" + name]
-            result = subprocess.run(command + options, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+            result = subprocess.run(command + options, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE_S)
             for stream in (result.stdout, result.stderr):
                 assert not re.search(rb"[\x00-\x09\x0b-\x1f\x7f\xff]|\xc2[\x80-\x9f]|^logdisk: all", stream, re.MULTILINE), stream
             equal(result.returncode, 0 if options else 2, result.stderr)
@@ -166,7 +167,7 @@ def closed_standard_streams(place):
             os.close(fd)
 
     shutil.rmtree(place.tables, ignore_errors=True)
-    done = subprocess.run(place.command("--duration=1", "--keepFiles"), preexec_fn=close_all, timeout=60, close_fds=True)
+    done = subprocess.run(place.command("--duration=1", "--keepFiles"), preexec_fn=close_all, timeout=PATIENCE_S, close_fds=True)
     result = Result(done.returncode, "", "", place.tables)
     equal(result.status, 0)
     consistent(result)
@@ -183,7 +184,7 @@ def parent_and_output_gone(place):
     process = subprocess.Popen(place.command("--duration=2"), stdout=write, stderr=write, start_new_session=True)
     os.close(write)
     os.close(read)
-    process.wait(timeout=30)
+    process.wait(timeout=PATIENCE_S)
     result = Result(process.returncode, "", "", place.tables)
     equal(result.status, 0)
     consistent(result)
@@ -231,7 +232,7 @@ def stopped_terminal(place):
         equal(process.poll(), None, "waits for the terminal")
         os.write(master, b"\x11")
         seen = read_all(master)
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE_S)
     finally:
         process.kill()
         os.close(master)
@@ -266,7 +267,7 @@ def slow_reader_gets_everything(place):
         time.sleep(4)
         with os.fdopen(reader) as file:
             out = file.read()
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE_S)
     finally:
         process.kill()
     equal(process.returncode, 0)
@@ -280,6 +281,6 @@ def unwritable_screen(place):
     command = [LOGDISK, "--dir=" + place.dir, "--bsize=4K", "--duration=1", "--runId=" + RUN_ID]
     for options, status in (([], 2), (["--csvFile=" + place.path + "/m.csv"], 0), (["--tables=" + place.tables], 0)):
         with open("/dev/full", "w") as full:
-            done = subprocess.run(command + options, stdout=full, stderr=subprocess.PIPE, universal_newlines=True, timeout=60)
+            done = subprocess.run(command + options, stdout=full, stderr=subprocess.PIPE, universal_newlines=True, timeout=PATIENCE_S)
         equal(done.returncode, status, done.stderr)
         contains(done.stderr, "cannot write to standard output: No space left")

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from support import MQLDT, consistent, contains, equal, read, refused, root_test, test, warnings, write
+from support import MQLDT, PATIENCE_S, consistent, contains, equal, read, refused, root_test, test, warnings, write
 
 
 @test
@@ -53,10 +53,10 @@ def csv_file_is_what_mqldt_writes_to(place):
     reader = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, universal_newlines=True)
     result = place.logdisk("--duration=1", "--csvFile=" + pipe)
     equal(result.status, 0, result.err)
-    contains(reader.communicate(timeout=60)[0], MQLDT + "\n4096,")
+    contains(reader.communicate(timeout=PATIENCE_S)[0], MQLDT + "\n4096,")
     with open(place.path + "/screen", "w") as screen:
         shutil.rmtree(place.tables)
-        subprocess.run(place.command("--duration=1", "--csvFile=/dev/stdout"), stdout=screen, check=True, timeout=60)
+        subprocess.run(place.command("--duration=1", "--csvFile=/dev/stdout"), stdout=screen, check=True, timeout=PATIENCE_S)
     text = read(place.path + "/screen")
     assert text.index("Options (specified") < text.index("Total writes to files  ") < text.index(MQLDT + "\n4096,"), text
     assert "\0" not in text

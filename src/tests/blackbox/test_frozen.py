@@ -10,7 +10,7 @@ import signal
 import subprocess
 import time
 
-from support import Result, consistent, contains, equal, frozen, mounted, read, root_test, wait_until_measuring, warnings
+from support import PATIENCE_S, Result, consistent, contains, equal, frozen, holds, mounted, read, root_test, until, wait_until_measuring, warnings
 
 
 @root_test
@@ -23,10 +23,7 @@ def frozen_file_system(place):
             wait_until_measuring(place, process)
             time.sleep(1.2)
             with frozen(point):
-                for _ in range(200):
-                    if os.path.exists(place.tables + "/run.csv"):
-                        break
-                    time.sleep(0.1)
+                until(lambda: os.path.exists(place.tables + "/run.csv"), "complete tables")
                 result = Result(None, "", "", place.tables)
                 run = consistent(result)  # complete while the disk is still frozen
             status = place.finish(process).status
@@ -109,14 +106,6 @@ def one_frozen_disk_does_not_hold_up_the_figures_of_others(place):
     assert after > before, "no second came out while one disk was frozen: %d writes, then %d" % (before, after)
 
 
-def wait_for_complete_tables(place):
-    for _ in range(300):
-        if os.path.exists(place.tables + "/run.csv"):
-            return consistent(Result(None, "", "", place.tables))
-        time.sleep(0.1)
-    raise AssertionError("no complete tables")
-
-
 @root_test
 def own_files_on_the_frozen_disk(place):
     """Standard output, standard error and the progress file hang with the disk; deadline and signals work all the same."""
@@ -132,23 +121,20 @@ def own_files_on_the_frozen_disk(place):
             )
             with open(point + "/screen", "w") as screen:
                 process = subprocess.Popen(command, stdout=screen, stderr=screen)
-            for _ in range(200):
-                with contextlib.suppress(OSError):
-                    if "state=measuring" in read(point + "/progress"):
-                        break
-                time.sleep(0.02)
+            until(lambda: holds(point + "/progress", "state=measuring"), "it measures", process)
             subprocess.check_call(["fsfreeze", "-f", point])
             try:
                 if end == "interrupted":
                     time.sleep(7.5)  # main has written to the screen by now
                     process.send_signal(signal.SIGTERM)
-                run = wait_for_complete_tables(place)
+                until(lambda: os.path.exists(place.tables + "/run.csv"), "complete tables")
+                run = consistent(Result(None, "", "", place.tables))
             finally:
                 subprocess.check_call(["fsfreeze", "-u", point])
                 with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(timeout=60)
+                    process.wait(timeout=PATIENCE_S)
                 process.kill()
-            equal(process.wait(timeout=10), 4, end)
+            equal(process.wait(timeout=PATIENCE_S), 4, end)
             equal((run["exit_status"], run["exit_reason"]), ("4", end))
             contains(warnings(run), "--csvFile, --progress, standard output, standard error")
             assert "--tables" not in warnings(run), warnings(run)
@@ -177,12 +163,9 @@ def tables_on_a_frozen_disk(place):
                 for _ in range(signals):
                     process.send_signal(signal.SIGTERM)  # one that comes a second later ends the wait for the results
                     time.sleep(1.2)
-                for _ in range(100):
-                    if "results were not written" in read(place.path + "/err"):
-                        break
-                    time.sleep(0.1)
-                contains(read(place.path + "/err"), "results were not written", text if status == 4 else "")
-            equal(process.wait(timeout=30), status, text)
+                until(lambda: holds(place.path + "/err", "results were not written"), "a message that results are missing")
+                contains(read(place.path + "/err"), text if status == 4 else "")
+            equal(process.wait(timeout=PATIENCE_S), status, text)
             os.unlink(place.path + "/progress")
 
 
@@ -195,14 +178,10 @@ def disk_frozen_before_the_start(place):
                 place.command("--duration=1", "--deadline=2", "--csvFile=" + point + "/m.csv", dir=point), stdout=subprocess.DEVNULL, stderr=err
             )
         try:
-            for _ in range(200):
-                if "the deadline has passed" in read(place.path + "/err"):
-                    break
-                time.sleep(0.1)
-            contains(read(place.path + "/err"), "the deadline has passed")
+            until(lambda: holds(place.path + "/err", "the deadline has passed"), "a message of the deadline")
         finally:
             subprocess.check_call(["fsfreeze", "-u", point])
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(timeout=30)
+                process.wait(timeout=PATIENCE_S)
             process.kill()
-        equal(process.wait(timeout=10), 4)
+        equal(process.wait(timeout=PATIENCE_S), 4)

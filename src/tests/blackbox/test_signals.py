@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from support import consistent, contains, equal, preloaded, strace, test, wait_until_measuring
+from support import consistent, contains, equal, preloaded, strace, test, until, wait_until_measuring
 
 
 @test
@@ -107,10 +107,7 @@ def signal_while_memory_is_filled(place):
         stderr=subprocess.PIPE,
         universal_newlines=True,
     )
-    for _ in range(600):
-        if len(os.listdir(place.dir)) == 20:
-            break
-        time.sleep(0.01)
+    until(lambda: len(os.listdir(place.dir)) == 20, "20 directories", process)
     time.sleep(0.1)
     process.send_signal(signal.SIGTERM)
     result = place.finish(process)
