@@ -24,7 +24,7 @@ def run(tmp_path):
 
 
 def sleeper(*arguments, stubborn=False):
-    code = "import signal,sys,time\n" + ("signal.signal(signal.SIGTERM, signal.SIG_IGN)\n" if stubborn else "") + "print(1, flush=True)\ntime.sleep(60)"
+    code = "import signal,sys,time\n" + ("signal.signal(signal.SIGTERM, signal.SIG_IGN)\n" if stubborn else "") + "print(1, flush=True)\ntime.sleep(600)"
     process = subprocess.Popen([sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE)
     process.stdout.read(1)
     return process
@@ -69,11 +69,11 @@ def test_a_tester_is_ended_even_where_it_does_not_listen(run, stubborn):
         [sys.executable, "-c", "import os,sys,time\nwhile os.path.exists('/proc/%s/cmdline' % sys.argv[1]): time.sleep(0.05)", str(process.pid)]
     )
     try:
-        end = time.time() + 20
+        end = time.time() + 120
         while run.processes() and time.time() < end:
             _runs.terminate([run], 0.2)
             process.poll()
-        assert process.wait(timeout=10) != 0
+        assert process.wait(timeout=120) != 0
     finally:
         reap(process)
         waiter.kill()
@@ -85,7 +85,7 @@ def test_the_supervisor_outlives_the_tester(run):
     tester = sleeper("--tables=" + run.tables_path)
     try:
         run.ask_to_end(signal.SIGKILL)
-        assert tester.wait(timeout=10) == -signal.SIGKILL
+        assert tester.wait(timeout=120) == -signal.SIGKILL
         assert supervisor.poll() is None
     finally:
         reap(supervisor)

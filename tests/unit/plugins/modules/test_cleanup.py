@@ -103,13 +103,13 @@ def test_a_file_system_that_does_not_answer_costs_its_neighbour_nothing(options,
     directories = {volume: made(tmp_path / volume, volume) for volume in ("log", "b")}
     volumes = [{**options["volumes"][0], "name": volume, "paths": [str(tmp_path / volume)]} for volume in directories]
     remove = _workspace.remove
-    monkeypatch.setattr(_workspace, "remove", lambda path, *more: time.sleep(3 if path == str(tmp_path / "b") else 0) or remove(path, *more))
-    found = cleanup.clean({**options, "run_id": RUN, "volumes": volumes, "answer_s": 1}, False)
+    monkeypatch.setattr(_workspace, "remove", lambda path, *more: time.sleep(6 if path == str(tmp_path / "b") else 0) or remove(path, *more))
+    found = cleanup.clean({**options, "run_id": RUN, "volumes": volumes, "answer_s": 3}, False)
     assert not os.path.exists(directories["log"])
     assert {name: len(volume["left"]) for name, volume in found["volumes"].items()} == {"log": 0, "b": 1}
     assert found["left"] == found["volumes"]["b"]["left"]
-    assert found["left"][0].startswith("%s: no answer within 1 s: its file system hangs" % (tmp_path / "b"))
-    end = time.time() + 20
+    assert found["left"][0].startswith("%s: no answer within 3 s: its file system hangs" % (tmp_path / "b"))
+    end = time.time() + 120
     while os.path.exists(directories["b"]) and time.time() < end:  # what hangs finishes its work when the disk answers
         time.sleep(0.05)
     assert not os.path.exists(directories["b"])

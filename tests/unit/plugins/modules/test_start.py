@@ -62,7 +62,7 @@ def started(options, *arguments, **changes):
 def ended(options):
     """Wait for the supervisor to end, and return the state of the run."""
     run = _runs.Run(options["state_dir"], RUN, "log")
-    until = time.monotonic() + 10
+    until = time.monotonic() + 120
     while (run.processes() or run.exit_status() is None) and time.monotonic() < until:
         time.sleep(0.02)
     assert not run.processes() and run.finished()

@@ -97,14 +97,14 @@ def test_a_file_system_that_does_not_answer_costs_its_neighbours_nothing(options
     real, hanging = getattr(_workspace, function), options["volumes"][1]["parts"][0]["path"]
 
     def hang(place, *arguments):
-        time.sleep(4 if hanging in (place, place["path"] if isinstance(place, dict) else "") else 0)
+        time.sleep(6 if hanging in (place, place["path"] if isinstance(place, dict) else "") else 0)
         return real(place, *arguments)
 
     monkeypatch.setattr(_workspace, function, hang)
-    found, made = outcome({**options, "patience_s": 2})
+    found, made = outcome({**options, "patience_s": 3})
     assert made == ["a", "c"]
-    assert found["b"]["error"].startswith("the file system of %s did not answer (no answer within 2 s): " % hanging)
-    time.sleep(3)  # what it creates too late is undone
+    assert found["b"]["error"].startswith("the file system of %s did not answer (no answer within 3 s): " % hanging)
+    time.sleep(4)  # what it creates too late is undone
     assert not os.path.exists(hanging)
 
 

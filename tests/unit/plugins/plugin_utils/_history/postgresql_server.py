@@ -23,7 +23,7 @@ import psycopg
 
 USER = "logdisk"
 PASSWORD = "a secret"
-START_S = 30
+START_S = 120
 _PR_SET_PDEATHSIG = 1
 
 
