@@ -20,11 +20,13 @@ from support import (
     consistent,
     contains,
     equal,
+    holds,
     mounted,
     read,
     root_test,
     strace,
     test,
+    until,
     wait_until_measuring,
     write,
 )
@@ -200,13 +202,14 @@ def pipe_that_nobody_reads(place):
             size = fcntl.fcntl(writer, 1031, 4096)  # F_SETPIPE_SZ
             os.write(writer, b"x" * size)
             process = subprocess.Popen(
-                place.command("--duration=60", "--deadline=%d" % (3 if end == "deadline" else 50)),
+                place.command("--duration=60", "--deadline=%d" % (3 if end == "deadline" else 50), "--progress=" + place.path + "/" + end),
                 stdout=writer,
                 stderr=subprocess.PIPE,
                 universal_newlines=True,
             )
             if end == "interrupted":
-                time.sleep(1.5)
+                until(lambda: holds(place.path + "/interrupted", "state=measuring"), "it measures", process)
+                time.sleep(1)
                 process.send_signal(signal.SIGTERM)
             result = place.finish(process)
         finally:

@@ -42,7 +42,7 @@ def frozen_in_the_warm_up(place):
     """The write that hangs is in all three tables."""
     with mounted(place) as point:
         process = place.start("--duration=1", "--warmup=30", "--progress=" + place.path + "/progress", dir=point)
-        time.sleep(1.5)
+        until(lambda: holds(place.path + "/progress", "state=warmup"), "it warms up", process)
         with frozen(point):
             time.sleep(0.5)
             process.send_signal(signal.SIGTERM)
