@@ -29,14 +29,16 @@ class ActionModule(HistoryAction):
     """Runs on the controller alone, once for all hosts, and fails unless the fleet is shown not to have become worse."""
 
     argument_spec = {
-        "before": {"type": "list", "elements": "str", "required": True},
-        "after": {"type": "list", "elements": "str", "required": True},
+        "before": {"type": "list", "elements": "str"},
+        "after": {"type": "list", "elements": "str"},
         **CHANGE,
         **HOSTS,
         **HISTORY,
     }
 
     def consult(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        if not options["before"] or not options["after"]:
+            raise ValueError("name what to compare: set compare_before and compare_after to certificates, runs, days or ranges of days")
         hosts = self.expectation(options, task_vars).hosts
         figure, margin = figure_named(options["figure"]), read_margin(options["margin"])
         with self.history(options) as history:

@@ -20,9 +20,9 @@ from ansible.release import __version__ as ansible_version
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.awx_job import job_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, ExpectationError, check_count
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import INTERNAL, USAGE, artifacts, make_outcome, write_outcome
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import INTERNAL, make_outcome, write_outcome
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.role_options import option_problem, option_specs, role_defaults
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.role_options import option_specs, read_options, role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import LEAD_MIN_S, duration_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import (
     RUN_WIDE,
@@ -73,7 +73,7 @@ class ActionModule(ControllerAction):
         try:
             expected = self.expectation(options, task_vars)
             hostvars = {host: task_vars["hostvars"][host] for host in expected.hosts}
-            _check_options(hostvars, option_specs())
+            _check_plans(hostvars)
             settings = {name: agreed(name, _asked(name, hostvars)) for name in RUN_WIDE}
             check_count(expected.hosts, settings["gate_expected_count"])
             plans = {host: own["sweep_plan"] for host, own in hostvars.items()}
@@ -90,8 +90,7 @@ class ActionModule(ControllerAction):
             # A run that is killed could not be kept later.
             warnings = [warning, keep_if_asked(directory.path, OPENED)]
         except (OSError, *USAGE_ERRORS) as error:
-            content = _refusal(str(error), report_directory(options["report_dir"]))
-            return {**content, "artifacts": artifacts(task_vars, bool(self._task.check_mode), content["outcome"])}
+            return self.refusal(str(error), options["report_dir"], task_vars)
         for each in filter(None, warnings):
             self._display.warning(each)
         # In a preflight the notes are in the hosts' records.
@@ -184,23 +183,16 @@ def _baseline(settings: Mapping[str, Any], place: str, migrate: bool) -> dict[st
         return {**common, "kind": CERTIFICATES, "certificates": named_certificates(history, names)}
 
 
-def _refusal(problem: str, report_dir: str) -> dict[str, Any]:
-    content = make_outcome(USAGE, problem)
-    with contextlib.suppress(OSError):  # it may be the very problem
-        write_outcome(report_dir, content)
-    return {"problems": [problem], "outcome": content, "logdisk": {"schema": SCHEMA, "kind": "refused", "reason": problem}}
-
-
 def _asked(name: str, hostvars: Mapping[str, Any]) -> dict[str, Any]:
     """Return the value of each host. The roles pass it on as facts, because their defaults are not among a host's variables."""
     handed_on = {host: {**(own.get("gate_settings") or {}), **(own.get("sweep_plan") or {})} for host, own in hostvars.items()}
     return {host: asked[name] for host, asked in handed_on.items() if name in asked}
 
 
-def _check_options(hostvars: Mapping[str, Any], specs: Mapping[str, Any]) -> None:
-    """Raise SettingsError if a role would refuse an option of a host later, on the host."""
-    problems = {host: str(own["sweep_plan"].get("problem") or option_problem(own, specs)) for host, own in hostvars.items()}
-    found = same_problem_once({host: problem for host, problem in problems.items() if problem})
+def _check_plans(hostvars: Mapping[str, Any]) -> None:
+    """Raise SettingsError if a host has no plan."""
+    problems = {host: own["sweep_plan"].get("problem") for host, own in hostvars.items()}
+    found = same_problem_once({host: [problem] for host, problem in problems.items() if problem})
     if found:
         raise SettingsError("; ".join(found))
 
@@ -239,9 +231,10 @@ def _parameters(defaults: Mapping[str, Any], hostvars: Mapping[str, Any]) -> dic
     parameters: dict[str, Any] = {}
     for own in hostvars.values():
         plan = own.get("sweep_plan") or {}
-        handed_on = {**(own.get("gate_settings") or {}), **{name: plan[name] for name in RESOLVED if name in plan}}
-        for name, default in defaults.items():
-            value = handed_on.get(name, own.get(name, default))
+        given = read_options({name: own[name] for name in defaults if name in own}, problems=[])
+        values = {**defaults, **given, **(own.get("gate_settings") or {}), **{name: plan[name] for name in RESOLVED if name in plan}}
+        for name in defaults:
+            value = values[name]
             if parameters.setdefault(name, value) != value:
                 parameters[name] = VARIES
     return {name: value for name, value in parameters.items() if value is not None}

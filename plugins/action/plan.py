@@ -63,7 +63,9 @@ class ActionModule(ControllerAction):
         except DiscoveryError as error:
             return failure(STAGE, ERROR, str(error))
         except (OptionError, DefinitionError) as error:
-            raise AnsibleActionFail(str(error)) from error
+            if options["run_path"]:
+                raise AnsibleActionFail(str(error)) from error
+            return {"problem": str(error)}
 
     def _discovered(self, options: dict[str, Any], host: str) -> dict[str, Any]:
         """Return the plan of what was discovered, note it in the run directory, and show it."""
@@ -81,8 +83,7 @@ class ActionModule(ControllerAction):
 def planned(options: dict[str, Any]) -> dict[str, Any]:
     """Return the plan of a host. Raises OptionError and DefinitionError."""
     profile = load_profile(options["profile"], options["profile_dir"])
-    given = options["variables"].get("sweep_workload")
-    workload = load_workload(MQ_LOG if given in (None, "") else given, options["workload_dir"])
+    workload = load_workload(options["variables"].get("sweep_workload", MQ_LOG), options["workload_dir"])
     if options["discover"] and not workload.built_in:
         raise OptionError(
             f"workspace_discover finds the logs of queue managers, but sweep_workload {workload.name} tests something else: name the volumes as "

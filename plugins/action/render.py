@@ -119,7 +119,7 @@ class Choice:
 
 def choice(options: Mapping[str, Any], task_vars: Mapping[str, Any]) -> Choice:
     """Return which runs the options and the job choose. Several are merged, and in a workflow a single one as well: others may be lost."""
-    names = [name for name in options["runs"] or [] if name]
+    names = options["runs"] or []
     if options["run"]:
         return Choice([*names, options["run"]], "", [], merges=bool(names))
     workflow, artifacts = options["workflow"] or job_of(task_vars).get("workflow_job_id", ""), job_artifacts(task_vars)

@@ -22,17 +22,19 @@ class ActionModule(ControllerAction):
     """Runs on the controller alone, and fails unless every run verifies."""
 
     argument_spec = {
-        "runs": {"type": "list", "elements": "str", "required": True},
-        "signers": {"type": "str", "required": True},
+        "runs": {"type": "list", "elements": "str"},
+        "signers": {"type": "str", "default": ""},
         "principal": {"type": "str", "default": ""},
         "date": {"type": "str", "default": ""},
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        paths = [os.path.realpath(absolute(path)) for path in options["runs"] if path.strip()]
-        signers = absolute(options["signers"])
+        paths = [os.path.realpath(absolute(path)) for path in options["runs"] or []]
         if not paths:
             return {"failed": True, "msg": "no run is named: set verify_run to a run directory"}
+        if not options["signers"]:
+            return {"failed": True, "msg": "no file of allowed signers is named: set verify_signers to it"}
+        signers = absolute(options["signers"])
         try:
             moment = parse_moment(options["date"]) if options["date"] else ""
             with open(signers, "rb"):

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, as_dict, failure, of_volumes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import reserve_option
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured import file_error
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 
@@ -23,7 +23,11 @@ class ActionModule(RemoteAction):
 
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         sent = {name: value for name, value in arguments.items() if name not in ("run_as", "run_path", "facts", "known", "reserve")}
-        return {**sent, "volumes": [for_module(volume) for volume in self._wanted()], **reserve_option(str(arguments.get("reserve", "0")).strip())}
+        try:
+            reserve = reserve_option(str(arguments.get("reserve", "0")))
+        except ValueError as error:
+            raise AnsibleActionFail(f"workspace_reserve: {error}") from error
+        return {**sent, "volumes": [for_module(volume) for volume in self._wanted()], **reserve}
 
     def _wanted(self) -> list[dict[str, Any]]:
         """Return the volumes to ask for: all of them, or those for which an earlier answer, which is known, asks for privilege."""
@@ -97,16 +101,3 @@ def paths_of(planned: dict[str, Any], made: list[dict[str, Any]]) -> dict[str, A
         "directories": [path for each in listed for path in each],
         "given": ["+".join(each) for name, each in zip(planned["places"] or of_places, listed, strict=True) if name not in devices],
     }
-
-
-def reserve_option(reserve: str) -> dict[str, Any]:
-    """Return the module's option for a reserve, a size or a share. Raises AnsibleActionFail."""
-    try:
-        if reserve.endswith("%"):
-            share = float(reserve[:-1]) / 100
-            if not 0 <= share < 1:
-                raise ValueError("the share must be from 0 to below 100 %")
-            return {"reserve_share": share}
-        return {"reserve_bytes": _units.parse_size(reserve)}
-    except ValueError as error:
-        raise AnsibleActionFail(f"workspace_reserve: {reserve!r}: {error}") from error

@@ -36,7 +36,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import finis
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.terminal import fit, verdict_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 
-ON_CONTROLLER = frozenset(f"mqops.logdisk.{name}" for name in ("open_run", "reopen_run", "gate", "render"))
+ON_CONTROLLER = frozenset(f"mqops.logdisk.{name}" for name in ("check_options", "open_run", "reopen_run", "gate", "render"))
 """The actions that name run directories. Hosts cannot influence their results."""
 
 _COLOURS = {

@@ -59,7 +59,7 @@ class LookupModule(LookupBase):
         if partly:
             raise AnsibleLookupError(f"a certification cannot be run in part, but {partly} would leave out tasks: run the playbook without it")
         try:
-            return expectation(known.get("groups", {}), self._loader, terms, known.get("ansible_limit")).hosts
+            return expectation(known.get("groups", {}), self._loader, self._flatten(terms), known.get("ansible_limit")).hosts
         except ExpectationError as error:
             if self.get_option("or_localhost"):
                 return ["localhost"]

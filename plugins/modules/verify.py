@@ -21,16 +21,16 @@ extends_documentation_fragment:
   - mqops.logdisk.controller
 options:
   runs:
-    description: Run directories on the controller.
+    description: Run directories on the controller. The task fails if it is empty.
     type: list
     elements: str
-    required: true
   signers:
     description:
       - File of allowed signers on the controller, as described in C(ssh-keygen(1)). A key whose time is over, or that is not allowed in the namespace
         C(run@mqops.logdisk), is not an allowed signer.
+      - The task fails if it is empty.
     type: str
-    required: true
+    default: ""
   principal:
     description: The principal who must have signed. If empty, any allowed signer is accepted.
     type: str

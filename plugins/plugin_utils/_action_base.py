@@ -6,12 +6,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
 from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, expectation
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import USAGE, artifacts, make_outcome, write_outcome
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty, read_list
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory
 
 SCHEMA = 1
 """Schema number of the ``logdisk`` key in the results of this collection's actions."""
@@ -48,12 +52,28 @@ class ControllerAction(ActionBase):
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
+        self._task.args = dict(self._given())
         dummy, options = self.validate_argument_spec(argument_spec=self.argument_spec, required_one_of=self.required_one_of)
         return {**result, "changed": False, **self.answer(options, task_vars or {})}
+
+    def _given(self) -> Iterator[tuple[str, Any]]:
+        """Return the task's arguments as a survey may answer them: an empty one is not given, and a list may be a text."""
+        for name, value in self._task.args.items():
+            spec = self.argument_spec.get(name, {})
+            if not is_empty(value) or spec.get("required"):
+                yield name, read_list(value) if spec.get("type") == "list" else value
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         """Return the keys of the task's result. Without ``changed``, nothing was changed."""
         raise NotImplementedError
+
+    def refusal(self, problem: str, report_dir: str, task_vars: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the result of a task that refuses a run, and write ``outcome.json`` to the report directory if that is possible. The role fails later."""
+        content = make_outcome(USAGE, problem)
+        with contextlib.suppress(OSError):  # it may be the very problem
+            write_outcome(report_directory(report_dir), content)
+        told = {"outcome": content, "artifacts": artifacts(task_vars, bool(self._task.check_mode), content)}
+        return {"problems": [problem], **told, "logdisk": {"schema": SCHEMA, "kind": "refused", "reason": problem}}
 
     def expectation(self, options: dict[str, Any], task_vars: dict[str, Any]) -> Expectation:
         """Return the hosts that the option ``hosts`` and the limit leave. Raises ExpectationError."""

@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.module_utils._workspace import WorkspaceError, layout
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.places import ERASE, check_erasure, devices_of, on_devices, parts_of, placed
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import OF_THE_WORKSPACE, in_terms_of, sweep_variables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import tester_options
@@ -33,6 +34,8 @@ LONGEST_DEADLINE_S = 31536000
 """The longest deadline that the tester accepts."""
 DEFAULT_DURATION_S = 60
 """How long a row is measured if neither the role's variable nor the profile says it."""
+ANY_RUN = "20260101T000000Z-000000"
+"""The ID of a run, if only its form matters."""
 VOLUME_GAP_S = 2
 """The pause between two volumes that are measured in turn."""
 
@@ -90,14 +93,17 @@ def _plan_volume(
         paths = placed(volume["places"], volume["path"], workload)
         devices = devices_of(paths)
         plan = make_plan(sweep_variables(volume, variables), len(volume["queue_managers"]), options, min_duration_s, on_devices(workload, devices))
-    except OptionError as error:
+        whole = {"path": volume["path"], "places": [], **{key: plan[key] for key in ("footprint_bytes", "direct_sizes_bytes")}}
+        parts = [whole] if workload.built_in else parts_of(paths, workload, plan["footprint_bytes"])
+        for part in parts:  # the host would refuse it later
+            layout(part["path"], ANY_RUN, volume["name"], volume["queue_managers"], part["places"])
+    except (OptionError, WorkspaceError) as error:
         raise OptionError(in_terms_of(volume, str(error))) from error
-    whole = {"path": volume["path"], "places": [], **{key: plan[key] for key in ("footprint_bytes", "direct_sizes_bytes")}}
     return {
         **{key: volume[key] for key in OF_THE_WORKSPACE if key != "places"},
         **plan,
         "arguments": [*plan["arguments"], *(f"--eraseDevice={device}" for device in devices.values())],
-        "parts": [whole] if workload.built_in else parts_of(paths, workload, plan["footprint_bytes"]),
+        "parts": parts,
         "devices": [{"place": name, "path": device} for name, device in devices.items()],
     }
 

@@ -2,38 +2,73 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The options of the roles: defaults and argument specs."""
+"""The options of the roles: their defaults, their argument specs, and how a value is read that an inventory or a survey gives.
+
+Every option is read here, by its argument spec. An empty answer means that the option is not given. docs/awx.md describes what a survey may answer.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible.module_utils.parsing.convert_bool import boolean
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import reserve_option
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import (
+    is_empty,
+    is_pasted,
+    plain,
+    read_dictionary,
+    read_list,
+    read_yaml_list,
+    template_in,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import shown
 
 ROLES = Path(__file__).parents[3] / "roles"
+ROLE_NAMES = ("gate", "sweep", "tester", "workspace")
+
+OF_PLAYBOOKS = {
+    "certify_hosts": "gate_hosts",
+    "cleanup_run_id": "workspace_cleanup_run",
+    "cleanup_uncollected_days": "workspace_uncollected_days",
+    "stop_run_id": "sweep_stop_run",
+}
+"""The variables of playbooks that are read as an option of a role, and have its default."""
+
+FROM_HOSTS = frozenset(("sweep_discovered", "workspace_host_facts", "workspace_collected"))
+"""The variables of roles that hold what a host answered. They are handed on as they are."""
+
+LEAST = {"sweep_nice": -20}
+"""The least value of the numbers that may be negative."""
 
 
+@cache
 def defaults_of(role: str) -> dict[str, Any]:
     """Return the defaults of one role. Raises OSError if the role does not exist."""
     return yaml.safe_load((ROLES / role / "defaults/main.yml").read_text(encoding="utf-8"))
 
 
+@cache
 def role_defaults() -> dict[str, Any]:
     """Return the defaults of all roles; those that are templates are left out."""
     found: dict[str, Any] = {}
-    for role in sorted(ROLES.iterdir()):
-        found.update((name, value) for name, value in defaults_of(role.name).items() if "{{" not in str(value))
+    for role in ROLE_NAMES:
+        found.update((name, value) for name, value in defaults_of(role).items() if "{{" not in str(value))
     return found
 
 
+@cache
 def option_specs() -> dict[str, Any]:
     """Return the argument spec of every option of the roles; required options, which only certify.yml sets, are left out."""
     found: dict[str, Any] = {}
-    for path in sorted(ROLES.glob("*/meta/argument_specs.yml")):
-        for entry in yaml.safe_load(path.read_text(encoding="utf-8"))["argument_specs"].values():
+    for role in ROLE_NAMES:
+        for entry in yaml.safe_load((ROLES / role / "meta/argument_specs.yml").read_text(encoding="utf-8"))["argument_specs"].values():
             found.update(
                 (name, {key: value for key, value in option.items() if key != "description"})
                 for name, option in entry["options"].items()
@@ -42,7 +77,157 @@ def option_specs() -> dict[str, Any]:
     return found
 
 
-def option_problem(variables: Mapping[str, Any], specs: Mapping[str, Any]) -> str:
-    """Return why a role would later refuse the ``variables`` of a host; empty if no role would."""
-    given = {name: variables[name] for name in specs if name in variables}
-    return "; ".join(ArgumentSpecValidator({name: specs[name] for name in given}).validate(given).error_messages)
+def option_names() -> list[str]:
+    """Return the names of all options, and of the variables of playbooks that are read as one."""
+    return [*option_specs(), *OF_PLAYBOOKS]
+
+
+def read_option(name: str, given: Any) -> Any:
+    """Return the value of an option, its default (None if that is computed) if nothing is given. Raises ValueError with a sentence that names the option."""
+    option = OF_PLAYBOOKS.get(name, name)
+    if is_empty(given):
+        return role_defaults().get(option)
+    if option in FROM_HOSTS:
+        return given
+    value, spec = plain(given), option_specs()[option]
+    try:
+        value = plain(_READERS.get(option, partial(_read, spec))(value.strip() if isinstance(value, str) else value))
+        _check(option, value, spec)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}: {error}") from None
+    return value
+
+
+def read_options(given: Mapping[str, Any], problems: list[str]) -> dict[str, Any]:
+    """Return the values of the options that are given, and add to the problems a sentence for each that cannot be used."""
+    values: dict[str, Any] = {}
+    for name in given:
+        try:
+            values[name] = read_option(name, given[name])
+        except ValueError as error:
+            problems.append(str(error))
+    return values
+
+
+def _check(name: str, value: Any, spec: Mapping[str, Any]) -> None:
+    """Raise ValueError unless a value that was read is one that the spec allows."""
+    text = template_in(value)
+    if text:
+        raise ValueError(
+            f"{shown(text)} contains a template, and a template is not evaluated in an answer of a survey: write the value itself, or set the variable in the "
+            "inventory"
+        )
+    for each in value if isinstance(value, list) else [value]:
+        if "choices" in spec and each not in spec["choices"]:
+            raise ValueError(f"{shown(each)} is not one of {', '.join(map(str, spec['choices']))}")
+        if isinstance(each, (int, float)) and not isinstance(each, bool) and each < LEAST.get(name, 0):
+            raise ValueError(f"{each} is below {LEAST.get(name, 0)}")
+    if "options" in spec:
+        problems = ArgumentSpecValidator({name: spec}).validate({name: value}).error_messages
+        if problems:
+            raise ValueError("; ".join(problems))
+
+
+def _read(spec: Mapping[str, Any], value: Any) -> Any:
+    """Return a value of the type that an argument spec names."""
+    if spec["type"] == "list":
+        return [_TYPES[spec["elements"]](each) for each in read_list(value)]
+    return _TYPES[spec["type"]](value)
+
+
+def _whole_number(value: Any) -> int:
+    try:
+        number = float(value) if isinstance(value, str) else value
+        if not isinstance(number, bool) and number == int(number):
+            return int(number)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise ValueError(f"{shown(value)} is not a whole number")
+
+
+def _number(value: Any) -> float:
+    try:
+        if not isinstance(value, bool) and math.isfinite(float(value)):
+            return float(value)
+    except (TypeError, ValueError):
+        pass
+    raise ValueError(f"{shown(value)} is not a number")
+
+
+def _flag(value: Any) -> bool:
+    try:
+        return boolean(value)
+    except TypeError:
+        raise ValueError(f"{shown(value)} is neither true nor false") from None
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, (list, Mapping)):
+        raise ValueError(f"{shown(value)} is not a text")
+    return str(value)
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+_TYPES: dict[str, Callable[[Any], Any]] = {
+    "int": _whole_number,
+    "float": _number,
+    "bool": _flag,
+    "str": _text,
+    "path": _text,
+    "raw": _as_it_is,
+    "dict": read_dictionary,
+}
+
+
+def _name_or_definition(value: Any) -> Any:
+    """Return the name or path of a definition, or the definition, which may be pasted."""
+    return read_dictionary(value) if is_pasted(value) else value
+
+
+def _text_or_dictionary(value: Any) -> Any:
+    """Return a text, or the dictionary that it stands for if it does for one."""
+    try:
+        return read_dictionary(value) if is_pasted(value) else value
+    except ValueError:
+        return value
+
+
+def _pattern(value: Any) -> Any:
+    """Return a host pattern. One with blanks or lines is a list of patterns."""
+    return read_list(value) if isinstance(value, str) and len(value.split()) > 1 else value
+
+
+def _verdicts(value: Any) -> list[str]:
+    found = read_list(value)
+    if not found:
+        raise ValueError("an empty list would let every run through: leave the option out, or set gate_report_only: true to report without failing the run")
+    return found
+
+
+def _reserve(value: Any) -> str:
+    reserve_option(_text(value))
+    return _text(value)
+
+
+_quantities = partial(read_list, quantities=True)
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "gate_profile": _name_or_definition,
+    "gate_array_settings": _text_or_dictionary,
+    "gate_hosts": _pattern,
+    "gate_fail_on": _verdicts,
+    "sweep_workload": _name_or_definition,
+    "sweep_target": read_dictionary,
+    "sweep_block_sizes": _quantities,
+    "sweep_message_sizes": _quantities,
+    "sweep_loads": _quantities,
+    "sweep_volume_list": read_yaml_list,
+    "workspace_volumes": read_yaml_list,
+    "workspace_planned_queue_managers": read_yaml_list,
+    "tester_planned_queue_managers": read_yaml_list,
+    "workspace_reserve": _reserve,
+}
+"""Options that are read in another way than their type says."""

@@ -6,13 +6,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import read_target
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.start_instant import read_start_at
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import read_list
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import LAST
 
 SHOWN_HOSTS = 5
@@ -23,7 +24,6 @@ LEAST_MARGIN = 0.01
 MOST_MARGIN = 1.0
 NO_BASELINE = "none"
 _Read = TypeVar("_Read")
-_ANSIBLES_PREFIX = "Validation of arguments failed: "
 
 
 class SettingsError(Exception):
@@ -34,13 +34,9 @@ def _flag(value: Any) -> bool:
     return boolean(value)
 
 
-def _names(value: Any) -> list[str]:
-    return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else list(value)
-
-
 def _baseline(value: Any) -> list[str]:
     """Return what hosts are held against: nothing, LAST alone, or certificates and runs by name."""
-    names = [str(name) for name in _names(value if isinstance(value, (list, tuple)) else str(value or ""))]
+    names = [str(name) for name in read_list(value)]
     if len(names) > 1 and {NO_BASELINE, LAST} & set(names):
         raise ValueError(f"{NO_BASELINE} and {LAST} stand alone")
     return [] if names == [NO_BASELINE] else names
@@ -56,7 +52,7 @@ def read_margin(value: Any) -> float:
 
 RUN_WIDE: dict[str, Callable[[Any], Any]] = {
     "gate_report_dir": str,
-    "gate_fail_on": _names,
+    "gate_fail_on": read_list,
     "gate_report_only": _flag,
     "gate_expected_count": int,
     "gate_history": str,
@@ -114,12 +110,12 @@ def targets(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 def _of_each_host(name: str, values: Mapping[str, Any], read: Callable[[Any], _Read]) -> dict[str, _Read]:
     """Return what a variable says of each host. read raises ValueError with what is wrong with it. Raises SettingsError with all that is wrong."""
     found: dict[str, _Read] = {}
-    problems: dict[str, str] = {}
+    problems: dict[str, list[str]] = {}
     for host, value in values.items():
         try:
             found[host] = read(value)
         except ValueError as error:
-            problems[host] = f"{name} {error}"
+            problems[host] = [f"{name} {error}"]
     if problems:
         raise SettingsError("; ".join(same_problem_once(problems)))
     return found
@@ -139,11 +135,12 @@ def _one_line(value: Any) -> str:
     return text
 
 
-def same_problem_once(problems: Mapping[str, str]) -> list[str]:
+def same_problem_once(problems: Mapping[str, Iterable[str]]) -> list[str]:
     """Return each problem once, with the hosts that have it."""
     hosts_by_problem: dict[str, list[str]] = {}
     for host in sorted(problems):
-        hosts_by_problem.setdefault(" ".join(problems[host].split()).removeprefix(_ANSIBLES_PREFIX), []).append(host)
+        for problem in problems[host]:
+            hosts_by_problem.setdefault(" ".join(problem.split()), []).append(host)
     return [f"{shown(hosts)}: {problem}" for problem, hosts in hosts_by_problem.items()]
 
 

@@ -10,8 +10,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import yaml
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.places import directories_of, read_places
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty, read_list, read_yaml_list
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DISK_SHARED_WITH
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
@@ -78,6 +79,17 @@ def in_terms_of(volume: Mapping[str, Any], message: str) -> str:
     return message
 
 
+def reserve_option(reserve: str) -> dict[str, Any]:
+    """Return the option of the module for a reserve, a size or a share of the file system. Raises ValueError."""
+    number, percent, rest = reserve.strip().partition("%")
+    if not percent or rest:
+        return {"reserve_bytes": _units.parse_size(reserve.strip())}
+    share = _units.parse_ratio(f"{number}%")
+    if share >= 1:
+        raise ValueError(f"{reserve!r} is not a share from 0 to below 100 %")
+    return {"reserve_share": share}
+
+
 def sharing_facts(layouts: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
     """Return by the name of each volume, if it shares a disk with others, the fact that says with which. ``layouts`` hold ``name`` and ``disks`` of each."""
     facts = {}
@@ -89,16 +101,10 @@ def sharing_facts(layouts: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, s
 
 
 def _items(given: Any) -> list[Any]:
-    if isinstance(given, str):  # a survey returns one string
-        try:
-            given = yaml.safe_load(given)
-        except yaml.YAMLError:
-            raise OptionError(f"{VARIABLE} is a text that is not valid YAML or JSON: write a list of volumes") from None
-    if given is None or given == "":
-        return []
-    if not isinstance(given, (list, tuple)):
-        raise OptionError(f"{VARIABLE} must be a list of volumes, each a dictionary with a name and a path")
-    return list(given)
+    try:
+        return [] if is_empty(given) else read_yaml_list(given)
+    except ValueError as error:
+        raise OptionError(f"{VARIABLE} must be a list of volumes, each with a name and a path: {error}") from None
 
 
 def _name(item: Any, number: int) -> str:
@@ -131,17 +137,11 @@ def _checked(volume: dict[str, Any]) -> dict[str, Any]:
 def _complete(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
     volume = {**{key: defaults.get(key) for key in OF_THE_WORKSPACE}, **given}
     texts = {key: str(volume[key] or "") for key in ("owner", "expect_mount")}
-    complete = {**volume, **texts, "queue_managers": _names(volume["queue_managers"]), "sets": list(given)}
+    complete = {**volume, **texts, "queue_managers": [str(name) for name in read_list(volume["queue_managers"])], "sets": list(given)}
     try:
         return {**complete, "places": read_places(volume["places"])}
     except OptionError as error:
         raise OptionError(in_terms_of(complete, str(error))) from None
-
-
-def _names(value: Any) -> list[str]:
-    if isinstance(value, str):  # a survey returns one string
-        return [name.strip() for name in value.split(",") if name.strip()]
-    return [str(name) for name in value] if isinstance(value, (list, tuple)) else []
 
 
 def _check_together(volumes: list[dict[str, Any]], host_owner: str) -> None:

@@ -17,7 +17,9 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}\Z")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
-_MAX_FILE_BYTES = 1 << 20
+_MAX_BYTES = 1 << 20
+_NOWHERE = re.compile(r' in "<\w+ string>",')
+"""What PyYAML calls a text that it did not read from a file."""
 
 
 class DefinitionError(ValueError):
@@ -36,18 +38,23 @@ class _StrictLoader(yaml.SafeLoader):
 
 
 def read_yaml(path: str) -> Any:
+    """Return what a file contains. Raises DefinitionError."""
     try:
         with open(path, "rb") as file:
-            content = file.read(_MAX_FILE_BYTES + 1)
-        if len(content) > _MAX_FILE_BYTES:
-            raise DefinitionError(f"The file has more than {_MAX_FILE_BYTES} bytes.")
-        return yaml.load(content, Loader=_StrictLoader)
+            content = file.read(_MAX_BYTES + 1)
     except OSError as error:
         raise DefinitionError(f"The file cannot be read: {error.strerror}.") from None
+    return parse_yaml(content, "The file")
+
+
+def parse_yaml(content: bytes | str, what: str = "The text") -> Any:
+    """Return what YAML, or JSON, stands for. Raises DefinitionError."""
+    if len(content) > _MAX_BYTES:
+        raise DefinitionError(f"{what} has more than {_MAX_BYTES} bytes.")
+    try:
+        return yaml.load(content, Loader=_StrictLoader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        if isinstance(error, DefinitionError):
-            raise
-        raise DefinitionError("The file is not valid YAML: " + " ".join(str(error).split()) + ".") from None
+        raise DefinitionError(f"{what} is not valid YAML: " + _NOWHERE.sub("", " ".join(str(error).split())) + ".") from None
 
 
 def read_mapping(data: Any, where: str, allowed: tuple[str, ...]) -> Mapping[str, Any]:

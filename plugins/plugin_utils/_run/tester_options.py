@@ -16,6 +16,7 @@ from typing import Any
 
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import read_list
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import COMMITS, MQ_LOG, STREAMS
 
 
@@ -148,12 +149,6 @@ def _read(option: Option, value: Any) -> Any:
         raise OptionError(f"{option.variable}: {error}") from error
 
 
-def _list(value: Any) -> list[Any]:
-    if isinstance(value, str):
-        return [item.strip() for item in value.split(",") if item.strip()]
-    return list(value) if isinstance(value, (list, tuple)) else [value]
-
-
 def _count(value: Any) -> int:
     try:
         return int(str(value).strip())
@@ -162,9 +157,9 @@ def _count(value: Any) -> int:
 
 
 _READERS = {
-    "sizes": lambda value: [_units.parse_size(item) for item in _list(value)],
+    "sizes": lambda value: [_units.parse_size(item) for item in read_list(value, quantities=True)],
     "size": _units.parse_size,
-    "counts": lambda value: [_count(item) for item in _list(value)],
+    "counts": lambda value: [_count(item) for item in read_list(value)],
     "count": _count,
     "number": _units.parse_number,
     "text": str,

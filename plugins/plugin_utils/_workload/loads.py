@@ -12,6 +12,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import read_list
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
 LOADS, TARGET, CLIMB, ROUNDS, POOL = "sweep_loads", "sweep_load_target", "sweep_climb", "sweep_rounds", "sweep_pool"
@@ -60,9 +61,7 @@ def read_loads(given: Any, target: float) -> list[int]:
 
     A decimal comma in a text would make two load points of a percentage, so numbers and percentages are not mixed.
     """
-    elements = given.split(",") if isinstance(given, str) else given if isinstance(given, (list, tuple)) else [given]
-    elements = [each.strip() if isinstance(each, str) else each for each in elements or []]
-    elements = [each for each in elements if each is not None and each != ""]
+    elements = read_list(given, quantities=True)
     if len({"%" in str(each) for each in elements}) > 1:
         raise OptionError(f"{LOADS}: {', '.join(map(str, elements))} mixes load points and percentages: write one or the other, with a decimal point")
     loads: dict[int, Any] = {}

@@ -428,7 +428,8 @@ def test_a_run_that_does_not_verify_says_so_in_few_sentences(tmp_path):
 @pytest.mark.parametrize(
     "changes, expected",
     [
-        ({"runs": [""]}, "set verify_run"),
+        ({"runs": None}, "set verify_run"),
+        ({"signers": ""}, "set verify_signers"),
         ({"date": "tomorrow"}, "verify_date: 'tomorrow' is neither"),
         ({"signers": "/nonexistent"}, "signers /nonexistent cannot"),
     ],

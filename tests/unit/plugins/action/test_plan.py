@@ -9,7 +9,6 @@ import types
 
 import pytest
 import yaml
-from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.action.plan import ActionModule
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.role_options import role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
@@ -79,14 +78,24 @@ def test_commits_are_planned_with_the_logs_own_buffer(directory):
 
 
 def test_streams_are_not_discovered(directory):
-    with pytest.raises(AnsibleActionFail, match="workspace_discover finds the logs of queue managers, but sweep_workload mailbox-2010 tests something else"):
-        plan(directory, discover=True, variables={"sweep_workload": "mailbox-2010"})
+    planned = plan(directory, discover=True, variables={"sweep_workload": "mailbox-2010"})
+    assert planned["problem"].startswith("workspace_discover finds the logs of queue managers, but sweep_workload mailbox-2010 tests something else")
 
 
-def test_only_an_empty_workload_is_that_of_the_log(directory):
-    assert plan(directory, variables={"sweep_workload": ""})["volumes"][0]["workload"] == "mq-log"
-    with pytest.raises(AnsibleActionFail, match="A workload is a name, a path or a dictionary, not False"):
-        plan(directory, variables={"sweep_workload": False})
+@pytest.mark.parametrize(
+    "more, problem",
+    [
+        ({"variables": {"sweep_workload": False}}, "A workload is a name, a path or a dictionary, not False."),
+        ({"defaults": {**DEFAULTS, "path": "fut"}}, "workspace_path must be an absolute, normalized path below /, not 'fut'"),
+        (
+            {"defaults": {**DEFAULTS, "queue_managers": ["QM 1"]}},
+            "'QM 1' is not a valid queue manager name: use 1 to 48 letters, digits and the characters . _ / %",
+        ),
+        ({"defaults": {**DEFAULTS, "name": "my log"}}, "workspace_volume must be a short name of letters, digits and . _ -, not 'my log'"),
+    ],
+)
+def test_what_cannot_be_planned_is_a_problem_of_the_host(directory, more, problem):
+    assert plan(directory, **more) == {"problem": problem}
 
 
 def test_a_host_of_which_nothing_can_be_planned_fails_with_the_reason(directory):
@@ -103,5 +112,4 @@ def test_a_host_that_does_not_say_what_it_discovered_is_not_measured_somewhere_e
 def test_variables_are_checked_before_anything_is_discovered(directory):
     planned = plan(directory, discover=True, variables={"sweep_queue_managers": [1, 2]})
     assert (planned["discover"], planned["notes"], [volume["name"] for volume in planned["volumes"]]) == (True, [], ["log"])
-    with pytest.raises(Exception, match="sweep_block_sizes is empty"):
-        plan(directory, discover=True, variables={"sweep_block_sizes": []})
+    assert "sweep_block_sizes is empty" in plan(directory, discover=True, variables={"sweep_block_sizes": []})["problem"]

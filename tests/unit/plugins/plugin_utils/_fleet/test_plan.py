@@ -219,7 +219,7 @@ def test_a_plan_of_streams_is_for_the_whole_volume():
         ({"loads": ["many"]}, "sweep_loads: 'many' is not a load point"),
         ({"loads": [2, "2"]}, "sweep_loads: 2 and 2 are both the load point 2: leave one out"),
         ({"loads": ["10%"]}, "sweep_loads: 10% needs sweep_load_target"),
-        ({"loads": "97,5 %", "load_target": 80}, "sweep_loads: 97, 5 % mixes load points and percentages"),
+        ({"loads": "97,5 %", "load_target": 80}, "sweep_loads: 97, 5% mixes load points and percentages"),
         ({"loads": ["98%", "100%"], "load_target": 6}, "sweep_loads: 98% and 100% are both the load point 6 of sweep_load_target, 6: leave one out"),
         ({"load_target": "many"}, "sweep_load_target: 'many' is not a number"),
     ],

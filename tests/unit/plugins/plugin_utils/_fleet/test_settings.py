@@ -14,7 +14,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings impo
         ("gate_report_only", ["true", True, 1], True),
         ("gate_report_only", [False, "no"], False),
         ("gate_fail_on", ["fail, error", ["fail", "error"]], ["fail", "error"]),
-        ("gate_fail_on", [[], ""], []),
         ("gate_expected_count", ["3", 3], 3),
         ("sweep_poll_interval", [30, "30", 30.0], 30.0),
         ("sweep_mode", ["together", "together"], "together"),
@@ -50,8 +49,8 @@ def test_what_differs_names_hosts_and_values(name, values, said):
 
 
 def test_the_same_problem_is_told_once():
-    problems = {"b": "Validation of arguments failed:\nno number", "a": "no number", "c": "no size"}
-    assert same_problem_once(problems) == ["a, b: no number", "c: no size"]
+    problems = {"b": ["no\nnumber"], "a": ["no number", "no mode"], "c": ["no size"], "d": []}
+    assert same_problem_once(problems) == ["a, b: no number", "a: no mode", "c: no size"]
 
 
 def test_the_settings_of_an_array_are_a_line_whatever_the_order_of_their_keys():

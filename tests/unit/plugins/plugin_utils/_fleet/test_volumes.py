@@ -52,7 +52,7 @@ def test_the_string_of_a_survey_is_read(write):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("[", "workspace_volumes is a text that is not valid YAML or JSON"),
+        ("[", "workspace_volumes must be a list of volumes, each with a name and a path: The text is not valid YAML: "),
         ("QM1,QM2", "workspace_volumes must be a list"),
         ({"name": "log1"}, "workspace_volumes must be a list"),
         (["log1"], "workspace_volumes: volume 1 must be a dictionary with a name and a path, not 'log1'"),

@@ -1,0 +1,68 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: option
+short_description: The value of an option of a role
+description:
+  - Returns the value that the variable of an option has, read by the argument specs of the roles, or else what the C(defaults/main.yml) of the role says.
+  - An empty value means that the option is not given, because the optional questions of a survey in AWX are answered so. A text can stand for a list, a
+    dictionary, a number or a truth value.
+  - A role's defaults cannot be seen outside the role, and nothing overrides an extra variable. So every task that needs an option uses this lookup.
+version_added: 1.0.0
+author: mqops contributors (@mqops)
+options:
+  _terms:
+    description:
+      - Names of options. The first word of a name is the role. The variables of the playbooks that stand for an option of a role, such as
+        C(certify_hosts), are names as well.
+      - The name of a role stands for a dictionary of all its options.
+    type: list
+    elements: str
+    required: true
+  only_given:
+    description: Whether the value of an option that is not given is an empty text instead of the default of the role.
+    type: bool
+    default: false
+"""
+
+EXAMPLES = r"""
+- name: Show the volume under test
+  ansible.builtin.debug:
+    msg: "{{ lookup('mqops.logdisk.option', 'workspace_volume') }}"
+"""
+
+RETURN = r"""
+_raw:
+  description: The values. If nothing is given and the default is computed by the role, the value is none.
+  type: list
+  elements: raw
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible.errors import AnsibleLookupError
+from ansible.plugins.lookup import LookupBase
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.role_options import FROM_HOSTS, ROLE_NAMES, defaults_of, read_option
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty
+
+
+class LookupModule(LookupBase):
+    """Reads the variables of options."""
+
+    def run(self, terms: list[str], variables: Mapping[str, Any] | None = None, **kwargs: Any) -> list[Any]:
+        self.set_options(var_options=variables, direct=kwargs)
+        try:
+            return [self._value(term, variables or {}) for term in terms]
+        except (KeyError, ValueError) as error:
+            raise AnsibleLookupError(str(error)) from error
+
+    def _value(self, term: str, variables: Mapping[str, Any]) -> Any:
+        if term in ROLE_NAMES:
+            return {name: self._value(name, variables) for name in defaults_of(term) if name not in FROM_HOSTS}
+        given = self._templar.template(variables[term]) if term in variables else None
+        return "" if self.get_option("only_given") and is_empty(given) else read_option(term, given)

@@ -1,0 +1,63 @@
+#!/usr/bin/python
+# -*- coding: utf-8 -*-
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import absolute_import, division, print_function
+
+__metaclass__ = type
+
+DOCUMENTATION = r"""
+---
+module: check_options
+short_description: Check all options of all hosts
+description:
+  - Reads the options of all roles of this collection as inventories, extra variables and surveys give them, for each host, and says which ones cannot be used.
+  - Each problem is reported once, with the name of the option, the hosts that have it and what is allowed. No host is contacted.
+  - The playbooks use it before anything else, instead of the validation of arguments of each role, which would repeat it for each host and role.
+version_added: 1.0.0
+author: mqops contributors (@mqops)
+extends_documentation_fragment:
+  - mqops.logdisk.controller
+options:
+  hosts:
+    description: The hosts of the play.
+    type: list
+    elements: str
+    required: true
+  report:
+    description:
+      - Whether the problems are returned and written to C(outcome.json) in the directory C(gate_report_dir), so that the role can report them before it fails.
+      - Otherwise, the task fails.
+    type: bool
+    default: false
+attributes:
+  check_mode:
+    description: The file C(outcome.json) is also written in check mode.
+    support: full
+"""
+
+EXAMPLES = r"""
+- name: Check the options
+  mqops.logdisk.check_options:
+    hosts: "{{ ansible_play_hosts_all }}"
+  run_once: true
+"""
+
+RETURN = r"""
+problems:
+  description: What is wrong with the options, as one text. Empty if nothing is.
+  returned: success
+  type: list
+  elements: str
+  sample: ["db01, db02: sweep_duration: '5m' is not a whole number"]
+outcome:
+  description: The content of C(outcome.json).
+  returned: when something is wrong and O(report) is set
+  type: dict
+artifacts:
+  description: What is passed on to later jobs of a workflow, under a key of this job.
+  returned: when something is wrong and O(report) is set
+  type: dict
+"""

@@ -1,0 +1,87 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Texts that stand for other values. The answers of a survey are texts, and people write lists and dictionaries into them in several ways."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import parse_yaml, shown
+
+_SEPARATORS = re.compile(r"[,\s]+")
+_BEFORE_UNIT = re.compile(r"(?<![^\s,])([0-9]+(?:\.[0-9]+)?)[ \t]+(?=(?:%|[KMGTkmgt](?:i?[Bb])?|[Bb])(?:[,\s]|\Z))")
+_TEMPLATE = re.compile(r"\{\{|\{%|\{#")
+
+
+def is_empty(value: Any) -> bool:
+    """Whether an answer means that nothing is given: ansible-core reads an empty one as a text or as nothing, by its version."""
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def read_list(value: Any, quantities: bool = False) -> list[Any]:
+    """Return the elements of a list, or of a text with commas, blanks or line ends between them, or of YAML or JSON; anything else is the only element.
+
+    A number and its unit may have a blank between them if the elements are ``quantities``. Raises ValueError.
+    """
+    if isinstance(value, str):
+        text = value.strip()
+        value = parse_yaml(text) if text.startswith(("[", "- ")) else _SEPARATORS.split(_BEFORE_UNIT.sub(r"\1", text) if quantities else text)
+    elements = value if isinstance(value, (list, tuple)) else [value]
+    return [each.strip() if isinstance(each, str) else each for each in elements if not is_empty(each)]
+
+
+def read_dictionary(value: Any) -> Mapping[Any, Any]:
+    """Return a dictionary, which may be a text of YAML or JSON. Raises ValueError."""
+    found = parse_yaml(value) if isinstance(value, str) else value
+    if not isinstance(found, Mapping):
+        raise ValueError(f"{shown(value)} is not a dictionary: write it as YAML or JSON")
+    return found
+
+
+def read_yaml_list(value: Any) -> list[Any]:
+    """Return a list whose elements are dictionaries, so that a text must be YAML or JSON. Raises ValueError."""
+    found = parse_yaml(value) if isinstance(value, str) else value
+    if not isinstance(found, (list, tuple)):
+        raise ValueError(f"{shown(value)} is not a list of dictionaries: write it as YAML or JSON")
+    return list(found)
+
+
+def is_pasted(value: Any) -> bool:
+    """Whether a text is a definition that was pasted, and not the name or the path of one."""
+    return isinstance(value, str) and ("\n" in value.strip() or value.lstrip().startswith("{") or re.match(r"\s*[\w-]+:(\s|\Z)", value) is not None)
+
+
+def template_in(value: Any) -> str:
+    """Return the first text in a value that contains a template, empty if none does."""
+    return next((text for text in _texts(value) if _TEMPLATE.search(text)), "")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from _texts(key)
+            yield from _texts(each)
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _texts(each)
+
+
+def plain(value: Any) -> Any:
+    """Return a value made of dictionaries, lists, texts, numbers and booleans alone: before ansible-core 2.19 a template returns nothing else whole."""
+    if isinstance(value, Mapping):
+        return {plain(key): plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(each) for each in value]
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    if value is None or isinstance(value, (bool, int)) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    return str(value)
