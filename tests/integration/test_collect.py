@@ -3,6 +3,8 @@
 
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
@@ -92,4 +94,31 @@ def test_a_full_disk_of_the_controller(start: Start, controller: Controller, tmp
     outcome = controller.run("collect", "-i", str(inventory), collect_run=str(run))
     assert outcome.status == 0
     assert Certification(run).records["h1"]["verdict"] == "pass"
+    assert left_on(bed["h1"]) == []
+
+
+def test_a_run_whose_directory_is_gone(start: Start, controller: Controller, tmp_path: Path) -> None:
+    """As after a cancelled job of AWX: the history has the orders, the load can be ended, and the results come home by the run ID alone."""
+    bed = start("h1")
+    kept = {"gate_history": str(tmp_path / "history.sqlite"), "gate_keep_report": True}
+    inventory = bed.inventory(tmp_path / "hosts.yml", variables={**SWEEP, **kept, "sweep_duration": 900})
+    lost = begin(controller, inventory, tmp_path, sweep_duration=900)
+    wait_for(lambda: measuring(bed["h1"]), "h1 measures", timeout_s=180)
+    os.killpg(lost.pid, signal.SIGKILL)
+    lost.wait()
+    (run,) = (controller.directory / "reports").glob("2*")
+    shutil.rmtree(controller.directory / "reports")
+
+    early = controller.run("collect", "-i", str(inventory), collect_run=run.name)
+    assert early.status == 2
+    assert re.search(r"h1: error: collect: still measuring, [0-9]+ s left: collect again then, or end it first with playbooks/stop.yml", early.screen)
+    assert f"ended {run.name}" in controller.run("stop", "-i", str(inventory)).screen
+    assert "No run was measuring." in controller.run("stop", "-i", str(inventory)).screen
+
+    elsewhere = replace(controller, directory=tmp_path / "elsewhere")
+    elsewhere.directory.mkdir()
+    late = elsewhere.run("collect", "-i", str(inventory), collect_run=run.name)
+    record = Certification(elsewhere.directory / "reports" / run.name).records["h1"]
+    assert (record["kind"], record["tester"]["exit_reason"]) == ("measurement", "interrupted")
+    assert "in the history: playbooks/report.yml -e report_run=" in late.screen
     assert left_on(bed["h1"]) == []
