@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Job templates that are started, by the requests that ansible-rulebook makes. Every job succeeds at once.
 
-A prompt that the template does not ask for is ignored without a word, as AWX does.
+A prompt that the template does not ask for is ignored, and the job starts without it, as in AWX.
 """
 
 from collections.abc import Mapping
