@@ -38,7 +38,7 @@ def set_up(controller: Controller, awx: Awx, *arguments: str, collections: Path 
             "CONTROLLER_PASSWORD": "recorded",
             "CONTROLLER_REQUEST_TIMEOUT": "120",
         }
-        return controller.run("awx_setup", *arguments, env=env, timeout_s=1200, logdisk_credentials=[SSH], **variables)
+        return controller.run("awx_setup", *arguments, env=env, timeout_s=1200, **variables)
 
 
 def changed(outcome: Outcome) -> int:
@@ -68,17 +68,18 @@ def assert_all_is_set_up(awx: Awx) -> None:
 def test_the_second_run_changes_nothing(controller: Controller, tmp_path: Path) -> None:
     """Behind the gateway of the platform."""
     awx = api("/api/controller/")
-    first = set_up(controller, awx, awx_setup_api_path="/api/controller/")
+    first = set_up(controller, awx, awx_setup_api_path="/api/controller/", logdisk_credentials=[SSH])
     assert (first.status, changed(first)) == (0, len(data.load()))
     assert_all_is_set_up(awx)
 
-    # Nor does a limit leave anything out, or reach a host of the inventory.
+    # Nor does a limit leave anything out, or reach a host of the inventory. Credentials that the data does not name stay.
     awx.requests.clear()
     (tmp_path / "hosts.ini").write_text("mq01 ansible_host=192.0.2.1\n")
     second = set_up(controller, awx, "-i", str(tmp_path / "hosts.ini"), "--limit", "mq01", awx_setup_api_path="/api/controller/")
     assert (second.status, changed(second)) == (0, 0)
     assert awx.changes == []
     assert len(awx.requests) > 50
+    assert_all_is_set_up(awx)
 
 
 def test_ansible_controller_with_the_oldest_core(controller_of: Callable[[str], Controller], tmp_path: Path) -> None:
@@ -88,7 +89,7 @@ def test_ansible_controller_with_the_oldest_core(controller_of: Callable[[str], 
     kind = renamed / "plugins/module_utils/controller_api.py"
     kind.write_text(kind.read_text().replace('_COLLECTION_TYPE = "awx"', '_COLLECTION_TYPE = "controller"'))
     awx = api("/api/controller/")
-    assert set_up(controller_of("2.16"), awx, collections=tmp_path, awx_setup_modules="ansible.controller").status == 0
+    assert set_up(controller_of("2.16"), awx, collections=tmp_path, awx_setup_modules="ansible.controller", logdisk_credentials=[SSH]).status == 0
     assert_all_is_set_up(awx)
 
 
