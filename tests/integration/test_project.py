@@ -133,7 +133,7 @@ def test_the_artifact(artifact: Path) -> None:
         names = set(artifact.getnames())
     tops = {name.split("/")[0] for name in names}
     documents = {"MANIFEST.json", "FILES.json", "CHANGELOG.md", "LICENSE", "README.md"}
-    assert tops <= documents | {"awx", "changelogs", "docs", "meta", "playbooks", "plugins", "roles", "src", "tests"}
+    assert tops <= documents | {"awx", "changelogs", "container", "docs", "extensions", "meta", "playbooks", "plugins", "roles", "src", "tests"}
     assert {"README.md", "src/base/version.h", "roles/tester/tasks/main.yml", "plugins/callback/report.py", "tests/config.yml", "meta/runtime.yml"} <= names
     assert not any(name.startswith(("src/build", "tests/integration", "tests/testbed", "tests/unit")) for name in names)
 
