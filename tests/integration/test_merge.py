@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The slices of a job and the node that merges them, as AWX runs them: one verdict, whatever becomes of a slice."""
+
+import json
+import os
+import signal
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from pathlib import Path
+
+import psycopg
+import pytest
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import postgresql_server
+from ansible_runs import PROJECT, QUICK, Controller
+from certification import Certification
+from leftovers import wait_until_measuring
+from runner_jobs import Job, Runner
+from testbed import Bed
+
+OUTER, SLICED = 19, 20
+"""The workflow that the merge node belongs to, and the workflow job of the slices, which only they know."""
+UNTIL_STOPPED = 600
+WORST_FIRST = ("fail", "error", "unreachable", "missing", "inconclusive", "warn", "pass")
+
+
+@pytest.fixture(scope="module")
+def history() -> Iterator[str]:
+    """The URL of a history in PostgreSQL."""
+    with postgresql_server.running_server("fsync=off") as server:
+        yield server.new_database()
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """What a credential and an execution environment with psycopg provide."""
+    drivers = tmp_path / "drivers"
+    drivers.mkdir()
+    site = Path(psycopg.__file__).parents[1]
+    for package in ("psycopg", "psycopg_binary", "psycopg_binary.libs", "typing_extensions.py"):
+        if (site / package).exists():
+            (drivers / package).symlink_to(site / package)
+    return {"LOGDISK_HISTORY_PASSWORD": postgresql_server.PASSWORD, "PYTHONPATH": str(drivers), "JOB_ID": "1"}
+
+
+@pytest.fixture
+def job(controller: Controller, tmp_path: Path) -> Callable[..., Job]:
+    """job(id, playbook, inventory, environment, variables): a job in a private data directory of its own."""
+
+    def run(number: int, playbook: str, inventory: Path, environment: dict[str, str], **variables: object) -> Job:
+        private = tmp_path / f"job{number}"
+        (private / "inventory").mkdir(parents=True)
+        (private / "project").symlink_to(PROJECT)
+        (private / "inventory/hosts.yml").write_text(inventory.read_text())
+        runner = Runner(controller, private)
+        runner.prepare({"awx_job_id": number, **variables}, {**environment, "ANSIBLE_CONFIG": str(PROJECT / "ansible.cfg")})
+        return runner.run(str(number), playbook=playbook)
+
+    return run
+
+
+def start_slice(controller: Controller, directory: Path, inventory: Path, environment: dict[str, str], **variables: object) -> int:
+    """Start a job that is to be killed with everything that it runs, as when its node fails; return its process group."""
+    directory.mkdir()
+    (directory / "variables.json").write_text(json.dumps({**QUICK, **variables}))
+    elsewhere = Controller(controller.tools, directory, {**controller.environment, **environment})
+    return elsewhere.start("certify", "-i", str(inventory), "-e", f"@{directory / 'variables.json'}").pid
+
+
+def check_merged(merged: Job, reports: Path, runs: set[str], expected: dict[str, str]) -> None:
+    """One report and verdict; the hosts that the job shows as failed, and would be relaunched on, are those that did not pass."""
+    assert (merged.rc, merged.status) == (2, "failed")
+    assert merged.failed_hosts == {host for host, verdict in expected.items() if verdict not in ("pass", "warn")}
+    (told,) = merged.artifact_data.values()
+    verdict = min(expected.values(), key=WORST_FIRST.index)
+    assert (told["verdict"], told["certified"], told["hosts"], told["counts"]["missing"]) == (verdict, False, expected, 4)
+    certification = Certification(reports / told["run_id"])
+    assert certification.verdicts() == dict.fromkeys(certification.verdicts(), expected)
+    assert set(certification.run["merged_from"]) == runs
+    assert f"Merged 3 runs of workflow job {OUTER}: " in merged.output and f"{verdict.upper()}: This run does not certify: of 12 hosts, " in merged.output
+
+
+def test_a_slice_that_is_killed_costs_the_fleet_no_host(
+    start: Callable[..., Bed],
+    controller: Controller,
+    tmp_path: Path,
+    background: Callable[..., Future],
+    job: Callable[..., Job],
+    environment: dict[str, str],
+    history: str,
+) -> None:
+    bed = start(*(f"mq{number:02}" for number in range(1, 13)))
+    hosts = list(bed)
+    slices = [bed.inventory(tmp_path / f"slice{number}.yml", hosts[number::3]) for number in range(3)]
+    shared = tmp_path / "shared"
+    common = {"awx_workflow_job_id": SLICED, "gate_report_dir": str(shared), "gate_history": history, "gate_keep_report": "true"}
+    killed = start_slice(controller, tmp_path / "killed", slices[2], environment, **common, awx_job_id=23, sweep_duration=UNTIL_STOPPED, sweep_rate=100)
+    running = [background(job, number, "certify", slices[number - 21], environment, **common) for number in (21, 22)]
+    wait_until_measuring(hosts[2::3])
+    os.killpg(killed, signal.SIGKILL)
+    os.waitpid(killed, 0)
+    artifacts = {key: value for each in running for key, value in each.result().artifact_data.items()}
+    expected = {host: verdict for told in artifacts.values() for host, verdict in told["hosts"].items()}
+    assert expected.keys() == {host.name for host in hosts} - {host.name for host in hosts[2::3]}
+    expected.update((host.name, "missing") for host in hosts[2::3])
+
+    runs = {path.parent.name for path in shared.glob("2*/run.json")}
+    whole = bed.inventory(tmp_path / "whole.yml")
+    of_workflow = {"awx_workflow_job_id": OUTER, **artifacts}
+    check_merged(job(24, "report", whole, environment, **of_workflow, gate_report_dir=str(shared)), shared, runs, expected)
+    alone = tmp_path / "alone"
+    check_merged(job(25, "report", whole, environment, **of_workflow, gate_report_dir=str(alone), gate_history=history), alone, runs, expected)
+    assert sum(path.is_dir() and not path.is_symlink() for path in alone.iterdir()) == 1
