@@ -42,7 +42,7 @@ class ActionModule(RemoteAction):
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         refusal = arguments.pop("refusal", "")
         if refusal:
-            raise AnsibleActionFail(f"the tester was not started: {refusal}")
+            raise AnsibleActionFail(f"the tester was not started, because the hosts of this job were not ready in time: {refusal}")
         plan, tester, workspace = (arguments.pop(name) for name in ("plan", "tester", "workspace"))
         loads = arguments.pop("loads", None) or {}
         self._round = arguments["round"] = int(arguments.get("round") or 1)

@@ -45,7 +45,7 @@ def test_hosts_that_cannot_be_ready_are_not_started_late(monkeypatch):
     told, said = scheduled(monkeypatch, NOW + 13)
     assert "the earliest time possible is 2026-11-22T02:00:14Z" in told["problem"] and said == []
     plugin = start.ActionModule.__new__(start.ActionModule)
-    with pytest.raises(AnsibleActionFail, match="the tester was not started: sweep_start_at is 2026-11-22T02:00:13Z, "):
+    with pytest.raises(AnsibleActionFail, match="the hosts of this job were not ready in time: sweep_start_at is 2026-11-22T02:00:13Z, "):
         plugin.prepare({"refusal": told["problem"]}, {})
 
 
