@@ -35,9 +35,10 @@ class ActionModule(HistoryAction):
         "prune_before": {"type": "str"},
         **HISTORY,
     }
-    required_one_of = [["import_runs", "import_mqldt", "revoke", "prune_before"]]
 
     def consult(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        if not any(options[name] for name in ("import_runs", "import_mqldt", "revoke", "prune_before")):
+            raise ValueError("name what to do: set history_import, history_import_mqldt, history_revoke or history_prune_before")
         if self._task.check_mode:
             return {"skipped": True, "msg": "the history is not changed in check mode"}
         create = bool(options["import_runs"] or options["import_mqldt"])

@@ -46,14 +46,13 @@ class ControllerAction(ActionBase):
     """Validates the task's options; subclasses answer. Nothing is sent to a host."""
 
     argument_spec: ClassVar[dict[str, Any]] = {}
-    required_one_of: ClassVar[list[list[str]]] = []
 
     _requires_connection = False
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
         self._task.args = dict(self._given())
-        dummy, options = self.validate_argument_spec(argument_spec=self.argument_spec, required_one_of=self.required_one_of)
+        dummy, options = self.validate_argument_spec(argument_spec=self.argument_spec)
         return {**result, "changed": False, **self.answer(options, task_vars or {})}
 
     def _given(self) -> Iterator[tuple[str, Any]]:
