@@ -17,7 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory
 
 NAME_IT = (
-    "Name the run by -e collect_run=<run ID>, which is in the first lines of its output, or by the path of its directory. A run ID is looked for in "
+    "Name a run by -e collect_run=, followed by its ID, which is in the first lines of its output, or by the path of its directory. An ID is looked for in "
     "gate_report_dir, and in gate_history, which has the runs with gate_keep_report: true."
 )
 
@@ -35,7 +35,7 @@ class ActionModule(ControllerAction):
         try:
             directory = reopened(options["path"], options["report_dir"], options["history"])
         except OSError as error:
-            raise AnsibleActionFail(f"{error} {NAME_IT}") from error
+            raise AnsibleActionFail(f"{error} {NAME_IT}") from None
         run = {"run_id": directory.run["run_id"], "path": directory.path, "expected_hosts": directory.expected_hosts}
         if self._task.check_mode:  # nothing is filed then, so that there is nothing to show
             return {"run": run}

@@ -32,6 +32,7 @@ from ansible.plugins.callback import CallbackBase
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import progress
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.follow_up import commands
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import is_kept
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import finish, summary
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.terminal import fit, verdict_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
@@ -109,4 +110,4 @@ class CallbackModule(CallbackBase):
         """At the end of the process, print the commands for runs whose playbook did not end normally."""
         for path in self._paths:
             if progress.first_to_say(path):
-                say(self._display, "\n" + commands(path))
+                say(self._display, "\n" + commands(path, is_kept(path)))

@@ -67,4 +67,6 @@ def test_a_job(start: Callable[..., Bed], controller: Controller, project: Path)
     events = [json.loads(path.read_text()) for path in (project / "artifacts/7/job_events").glob("*.json")]
     (stats,) = [event for event in events if event["event"] == "playbook_on_stats"]
     (summary,) = [value for key, value in stats["event_data"]["artifact_data"].items() if key == "logdisk_7"]
-    assert summary["verdict"] == "unreachable"
+    assert (summary["verdict"], summary["counts"]["pass"], "run_directory" in summary) == ("unreachable", 1, False)
+    assert str(certification.path) not in stdout[stdout.rindex("PLAY RECAP") :]
+    assert "report   deleted with this job: keep it with gate_keep_report, " in stdout

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Bringing home what hosts finished without their controller: however the run is named, and what does not fit at first."""
 
+import contextlib
 import json
 import os
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -97,13 +99,19 @@ def test_a_full_disk_of_the_controller(start: Start, controller: Controller, tmp
     assert left_on(bed["h1"]) == []
 
 
+def has_orders(history: Path) -> bool:
+    """Whether the run was kept after its hosts were started."""
+    with contextlib.closing(sqlite3.connect(history)) as connection:
+        return connection.execute("SELECT max(stage) FROM logdisk_kept_runs").fetchone()[0] == 1
+
+
 def test_a_run_whose_directory_is_gone(start: Start, controller: Controller, tmp_path: Path) -> None:
     """As after a cancelled job of AWX: the history has the orders, the load can be ended, and the results come home by the run ID alone."""
     bed = start("h1")
     kept = {"gate_history": str(tmp_path / "history.sqlite"), "gate_keep_report": True}
     inventory = bed.inventory(tmp_path / "hosts.yml", variables={**SWEEP, **kept, "sweep_duration": 900})
     lost = begin(controller, inventory, tmp_path, sweep_duration=900)
-    wait_for(lambda: measuring(bed["h1"]), "h1 measures", timeout_s=180)
+    wait_for(lambda: measuring(bed["h1"]) and has_orders(tmp_path / "history.sqlite"), "h1 measures, and its order is kept", timeout_s=180)
     os.killpg(lost.pid, signal.SIGKILL)
     lost.wait()
     (run,) = (controller.directory / "reports").glob("2*")
@@ -120,5 +128,9 @@ def test_a_run_whose_directory_is_gone(start: Start, controller: Controller, tmp
     late = elsewhere.run("collect", "-i", str(inventory), collect_run=run.name)
     record = Certification(elsewhere.directory / "reports" / run.name).records["h1"]
     assert (record["kind"], record["tester"]["exit_reason"]) == ("measurement", "interrupted")
-    assert "in the history: playbooks/report.yml -e report_run=" in late.screen
+    assert f"in the history: playbooks/report.yml -e report_run={run.name}" in late.screen
+    shutil.rmtree(elsewhere.directory / "reports")
+    again = elsewhere.run("report", "-i", str(inventory), report_run=run.name)
+    assert again.status == late.status
+    assert (elsewhere.directory / "reports" / run.name / "index.html").exists()
     assert left_on(bed["h1"]) == []

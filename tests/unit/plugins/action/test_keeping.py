@@ -118,9 +118,9 @@ def test_a_run_is_reopened_wherever_it_is(tmp_path, monkeypatch):
     assert {reopened(name, "reports") for name in (run_id, None, "", "reports/latest", directory.path)} == {directory.path}
     assert reopened(run_id, "elsewhere", place) == str(tmp_path / "elsewhere" / run_id)
     for arguments, message in (
-        ((None, "nowhere"), f"No run is named, and there is none in {tmp_path}/nowhere. Name the run by -e collect_run=<run ID>"),
-        (("20990101T000000Z-abcdef", "nowhere", place), "neither in .* nor kept: the history .* keeps no report of the run .* Name the run by"),
-        (("20990101T000000Z-abcdef", "nowhere"), "neither in .* nor kept: the history .* does not exist.* Name the run by"),
+        ((None, "nowhere"), f"No run is named, and there is none in {tmp_path}/nowhere. Name a run by -e collect_run="),
+        (("20990101T000000Z-abcdef", "nowhere", place), "neither in .* nor kept: the history .* keeps no report of the run .* Name a run by"),
+        (("20990101T000000Z-abcdef", "nowhere"), "neither in .* nor kept: the history .* does not exist.* Name a run by"),
         (("reports/typo", "reports"), "reports/typo/run.json cannot be read: No such file or directory"),
     ):
         with pytest.raises(AnsibleActionFail, match=message):
