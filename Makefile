@@ -15,7 +15,7 @@ JOBS ?= 4
 ENGINE ?= podman
 IMAGE ?= logdisk
 # Tests that measure storage on a shared machine have further chances; see tests/README.md.
-RERUNS := --reruns 2 --reruns-delay 10
+RERUNS := --reruns 2 --reruns-delay 10 --rerun-show-tracebacks
 # More arguments for ansible-playbook.
 ARGS ?=
 

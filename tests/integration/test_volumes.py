@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import stat
+import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
@@ -148,14 +149,13 @@ def test_volumes_on_one_disk_are_measured_together_or_in_turn(start: Start, cont
 
 
 @pytest.fixture
-def disk(tmp_path: Path) -> Iterator[str]:
-    """A block device that holds nothing."""
-    image = tmp_path / "disk.img"
-    with image.open("wb") as file:
-        file.truncate(64 << 20)
-    loop = command("losetup", "-f", "--show", str(image)).strip()
-    yield loop
-    command("losetup", "-d", loop)
+def disk() -> Iterator[str]:
+    """A block device that holds nothing. It lies in memory, because other tests write to the machine's disk."""
+    with tempfile.NamedTemporaryFile(dir="/dev/shm") as image:
+        image.truncate(64 << 20)
+        loop = command("losetup", "-f", "--show", image.name).strip()
+        yield loop
+        command("losetup", "-d", loop)
 
 
 def give_disk(host: Host, loop: str, entry: str) -> None:
