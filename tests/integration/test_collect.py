@@ -21,7 +21,7 @@ from testbed import Bed
 from testbed.shell import wait_for
 
 Start = Callable[..., Bed]
-SWEEP = {**QUICK, "sweep_block_sizes": ["4K"], "sweep_duration": 5, "sweep_rate": 500}
+SWEEP = {**QUICK, "sweep_block_sizes": ["4K"], "sweep_duration": 15, "sweep_rate": 500}
 
 
 def begin(controller: Controller, inventory: Path, directory: Path, **variables: object) -> subprocess.Popen[bytes]:
