@@ -2,6 +2,7 @@
 """Seeing from the machine what a certification does and leaves on hosts of the test bed."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 from testbed.host import Host
 from testbed.shell import wait_for
@@ -17,10 +18,14 @@ def left_on(host: Host) -> list[str]:
     return [*host.pids("logdisk").values(), *left]
 
 
-def measuring(host: Host) -> bool:
-    """Whether the tester on the host is past its preparations."""
-    progress = [path for path in host.files("/root/.mqops-logdisk/runs") if path.endswith("/progress")]
-    return any("state=measuring" in (host.root / path.lstrip("/")).read_text() for path in progress)
+def measuring(host: Host, volume: str = "") -> bool:
+    """Whether the tester on the host, or that of a volume there, is past its preparations and has not ended."""
+    name = f"-{volume}/progress" if volume else "/progress"
+    for path in host.files("/root/.mqops-logdisk/runs"):
+        with suppress(FileNotFoundError):
+            if path.endswith(name) and "state=measuring" in (host.root / path.lstrip("/")).read_text():
+                return True
+    return False
 
 
 def wait_until_measuring(hosts: Iterable[Host]) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from ansible_runs import QUICK, Controller
 from certification import read_csv
-from leftovers import left_on
+from leftovers import left_on, measuring
 from testbed import Bed, HostSpec
 from testbed.host import Host
 from testbed.shell import run as command
@@ -66,11 +66,6 @@ def records_of(run: Path) -> dict[str, dict]:
 def planned_start_s(directory: Path) -> float:
     (planned,) = (row["value"] for row in read_csv(directory / "run.csv") if row["key"] == "option_start_at_epoch_s")
     return float(planned)
-
-
-def measuring(host: Host, volume: str) -> bool:
-    progress = [path for path in host.files("/root/.mqops-logdisk/runs") if path.endswith(f"-{volume}/progress")]
-    return any("state=measuring" in (host.root / path.lstrip("/")).read_text() for path in progress)
 
 
 def test_a_frozen_volume_costs_its_neighbours_nothing(start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]) -> None:
