@@ -76,7 +76,8 @@ def hostile(base):
 def certified(base):
     """A run of two hosts with certificates, one of them with two queue managers and a volume of another name."""
     names = ("db07", "db08")
-    run = fabricate.run_data(names, left_out_hosts=["db09"], host_classes={"db08": "gold"})
+    kept = {"history": {"place": "postgresql://h/db", "required": True, "keep_report": True}, "upload_url": "https://storage.example/reports/"}
+    run = fabricate.run_data(names, left_out_hosts=["db09"], host_classes={"db08": "gold"}, **kept)
     directory = RunDirectory.create(str(base), run)
     for name, volume, loads in (("db07", "log", (1,)), ("db08", "log", (1, 2)), ("db08", "audit", (1,))):
         files = fabricate.tables(fabricate.sweep_rows(queue_managers=loads), over=())
