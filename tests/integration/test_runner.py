@@ -102,6 +102,8 @@ def test_a_healthy_fleet_worked_on_elsewhere(start: Start, runner_of: Callable[.
     worked, job = runner.elsewhere("9", tmp_path / "worker", tmp_path / "processed")
     assert (worked, job.rc, job.status) == (0, 0, "successful")
     assert job.failed_hosts == set()
+    # The report comes back with the job.
+    assert job.certification.path.parent == job.artifacts / "logdisk"
     (outcome,) = job.artifact_data.values()
     assert outcome["hosts"] == {"h1": "pass", "h2": "pass", "h3": "pass"}
     assert len(summaries(job.output)) == 1
