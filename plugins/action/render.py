@@ -21,7 +21,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import SettingsError, agreed, shown
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.upload import check_url
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.workflow import JobArtifact, described, job_artifacts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import find
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import find, is_kept
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import place_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import REPORT, PolicyError, check_policy, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import MANIFEST, RunDirectory, RunDirectoryError, latest
@@ -63,7 +63,7 @@ class ActionModule(ControllerAction):
             return refusal(error, options, task_vars)
         problem = report(directory) or problem
         unsigned = "" if problem or not options["sign_key"] else sign(directory, options["sign_key"])
-        place, *not_handed_on = hand_on(directory) if chosen.merges else (Place(directory.path),)
+        place, *not_handed_on = hand_on(directory) if chosen.merges else (Place(directory.path, kept=is_kept(directory.path)),)
         result = conclusion(directory, verdict, [problem, unsigned, *not_handed_on], options["play_hosts"], place, task_vars)
         key = {"schema": SCHEMA, "kind": "run", "run_id": directory.run["run_id"], "path": directory.path}
         told = {**key, "report_url": place.url, "report_kept": place.kept}

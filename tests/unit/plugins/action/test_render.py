@@ -200,6 +200,12 @@ def test_a_single_run_is_rendered_again_with_its_own_verdict(reporting):
     assert reporting.report()["path"] == directory.path
 
 
+def test_a_run_that_the_history_keeps_is_said_to_be_kept(reporting):
+    reporting.run("1", ["h1"], {"h1": GOOD}, history={"place": "postgresql://h/db", "required": True, "keep_report": True})
+    reporting.run("2", ["h2"], {"h2": GOOD})
+    assert [reporting.report(run=run_id)["logdisk"]["report_kept"] for run_id in ("R1", "R2")] == [True, False]
+
+
 def test_a_run_that_ended_before_its_gate_does_not_pass(reporting):
     directory = reporting.run("1", ["h1"], {"h1": GOOD}, judged=False)
     result = reporting.report(runs=["R1"])
