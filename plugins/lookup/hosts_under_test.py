@@ -21,7 +21,7 @@ options:
     elements: str
     required: true
   or_localhost:
-    description: Whether to return C(localhost) instead of failing if no host of the inventory matches, for a playbook that can do without hosts.
+    description: Whether to return C(localhost) if there is no inventory and no limit, for a playbook that can do without hosts.
     type: bool
     default: false
 """
@@ -61,7 +61,8 @@ class LookupModule(LookupBase):
         try:
             return expectation(known.get("groups", {}), self._loader, self._flatten(terms), known.get("ansible_limit")).hosts
         except ExpectationError as error:
-            if self.get_option("or_localhost"):
+            # With a limit, the play would be skipped in silence.
+            if self.get_option("or_localhost") and not known.get("ansible_limit") and not set(known.get("groups", {}).get("all", ())) - {"localhost"}:
                 return ["localhost"]
             raise AnsibleLookupError(str(error)) from error
 

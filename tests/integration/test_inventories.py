@@ -116,6 +116,15 @@ def test_a_part_of_what_is_expected(controller: Controller, tmp_path: Path, argu
     assert "cannot be run in part" in outcome.screen or "matches no host" in outcome.screen
 
 
+@pytest.mark.parametrize("arguments", [("--tags", "x"), ("--limit", "h1,h3"), ("-i", "/dev/null", "--limit", "h1")])
+def test_a_part_of_what_is_decided(controller: Controller, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    inventory = tmp_path / "hosts.ini"
+    inventory.write_text("" if "-i" in arguments else "h1 ansible_host=192.0.2.1\n")
+    outcome = controller.run("report", "-i", str(inventory), *arguments, report_runs="nowhere")
+    assert outcome.status in REFUSED_BY_ANSIBLE
+    assert "PLAY [" not in outcome.screen
+
+
 def test_an_inventory_source_that_fails(controller: Controller, tmp_path: Path) -> None:
     good, bad = tmp_path / "hosts.ini", tmp_path / "cloud"
     good.write_text("h1 ansible_host=192.0.2.1\n")
