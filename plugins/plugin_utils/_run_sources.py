@@ -48,12 +48,14 @@ class RunSources:
             reported = [artifact for artifact in artifacts if artifact.run_id]
             named = [run for artifact in reported if (run := self._tried(lambda artifact=artifact: self._reported(artifact, history)))]
             workflows = {workflow_job_id, *map(workflow_job_of, named)} - {""}
-            local = [run for run in _runs_below(self.report_dir) if workflow_job_of(run) in workflows]
+            found = {run.run["run_id"]: run for run in _runs_below(self.report_dir) if workflow_job_of(run) in workflows}
+            found.update((run.run["run_id"], run) for run in named)
             kept = self._tried(lambda: history.kept_runs(workflows)) or [] if history else []
-            fetched = [run for each in kept if (run := self._tried(lambda each=each: fetch(history, each.run_id, self.fetched_dir)))]
+            for run_id in sorted({each.run_id for each in kept} - set(found)):
+                run = self._tried(lambda run_id=run_id: fetch(history, run_id, self.fetched_dir))
+                found.update({run_id: run} if run else {})
         # What a merge made is not merged again.
-        found = {run.run["run_id"]: run for run in (*fetched, *local, *named) if not run.run.get("merged_from")}
-        return [found[run_id] for run_id in sorted(found)]
+        return [found[run_id] for run_id in sorted(found) if not found[run_id].run.get("merged_from")]
 
     def _reported(self, artifact: JobArtifact, history: History | None) -> RunDirectory:
         """Return the run that a job reported. Raises OSError."""
