@@ -19,5 +19,5 @@ class ActionModule(ControllerAction):
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         hostvars = task_vars["hostvars"]
-        facts = {name: (hostvars[name].get("tester_probe") or {}).get("facts") or {} for name in options["hosts"]}
+        facts = {name: (hostvars[name].get("tester_ready") or {}).get("facts") or {} for name in options["hosts"]}
         return {"doubles": doubles(facts)}

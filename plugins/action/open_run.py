@@ -185,7 +185,8 @@ def _baseline(settings: Mapping[str, Any], place: str, migrate: bool) -> dict[st
 
 def _asked(name: str, hostvars: Mapping[str, Any]) -> dict[str, Any]:
     """Return the value of each host. The roles pass it on as facts, because their defaults are not among a host's variables."""
-    handed_on = {host: {**(own.get("gate_settings") or {}), **(own.get("sweep_plan") or {})} for host, own in hostvars.items()}
+    plans = {host: own.get("sweep_plan") or {} for host, own in hostvars.items()}
+    handed_on = {host: {**(plan.get("settings") or {}), **plan} for host, plan in plans.items()}
     return {host: asked[name] for host, asked in handed_on.items() if name in asked}
 
 
@@ -232,7 +233,7 @@ def _parameters(defaults: Mapping[str, Any], hostvars: Mapping[str, Any]) -> dic
     for own in hostvars.values():
         plan = own.get("sweep_plan") or {}
         given = read_options({name: own[name] for name in defaults if name in own}, problems=[])
-        values = {**defaults, **given, **(own.get("gate_settings") or {}), **{name: plan[name] for name in RESOLVED if name in plan}}
+        values = {**defaults, **given, **(plan.get("settings") or {}), **{name: plan[name] for name in RESOLVED if name in plan}}
         for name in defaults:
             value = values[name]
             if parameters.setdefault(name, value) != value:

@@ -47,12 +47,16 @@ class ActionModule(ControllerAction):
         "order": {"type": "str", "choices": list(ORDERS), "default": TOGETHER},
         "options": {"type": "dict", "default": {}},
         "run_wide": {"type": "dict", "default": {}},
+        "settings": {"type": "dict", "default": {}},
         "profile": {"type": "raw", "required": True},
         "profile_dir": {"type": "str", "required": True},
         "workload_dir": {"type": "str", "required": True},
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        return {**self._plan(options, task_vars), "settings": options["settings"]}
+
+    def _plan(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         """Not what a host answered, but the task says whether it was to discover: no other volume may stand for those of an empty answer."""
         try:
             if options["run_path"]:

@@ -54,6 +54,12 @@ class ActionModule(RemoteAction):
         bound_s = received_epoch_s - self._sent_epoch_s
         answer["facts"]["clock_offset_s"] = round(float(answer["time_epoch_s"]) - received_epoch_s, 3)
         answer["facts"]["clock_offset_error_s"] = round(bound_s, 3)
-        answer["tester"]["source_hash"] = self._source_hash or answer["tester"]["source_hash"]
-        answer["called_s"] = [self._sent_epoch_s, received_epoch_s]
-        return answer
+        arguments = self._task.args
+        answer["facts"]["tester_method"] = arguments.get("method", "compile")
+        answer["facts"]["promised_user"] = arguments.get("user") or "the connecting user"
+        ready = {
+            "path": answer["tester"]["path"],
+            "source_hash": self._source_hash or answer["tester"]["source_hash"],
+            "called_s": [self._sent_epoch_s, received_epoch_s],
+        }
+        return {"discovered": {}, **answer, **ready}

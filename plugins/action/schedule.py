@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
@@ -22,14 +23,26 @@ class ActionModule(ControllerAction):
 
     argument_spec = {
         "mode": {"type": "str", "choices": ["together", "isolated"], "default": "together"},
-        "hosts": {"type": "list", "elements": "dict", "required": True},
+        "hosts": {"type": "list", "elements": "str", "required": True},
+        "loads": {"type": "dict"},
         "run_path": {"type": "str", "required": True},
         "start_at": {"type": "raw"},
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        hosts, now, start_at = {host["host"]: host for host in options["hosts"]}, time.time(), read_start_at(options["start_at"])
+        ready = {name: host for name in options["hosts"] if (host := ready_host(task_vars["hostvars"][name]))}
+        hosts = {name: host for name, host in ready.items() if options["loads"] is None or name in options["loads"]}
+        now, start_at = time.time(), read_start_at(options["start_at"])
         problem = start_problem(start_at, now, least_s(hosts)) if hosts else ""
         if hosts and not problem:
             say(self._display, commands(options["run_path"], is_kept(options["run_path"])))
-        return {"hosts": time_table(options["mode"], now, hosts, start_at), "problem": problem}
+        searching = [name for name, host in ready.items() if host["searches"]]
+        return {"hosts": time_table(options["mode"], now, hosts, start_at), "problem": problem, "searching": searching}
+
+
+def ready_host(variables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the time of a host depends on, by the results of the roles; empty if its tester cannot be started."""
+    plan, tester, workspace = (variables.get(name) or {} for name in ("sweep_plan", "tester_ready", "workspace_layout"))
+    if tester.get("failed") or workspace.get("failed") or not workspace.get("volumes"):
+        return {}
+    return {**{key: plan[key] for key in ("planned_s", "format_s", "deadline_s", "pool", "searches")}, "called_s": tester["called_s"]}

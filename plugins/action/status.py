@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Polls a run. A host that has ended is not polled again; if a connection fails, only this poll is lost."""
+"""Polls a run. If a connection fails, only this poll is lost."""
 
 from __future__ import annotations
 
@@ -19,13 +19,10 @@ class ActionModule(RemoteAction):
     stage = "sweep"
 
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        self._wanted = arguments.pop("wanted", True)
         self._known = dict(arguments.pop("known", None) or {})
         return arguments
 
     def call(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        if not self._wanted:
-            return {**self._known, "changed": False}
         answer = super().call(arguments, task_vars)
         if answer.get("failed"):
             return {**unanswered(self._known, answer["logdisk"]["reason"]), "changed": False}

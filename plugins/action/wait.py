@@ -10,10 +10,15 @@ import time
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import progress
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import show
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import MAX_POLLS, is_pending, next_poll_s
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import MAX_POLLS, next_poll_s
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import COLLECTED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import keep_if_asked
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import STARTED
+
+SAMPLE = 1
+"""How many hosts are polled at once before the expected end, one after the other, if nobody watches: enough to notice that a run was stopped."""
 
 
 class ActionModule(ControllerAction):
@@ -24,6 +29,7 @@ class ActionModule(ControllerAction):
         "schedule": {"type": "dict", "required": True},
         "interval_s": {"type": "float", "default": 30},
         "polls": {"type": "int", "default": 0},
+        "looked_at": {"type": "list", "elements": "str", "default": []},
         "run_path": {"type": "str"},
     }
 
@@ -33,12 +39,24 @@ class ActionModule(ControllerAction):
             problem = keep_if_asked(options["run_path"], STARTED)
             if problem:
                 self._display.warning(problem)
-        schedule, polls, now = options["schedule"], options["polls"], time.time()
+        schedule, polls = options["schedule"], options["polls"]
         statuses = {status["host"]: status for status in options["hosts"]}
-        pending = [name for name, status in statuses.items() if is_pending(status, schedule[name]["give_up_epoch_s"], now)]
-        if pending:
-            end_epoch_s, give_up_epoch_s = (max(schedule[name][key] for name in pending) for key in ("end_epoch_s", "give_up_epoch_s"))
+        pending = [name for name, status in statuses.items() if COLLECTED not in status]
+        if not pending:
+            return {"over": True, "look_at": [], "given_up": [], "polls": polls}
+        end_epoch_s, give_up_epoch_s = (max(schedule[name][key] for name in pending) for key in ("end_epoch_s", "give_up_epoch_s"))
+        # A host that has ended early may not be the only one.
+        unseen = [name for name in pending if name not in options["looked_at"]]
+        if not (unseen and any(name not in pending for name in options["looked_at"])):
             start_epoch_s = min(times["start_epoch_s"] for times in schedule.values())
-            sleep_s = next_poll_s(now, end_epoch_s, give_up_epoch_s, options["interval_s"], MAX_POLLS - polls)
+            sleep_s = next_poll_s(time.time(), end_epoch_s, give_up_epoch_s, options["interval_s"], MAX_POLLS - polls)
             show(self._display, statuses, sleep_s, start_epoch_s, end_epoch_s, first=not polls)
-        return {"pending": bool(pending), "pending_hosts": pending, "polls": polls + bool(pending)}
+            unseen = pending if progress.watched else pending[polls % len(pending) :][:SAMPLE]
+        now = time.time()
+        over = now >= end_epoch_s
+        return {
+            "over": over,
+            "look_at": pending if over else unseen,
+            "given_up": [name for name in pending if now >= schedule[name]["give_up_epoch_s"]],
+            "polls": polls + 1,
+        }

@@ -54,6 +54,10 @@ options:
     description: Architecture of the host, as reported by uname. A binary is built for it if O(method=binary) and O(binary) is empty.
     type: str
     default: ""
+  known:
+    description: The result of M(mqops.logdisk.probe), which the action plugin returns together with what was built.
+    type: dict
+    default: {}
   archive:
     description: The sources or the binary, compressed and encoded in base64. The action plugin sets this option.
     type: str
@@ -170,6 +174,7 @@ def main():
             method=dict(type="str", choices=["compile", "binary"], default="compile"),
             binary=dict(type="path", default=""),
             architecture=dict(type="str", default=""),
+            known=dict(type="dict", default={}),
             # Not a secret, but much too long for the events of a job and the log of a host.
             archive=dict(type="str", default="", no_log=True),
         ),

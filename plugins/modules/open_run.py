@@ -15,7 +15,7 @@ short_description: Open a run
 description:
   - Loads the profile of each host, checks that the hosts under test agree on the settings that apply to the whole run, and creates
     the run directory on the controller. A certificate or run that is named as baseline must be in the history. No host is contacted.
-  - Reads the settings of each host from the facts C(gate_settings) and C(sweep_plan), which the roles set.
+  - Reads the settings of each host from the result of M(mqops.logdisk.plan), which the role sweep registers as C(sweep_plan).
   - If something is wrong, it is returned in RV(problems) and written to C(outcome.json). The role then fails.
 version_added: 1.0.0
 author: mqops contributors (@mqops)

@@ -58,6 +58,10 @@ options:
     description: Other options of the tester by name, such as C(alignment). The options that the collection sets itself are refused.
     type: dict
     default: {}
+  settings:
+    description: The options of the role P(mqops.logdisk.gate#role), which are returned as they are. M(mqops.logdisk.open_run) reads them.
+    type: dict
+    default: {}
   profile:
     description: The profile by which the host is judged, as the name of a profile of this collection, a path or a dictionary.
     type: raw

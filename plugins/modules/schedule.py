@@ -27,12 +27,14 @@ options:
     default: together
   hosts:
     description:
-      - The hosts to start, each as a dictionary. C(host) is its name, and C(pool) the storage pool that it uses.
-      - C(called_s) is a list with the times at which the first call to the host began and ended, in seconds since the epoch.
-      - C(format_s), C(planned_s) and C(deadline_s) are the seconds that writing the test files, the sweep, and everything together may take.
+      - Names of the hosts of the play. Those are started of which the results of the roles say that they are ready, which are registered as C(sweep_plan),
+        C(tester_ready) and C(workspace_layout).
     type: list
-    elements: dict
+    elements: str
     required: true
+  loads:
+    description: The hosts that measure in this round of a search for the capacity, as returned by M(mqops.logdisk.next_round). Without it, all hosts do.
+    type: dict
   run_path:
     description: The run directory on the controller. It is part of the commands that the module prints for ending the run and collecting its results.
     type: str
@@ -45,8 +47,7 @@ options:
 EXAMPLES = r"""
 - name: Set the start of every host
   mqops.logdisk.schedule:
-    hosts:
-      - {host: db01, pool: "", called_s: [1795258000.2, 1795258001.0], format_s: 10.7, planned_s: 467, deadline_s: 1037}
+    hosts: "{{ ansible_play_hosts }}"
     run_path: reports/20261121T104935Z-1f0c2a
   run_once: true
   register: sweep_schedule
@@ -65,4 +66,9 @@ hosts:
   type: dict
   sample:
     db01: {start_epoch_s: 1795258013.4, end_epoch_s: 1795258480.4, give_up_epoch_s: 1795259080.4}
+searching:
+  description: The hosts among O(hosts) that search for their capacity, whether or not they measure in this round.
+  returned: success
+  type: list
+  elements: str
 """

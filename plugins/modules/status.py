@@ -25,12 +25,8 @@ options:
     type: list
     elements: str
     required: true
-  wanted:
-    description: Whether to contact the host. If V(false), the action plugin returns O(known).
-    type: bool
-    default: true
   known:
-    description: The last answer of the host.
+    description: The last answer of the host, which the action plugin returns if the host does not answer.
     type: dict
     default: {}
 attributes:
@@ -93,7 +89,6 @@ def main():
             run_id=dict(type="str", required=True),
             volumes=dict(type="list", elements="str", required=True),
             state_dir=dict(type="str", required=True),
-            wanted=dict(type="bool", default=True),
             known=dict(type="dict", default={}),
         ),
         supports_check_mode=True,

@@ -21,7 +21,7 @@ extends_documentation_fragment:
   - mqops.logdisk.controller
 options:
   hosts:
-    description: The last status of each host that was started, as returned by M(mqops.logdisk.start) or M(mqops.logdisk.status).
+    description: The last status of each host that was started, as returned by M(mqops.logdisk.start) or M(mqops.logdisk.look).
     type: list
     elements: dict
     required: true
@@ -37,6 +37,11 @@ options:
     description: Number of polls so far. The number of polls is limited.
     type: int
     default: 0
+  looked_at:
+    description: The hosts that were polled since the last wait. If one of them has ended early, the others are polled at once.
+    type: list
+    elements: str
+    default: []
   run_path:
     description: The run directory on the controller. If the history is to keep it, it is kept before the wait, with the orders of its hosts.
     type: str
@@ -52,12 +57,19 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-pending:
-  description: Whether at least one host is to be polled again.
+over:
+  description: Whether the expected end has passed, or there is no host to wait for.
   returned: success
   type: bool
-pending_hosts:
-  description: The hosts to poll.
+look_at:
+  description:
+    - The hosts to poll, of those that have not been collected. Before the expected end, it is one of them after the other if nobody watches a terminal,
+      because each host prints a line.
+  returned: success
+  type: list
+  elements: str
+given_up:
+  description: The hosts that are not waited for any longer.
   returned: success
   type: list
   elements: str

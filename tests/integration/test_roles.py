@@ -16,10 +16,9 @@ SWEEP = """
   gather_facts: false
   tasks:
     - ansible.builtin.include_role: {name: mqops.logdisk.tester}
-    - ansible.builtin.include_role: {name: mqops.logdisk.gate, tasks_from: settings}
     - ansible.builtin.include_role: {name: mqops.logdisk.sweep, tasks_from: plan}
       vars:
-        sweep_settings: "{{ gate_settings }}"
+        sweep_settings: "{{ lookup('mqops.logdisk.option', 'gate') }}"
         sweep_default_volume: {name: log, path: /fut/logdisk, queue_managers: [QM1], owner: "", expect_mount: ""}
     - ansible.builtin.include_role: {name: mqops.logdisk.gate, tasks_from: open}
       vars: {gate_hosts: all}

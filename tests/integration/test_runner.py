@@ -21,11 +21,12 @@ CORES = sorted({"2.16", controllers.newest().name})
 # A question of each type that a survey has, answered.
 ANSWERS = {
     "workspace_queue_managers": "QM1, QM2",  # text
-    "sweep_block_sizes": "4K,64K",  # textarea
+    "sweep_block_sizes": "4K\n64K",  # textarea
     "sweep_duration": 1,  # integer
     "sweep_rate": 500.0,  # float
     "gate_report_only": "false",  # multiplechoice
     "gate_fail_on": ["fail", "inconclusive", "error", "missing", "unreachable"],  # multiselect
+    "workspace_owner": "",  # text without an answer
 }
 # As in each job of AWX, which also enables a callback of its own.
 JOB_ENVIRONMENT = {
@@ -37,7 +38,7 @@ JOB_ENVIRONMENT = {
 }
 UNTIL_STOPPED = 600
 IDLE_S = 60
-MOST_LINES = 730
+MOST_LINES = 250
 """For 20 healthy hosts."""
 LARGEST_EVENT = 30_000
 

@@ -91,11 +91,6 @@ def duration_text(mode: str, plans: Mapping[str, Mapping[str, Any]]) -> str:
     return f"Measuring takes about {measuring} in all{one_by_one}{longer}."
 
 
-def is_pending(status: Mapping[str, Any], give_up_epoch_s: float, now: float) -> bool:
-    """True if a host must be polled again."""
-    return status.get("state") not in ENDED and now < give_up_epoch_s
-
-
 def next_poll_s(now: float, expected_end_epoch_s: float, give_up_epoch_s: float, interval_s: float, polls_left: int) -> float:
     """Return how long to wait before the next poll: ``interval_s`` until the expected end, then less, then more the later it gets.
 

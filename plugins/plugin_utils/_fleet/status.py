@@ -11,6 +11,8 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import ENDED
 
+COLLECTED = "collected"
+"""The key that the status of a host has once its tables were collected: the names of the volumes that sent some."""
 FINISHED, UNKNOWN, RUNNING = "finished", "unknown", "running"
 
 

@@ -238,9 +238,9 @@ def test_a_tester_is_held_against_what_the_controller_has(tmp_path, monkeypatch,
     (tmp_path / "ready").write_bytes(b"binary")
     plugin = action(probe, {})
     sent = plugin.prepare({"source_dir": SOURCES, "method": method, "binary": str(tmp_path / "ready") if ready_made else ""}, {})
-    taken = plugin.take_in({"facts": {}, "time_epoch_s": 1000.0, "tester": {"source_hash": "theirs"}}, {})
+    taken = plugin.take_in({"facts": {}, "time_epoch_s": 1000.0, "tester": {"path": "/t", "source_hash": "theirs"}}, {})
     assert sent["sha256"] == hashes
-    assert taken["tester"]["source_hash"] == (_sources.source_hash(_sources.read_sources(SOURCES)) if source_hash == "ours" else source_hash)
+    assert taken["source_hash"] == (_sources.source_hash(_sources.read_sources(SOURCES)) if source_hash == "ours" else source_hash)
 
 
 def event(action_name, key, attribute="task"):
@@ -348,7 +348,7 @@ DEFAULTS = {"sweep_duration": 60, "sweep_files": 16, "gate_report_dir": "reports
     ],
 )
 def test_a_parameter_is_what_all_hosts_have_or_said_to_differ(one, other, expected):
-    parameters = open_run._parameters(DEFAULTS, {"a": one, "b": {**other, "gate_settings": {"gate_report_dir": "reports"}}})
+    parameters = open_run._parameters(DEFAULTS, {"a": one, "b": {**other, "sweep_plan": {"settings": {"gate_report_dir": "reports"}}}})
     assert parameters == {"sweep_duration": expected, "sweep_files": 16, "gate_report_dir": "reports"}
 
 

@@ -95,7 +95,7 @@ def test_streams_are_not_discovered(directory):
     ],
 )
 def test_what_cannot_be_planned_is_a_problem_of_the_host(directory, more, problem):
-    assert plan(directory, **more) == {"problem": problem}
+    assert plan(directory, **more)["problem"] == problem
 
 
 def test_a_host_of_which_nothing_can_be_planned_fails_with_the_reason(directory):

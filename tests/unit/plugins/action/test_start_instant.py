@@ -15,7 +15,8 @@ from ansible_collections.mqops.logdisk.plugins.action import open_run, schedule,
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import SettingsError
 
 NOW = 1795312800.0
-HOST = {"pool": "", "called_s": [NOW - 2, NOW - 1], "format_s": 10.0, "planned_s": 60.0, "deadline_s": 200.0}
+PLAN = {"pool": "", "format_s": 10.0, "planned_s": 60.0, "deadline_s": 200.0, "searches": False}
+READY = {"sweep_plan": PLAN, "tester_ready": {"called_s": [NOW - 2, NOW - 1]}, "workspace_layout": {"volumes": [{"name": "log"}]}}
 
 
 def scheduled(monkeypatch, start_at):
@@ -24,8 +25,9 @@ def scheduled(monkeypatch, start_at):
     said = []
     plugin._display = types.SimpleNamespace(display=lambda text, color: said.append(text))
     monkeypatch.setattr(schedule.time, "time", lambda: NOW)
-    hosts = [{"host": name, **HOST} for name in ("a", "b")]
-    return plugin.answer({"mode": "together", "hosts": hosts, "run_path": "/r/R", "start_at": start_at}, {}), said
+    hostvars = dict.fromkeys(("a", "b"), READY)
+    options = {"mode": "together", "hosts": list(hostvars), "loads": None, "run_path": "/r/R", "start_at": start_at}
+    return plugin.answer(options, {"hostvars": hostvars}), said
 
 
 @pytest.mark.parametrize("start_at", [NOW + 30, "2026-11-22T02:00:30Z"])

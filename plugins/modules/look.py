@@ -1,0 +1,69 @@
+#!/usr/bin/python
+# -*- coding: utf-8 -*-
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import absolute_import, division, print_function
+
+__metaclass__ = type
+
+DOCUMENTATION = r"""
+---
+module: look
+short_description: Look at a host that measures
+description:
+  - Polls the host as M(mqops.logdisk.status) does. Once all volumes of the host have ended, collects their tables as M(mqops.logdisk.collect) does, and
+    cleans up as M(mqops.logdisk.cleanup) does.
+  - If the host was collected already, it is not contacted.
+version_added: 1.0.0
+author: mqops contributors (@mqops)
+extends_documentation_fragment:
+  - mqops.logdisk.run
+  - mqops.logdisk.run.state_dir
+options:
+  run_path:
+    description: The run directory on the controller.
+    type: path
+    required: true
+  known:
+    description: The last result of M(mqops.logdisk.start) or of this module for the host.
+    type: dict
+    required: true
+  give_up:
+    description: Whether to collect from the host even if it has not ended.
+    type: bool
+    default: false
+  clean_up:
+    description: The volumes to clean up after the collection, as returned by M(mqops.logdisk.workspace). If empty, nothing is cleaned up.
+    type: list
+    elements: dict
+    default: []
+"""
+
+EXAMPLES = r"""
+- name: Look at the host
+  mqops.logdisk.look:
+    run_id: 20261121T104935Z-1f0c2a
+    run_path: reports/20261121T104935Z-1f0c2a
+    state_dir: ~/.mqops-logdisk
+    known: "{{ sweep_status }}"
+  register: sweep_status
+"""
+
+RETURN = r"""
+collected:
+  description: Names of the volumes whose tables were stored. Missing until the host has ended.
+  returned: when the host has ended
+  type: list
+  elements: str
+kept:
+  description: Names of the volumes that have finished tables which were not stored.
+  returned: when the host has ended
+  type: list
+  elements: str
+cleaned_up:
+  description: Whether the host was cleaned up.
+  returned: when it was
+  type: bool
+"""

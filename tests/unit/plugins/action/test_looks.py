@@ -1,0 +1,98 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which hosts are polled when, and what a look at one of them does."""
+
+from __future__ import annotations
+
+import types
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.action import look, wait
+
+SCHEDULE = {name: {"start_epoch_s": 10.0, "end_epoch_s": 110.0, "give_up_epoch_s": 300.0} for name in ("a", "b", "c")}
+RUNNING, COLLECTED = {"state": "running", "volumes": {}}, {"state": "finished", "volumes": {}, "collected": ["log"]}
+
+
+@pytest.fixture
+def waited(monkeypatch):
+    """Return what waits, by a clock that the wait moves on, and returns its result with the seconds that it took."""
+
+    def run(now, statuses, watched=False, **options):
+        clock = [now]
+        monkeypatch.setattr(wait.time, "time", lambda: clock[0])
+        monkeypatch.setattr(wait, "show", lambda display, statuses, sleep_s, *times, first: clock.__setitem__(0, clock[0] + sleep_s))
+        monkeypatch.setattr(wait.progress, "watched", watched)
+        plugin = wait.ActionModule.__new__(wait.ActionModule)
+        plugin._display = None
+        hosts = [{"host": name, **status} for name, status in statuses.items()]
+        defaults = {"hosts": hosts, "schedule": SCHEDULE, "interval_s": 30.0, "polls": 0, "looked_at": [], "run_path": None}
+        return plugin.answer({**defaults, **options}, {}), clock[0] - now
+
+    return run
+
+
+def test_if_nobody_watches_the_hosts_are_polled_one_after_the_other(waited):
+    answers = [waited(20.0, dict.fromkeys("abc", RUNNING), polls=polls)[0] for polls in range(4)]
+    assert [answer["look_at"] for answer in answers] == [["a"], ["b"], ["c"], ["a"]]
+    assert not any(answer["over"] or answer["given_up"] for answer in answers)
+    assert waited(20.0, dict.fromkeys("abc", RUNNING), watched=True)[0]["look_at"] == ["a", "b", "c"]
+
+
+def test_a_host_that_ended_early_has_the_others_polled_at_once(waited):
+    """A run that is stopped ends everywhere. A host that failed is not among the statuses any more."""
+    for statuses in ({"a": COLLECTED, "b": RUNNING, "c": RUNNING}, {"b": RUNNING, "c": RUNNING}):
+        answer, took_s = waited(20.0, statuses, looked_at=["a"])
+        assert (answer["look_at"], answer["over"], took_s) == (["b", "c"], False, 0.0)
+        answer, took_s = waited(20.0, statuses, looked_at=["a", "b", "c"])
+        assert (len(answer["look_at"]), took_s) == (1, 30.0)
+
+
+def test_after_the_expected_end_all_that_are_left_are_polled(waited):
+    answer, dummy = waited(105.0, {"a": COLLECTED, "b": RUNNING, "c": RUNNING}, polls=5)
+    assert (answer["look_at"], answer["given_up"], answer["over"]) == (["b", "c"], [], True)
+    answer, dummy = waited(299.0, {"b": RUNNING}, polls=20)
+    assert (answer["look_at"], answer["given_up"]) == (["b"], ["b"])
+
+
+def test_nothing_is_waited_for_if_all_are_collected(waited):
+    answer, took_s = waited(20.0, dict.fromkeys("abc", COLLECTED))
+    assert (answer["over"], answer["look_at"], took_s) == (True, [], 0.0)
+
+
+@pytest.fixture
+def looked(monkeypatch):
+    """Return what looks at a host and returns the result with the names of the actions that were called."""
+
+    def run(state, collected=None, **options):
+        called = []
+        results = {
+            "status": {"state": state, "volumes": {"log": {}}},
+            "collect": collected or {"changed": False, "collected": ["log"], "kept": []},
+            "cleanup": {"changed": True},
+        }
+        plugin = look.ActionModule.__new__(look.ActionModule)
+        arguments = {"run_id": "R", "run_path": "/r/R", "state_dir": "~/s", "known": {"volumes": {"log": {}}}, "clean_up": [{"name": "log"}]}
+        plugin._task = types.SimpleNamespace(args={**arguments, **options})
+        monkeypatch.setattr(look.ActionBase, "run", lambda *arguments: {})
+        monkeypatch.setattr(plugin, "_call", lambda name, arguments, task_vars: called.append(name) or results[name], raising=False)
+        return plugin.run(task_vars={}), called
+
+    return run
+
+
+def test_a_host_is_collected_and_cleaned_up_once_it_has_ended_or_is_given_up(looked):
+    assert looked("running")[1] == looked("unknown")[1] == ["status"]
+    assert looked("finished")[1] == looked("dead")[1] == looked("unknown", give_up=True)[1] == ["status", "collect", "cleanup"]
+    assert looked("finished", clean_up=[])[1] == ["status", "collect"]
+    assert looked("finished")[0]["cleaned_up"]
+
+
+def test_tables_that_are_not_accepted_are_not_cleaned_up(looked):
+    result, called = looked("finished", collected={"failed": True, "msg": "no", "kept": ["log"]})
+    assert result["failed"] and called == ["status", "collect"]
+
+
+def test_a_host_is_collected_once(looked):
+    assert looked("finished", known=COLLECTED)[1] == []
