@@ -557,14 +557,16 @@ def _newest_records(sources: list[RunDirectory]) -> list[tuple[RunDirectory, str
     """Return the folder of every record with the run that has its newest one; sources are sorted, the oldest run first.
 
     The age of a record that cannot be read is unknown. It counts as old as its run, and no record of an older run replaces it, because that could be a pass.
+    Nor does one stand for a run that was opened after it, was to measure the same volume, and has no record of it.
     """
+    lost = {_folder(*volume): str(source.run.get("created_at", "")) for source in sources for volume in source.expected_missing()}
     newest: dict[str, tuple[str, RunDirectory]] = {}
     for source in sources:
         for folder in source.folders():
             created_at = source.read_record(folder).created_at
             if folder not in newest or not created_at or created_at >= newest[folder][0]:
                 newest[folder] = (created_at or str(source.run.get("created_at", "")), source)
-    return [(entry[1], folder) for folder, entry in sorted(newest.items())]
+    return [(entry[1], folder) for folder, entry in sorted(newest.items()) if entry[0] >= lost.get(folder, "")]
 
 
 def _all_volumes(host: str, sources: list[RunDirectory]) -> list[dict[str, Any]]:

@@ -524,6 +524,17 @@ def test_merging_takes_the_newest_record_of_each_host_and_volume(tmp_path):
         assert merged.run["run_id"] not in (older.run["run_id"], newer.run["run_id"])
 
 
+@pytest.mark.parametrize(("opened_at", "missing"), [("2026-11-20T02:00:00Z", ["db07"]), ("2026-11-20T00:30:00Z", [])])
+def test_a_record_does_not_stand_for_a_later_run_that_was_lost(tmp_path, opened_at, missing):
+    files = fabricate.tables()
+    kept = RunDirectory.create(str(tmp_path), fabricate.run_data(["db07", "db08"], created_at="2026-11-20T00:00:00Z"))
+    for host in kept.expected_hosts:
+        kept.write_record(fabricate.judged(kept.run, host, files, created_at="2026-11-20T01:00:00Z"), files)
+    lost = RunDirectory.create(str(tmp_path), fabricate.run_data(["db07"], created_at=opened_at))
+    merged = RunDirectory.merge([kept.path, lost.path], str(tmp_path / "merged"))
+    assert merged.expected_missing() == [(host, "log") for host in missing]
+
+
 def test_merging_keeps_a_host_whose_tables_were_changed_as_an_error(directory, tmp_path):
     files = fabricate.tables()
     folder = directory.write_record(fabricate.judged(directory.run, "db07", files), files)
