@@ -1,0 +1,300 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Tests the storage classes of a cluster, one after the other: each with a claim and a job, which are removed whatever comes of it."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ansible.errors import AnsibleActionFail, AnsibleError
+from ansible_collections.mqops.logdisk.plugins.action.start import counted_for, workload_facts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction, failure_reason, one_line
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import make_order, table_differences
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import measurement, profile_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured import file_error
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.api_failure import ClusterError, api_failure
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.manifests import (
+    RUN_LABEL,
+    Claim,
+    ManifestError,
+    claim_of,
+    claim_size,
+    job_of,
+    label_of,
+    object_name,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.pod_log import LogError, last_complaint, read_tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.state import ENDED, FAILED, MEASURES, Seen, State, refusal, state_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import MQ_LOG, STREAMS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import TABLE_NAMES, parse_tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, UNREACHABLE, worst
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.sources import SourcesError, read_sources, source_hash
+
+STAGE = "claim"
+SPARE_S = 120
+"""What a job may take longer than waiting, measuring and printing are expected to take."""
+SILENCE_S = 300
+"""How long the API server may be away while a pod measures."""
+REMOVAL_S = 180
+"""How long Kubernetes may take to remove what is deleted: a pod has 30 s to end, and its claim is kept until then."""
+FIRST_LOOKS_S = 5
+MOST_LOG_LINES = 2_000_000
+
+JOB = {"api_version": "batch/v1", "kind": "Job"}
+CLAIM = {"api_version": "v1", "kind": "PersistentVolumeClaim"}
+POD = {"api_version": "v1", "kind": "Pod"}
+EVENT = {"api_version": "v1", "kind": "Event"}
+STORAGE_CLASS = {"api_version": "storage.k8s.io/v1", "kind": "StorageClass"}
+
+
+class ActionModule(ControllerAction):
+    """Calls the modules of kubernetes.core on the controller. It never fails because of a storage class: each has its record."""
+
+    argument_spec = {
+        "run_path": {"type": "str", "required": True},
+        "plan": {"type": "dict", "required": True},
+        "source_dir": {"type": "path", "required": True},
+        "image": {"type": "str", "required": True},
+        "namespace": {"type": "str", "required": True},
+        "size": {"type": "str", "default": ""},
+        "access_mode": {"type": "str", "default": "ReadWriteOnce"},
+        "fs_group": {"type": "str", "default": "10001"},
+        "pod": {"type": "dict", "default": {}},
+        "patience_s": {"type": "int", "default": 300},
+        "interval_s": {"type": "float", "default": 30},
+        "kubeconfig": {"type": "str", "default": ""},
+        "context": {"type": "str", "default": ""},
+    }
+
+    _requires_connection = True
+
+    def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        host, directory = task_vars["inventory_hostname"], RunDirectory.open(options["run_path"])
+        self._options, self._task_vars = options, task_vars
+        try:
+            self._source_hash = source_hash(read_sources(options["source_dir"]))
+        except SourcesError as error:
+            raise AnsibleActionFail(str(error)) from error
+        for number, volume in enumerate(options["plan"]["volumes"], start=1):
+            self._test(directory, host, number, volume)
+        verdicts = {record.volume: record.verdict for record in directory.iter_records() if record.host == host}
+        key = {
+            "schema": SCHEMA,
+            "kind": "measurement",
+            "host": host,
+            "verdict": worst(verdicts.values()),
+            "volumes": verdicts,
+            "run_id": directory.run["run_id"],
+        }
+        return {"changed": True, "logdisk": key}
+
+    def _test(self, directory: RunDirectory, host: str, number: int, volume: Mapping[str, Any]) -> None:
+        """Test a storage class and write its record."""
+        facts: dict[str, Any] = {"storage_class": volume["name"], "image": self._options["image"], **workload_facts(dict(volume))}
+        claim = self._claim(directory, host, number, volume)
+        self._may_exist = False
+        try:
+            refuse_what_claims_cannot(volume)
+            facts.update(self._storage_class(volume["name"]))
+            self._measured(directory, host, volume, claim, facts)
+        except (ClusterError, ManifestError) as error:
+            verdict = UNREACHABLE if getattr(error, "unreachable", False) else ERROR
+            file_error(directory, host, volume["name"], STAGE, one_line(str(error)), facts, verdict)
+        finally:
+            left = self._remove(claim) if self._may_exist else []
+            if left:
+                directory.note_leftovers(host, volume["name"], left)
+                self._display.warning(f"{host}: {volume['name']}: left behind: {'; '.join(left)}")
+
+    def _claim(self, directory: RunDirectory, host: str, number: int, volume: Mapping[str, Any]) -> Claim:
+        options, run_id = self._options, directory.run["run_id"]
+        name = object_name(run_id, number)
+        arguments = [
+            *volume["arguments"],
+            *counted_for(profile_of(directory.run, host)),
+            f"--deadline={int(volume['deadline_s'])}",
+            f"--runId={run_id}",
+            f"--dir={','.join(directories_of(volume))}",
+            "--createDirs",
+            "--tables=-",
+        ]
+        return Claim(
+            name=name,
+            run_id=run_id,
+            namespace=options["namespace"],
+            storage_class=volume["name"],
+            path=volume["path"],
+            size=options["size"] or claim_size(volume["footprint_bytes"]),
+            access_mode=options["access_mode"],
+            image=options["image"],
+            arguments=arguments,
+            fs_group=options["fs_group"],
+            pod=options["pod"],
+            longest_s=int(options["patience_s"] + volume["deadline_s"] + SPARE_S),
+        )
+
+    def _storage_class(self, name: str) -> dict[str, Any]:
+        """Return what a storage class says of itself, nothing if it may not be read. Raises ClusterError if it does not exist."""
+        try:
+            found = self._list(STORAGE_CLASS, f"read the storage class {name}", name=name)
+        except ClusterError as error:
+            if error.unreachable or not str(error).startswith("forbidden"):
+                raise
+            return {}  # storage classes belong to the whole cluster, and not everybody may look at them
+        if not found:
+            raise ClusterError(f"no such storage class: the cluster has none with the name {name}; kubectl get storageclass lists those that it has")
+        return {"storage_provisioner": str(found[0].get("provisioner", ""))[:200], "storage_reclaim_policy": str(found[0].get("reclaimPolicy", ""))[:40]}
+
+    def _measured(self, directory: RunDirectory, host: str, volume: Mapping[str, Any], claim: Claim, facts: dict[str, Any]) -> None:
+        """Measure a storage class and write its record. Raises ClusterError."""
+        now = time.time()
+        known = {**facts, "hostname": claim.name}
+        order = make_order(
+            claim.run_id, host, volume["name"], known, self._source_hash, list(claim.arguments), directories_of(volume), now, now + claim.longest_s
+        )
+        workspace = {"path": volume["path"], "queue_managers": volume["queue_managers"], "directories": order["directories"], "unknown": []}
+        directory.write_order({**order, "facts": known, "workspace": workspace})
+        self._may_exist = True
+        job = self._call("k8s", "create the job", state="present", definition=job_of(claim)).get("result") or {}
+        self._call("k8s", "create the claim", state="present", definition=claim_of(claim, str(job.get("metadata", {}).get("uid", ""))))
+        say(self._display, f"{host}: testing storage class {claim.storage_class} with job {claim.name} in namespace {claim.namespace}")
+        state = self._wait(claim)
+        if state.name == FAILED:
+            raise ClusterError(state.reason)
+        log = str(self._call("k8s_log", "read the log of the pod", name=state.pod, namespace=claim.namespace, tail_lines=MOST_LOG_LINES).get("log", ""))
+        tables = tables_of(log, claim, order)
+        known.update(kubernetes_node=state.node, kubernetes_pod=state.pod)
+        directory.write_record(measurement(directory.run, host, volume["name"], known, workspace, tables, datetime.date.today()), tables)
+        if facts.get("storage_reclaim_policy") == "Retain":
+            note = "Its storage class keeps the volumes of deleted claims (reclaim policy Retain): delete the PersistentVolume of this test by hand"
+            directory.note_facts(host, volume["name"], {}, [note])
+
+    def _wait(self, claim: Claim) -> State:
+        """Return the state of a test that has ended. Raises ClusterError if the API server does not answer for long."""
+        begin = answered = waiting_since = time.monotonic()
+        while True:
+            now = time.monotonic()
+            try:
+                state = state_of(self._seen(claim, now - waiting_since))
+                answered = now
+            except ClusterError:
+                if now - answered > SILENCE_S or answered == begin:
+                    raise
+                state = State(MEASURES)
+            if state.name in (ENDED, FAILED):
+                return state
+            if state.name == MEASURES:
+                waiting_since = now
+            if now - begin > claim.longest_s + SPARE_S:
+                return State(FAILED, f"the job had not ended after {now - begin:.0f} s", state.pod, state.node)
+            interval_s = self._options["interval_s"]
+            time.sleep(interval_s if state.name == MEASURES else min(FIRST_LOOKS_S, interval_s))
+
+    def _seen(self, claim: Claim, waited_s: float) -> Seen:
+        """Return what there is of a test. Each call of the API is a process on the controller, so only what may say something is asked for."""
+        pods = self._list(POD, "read the pods of the job", namespace=claim.namespace, label_selectors=[f"job-name={claim.name}"])
+        seen = Seen({"metadata": {"name": claim.name}}, {}, pods, [], waited_s, self._options["patience_s"], claim.storage_class, claim.image)
+        if pods and state_of(seen).name != FAILED:
+            return seen
+        job, found = (self._list(kind, "read job and claim", name=claim.name, namespace=claim.namespace) for kind in (JOB, CLAIM))
+        events: list[Any] = []
+        with contextlib.suppress(ClusterError):  # not everybody may read them, and they only explain
+            events = self._list(EVENT, "read events", namespace=claim.namespace, field_selectors=["type=Warning"])
+        return replace(seen, job=job[0] if job else {}, claim=found[0] if found else {}, events=events)
+
+    def _remove(self, claim: Claim) -> list[str]:
+        """Delete the job of this run, by its uid, and return what is left. Kubernetes removes pod and claim, which belong to the job."""
+        end, left = time.monotonic() + REMOVAL_S, [f"job and claim {claim.name} in namespace {claim.namespace}"]
+        mine = {"namespace": claim.namespace, "label_selectors": [f"{RUN_LABEL}={label_of(claim.run_id)}"]}
+        try:
+            for job in self._list(JOB, "look for the job", **mine):
+                if named(job, claim):
+                    options = {"propagationPolicy": "Background", "preconditions": {"uid": job["metadata"]["uid"]}}
+                    self._call("k8s", "delete the job", state="absent", name=claim.name, namespace=claim.namespace, delete_options=options, **JOB)
+            while True:
+                left = [f"claim {claim.name} in namespace {claim.namespace}" for each in self._list(CLAIM, "look for the claim", **mine) if named(each, claim)]
+                if not left or time.monotonic() > end:
+                    return left
+                time.sleep(min(2, self._options["interval_s"]))
+        except ClusterError as error:
+            return [f"{item} ({error})" for item in left]
+
+    def _list(self, kind: Mapping[str, str], what: str, **arguments: Any) -> list[dict[str, Any]]:
+        found = self._call("k8s_info", what, **kind, **arguments).get("resources")
+        return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+    def _call(self, module: str, what: str, **arguments: Any) -> dict[str, Any]:
+        """Return the answer of a module of kubernetes.core. Raises ClusterError if it failed."""
+        given = {
+            "kubeconfig": os.path.abspath(os.path.expanduser(self._options["kubeconfig"])) if self._options["kubeconfig"] else "",
+            "context": self._options["context"],
+        }
+        try:
+            answer = self._execute_module(
+                module_name=f"kubernetes.core.{module}",
+                module_args={**{key: value for key, value in given.items() if value}, **arguments},
+                task_vars=self._task_vars,
+            )
+        except AnsibleError as error:
+            raise api_failure(what, str(error)) from error
+        if answer.get("failed"):
+            raise api_failure(what, failure_text(answer))
+        return answer
+
+
+def failure_text(answer: Mapping[str, Any]) -> str:
+    """Return what a failed module says. Since ansible-core 2.19 a message with a traceback is in an object of its own."""
+    event = getattr(answer.get("exception"), "event", None)
+    said = [answer.get("msg"), getattr(event, "msg", "")]
+    return " ".join(str(each) for each in said if each) or failure_reason(dict(answer))
+
+
+def named(found: Mapping[str, Any], claim: Claim) -> bool:
+    """Whether this is the object of a claim, among those of its run."""
+    return found.get("metadata", {}).get("name") == claim.name
+
+
+def directories_of(volume: Mapping[str, Any]) -> list[str]:
+    """Return the directories on the volume of the queue managers that write."""
+    names = volume["queue_managers"]
+    return [f"{volume['path']}/{name}" for name in (names[: max(volume["load_points"])] if volume["workload"] == MQ_LOG else names)]
+
+
+def refuse_what_claims_cannot(volume: Mapping[str, Any]) -> None:
+    """Raise ClusterError if a plan is of a kind that only hosts can be tested by."""
+    if volume["workload"] == STREAMS:
+        raise ClusterError("storage classes are tested with sweep_workload mq-log or commit: set one of them")
+    if volume.get("search"):
+        raise ClusterError("sweep_loads: auto needs hosts: name load points for a storage class")
+
+
+def tables_of(log: str, claim: Claim, order: Mapping[str, Any]) -> dict[str, bytes]:
+    """Return the tables of a pod's log, if they are those that were ordered. Raises ClusterError."""
+    try:
+        tables = read_tables(log, TABLE_NAMES)
+    except LogError as error:
+        said = last_complaint(log)
+        if said and "|= " not in log:
+            raise ClusterError(refusal(said, claim.size)) from error
+        raise ClusterError(f"the tables cannot be taken from the log of the pod: {error}") from error
+    differences: Sequence[str] = ()
+    with contextlib.suppress(TablesError):  # the record reports tables that cannot be read
+        differences = table_differences(dict(order), parse_tables(tables))
+    if any(each.startswith("hash of the tester's sources") for each in differences):
+        raise ClusterError(
+            f"the image {claim.image} does not hold the tester of this collection: build it anew with make image, push it, and correct claim_image"
+        )
+    if differences:
+        raise ClusterError(f"the tables do not match the order: {'; '.join(differences)}")
+    return tables

@@ -1,0 +1,102 @@
+#!/usr/bin/python
+# -*- coding: utf-8 -*-
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import absolute_import, division, print_function
+
+__metaclass__ = type
+
+DOCUMENTATION = r"""
+---
+module: claim
+short_description: Test the storage classes of a Kubernetes cluster
+description:
+  - For each storage class of the plan, creates a claim and a job that runs the tester on its volume, waits until the job has ended, takes the tables
+    from the log of its pod, and judges the volume as that of a host. The storage classes are tested one after the other.
+  - Deletes the job in any case, by its uid, and Kubernetes deletes the claim with it. What others made is never deleted.
+  - A storage class that cannot be tested gets its record with the reason and does not affect the others.
+  - If the controller is lost, the job ends by itself, and Kubernetes removes it with its claim one hour later.
+version_added: 1.0.0
+author: mqops contributors (@mqops)
+extends_documentation_fragment:
+  - mqops.logdisk.controller
+requirements:
+  - The collection kubernetes.core and the Python package kubernetes on the controller.
+options:
+  run_path:
+    description: The run directory on the controller.
+    type: str
+    required: true
+  plan:
+    description: What M(mqops.logdisk.plan) returned. Each volume of the plan is a storage class.
+    type: dict
+    required: true
+  source_dir:
+    description: Directory of the tester's sources, which the image must have been built from.
+    type: path
+    required: true
+  image:
+    description: The image of the tester, as the nodes of the cluster pull it.
+    type: str
+    required: true
+  namespace:
+    description: The namespace for claims and jobs.
+    type: str
+    required: true
+  size:
+    description: Size of the claims as a quantity of Kubernetes. If empty, the test files and the tester's reserve decide.
+    type: str
+    default: ""
+  access_mode:
+    description: Access mode of the claims.
+    type: str
+    default: ReadWriteOnce
+  fs_group:
+    description: Number of the group that may write to the volume. With V(none) the cluster sets it.
+    type: str
+    default: "10001"
+  pod:
+    description: What is merged into the spec of the pod.
+    type: dict
+    default: {}
+  patience_s:
+    description: For how many seconds a claim may be pending, or a pod may not start, before the test is given up.
+    type: int
+    default: 300
+  interval_s:
+    description: Seconds between two looks at a pod that measures.
+    type: float
+    default: 30
+  kubeconfig:
+    description: Path of the kubeconfig file. If empty, the environment decides, as for the modules of kubernetes.core.
+    type: str
+    default: ""
+  context:
+    description: Context of the kubeconfig file. If empty, it is the current one.
+    type: str
+    default: ""
+attributes:
+  check_mode:
+    description: Nothing is created in check mode, so there is nothing to measure.
+    support: none
+"""
+
+EXAMPLES = r"""
+- name: Test the storage classes
+  mqops.logdisk.claim:
+    run_path: "{{ gate_run.path }}"
+    plan: "{{ sweep_plan }}"
+    source_dir: "{{ role_path }}/../../src"
+    image: registry.example.com/logdisk:1.0.0
+    namespace: mq
+"""
+
+RETURN = r"""
+logdisk:
+  description: The cluster, the verdict on each storage class and the worst of them, with the number of the schema.
+  returned: success
+  type: dict
+  sample: {schema: 1, kind: measurement, host: prod, verdict: pass, volumes: {fast: pass}}
+"""

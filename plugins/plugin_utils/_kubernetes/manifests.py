@@ -1,0 +1,122 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The objects that a test of a storage class makes: container/job.yml with the names, sizes and arguments of this test."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+MANIFEST = Path(__file__).parents[3] / "container" / "job.yml"
+
+RUN_LABEL = "mqops.logdisk/run"
+"""The label by which everything that a run made is found again. Nothing without it is ever deleted."""
+MANAGED_BY = {"app.kubernetes.io/managed-by": "mqops.logdisk"}
+
+OF_THE_CLUSTER = "none"
+"""The group of a pod whose cluster sets it."""
+
+KEEP_S = 3600
+"""How long Kubernetes keeps a job that has ended, if its controller was lost."""
+_RESERVED_OF_POD = ("containers", "volumes", "restartPolicy", "hostname", "activeDeadlineSeconds")
+_MIB, _GIB = 1 << 20, 1 << 30
+
+
+class ManifestError(ValueError):
+    """A test that cannot be described; the message names the option."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One test of one storage class. ``pod`` is merged into the pod's description."""
+
+    name: str
+    run_id: str
+    namespace: str
+    storage_class: str
+    path: str
+    size: str
+    access_mode: str
+    image: str
+    arguments: Sequence[str]
+    fs_group: str
+    pod: Mapping[str, Any]
+    longest_s: int
+
+    @property
+    def labels(self) -> dict[str, str]:
+        return {**MANAGED_BY, RUN_LABEL: label_of(self.run_id)}
+
+
+def label_of(run_id: str) -> str:
+    """Return a run ID as the value of a label and as a part of a name."""
+    return run_id.lower().replace("_", "-").replace(".", "-")
+
+
+def object_name(run_id: str, number: int) -> str:
+    """Return the name of claim, job and pod; it is short enough for a host name."""
+    return f"logdisk-{label_of(run_id)[:40]}-{number}"
+
+
+def claim_size(footprint_bytes: int) -> str:
+    """Return a size that has room for the test files, what a file system takes for itself, and the tester's reserve."""
+    return f"{math.ceil((footprint_bytes * 1.1 + 256 * _MIB) / _GIB)}Gi"
+
+
+def job_of(claim: Claim) -> dict[str, Any]:
+    """Return the job. Raises ManifestError if ``pod`` would change what makes it a test."""
+    reserved = sorted(set(claim.pod) & set(_RESERVED_OF_POD))
+    if reserved:
+        raise ManifestError(f"claim_pod must not set {', '.join(reserved)}: the playbook sets it")
+    job = _template("Job")
+    job["metadata"] = _metadata(claim, job)
+    # A lost controller leaves nothing: the job ends, and after a while Kubernetes removes it with its claim.
+    job["spec"].update(activeDeadlineSeconds=claim.longest_s, ttlSecondsAfterFinished=KEEP_S)
+    template = job["spec"]["template"]
+    template["metadata"]["labels"].update(claim.labels)
+    pod = template["spec"]
+    (container,) = pod["containers"]
+    container.update(image=claim.image, args=list(claim.arguments), volumeMounts=[{"name": "volume", "mountPath": claim.path}])
+    del container["env"]
+    pod["volumes"][0]["persistentVolumeClaim"]["claimName"] = claim.name
+    pod["hostname"] = claim.name
+    if claim.fs_group == OF_THE_CLUSTER:
+        del pod["securityContext"]["fsGroup"]
+    elif claim.fs_group.isdecimal():
+        pod["securityContext"]["fsGroup"] = int(claim.fs_group)
+    else:
+        raise ManifestError(f"claim_fs_group must be the number of a group, or {OF_THE_CLUSTER}, not {claim.fs_group!r}")
+    template["spec"] = merged(pod, claim.pod)
+    return job
+
+
+def claim_of(claim: Claim, job_uid: str) -> dict[str, Any]:
+    """Return the claim, which belongs to the job: Kubernetes removes it with the job."""
+    found = _template("PersistentVolumeClaim")
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": claim.name, "uid": job_uid}
+    found["metadata"] = {**_metadata(claim, found), "ownerReferences": [owner]}
+    found["spec"].update(storageClassName=claim.storage_class, accessModes=[claim.access_mode], resources={"requests": {"storage": claim.size}})
+    return found
+
+
+def merged(base: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``base`` with ``more`` in it; dictionaries are merged, everything else is replaced."""
+    both = {**base, **more}
+    return {key: merged(base[key], value) if isinstance(base.get(key), Mapping) and isinstance(value, Mapping) else value for key, value in both.items()}
+
+
+def _template(kind: str) -> dict[str, Any]:
+    documents = yaml.safe_load_all(MANIFEST.read_text(encoding="utf-8"))
+    return copy.deepcopy(next(document for document in documents if document["kind"] == kind))
+
+
+def _metadata(claim: Claim, template: Mapping[str, Any]) -> dict[str, Any]:
+    return {"name": claim.name, "namespace": claim.namespace, "labels": {**template["metadata"]["labels"], **claim.labels}}

@@ -1,0 +1,184 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the objects of a test say about it: that it goes on, that the tester has ended, or in one sentence why nothing will come of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.pod_log import last_complaint
+
+WAITS, MEASURES, ENDED, FAILED = "waits", "measures", "ended", "failed"
+"""Nothing runs yet; the tester runs; it has ended with tables; there will be none."""
+
+WITH_TABLES = (0, 3, 4)
+"""Statuses with which the tester has printed its tables. With 2 it may have."""
+_REFUSED = 2
+_LONGEST = 500
+# Kubernetes tries these again and again; somebody has to act.
+_IMAGE_MISSING = ("ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName", "RegistryUnavailable", "ImageInspectError")
+_CANNOT_START = ("CreateContainerConfigError", "CreateContainerError", "RunContainerError", "StartError", "ContainerCannotRun")
+_NO_SPACE = " bytes free"
+
+Object = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The objects of a test as the API server returned them, none of them vouched for. ``waited_s`` is how long nothing has been running."""
+
+    job: Object
+    claim: Object  # empty if it was not asked for
+    pods: Sequence[Object]
+    events: Sequence[Object]
+    waited_s: float
+    patience_s: float
+    storage_class: str
+    image: str
+
+
+@dataclass(frozen=True)
+class State:
+    """What follows from it. ``reason`` is set if it failed, ``pod`` once there is one."""
+
+    name: str
+    reason: str = ""
+    pod: str = ""
+    node: str = ""
+
+
+def state_of(seen: Seen) -> State:
+    """Return the state of a test."""
+    if not seen.job:
+        return State(FAILED, "the job has disappeared: somebody deleted it, or its namespace, while it was running")
+    pod = _newest(seen.pods)
+    name, node = _text(_get(pod, "metadata", "name")), _text(_get(pod, "spec", "nodeName"))
+    reason = _ended_badly(seen, pod) or _never_starts(seen, pod)
+    if reason:
+        return State(FAILED, reason, name, node)
+    if _terminated(pod):
+        return State(ENDED, "", name, node)
+    if _get(_container(pod), "state", "running"):
+        return State(MEASURES, "", name, node)
+    if seen.waited_s < seen.patience_s:
+        return State(WAITS, "", name, node)
+    return State(FAILED, _waited_too_long(seen, pod, node), name, node)
+
+
+def exit_status(pod: Object) -> int | None:
+    """Return the exit status of the pod's container, None if it has none."""
+    status = _terminated(pod).get("exitCode")
+    return status if isinstance(status, int) else None
+
+
+def refusal(message: str, size: str) -> str:
+    """Return why the tester refused to measure, from its last words, with what to do about it here."""
+    if _NO_SPACE in message:
+        return f"no space on the volume: {message} (the claim had {size}; set claim_size, or smaller sweep_file_size and sweep_files)"
+    return f"the tester refused to measure: {message or 'it did not say why'}"
+
+
+def _ended_badly(seen: Seen, pod: Object) -> str:
+    ended, status = _terminated(pod), exit_status(pod)
+    reason = _text(ended.get("reason"))
+    if reason in _CANNOT_START:
+        return f"the container cannot be started: {_text(ended.get('message')) or reason}"
+    if reason == "OOMKilled":
+        return "the tester was killed because the pod exceeded its memory limit: raise the limit with claim_pod, or test fewer queue managers"
+    if status is not None and status > 128:
+        return f"the tester was killed by signal {status - 128} before it printed its tables"
+    if status is not None and status not in (*WITH_TABLES, _REFUSED):
+        return f"the tester ended with status {status}: {last_complaint(_text(ended.get('message'), 4096)) or 'it did not say why'}"
+    if _get(pod, "status", "reason") and status is None:  # evicted, or its node is lost
+        return f"the pod was ended by Kubernetes ({_text(_get(pod, 'status', 'reason'))}): {_text(_get(pod, 'status', 'message'))}"
+    failed = next((each for each in _list(_get(seen.job, "status", "conditions")) if each.get("type") == "Failed" and each.get("status") == "True"), {})
+    if failed and status is None:
+        return f"the job failed ({_text(failed.get('reason'))}): {_text(failed.get('message'))}"
+    return ""
+
+
+def _never_starts(seen: Seen, pod: Object) -> str:
+    """Return why the pod will not start however long one waits, empty if it may."""
+    waiting = _get(_container(pod), "state", "waiting") or {}
+    reason, message = _text(waiting.get("reason")), _text(waiting.get("message"))
+    if reason in _IMAGE_MISSING:
+        node = _text(_get(pod, "spec", "nodeName")) or "the node"
+        return (
+            f"image missing: {node} cannot pull {seen.image} ({message or reason}). Push the image to a registry that the nodes reach and correct claim_image; "
+            "a private registry needs imagePullSecrets in claim_pod"
+        )
+    if reason in _CANNOT_START:
+        return f"the container cannot be started: {message or reason}"
+    if not pod:
+        refused = next((event for event in _warnings(seen) if event.get("reason") == "FailedCreate" and "forbidden" in _text(event.get("message"))), None)
+        return f"forbidden: the cluster does not let the job create its pod: {_text(refused['message'])}" if refused else ""
+    return ""
+
+
+def _waited_too_long(seen: Seen, pod: Object, node: str) -> str:
+    last = next((_text(event.get("message")) for event in reversed(_warnings(seen)) if event.get("message")), "")
+    because = f": {last}" if last else ""
+    waited = f"after {seen.waited_s:.0f} s"
+    unschedulable = next(
+        (
+            _text(each.get("message"))
+            for each in _list(_get(pod, "status", "conditions"))
+            if each.get("type") == "PodScheduled" and each.get("status") == "False" and each.get("message")
+        ),
+        "",
+    )
+    if _get(seen.claim, "status", "phase") not in ("Bound", None):
+        because = because or (f": {unschedulable}" if unschedulable else "")
+        return (
+            f"the claim of storage class {seen.storage_class} was still pending {waited}{because}. Look at its provisioner, the quota and the capacity of "
+            "the storage; a slow one needs a larger claim_patience"
+        )
+    if not pod:
+        return f"the job had no pod {waited}{because}"
+    if not node:
+        return f"no node took the pod {waited}: {unschedulable or last or 'it is not known why'}"
+    return f"the pod had not started on {node} {waited}{because}"
+
+
+def _newest(pods: Sequence[Object]) -> Object:
+    found = [pod for pod in pods if isinstance(pod, Mapping)]
+    return max(found, key=lambda pod: _text(_get(pod, "metadata", "creationTimestamp")), default={})
+
+
+def _container(pod: Object) -> Object:
+    return next(iter(_list(_get(pod, "status", "containerStatuses"))), {})
+
+
+def _terminated(pod: Object) -> Object:
+    found = _get(_container(pod), "state", "terminated")
+    return found if isinstance(found, Mapping) else {}
+
+
+def _warnings(seen: Seen) -> list[Object]:
+    """Return the warnings about the objects of this test, the oldest first."""
+    return sorted(_own_warnings(seen), key=lambda event: _text(event.get("lastTimestamp") or event.get("eventTime")))
+
+
+def _own_warnings(seen: Seen) -> Iterator[Object]:
+    names = {_text(_get(each, "metadata", "name")) for each in (seen.job, seen.claim, *seen.pods)} - {""}
+    for event in seen.events:
+        if isinstance(event, Mapping) and event.get("type") == "Warning" and _text(_get(event, "involvedObject", "name")) in names:
+            yield event
+
+
+def _get(found: Any, *keys: str) -> Any:
+    for key in keys:
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found
+
+
+def _list(found: Any) -> list[Object]:
+    return [each for each in found if isinstance(each, Mapping)] if isinstance(found, list) else []
+
+
+def _text(found: Any, most: int = _LONGEST) -> str:
+    return found[:most] if isinstance(found, str) else ""

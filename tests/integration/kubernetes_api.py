@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""An API server of Kubernetes that knows as much as a test of a storage class asks for. What a class does is its name; nothing runs in it."""
+
+import json
+import re
+import threading
+import uuid
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+Object = dict[str, Any]
+KINDS = {
+    "jobs": ("batch/v1", "Job"),
+    "persistentvolumeclaims": ("v1", "PersistentVolumeClaim"),
+    "pods": ("v1", "Pod"),
+    "events": ("v1", "Event"),
+    "storageclasses": ("storage.k8s.io/v1", "StorageClass"),
+}
+TOKEN = "fake-token"
+_PATH = re.compile(r"/(?:api/v1|apis/[^/]+/[^/]+)(?:/namespaces/([^/]+))?/([a-z]+)(?:/([^/]+))?(/log)?\Z")
+
+
+class Refusal(Exception):
+    def __init__(self, code: int, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.status = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": message, "reason": reason, "code": code}
+
+
+class Cluster:
+    """Objects by kind and name. ``measure`` returns exit status and log of a tester on a host of that name with these arguments."""
+
+    def __init__(self, classes: list[str], measure: Callable[[str, list[str]], tuple[int, str]]) -> None:
+        self.objects: dict[str, dict[str, Object]] = {kind: {} for kind in KINDS}
+        self.logs: dict[str, str] = {}
+        self.made: list[str] = []
+        self.deleted: list[Object] = []
+        self.measure = measure
+        self.lock = threading.RLock()
+        for name in classes:
+            self.objects["storageclasses"][name] = {"metadata": {"name": name}, "provisioner": "fake.example.com", "reclaimPolicy": "Delete"}
+
+    def create(self, kind: str, namespace: str, made: Object) -> Object:
+        if namespace != "mq":
+            raise Refusal(404, "NotFound", f'namespaces "{namespace}" not found')
+        made["metadata"] |= {"uid": str(uuid.uuid4()), "creationTimestamp": "2026-11-22T10:00:00Z", "namespace": namespace}
+        self.objects[kind][made["metadata"]["name"]] = made
+        self.made.append(f"{kind}/{made['metadata']['name']}")
+        if kind == "persistentvolumeclaims":
+            self._claimed(made)
+        return made
+
+    def delete(self, kind: str, name: str, options: Object) -> Object:
+        found = self.objects[kind].get(name)
+        if not found:
+            raise Refusal(404, "NotFound", f'{kind} "{name}" not found')
+        if options.get("preconditions", {}).get("uid") != found["metadata"]["uid"]:
+            raise Refusal(409, "Conflict", "the UID in the precondition does not match")
+        self.deleted.append(self.objects[kind].pop(name))
+        for owned in ("pods", "persistentvolumeclaims"):  # as the garbage collector does
+            for each in list(self.objects[owned].values()):
+                if found["metadata"]["uid"] in [owner["uid"] for owner in each["metadata"].get("ownerReferences", [])]:
+                    self.deleted.append(self.objects[owned].pop(each["metadata"]["name"]))
+        return {"kind": "Status", "apiVersion": "v1", "status": "Success"}
+
+    def _claimed(self, claim: Object) -> None:
+        """What happens once a job and its claim are there."""
+        name, behaviour = claim["metadata"]["name"], claim["spec"]["storageClassName"]
+        claim["status"] = {"phase": "Pending" if behaviour == "pending" else "Bound"}
+        if behaviour == "pending":
+            self._event(name, "ProvisioningFailed", "failed to provision volume: rpc error: storage pool full")
+        if behaviour == "no-pod":
+            self._event(name, "FailedCreate", f'Error creating: pods "{name}-x1" is forbidden: violates PodSecurity "restricted"')
+            return
+        job = self.objects["jobs"][name]
+        spec = job["spec"]["template"]["spec"]
+        owner = {"uid": job["metadata"]["uid"]}
+        labels = {**job["spec"]["template"]["metadata"]["labels"], "job-name": name}
+        metadata = {"name": f"{name}-x1", "namespace": "mq", "labels": labels, "ownerReferences": [owner]}
+        pod = {
+            "kind": "Pod",
+            "metadata": metadata,
+            "spec": {**spec, "nodeName": "" if behaviour == "pending" else "node1"},
+            "status": self._status(behaviour, name, spec),
+        }
+        self.objects["pods"][f"{name}-x1"] = pod
+
+    def _status(self, behaviour: str, name: str, spec: Object) -> Object:
+        if behaviour == "pending":
+            return {"phase": "Pending"}
+        if behaviour == "no-image":
+            waiting = {"reason": "ErrImagePull", "message": "failed to resolve reference: not found"}
+            return {"phase": "Pending", "containerStatuses": [{"name": "logdisk", "state": {"waiting": waiting}}]}
+        code, log = (2, NO_SPACE) if behaviour == "no-space" else self.measure(spec["hostname"], spec["containers"][0]["args"])
+        self.logs[f"{name}-x1"] = log
+        ended = {"exitCode": code, "reason": "Completed" if code == 0 else "Error", "message": log[-2000:]}
+        return {"phase": "Failed" if code else "Succeeded", "containerStatuses": [{"name": "logdisk", "state": {"terminated": ended}}]}
+
+    def _event(self, about: str, reason: str, message: str) -> None:
+        name = f"{about}.{len(self.objects['events'])}"
+        about_object = {"name": about, "namespace": "mq"}
+        self.objects["events"][name] = {
+            "metadata": {"name": name, "namespace": "mq"},
+            "type": "Warning",
+            "reason": reason,
+            "message": message,
+            "involvedObject": about_object,
+        }
+
+    def forbid(self, method: str, kind: str, body: Object) -> None:
+        """Nobody may create a job for the class of that name, which is known from the mount's path."""
+        if method == "POST" and kind == "jobs" and body["spec"]["template"]["spec"]["containers"][0]["volumeMounts"][0]["mountPath"] == "/data/forbidden":
+            raise Refusal(403, "Forbidden", 'jobs.batch is forbidden: User "ci" cannot create resource "jobs" in API group "batch" in the namespace "mq"')
+
+
+NO_SPACE = "Creating files...\nlogdisk: /data/no-space/QM1 has 1000000 bytes free, but the test files take 4194304 and 16777216 must stay free\n"
+
+
+def handler(cluster: Cluster) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *dummy: object) -> None:
+            pass
+
+        def do_GET(self) -> None:
+            self._answer("GET")
+
+        def do_POST(self) -> None:
+            self._answer("POST")
+
+        def do_DELETE(self) -> None:
+            self._answer("DELETE")
+
+        def _answer(self, method: str) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            try:
+                if self.headers.get("Authorization") != f"Bearer {TOKEN}":
+                    raise Refusal(401, "Unauthorized", "Unauthorized")
+                with cluster.lock:
+                    code, content = 200, self._found(method, json.loads(body) if body else {})
+            except Refusal as refusal:
+                code, content = refusal.status["code"], refusal.status
+            sent = content.encode() if isinstance(content, str) else json.dumps(content).encode()
+            self.send_response(code)
+            self.send_header("Content-Type", "text/plain" if isinstance(content, str) else "application/json")
+            self.send_header("Content-Length", str(len(sent)))
+            self.end_headers()
+            self.wfile.write(sent)
+
+        def _found(self, method: str, body: Object) -> Object | str:
+            url = urlsplit(self.path)
+            described = discovery(url.path.rstrip("/"))
+            if described:
+                return described
+            path = _PATH.match(url.path)
+            if not path or path[2] not in KINDS:
+                raise Refusal(404, "NotFound", f"the server could not find the requested resource {url.path}")
+            namespace, kind, name, log = path.groups()
+            cluster.forbid(method, kind, body)
+            if method == "POST":
+                return cluster.create(kind, namespace, body)
+            if method == "DELETE":
+                return cluster.delete(kind, name, body)
+            if log:
+                return cluster.logs[name]
+            return self._read(kind, name, parse_qs(url.query))
+
+        def _read(self, kind: str, name: str | None, query: dict[str, list[str]]) -> Object:
+            version, word = KINDS[kind]
+            if name:
+                if name not in cluster.objects[kind]:
+                    raise Refusal(404, "NotFound", f'{kind} "{name}" not found')
+                return {"apiVersion": version, "kind": word, **cluster.objects[kind][name]}
+            wanted = dict(each.split("=", 1) for each in query.get("labelSelector", [""])[0].split(",") if each)
+            items = [each for each in cluster.objects[kind].values() if wanted.items() <= each["metadata"].get("labels", {}).items()]
+            return {"apiVersion": version, "kind": f"{word}List", "metadata": {}, "items": items}
+
+    return Handler
+
+
+def discovery(path: str) -> Object | None:
+    """What a client asks for first: which resources there are."""
+    groups = sorted({version for version, dummy in KINDS.values()} - {"v1"})
+    if path == "/version":
+        return {"major": "1", "minor": "37", "gitVersion": "v1.37.0"}
+    if path == "/api":
+        return {"kind": "APIVersions", "versions": ["v1"]}
+    if path == "/apis":
+        versions = [{"groupVersion": each, "version": each.split("/")[1]} for each in groups]
+        found = [{"name": each["groupVersion"].split("/")[0], "versions": [each], "preferredVersion": each} for each in versions]
+        return {"kind": "APIGroupList", "apiVersion": "v1", "groups": found}
+    group = path.removeprefix("/apis/").removeprefix("/api/")
+    resources = [
+        {"name": name, "singularName": "", "namespaced": name != "storageclasses", "kind": word, "verbs": ["create", "delete", "get", "list", "patch"]}
+        for name, (version, word) in KINDS.items()
+        if version == group
+    ]
+    if group == "v1":
+        resources.append({"name": "pods/log", "singularName": "", "namespaced": True, "kind": "Pod", "verbs": ["get"]})
+    return {"kind": "APIResourceList", "groupVersion": group, "resources": resources} if resources else None
+
+
+def serve(cluster: Cluster) -> ThreadingHTTPServer:
+    """The API server on a port of its own; its thread ends with shutdown()."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler(cluster))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
