@@ -12,7 +12,7 @@ import zlib
 
 import pytest
 from ansible.errors import AnsibleConnectionFailure
-from ansible_collections.mqops.logdisk.plugins.action import cleanup, collect, gate, open_run, probe, record, verify
+from ansible_collections.mqops.logdisk.plugins.action import build, cleanup, collect, gate, open_run, probe, record, verify
 from ansible_collections.mqops.logdisk.plugins.callback import report
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, as_dict, failure, failure_reason, one_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import order as _order
@@ -241,6 +241,14 @@ def test_a_tester_is_held_against_what_the_controller_has(tmp_path, monkeypatch,
     taken = plugin.take_in({"facts": {}, "time_epoch_s": 1000.0, "tester": {"path": "/t", "source_hash": "theirs"}}, {})
     assert sent["sha256"] == hashes
     assert taken["source_hash"] == (_sources.source_hash(_sources.read_sources(SOURCES)) if source_hash == "ours" else source_hash)
+
+
+def test_what_is_known_of_a_host_stays_known_when_its_tester_is_built():
+    known = {"facts": {"user": "u"}, "called_s": [1.0, 2.0], "path": "/t", "source_hash": "", "changed": False}
+    plugin = action(build, {})
+    sent = plugin.prepare({"source_dir": SOURCES, "path": "/t", "known": known}, {})
+    assert "known" not in sent
+    assert plugin.take_in({"changed": True, "path": "/t", "source_hash": "ab"}, {}) == {**known, "changed": True, "source_hash": "ab"}
 
 
 def event(action_name, key, attribute="task"):
