@@ -12,6 +12,7 @@ import re
 _MESSAGE = re.compile(r'"message":\s*"((?:[^"\\]|\\.)*)"')
 _CODE = re.compile(r'"code":\s*([0-9]{3})\b')
 _UNREACHABLE = ("Max retries exceeded", "Failed to establish a new connection", "Connection refused", "timed out", "Name or service not known")
+_LIBRARY = re.compile(r"required Python library \(([\w.-]+)\)")
 _LONGEST = 600
 NEEDS = "docs/kubernetes.md lists the rights that this needs"
 
@@ -47,8 +48,9 @@ def api_failure(what: str, text: str) -> ClusterError:
 
 def _of_the_way(what: str, message: str) -> ClusterError:
     """Return the error for a call that no API server answered."""
-    if "required Python library" in message:
-        return ClusterError(f"{message} (pip install kubernetes, for the Python that runs Ansible)")
+    library = _LIBRARY.search(message)
+    if library:
+        return ClusterError(f"the Python package {library[1]} is not installed for the Python that runs Ansible: pip install {library[1]}")
     if "kubernetes.core" in message and "not found" in message:
         return ClusterError(f"the collection kubernetes.core is not installed: ansible-galaxy collection install kubernetes.core ({message})")
     if "HTTP response" not in message and any(word in message for word in _UNREACHABLE):

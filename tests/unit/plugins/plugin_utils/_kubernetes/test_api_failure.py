@@ -26,7 +26,7 @@ def answered(code, message):
         (answered(401, "Unauthorized"), "the cluster does not accept the credentials: cannot create the job: Unauthorized; set "),
         (answered(404, 'namespaces "x" not found'), 'no such namespace: cannot create the job: namespaces "x" not found; create it'),
         (answered(422, "quantities must match"), "cannot create the job: quantities must match"),
-        ("Failed to import the required Python library (kubernetes) on vm's Python", "Failed to import the required Python library (kubernetes)"),
+        ("Failed to import the required Python library (kubernetes) on vm's Python", "the Python package kubernetes is not installed for the Python that"),
         ("The module kubernetes.core.k8s was not found in configured module paths", "the collection kubernetes.core is not installed: ansible-galaxy"),
         ("Something\n else  broke", "cannot create the job: Something else broke"),
     ],
