@@ -163,7 +163,10 @@ static bool await_reader(void *argument) {
 static void print_results(struct run *run) {
     if (run->tables.printed) {
         console_release();
-        tables_print(&run->tables, await_reader, &run->supervisor);
+        bool whole = tables_print(&run->tables, await_reader, &run->supervisor);
+        if (!whole && run->failure.status == EXIT_MEASURED) {
+            (void)failure_set(&run->failure, EXIT_REFUSED, "--tables=-: the tables were not printed in full");
+        }
         screen_summary(&run->screen);
         console_print("%" PRIu32 " of %" PRIu32 " steps measured\n", run->steps_measured, run->steps);
     }
@@ -228,7 +231,8 @@ static void measure(struct run *run) {
 // If standard output is the only result, failing to write it fails the run. If there is another result, a reader that
 // has gone (a pipe into head) is not worth a message.
 static void judge_screen(struct run *run, bool drained) {
-    bool alone = (run->options->tables_dir == NULL || run->tables.printed) && (run->csvfile.path == NULL || run->csvfile.on_screen);
+    bool alone = run->tables.printed ||
+                 (run->options->tables_dir == NULL && (run->csvfile.path == NULL || run->csvfile.on_screen));
     int error = console_error();
     if (!drained || (error != 0 && (error != EPIPE || alone))) {
         console_complain("cannot write to standard output: %s", drained ? strerror(error) : "nothing takes it");

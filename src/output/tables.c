@@ -272,14 +272,14 @@ static bool print_rows(char *rows, size_t length, bool (*wait)(void *), void *co
     return true;
 }
 
-// False if nothing takes it.
+// False if that fails.
 static bool print_table(const struct table_file *file, const char *name, bool (*wait)(void *), void *context) {
     struct stat status;
     size_t length = fstat(file->fd, &status) == 0 ? (size_t)status.st_size : 0;
     char *rows = length > 0 ? mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE, file->fd, 0) : MAP_FAILED;
     if (rows == MAP_FAILED) {
         console_complain("--tables=-: cannot print %s: %s", name, strerror(errno));
-        return true;            // the end of the frame tells that it is missing
+        return false;
     }
     console_print("|= %s %zu %08" PRIx32 "\n", name, length, crc32(rows, length));
     bool good = print_rows(rows, length, wait, context);
@@ -287,9 +287,9 @@ static bool print_table(const struct table_file *file, const char *name, bool (*
     return good;
 }
 
-void tables_print(struct tables *tables, bool (*wait)(void *context), void *context) {
+bool tables_print(struct tables *tables, bool (*wait)(void *context), void *context) {
     int count = 0;
-    bool good = tables->path != NULL && tables->printed;
+    bool good = true;
     for (int i = 0; good && i < TABLES; i++) {
         struct table_file *file = &tables->files[i];
         if (file->fd >= 0 && atomic_load(&file->error) == 0) {
@@ -300,4 +300,5 @@ void tables_print(struct tables *tables, bool (*wait)(void *context), void *cont
     if (good) {
         console_print("|= end %d\n", count);
     }
+    return good;
 }

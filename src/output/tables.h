@@ -80,6 +80,7 @@ bool tables_complete(struct tables *tables);
 // Writes run.csv, whose rows are in files[TABLE_RUN].rows, and gives it its name; false if that fails.
 bool tables_complete_run(struct tables *tables);
 
-// If the tables are to be printed, prints those that are complete, a part whenever wait(context) has made room; ends early
-// if it returns false. Every line begins with "|", with tabs between its rows. docs/columns.md describes the frame.
-void tables_print(struct tables *tables, bool (*wait)(void *context), void *context);
+// Prints the tables that are complete, a part whenever wait(context) has made room. Ends early and returns false if that
+// returns false, or a table cannot be read. Every line begins with "|", with tabs between its rows. docs/columns.md
+// describes the frame.
+bool tables_print(struct tables *tables, bool (*wait)(void *context), void *context);

@@ -218,9 +218,18 @@ def tables_that_cannot_be_printed(place):
     tables, count = printed_tables(lost.out)
     equal((lost.status, "results.csv" in tables, count), (2, False, 6), lost.err)
     contains(tables["run.csv"], "tables_missing,results.csv\n", "complete,0\n")
-    with open("/dev/full", "w") as full:
-        process = subprocess.run(
-            place.command("--duration=1", "--tables=-"), stdout=full, stderr=subprocess.PIPE, universal_newlines=True, timeout=120, stdin=subprocess.DEVNULL
-        )
-    equal(process.returncode, 2, process.stderr)
-    contains(process.stderr, "cannot write to standard output: No space left on device")
+    unread = place.logdisk("--duration=1", "--tables=-", before=strace(place, "mmap:error=ENOMEM", calls="mmap") + ["-P", "/memfd:run.csv"])
+    equal((unread.status, printed_tables(unread.out)[1]), (2, None), unread.err)
+    contains(unread.err, "--tables=-: cannot print run.csv: Cannot allocate memory", "--tables=-: the tables were not printed in full")
+    for other in ((), ("--csvFile=" + place.path + "/result.csv",)):
+        with open("/dev/full", "w") as full:
+            process = subprocess.run(
+                place.command("--duration=1", "--tables=-", *other),
+                stdout=full,
+                stderr=subprocess.PIPE,
+                universal_newlines=True,
+                timeout=120,
+                stdin=subprocess.DEVNULL,
+            )
+        equal(process.returncode, 2, process.stderr)
+        contains(process.stderr, "cannot write to standard output: No space left on device")
