@@ -103,7 +103,7 @@ def test_the_root_file_system_is_read_only_and_the_arguments_are_mqldts(containe
 
 
 def test_the_jobs_own_arguments(contained) -> None:
-    documents = yaml.safe_load_all((PROJECT / "container/job.yml").read_text())
+    documents = yaml.safe_load((PROJECT / "container/job.yml").read_text())["items"]
     (container,) = next(each for each in documents if each["kind"] == "Job")["spec"]["template"]["spec"]["containers"]
     small = {"LOGDISK_DURATION_S": "1", "LOGDISK_WARMUP_S": "0", "LOGDISK_FILE_SIZE": "1M", "LOGDISK_FILES": "2", "LOGDISK_QUEUE_MANAGERS": "1,2"}
     variables = {**{each["name"]: each["value"] for each in container["env"]}, **small}

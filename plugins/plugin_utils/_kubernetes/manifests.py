@@ -114,7 +114,7 @@ def merged(base: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _template(kind: str) -> dict[str, Any]:
-    documents = yaml.safe_load_all(MANIFEST.read_text(encoding="utf-8"))
+    documents = yaml.safe_load(MANIFEST.read_text(encoding="utf-8"))["items"]
     return copy.deepcopy(next(document for document in documents if document["kind"] == kind))
 
 

@@ -20,7 +20,7 @@ VERSIONS = ("1.27", "1.37")
 
 @pytest.fixture
 def documents():
-    return {document["kind"]: document for document in yaml.safe_load_all(JOB.read_text(encoding="utf-8"))}
+    return {document["kind"]: document for document in yaml.safe_load(JOB.read_text(encoding="utf-8"))["items"]}
 
 
 @pytest.mark.parametrize("version", VERSIONS)
