@@ -13,7 +13,8 @@ from certification import summaries
 from fake_awx.project import project_files
 from leftovers import left_on, wait_until_measuring
 from runner_jobs import PROGRESS, Job, Runner, copy_project
-from testbed import Bed, HostSpec
+from testbed import Bed, HostSpec, processes
+from testbed.shell import wait_for
 
 Start = Callable[..., Bed]
 CORES = sorted({"2.16", controllers.newest().name})
@@ -117,6 +118,12 @@ def make_links(runner: Runner) -> None:
     subprocess.run(["tools/link-collection", "collections"], cwd=runner.private / "project", check=True)
 
 
+def controllers_of(runner: Runner) -> list[str]:
+    """The processes on this machine that work for a runner's jobs; those of ssh end by themselves."""
+    lines = [processes.command_line(pid) for pid in processes.all_pids()]
+    return [line for line in lines if str(runner.private) in line and "ansible-playbook" in line]
+
+
 def test_what_a_cancelled_job_and_one_that_runs_out_of_time_leave(start: Start, runner_of: Callable[..., Runner], tmp_path: Path) -> None:
     """Nothing can be decided any more. The output says which run goes on, and two jobs end it and clean up."""
     cancelled = runner_of(controllers.newest().name, "cancelled")
@@ -139,6 +146,8 @@ def test_what_a_cancelled_job_and_one_that_runs_out_of_time_leave(start: Start, 
         assert job.certification.run["run_id"] in job.output
         assert summaries(job.output) == []
     assert all(host.pids("logdisk") for host in bed)
+    for runner in (cancelled, late):
+        wait_for(lambda runner=runner: not controllers_of(runner), "no process of the job is left", timeout_s=60)
     inventory = bed.inventory(tmp_path / "hosts.yml")
     assert cancelled.controller.run("stop", "-i", str(inventory)).status == 0
     assert [host.pids("logdisk") for host in bed] == [{}, {}]

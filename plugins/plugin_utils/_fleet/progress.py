@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -97,11 +98,14 @@ def line_times(now: float, wake: float, start: float, end: float, first: bool) -
 
 
 def show(display: Any, statuses: Mapping[str, Mapping[str, Any]], sleep_s: float, start_epoch_s: float, end_epoch_s: float, first: bool) -> None:
-    """Sleep for ``sleep_s`` seconds and show the fleet's progress: one line that is rewritten every second if a person watches, otherwise plain lines."""
-    now, wake = time.time(), time.monotonic() + sleep_s
+    """Sleep for ``sleep_s`` seconds and show the fleet's progress: one line that is rewritten every second if a person watches, otherwise plain lines.
+
+    Return early if the controller was killed, because this worker of it has a session of its own and would sleep on.
+    """
+    now, wake, controller = time.time(), time.monotonic() + sleep_s, os.getppid()
     rewritten = watched and shown_as == AUTO
     due = [] if rewritten or shown_as == NONE else line_times(now, now + sleep_s, start_epoch_s, end_epoch_s, first)
-    while (remaining := wake - time.monotonic()) > 0:
+    while (remaining := wake - time.monotonic()) > 0 and os.getppid() == controller:
         now = time.time()
         line = fleet_line(statuses, end_epoch_s - now, (now - start_epoch_s) / max(1.0, end_epoch_s - start_epoch_s))
         if rewritten:
