@@ -33,7 +33,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.manifest
     object_name,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.pod_log import LogError, last_complaint, read_tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.state import ENDED, FAILED, MEASURES, Seen, State, refusal, state_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.state import CONTAINER, ENDED, FAILED, MEASURES, Seen, State, refusal, state_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import MQ_LOG, STREAMS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
@@ -50,6 +50,9 @@ REMOVAL_S = 180
 """How long Kubernetes may take to remove what is deleted: a pod has 30 s to end, and its claim is kept until then."""
 FIRST_LOOKS_S = 5
 MOST_LOG_LINES = 2_000_000
+RETAINED = (
+    "Its storage class keeps the volumes of deleted claims (reclaim policy Retain): delete the PersistentVolume of this test by hand, if it got as far as that"
+)
 
 JOB = {"api_version": "batch/v1", "kind": "Job"}
 CLAIM = {"api_version": "v1", "kind": "PersistentVolumeClaim"}
@@ -116,10 +119,12 @@ class ActionModule(ControllerAction):
             if left:
                 directory.note_leftovers(host, volume["name"], left)
                 self._display.warning(f"{host}: {volume['name']}: left behind: {'; '.join(left)}")
+            if self._may_exist and facts.get("storage_reclaim_policy") == "Retain":
+                directory.note_facts(host, volume["name"], {}, [RETAINED])
 
     def _claim(self, directory: RunDirectory, host: str, number: int, volume: Mapping[str, Any]) -> Claim:
         options, run_id = self._options, directory.run["run_id"]
-        name = object_name(run_id, number)
+        name = object_name(run_id, host, number)
         arguments = [
             *volume["arguments"],
             *counted_for(profile_of(directory.run, host)),
@@ -172,13 +177,11 @@ class ActionModule(ControllerAction):
         state = self._wait(claim)
         if state.name == FAILED:
             raise ClusterError(state.reason)
-        log = str(self._call("k8s_log", "read the log of the pod", name=state.pod, namespace=claim.namespace, tail_lines=MOST_LOG_LINES).get("log", ""))
+        found = {"name": state.pod, "container": CONTAINER, "namespace": claim.namespace, "tail_lines": MOST_LOG_LINES}
+        log = str(self._call("k8s_log", "read the log of the pod", **found).get("log", ""))
         tables = tables_of(log, claim, order)
         known.update(kubernetes_node=state.node, kubernetes_pod=state.pod)
         directory.write_record(measurement(directory.run, host, volume["name"], known, workspace, tables, datetime.date.today()), tables)
-        if facts.get("storage_reclaim_policy") == "Retain":
-            note = "Its storage class keeps the volumes of deleted claims (reclaim policy Retain): delete the PersistentVolume of this test by hand"
-            directory.note_facts(host, volume["name"], {}, [note])
 
     def _wait(self, claim: Claim) -> State:
         """Return the state of a test that has ended. Raises ClusterError if the API server does not answer for long."""

@@ -82,6 +82,7 @@ def reasons(outcome: Outcome) -> dict[str, str]:
 def test_each_storage_class_has_its_verdict_or_its_sentence(controller: Controller, measure: Callable[[str, list[str]], tuple[int, str]]) -> None:
     classes = ["fast", "pending", "no-image", "no-space", "forbidden"]
     cluster = Cluster(classes, measure)
+    cluster.objects["storageclasses"]["no-space"]["reclaimPolicy"] = "Retain"
     outcome = certify(controller, cluster, ", ".join([*classes, "no-such"]))
     assert outcome.status == 2
     verdict = outcome.certification.verdict
@@ -100,8 +101,8 @@ def test_each_storage_class_has_its_verdict_or_its_sentence(controller: Controll
     assert len(cluster.made) == len(deleted) == 8
     for made in deleted:
         kubernetes_validate.validate({key: value for key, value in made.items() if key != "status"}, "1.37", strict=True)
-    (folder,) = outcome.certification.path.glob("hosts/prod/fast")
-    record = yaml.safe_load((folder / "record.json").read_text())
+    record, refused = (yaml.safe_load((outcome.certification.path / f"hosts/prod/{name}/record.json").read_text()) for name in ("fast", "no-space"))
+    assert ([note for note in record["notes"] if "Retain" in note], "delete the PersistentVolume" in refused["notes"][-1]) == ([], True)
     assert (record["facts"]["storage_provisioner"], record["facts"]["kubernetes_node"]) == ("fake.example.com", "node1")
     assert "fast" in outcome.screen and TOKEN not in outcome.screen
 

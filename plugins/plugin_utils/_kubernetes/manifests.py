@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import math
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,9 +62,9 @@ def label_of(run_id: str) -> str:
     return run_id.lower().replace("_", "-").replace(".", "-")
 
 
-def object_name(run_id: str, number: int) -> str:
-    """Return the name of claim, job and pod; it is short enough for a host name."""
-    return f"logdisk-{label_of(run_id)[:40]}-{number}"
+def object_name(run_id: str, host: str, number: int) -> str:
+    """Return the name of claim, job and pod; it is short enough for a host name. Two hosts may stand for one cluster, and never share a job."""
+    return f"logdisk-{label_of(run_id)[:40]}-{zlib.crc32(host.encode('utf-8', 'surrogateescape')):08x}-{number}"
 
 
 def claim_size(footprint_bytes: int) -> str:

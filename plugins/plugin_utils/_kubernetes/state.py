@@ -15,6 +15,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.pod_log 
 WAITS, MEASURES, ENDED, FAILED = "waits", "measures", "ended", "failed"
 """Nothing runs yet; the tester runs; it has ended with tables; there will be none."""
 
+CONTAINER = "logdisk"
+"""The tester's container. A cluster may add others to the pod."""
 WITH_TABLES = (0, 3, 4)
 """Statuses with which the tester has printed its tables. With 2 it may have."""
 _REFUSED = 2
@@ -150,7 +152,7 @@ def _newest(pods: Sequence[Object]) -> Object:
 
 
 def _container(pod: Object) -> Object:
-    return next(iter(_list(_get(pod, "status", "containerStatuses"))), {})
+    return next((each for each in _list(_get(pod, "status", "containerStatuses")) if each.get("name") == CONTAINER), {})
 
 
 def _terminated(pod: Object) -> Object:

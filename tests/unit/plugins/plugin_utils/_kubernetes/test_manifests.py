@@ -20,7 +20,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.manifest
 
 RUN_ID = "20261122T101112Z-1f0c2a"
 CLAIM = Claim(
-    name=object_name(RUN_ID, 1),
+    name=object_name(RUN_ID, "prod", 1),
     run_id=RUN_ID,
     namespace="mq",
     storage_class="fast",
@@ -40,7 +40,7 @@ def test_what_is_made_fits_the_schema(claim):
     for made in (job_of(claim), claim_of(claim, "11-22")):
         kubernetes_validate.validate(made, "1.37", strict=True)
         assert made["metadata"]["labels"][RUN_LABEL] == "20261122t101112z-1f0c2a"
-        assert (made["metadata"]["name"], made["metadata"]["namespace"]) == ("logdisk-20261122t101112z-1f0c2a-1", "mq")
+        assert (made["metadata"]["name"], made["metadata"]["namespace"]) == ("logdisk-20261122t101112z-1f0c2a-b5b41197-1", "mq")
 
 
 def test_the_job_is_that_of_the_manifest_with_the_test_in_it():
@@ -71,3 +71,8 @@ def test_the_pod_may_be_completed_but_not_replaced():
 
 def test_a_claim_has_room_for_files_and_reserve():
     assert [claim_size(footprint) for footprint in (4 << 20, 1 << 30, 40 << 30)] == ["1Gi", "2Gi", "45Gi"]
+
+
+def test_two_hosts_that_lead_to_one_cluster_do_not_share_a_job():
+    assert len({object_name(RUN_ID, host, number) for host in ("prod", "test") for number in (1, 2)}) == 4
+    assert len(object_name("x" * 200, "h" * 300, 9999)) <= 63

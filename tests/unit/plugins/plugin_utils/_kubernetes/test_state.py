@@ -49,6 +49,12 @@ def test_what_may_still_come_to_something(found, name):
     assert (state_of(found).name, state_of(found).reason) == (name, "")
 
 
+def test_only_the_testers_container_counts():
+    both = pod({"running": {"startedAt": "x"}})
+    both["status"]["containerStatuses"].insert(0, {"name": "istio-proxy", "state": {"terminated": {"exitCode": 1}}})
+    assert state_of(seen(both)).name == MEASURES
+
+
 @pytest.mark.parametrize(
     "found, reason",
     [
