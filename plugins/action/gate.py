@@ -189,6 +189,7 @@ def outcome_of(directory: RunDirectory, verdict: dict[str, Any], problem: str) -
         "verdict": verdict["verdict"],
         "certified": verdict["certified"],
         "gate_failed": verdict["gate_failed"],
+        **({"merged": True} if directory.run.get("merged_from") else {}),
     }
     if problem:
         return make_outcome(INTERNAL, problem, **facts)

@@ -20,7 +20,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import SettingsError, agreed, shown
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.upload import check_url
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.workflow import JobArtifact, described, job_artifacts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.workflow import MOST_APART, JobArtifact, described, job_artifacts, of_one_time
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import find, is_kept
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import place_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import REPORT, PolicyError, check_policy, judge_run
@@ -57,34 +57,38 @@ class ActionModule(ControllerAction):
             options["place"] = place_of(options["history"], options["named_report_dir"])
             chosen = choice(options, task_vars)
             policy = policy_of(options, chosen.merges)
-            directory = self._merged(chosen, options, task_vars, policy) if chosen.merges else single(chosen, options)
+            directory, *unread = self._merged(chosen, options, task_vars, policy) if chosen.merges else (single(chosen, options),)
             verdict, problem = judge(directory) if chosen.merges else judged_again(directory, policy)
         except (OSError, ExpectationError, SettingsError, PolicyError) as error:
             return refusal(error, options, task_vars)
         problem = report(directory) or problem
-        unsigned = "" if problem or not options["sign_key"] else sign(directory, options["sign_key"])
+        unsigned = "" if problem or any(unread) or not options["sign_key"] else sign(directory, options["sign_key"])
         place, *not_handed_on = hand_on(directory) if chosen.merges else (Place(directory.path, kept=is_kept(directory.path)),)
-        result = conclusion(directory, verdict, [problem, unsigned, *not_handed_on], options["play_hosts"], place, task_vars)
+        result = conclusion(directory, verdict, [problem, *unread, unsigned, *not_handed_on], options["play_hosts"], place, task_vars)
         key = {"schema": SCHEMA, "kind": "run", "run_id": directory.run["run_id"], "path": directory.path}
         told = {**key, "report_url": place.url, "report_kept": place.kept}
         failures = with_fleet(result["failures"], result["fleet_problems"], options["play_hosts"])
         return {**result, "changed": True, "logdisk": told, "path": directory.path, "failures": failures}
 
-    def _merged(self, chosen: Choice, options: dict[str, Any], task_vars: dict[str, Any], policy: dict[str, Any]) -> RunDirectory:
-        """Return a new run that is merged, and say from which ones. Raises OSError, SettingsError and ExpectationError."""
+    def _merged(self, chosen: Choice, options: dict[str, Any], task_vars: dict[str, Any], policy: dict[str, Any]) -> tuple[RunDirectory, str]:
+        """Return a new run that is merged, and say from which ones. Also return what could not be read, empty if there is nothing: it may contradict the rest.
+
+        Raises OSError, SettingsError and ExpectationError.
+        """
         expected = self._expected(chosen, options, task_vars)
         keep_report, upload_url, count = (given(options, name) for name in ("keep_report", "upload_url", "expected_count"))
         history = {"place": options["place"], "required": True, "keep_report": keep_report or False}
         changes = {"policy": policy, "history": history, "upload_url": check_url(upload_url or "")}
         # What only the history has is needed for as long as it is merged.
         with tempfile.TemporaryDirectory() as aside:
-            runs, said = chosen.found(RunSources(options["report_dir"], options["place"], aside))
+            sources = RunSources(options["report_dir"], options["place"], aside)
+            runs, said = chosen.found(sources)
             check_count(sorted({*expected.hosts, *(host for run in runs for host in run.expected_hosts)}), count or 0)
             merged = RunDirectory.merge([run.path for run in runs], options["report_dir"], expected.hosts, expected.left_out, changes)
         unclaimed = merged.run["unclaimed_hosts"]
         missing = [f"In none of these runs, and therefore missing: {shown(unclaimed)}."] if unclaimed else []
         say(self._display, "\n".join([*said, *missing]))
-        return merged
+        return merged, " ".join(sources.problems)
 
     def _expected(self, chosen: Choice, options: dict[str, Any], task_vars: dict[str, Any]) -> Expectation:
         """Return the hosts of the inventory that a merged run must have. Only runs that are named may do without an inventory."""
@@ -110,7 +114,8 @@ class Choice:
             runs = sources.of_workflow(self.workflow, self.artifacts)
             whose = f" of workflow job {self.workflow}" if self.workflow else " of the jobs before this one"
         measured, preflights = ([run for run in runs if run.is_check_mode is check_mode] for check_mode in (False, True))
-        unfound = [*left_out(preflights, self.artifacts), *sources.problems]
+        measured, older = (measured, []) if self.names else of_one_time(measured)
+        unfound = [*left_out(preflights, older, self.artifacts), *sources.problems]
         if not measured:
             raise RunDirectoryError(" ".join([f"There is no run{whose} to merge in {sources.text}.", *unfound]))
         count = f"{len(measured)} run{'' if len(measured) == 1 else 's'}"
@@ -161,10 +166,12 @@ def given(options: Mapping[str, Any], name: str) -> Any:
     return None if options[name] in (None, "", []) else agreed(f"gate_{name}", {"report.yml": options[name]})
 
 
-def left_out(preflights: list[RunDirectory], artifacts: list[JobArtifact]) -> list[str]:
+def left_out(preflights: list[RunDirectory], older: list[RunDirectory], artifacts: list[JobArtifact]) -> list[str]:
     """Return in sentences what is not merged."""
-    skipped = [f"Left out, because preflights measure nothing: {shown([run.run['run_id'] for run in preflights])}."] if preflights else []
-    return [*skipped, *(f"Job {artifact.job_id} made no run: {artifact.message}" for artifact in artifacts if not artifact.run_id)]
+    age = f"it is more than {MOST_APART.days} days older than the newest run"
+    skipped = {"preflights measure nothing": preflights, age: older}
+    sentences = [f"Left out, because {why}: {shown([run.run['run_id'] for run in runs])}." for why, runs in skipped.items() if runs]
+    return [*sentences, *(f"Job {artifact.job_id} made no run: {artifact.message}" for artifact in artifacts if not artifact.run_id)]
 
 
 def with_fleet(failures: Mapping[str, str], fleet_problems: list[str], play_hosts: list[str]) -> dict[str, str]:

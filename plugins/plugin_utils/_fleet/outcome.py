@@ -27,8 +27,8 @@ VERDICT = "verdict"
 USAGE = "usage"
 """Variables or the inventory are wrong; nothing was measured."""
 INTERNAL = "internal"
-"""The run did not reach its verdict, its report cannot be written, its certificates cannot be stored, its hosts were not held against their baseline, or it
-cannot be signed, kept or uploaded."""
+"""The run did not reach its verdict, its report cannot be written, its certificates cannot be stored, its hosts were not held against their baseline, it
+cannot be signed, kept or uploaded, or a run that belongs to a merged one cannot be read."""
 
 
 def shortened(reasons: list[str], complete: str = "") -> list[str]:

@@ -10,16 +10,21 @@ that the artifacts name. What jobs hand on is untrusted.
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, is_run_id
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
 _ARTIFACT = re.compile(r"logdisk_([0-9]{1,18})\Z")
 _MOST_CHARACTERS = 300
+_NEVER = datetime.datetime.min
+MOST_APART = datetime.timedelta(days=7)
+"""Between the first and the last run of a workflow job."""
 
 
 @dataclass(frozen=True)
@@ -32,10 +37,10 @@ class JobArtifact:
 
 
 def job_artifacts(variables: Mapping[str, Any]) -> list[JobArtifact]:
-    """Return what the earlier jobs of the workflow reported of their runs, by their number. Preflights are left out."""
+    """Return what the earlier jobs of the workflow reported of their runs, by their number. Preflights are left out, and what a merge made."""
     found = {match[1]: variables[name] for name in variables if (match := _ARTIFACT.match(name))}
     jobs = [(job_id, found[job_id]) for job_id in sorted(found, key=int) if isinstance(found[job_id], Mapping)]
-    return [_artifact(job_id, reported) for job_id, reported in jobs if not ("verdict" in reported and reported["verdict"] is None)]
+    return [_artifact(job_id, reported) for job_id, reported in jobs if reported.get("verdict", "") is not None and not reported.get("merged")]
 
 
 def _artifact(job_id: str, reported: Mapping[str, Any]) -> JobArtifact:
@@ -46,6 +51,20 @@ def _artifact(job_id: str, reported: Mapping[str, Any]) -> JobArtifact:
 def workflow_job_of(directory: RunDirectory) -> str:
     """Return the ID of the workflow job that a run belongs to, empty if it belongs to none."""
     return str(_job_of(directory).get("workflow_job_id") or "")
+
+
+def of_one_time(runs: list[RunDirectory]) -> tuple[list[RunDirectory], list[RunDirectory]]:
+    """Return the runs that can belong to one workflow job, and those that are too old: another AWX can have had a workflow job with the same number."""
+    newest = max(map(_opened, runs), default=_NEVER)
+    recent, older = ([run for run in runs if (newest - _opened(run) > MOST_APART) is is_older] for is_older in (False, True))
+    return recent, older
+
+
+def _opened(directory: RunDirectory) -> datetime.datetime:
+    try:
+        return datetime.datetime.strptime(str(directory.run.get("created_at")), MOMENT)
+    except ValueError:
+        return _NEVER
 
 
 def described(directory: RunDirectory) -> str:

@@ -100,13 +100,34 @@ def test_hosts_of_a_slice_that_left_nothing_are_missing(reporting):
     variables["logdisk_9"] = {"outcome": "usage", "message": "there is no profile x"}
     variables["logdisk_7"] = {"run_id": "R7", "verdict": "pass"}
     result = reporting.report(variables=variables)
-    assert result["hosts"] == VERDICTS and sorted(result["failures"]) == ["h3", "h5", "h6"]
+    assert result["hosts"] == VERDICTS and sorted(result["failures"]) == ["h3", "h5", "h6", "localhost"]
     assert "h3: missing: it is in none of the runs that were merged" in result["failures"]["h3"]
     said = reporting.said[0].splitlines()
     assert said[1] == "Job 9 made no run: there is no profile x"
     summary = Path(result["path"], "summary.txt").read_text(encoding="utf-8")
     assert "\n  Merged from 2 runs; 2 of the hosts are in none of them. The gate stopped this run.\n" in summary
     assert said[2].startswith("The run R7 of job 7 is not in ") and said[3] == "In none of these runs, and therefore missing: h3, h6."
+
+
+def test_a_run_that_cannot_be_found_may_contradict_those_that_are_merged(reporting):
+    reporting.run("1", ["h1"], {"h1": GOOD})
+    variables = {"awx_workflow_job_id": SLICED, "logdisk_7": {"run_id": "R7", "verdict": "fail"}}
+    result = reporting.report(inventory=["h1"], variables=variables)
+    assert list(result["failures"]) == ["localhost"] and "The run R7 of job 7 is not in " in result["failures"]["localhost"]
+    assert (result["outcome"]["outcome"], result["outcome"]["verdict"]) == ("internal", "pass")
+    # What an earlier merge made need not be found, because what it was made from is.
+    variables["logdisk_7"]["merged"] = True
+    assert reporting.report(inventory=["h1"], variables=variables)["failures"] == {}
+    assert reporting.report(inventory=["h1"], variables=variables)["outcome"]["merged"] is True
+
+
+def test_an_earlier_workflow_with_the_same_number_is_left_out(reporting):
+    old = reporting.run("1", ["h1", "h2"], {"h1": GOOD, "h2": GOOD}).run
+    Path(reporting.report_dir, "R1/run.json").write_text(json.dumps({**old, "created_at": "2026-11-14T02:00:00Z"}), encoding="utf-8")
+    reporting.run("2", ["h1"], {"h1": GOOD})
+    result = reporting.report(inventory=["h1", "h2"], workflow=SLICED)
+    assert result["hosts"] == {"h1": "pass", "h2": "missing"}
+    assert "Left out, because it is more than 7 days older than the newest run: R1." in reporting.said[0]
 
 
 def test_a_limit_leaves_out_what_no_run_has(reporting):
