@@ -33,6 +33,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import progre
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.follow_up import commands
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import is_kept
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.manifests import follow_up
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import finish, summary
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.terminal import fit, verdict_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
@@ -63,13 +64,18 @@ class CallbackModule(CallbackBase):
         self._paths: list[str] = []
         self._judged: dict[str, dict[str, Any]] = {}
         self._refusals: list[str] = []
+        self._in_clusters = False
         atexit.register(self._interrupted)
 
     def v2_playbook_on_start(self, playbook: Any) -> None:
         """Forget the runs of an earlier playbook of the same command line."""
-        self._paths, self._refusals = [], []
+        self._paths, self._refusals, self._in_clusters = [], [], False
         progress.watched = progress.is_watched(sys.stdout, os.environ)
         progress.shown_as = self.get_option("progress")
+
+    def v2_playbook_on_task_start(self, task: Any, is_conditional: bool) -> None:
+        """Note that what runs is not on hosts."""
+        self._in_clusters = self._in_clusters or task.resolved_action == "mqops.logdisk.claim"
 
     def v2_runner_on_ok(self, result: Any, **kwargs: Any) -> None:
         """Note the run from the result of a task on the controller. Any other result is untrusted."""
@@ -110,4 +116,4 @@ class CallbackModule(CallbackBase):
         """At the end of the process, print the commands for runs whose playbook did not end normally."""
         for path in self._paths:
             if progress.first_to_say(path):
-                say(self._display, "\n" + commands(path, is_kept(path)))
+                say(self._display, "\n" + (follow_up(os.path.basename(path)) if self._in_clusters else commands(path, is_kept(path))))

@@ -67,6 +67,14 @@ def object_name(run_id: str, host: str, number: int) -> str:
     return f"logdisk-{label_of(run_id)[:40]}-{zlib.crc32(host.encode('utf-8', 'surrogateescape')):08x}-{number}"
 
 
+def follow_up(run_id: str) -> str:
+    """Return what becomes of a run whose controller has ended, and the command that ends it."""
+    return (
+        f"If this command ends, the job of run {run_id} continues in its cluster. Kubernetes removes it with its claim one hour after its end. To remove "
+        f"both at once:\n  kubectl delete job --namespace NAMESPACE --selector {RUN_LABEL}={label_of(run_id)}"
+    )
+
+
 def claim_size(footprint_bytes: int) -> str:
     """Return a size that has room for the test files, what a file system takes for itself, and the tester's reserve."""
     return f"{math.ceil((footprint_bytes * 1.1 + 256 * _MIB) / _GIB)}Gi"

@@ -90,7 +90,7 @@ def _ended_badly(seen: Seen, pod: Object) -> str:
     if reason in _CANNOT_START:
         return f"the container cannot be started: {_text(ended.get('message')) or reason}"
     if reason == "OOMKilled":
-        return "the tester was killed because the pod exceeded its memory limit: raise the limit with claim_pod, or test fewer queue managers"
+        return "the tester was killed because the pod exceeded its memory limit: test fewer queue managers or block sizes in one run"
     if status is not None and status > 128:
         return f"the tester was killed by signal {status - 128} before it printed its tables"
     if status is not None and status not in (*WITH_TABLES, _REFUSED):

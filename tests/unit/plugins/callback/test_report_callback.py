@@ -44,6 +44,18 @@ def test_a_log_has_each_cause_on_one_line(printed):
     assert "\n".join(text for text, color in printed(None)) == "\n" + TEXT.removesuffix("\n")
 
 
+@pytest.mark.parametrize(("action", "command"), [("mqops.logdisk.claim", "kubectl delete job"), ("mqops.logdisk.wait", "mqops.logdisk.stop")])
+def test_an_interrupted_run_ends_with_the_command_that_ends_it(monkeypatch, tmp_path, action, command):
+    said = []
+    callback = CallbackModule()
+    callback._display = types.SimpleNamespace(display=lambda text, color: said.append(text))
+    callback._paths = [str(tmp_path / action)]
+    monkeypatch.setattr(constants, "DEFAULT_STDOUT_CALLBACK", "default")
+    callback.v2_playbook_on_task_start(types.SimpleNamespace(resolved_action=action), False)
+    callback._interrupted()
+    assert command in said[0]
+
+
 def test_lines_with_a_verdict_are_coloured(printed):
     colours = [color for text, color in printed(200)]
     assert colours[:4] == [None, constants.COLOR_ERROR, None, constants.COLOR_ERROR]
