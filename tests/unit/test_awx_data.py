@@ -155,6 +155,14 @@ def test_the_notification_of_a_run_that_certifies():
     )
 
 
+def test_the_notification_says_what_failed_a_job_in_spite_of_its_verdict():
+    outcome = make_outcome("internal", "the report was not uploaded: " + "x " * 150 + "end", **{**RUN, "verdict": "pass", "certified": True})
+    told = told_to_workflows(outcome, {"certified": True, "counts": {"pass": 1}, "reasons": [], "hosts": []}, Place("/reports/x"))
+    job = {"status": "failed", "artifacts": {"logdisk_17": told}}
+    assert sent("message", **job).startswith("logdisk: pass (1 pass), certified, but the report was not uploaded: x x")
+    assert len(sent("message", **job)) < 320 and outcome["message"] in sent("body", **job)
+
+
 def test_the_notification_of_a_job_without_a_verdict():
     job = {"status": "failed", "artifacts": {}, "job_explanation": "Job terminated due to timeout"}
     assert sent("message", **job) == "logdisk: no verdict, logdisk report 17 failed"
