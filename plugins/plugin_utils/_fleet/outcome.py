@@ -64,7 +64,8 @@ class Place:
 
 def artifacts(task_vars: Mapping[str, Any], check_mode: bool, content: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is passed on to later jobs and notifications, under a key of this job. A preflight has a key of its own, so that nobody merges it."""
-    return {f"logdisk_{'preflight_' if check_mode else ''}{task_vars.get('awx_job_id') or 'local'}": dict(content)}
+    message = {"message": _cut(content["message"], MOST_REASON_BYTES // 4)} if "message" in content else {}
+    return {f"logdisk_{'preflight_' if check_mode else ''}{task_vars.get('awx_job_id') or 'local'}": {**content, **message}}
 
 
 def told_to_workflows(outcome: Mapping[str, Any], verdict: Mapping[str, Any], place: Place) -> dict[str, Any]:

@@ -112,7 +112,7 @@ class RunDirectory:
         """Open an existing run directory (a link such as reports/latest is resolved). Raises RunDirectoryError."""
         path = os.path.realpath(path)
         run = _read_json(os.path.join(path, "run.json"), MAX_RUN_BYTES)
-        if run.get("schema") != SCHEMA_VERSION or not isinstance(run.get("run_id"), str):
+        if run.get("schema") != SCHEMA_VERSION or not isinstance(run.get("run_id"), str) or not is_run_id(run["run_id"]):
             raise RunDirectoryError(f"{path} is not a run directory of schema {SCHEMA_VERSION}.")
         return cls(path, run)
 

@@ -49,3 +49,8 @@ def test_each_job_has_its_key_and_a_preflight_another():
     assert artifacts({"awx_job_id": 17}, False, {"a": 1}) == {"logdisk_17": {"a": 1}}
     assert list(artifacts({"awx_job_id": "17"}, True, {})) == ["logdisk_preflight_17"]
     assert list(artifacts({}, False, {})) == ["logdisk_local"]
+
+
+def test_the_message_of_a_refusal_is_bounded_as_well():
+    (refused,) = artifacts({}, False, make_outcome("usage", "h1: no such profile; " * 5000)).values()
+    assert refused["message"].startswith("h1: no such") and len(json.dumps(refused)) <= MOST_REASON_BYTES

@@ -87,6 +87,14 @@ def test_a_run_id_is_a_name(tmp_path, run_id):
     assert not (tmp_path / "reports").exists()
 
 
+@pytest.mark.parametrize("run_id", ["", "../x", "R1\x1b[2J"])
+def test_the_run_id_of_a_directory_from_elsewhere_is_a_name(tmp_path, run_id):
+    path = RunDirectory.create(str(tmp_path), {}).path
+    write_file(os.path.join(path, "run.json"), json.dumps({"schema": 1, "run_id": run_id}).encode())
+    with pytest.raises(RunDirectoryError, match="not a run directory"):
+        RunDirectory.open(path)
+
+
 def test_a_base_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("x")
     with pytest.raises(OSError, match="cannot be created"):
