@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -134,6 +135,11 @@ def choice(options: Mapping[str, Any], task_vars: Mapping[str, Any]) -> Choice:
 def single(chosen: Choice, options: Mapping[str, Any]) -> RunDirectory:
     """Return the run that is rendered again. Raises RunDirectoryError, SettingsError and ExpectationError."""
     report_dir = options["report_dir"]
+    if not chosen.names and not os.path.lexists(latest(report_dir)):
+        raise RunDirectoryError(
+            f"No run is named, and there is none in {report_dir}: correct gate_report_dir, name a run that the history keeps (report_run: <run ID>), or name "
+            "the paths of runs (report_runs)."
+        )
     directory = find(chosen.names[0], report_dir, options["place"]) if chosen.names else RunDirectory.open(latest(report_dir))
     if directory.is_signed:
         raise RunDirectoryError(f"{directory.path} is signed, so it may not change; to render a copy of it, remove {MANIFEST} from the copy")

@@ -211,6 +211,11 @@ def test_runs_that_are_named_are_merged_with_the_inventory_if_there_is_one(repor
     assert sorted(reporting.report(runs=["R1"], variables={"awx_workflow_job_id": OUTER})["hosts"]) == HOSTS
 
 
+def test_without_any_run_it_says_how_to_name_one(reporting):
+    (problem,) = reporting.report()["failures"].values()
+    assert problem.startswith(f"No run is named, and there is none in {reporting.report_dir}: ") and "report_run: <run ID>" in problem
+
+
 def test_a_single_run_is_rendered_again_with_its_own_verdict(reporting):
     directory = reporting.run("1", ["h1", "h4"], {"h1": GOOD, "h4": SLOW})
     before = directory.verdict()
