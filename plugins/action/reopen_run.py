@@ -11,6 +11,7 @@ from typing import Any
 
 from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import shown
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import find
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import place_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, latest
@@ -33,13 +34,22 @@ class ActionModule(ControllerAction):
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         try:
-            directory = reopened(options["path"], options["report_dir"], options["history"])
+            directory = measured(reopened(options["path"], options["report_dir"], options["history"]))
         except OSError as error:
             raise AnsibleActionFail(f"{error} {NAME_IT}") from None
         run = {"run_id": directory.run["run_id"], "path": directory.path, "expected_hosts": directory.expected_hosts}
         if self._task.check_mode:  # nothing is filed then, so that there is nothing to show
             return {"run": run}
         return {"run": run, "logdisk": {"schema": SCHEMA, "kind": "run", "run_id": run["run_id"], "path": run["path"]}}
+
+
+def measured(directory: RunDirectory) -> RunDirectory:
+    """Return a run that hosts can have results of. Raises RunDirectoryError if it was merged from others."""
+    sources = directory.run.get("merged_from") or []
+    if sources:
+        which = "that one" if len(sources) == 1 else "those"
+        raise RunDirectoryError(f"{directory.path} was merged from {shown([str(each) for each in sources])}, and hosts have results of {which} only.")
+    return directory
 
 
 def reopened(named: str | None, report_dir: str, history: str) -> RunDirectory:

@@ -125,6 +125,9 @@ def test_a_run_is_reopened_wherever_it_is(tmp_path, monkeypatch):
     ):
         with pytest.raises(AnsibleActionFail, match=message):
             reopened(*arguments)
+    merged = type(directory).merge([directory.path], str(tmp_path / "reports"))
+    with pytest.raises(AnsibleActionFail, match=f"{merged.path} was merged from {run_id}, and hosts have results of that one only. Name a run by"):
+        reopened(None, "reports")
 
 
 @pytest.fixture(scope="session")
