@@ -89,7 +89,9 @@ class ActionModule(ControllerAction):
         unclaimed = merged.run["unclaimed_hosts"]
         missing = [f"In none of these runs, and therefore missing: {shown(unclaimed)}."] if unclaimed else []
         say(self._display, "\n".join([*said, *missing]))
-        return merged, " ".join(sources.problems)
+        # A history that the runs are not kept in has none of them.
+        kept_there = any((run.run.get("history") or {}).get("keep_report") for run in runs)
+        return merged, " ".join(filter(None, [*sources.problems, sources.unopened if kept_there else ""]))
 
     def _expected(self, chosen: Choice, options: dict[str, Any], task_vars: dict[str, Any]) -> Expectation:
         """Return the hosts of the inventory that a merged run must have. Only runs that are named may do without an inventory."""
@@ -116,7 +118,7 @@ class Choice:
             whose = f" of workflow job {self.workflow}" if self.workflow else " of the jobs before this one"
         measured, preflights = ([run for run in runs if run.is_check_mode is check_mode] for check_mode in (False, True))
         measured, older = (measured, []) if self.names else of_one_time(measured)
-        unfound = [*left_out(preflights, older, self.artifacts), *sources.problems]
+        unfound = [*left_out(preflights, older, self.artifacts), *sources.problems, *filter(None, [sources.unopened])]
         if not measured:
             raise RunDirectoryError(" ".join([f"There is no run{whose} to merge in {sources.text}.", *unfound]))
         count = f"{len(measured)} run{'' if len(measured) == 1 else 's'}"

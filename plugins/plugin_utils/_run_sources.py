@@ -24,7 +24,7 @@ _Found = TypeVar("_Found")
 class RunSources:
     """``report_dir`` and the history at ``place``, which need not exist. What only the history has is brought to ``fetched_dir``.
 
-    ``problems`` says what could not be read, a sentence each.
+    ``problems`` says what could not be read, a sentence each, and ``unopened`` why the history could not be opened.
     """
 
     def __init__(self, report_dir: str, place: str, fetched_dir: str) -> None:
@@ -32,6 +32,7 @@ class RunSources:
         self.place = place
         self.fetched_dir = fetched_dir
         self.problems: list[str] = []
+        self.unopened = ""
 
     @property
     def text(self) -> str:
@@ -44,7 +45,7 @@ class RunSources:
         A run that cannot be found or read is left out, and named among the problems.
         """
         with contextlib.ExitStack() as stack:
-            history = self._tried(lambda: stack.enter_context(open_history(self.place))) if self._has_history() else None
+            history = self._opened(stack) if self._has_history() else None
             reported = [artifact for artifact in artifacts if artifact.run_id]
             named = [run for artifact in reported if (run := self._tried(lambda artifact=artifact: self._reported(artifact, history)))]
             workflows = {workflow_job_id, *map(workflow_job_of, named)} - {""}
@@ -56,6 +57,13 @@ class RunSources:
                 found.update({run_id: run} if run else {})
         # What a merge made is not merged again.
         return [found[run_id] for run_id in sorted(found) if not found[run_id].run.get("merged_from")]
+
+    def _opened(self, stack: contextlib.ExitStack) -> History | None:
+        try:
+            return stack.enter_context(open_history(self.place))
+        except OSError as error:
+            self.unopened = str(error)
+        return None
 
     def _reported(self, artifact: JobArtifact, history: History | None) -> RunDirectory:
         """Return the run that a job reported. Raises OSError."""

@@ -121,6 +121,14 @@ def test_a_run_that_cannot_be_found_may_contradict_those_that_are_merged(reporti
     assert reporting.report(inventory=["h1"], variables=variables)["outcome"]["merged"] is True
 
 
+@pytest.mark.parametrize("keep_report, failing", [(False, []), (True, ["localhost"])])
+def test_a_history_that_cannot_be_opened_matters_if_the_runs_are_kept_there(reporting, tmp_path, keep_report, failing):
+    reporting.run("1", ["h1"], {"h1": GOOD}, history={"place": "p", "keep_report": keep_report})
+    (tmp_path / "history").mkdir()
+    result = reporting.report(inventory=["h1"], workflow=SLICED, history=str(tmp_path / "history"))
+    assert list(result["failures"]) == failing and "the history " in reporting.said[0]
+
+
 def test_an_earlier_workflow_with_the_same_number_is_left_out(reporting):
     old = reporting.run("1", ["h1", "h2"], {"h1": GOOD, "h2": GOOD}).run
     Path(reporting.report_dir, "R1/run.json").write_text(json.dumps({**old, "created_at": "2026-11-14T02:00:00Z"}), encoding="utf-8")
