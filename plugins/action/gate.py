@@ -45,6 +45,7 @@ class ActionModule(ControllerAction):
         "run_path": {"type": "str", "required": True},
         "judged_hosts": {"type": "list", "elements": "str", "required": True},
         "sign_key": {"type": "str", "default": ""},
+        "upload_url": {"type": "str", "default": ""},
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
@@ -55,7 +56,7 @@ class ActionModule(ControllerAction):
         problem = problem or report(directory)
         unstored = remember(directory, certificates, uncertified)
         unsigned = "" if uncompared or problem else sign(directory, options["sign_key"])
-        place, unkept, unsent = hand_on(directory)
+        place, unkept, unsent = hand_on(directory, options["upload_url"])
         # What fails the fleet is a warning, too: no host is left to fail for it if all hosts fail for themselves.
         warnings = list(filter(None, (uncompared, problem, unstored, unsigned, unkept, unsent)))
         if not (directory.run.get("history") or {}).get("required"):
@@ -162,18 +163,27 @@ def sign(directory: RunDirectory, key: str) -> str:
     return ""
 
 
-def hand_on(directory: RunDirectory) -> tuple[Place, str, str]:
-    """Keep and upload a run as far as it asks for that; return where its report is, and what kept it from being kept and from being uploaded."""
+def hand_on(directory: RunDirectory, upload_url: str) -> tuple[Place, str, str]:
+    """Keep and upload a run as far as it asks for that; return where its report is, and what kept it from being kept and from being uploaded.
+
+    upload_url is gate_upload_url as it is now, see ``send``.
+    """
     unkept = keep_if_asked(directory.path, JUDGED)
-    url, unsent = send(directory)
+    url, unsent = send(directory, upload_url)
     return Place(directory.path, url, is_kept(directory.path) and not unkept), unkept, unsent
 
 
-def send(directory: RunDirectory) -> tuple[str, str]:
-    """Upload the run directory if the run asks for it; return the URL of the archive, and what kept it from being uploaded. Each is empty if there is none."""
-    if not directory.run.get("upload_url") or directory.is_check_mode:
+def send(directory: RunDirectory, upload_url: str) -> tuple[str, str]:
+    """Upload the run directory if the run asks for it; return the URL of the archive, and what kept it from being uploaded. Each is empty if there is none.
+
+    A run that was brought back may come from anybody who can write to the history. The token therefore only goes where ``upload_url`` allows it.
+    """
+    asked = directory.run.get("upload_url")
+    if not asked or directory.is_check_mode:
         return "", ""
-    url = target(directory.run["upload_url"], directory.run["run_id"])
+    if asked != upload_url.strip():
+        return "", f"the report was not uploaded to {asked}, because gate_upload_url is not that: set it as it was when the run was opened"
+    url = target(asked, directory.run["run_id"])
     try:
         upload(check_url(url), pack(directory.path))
     except OSError as error:

@@ -64,7 +64,7 @@ class ActionModule(ControllerAction):
             return refusal(error, options, task_vars)
         problem = report(directory) or problem
         unsigned = "" if problem or any(unread) or not options["sign_key"] else sign(directory, options["sign_key"])
-        place, *not_handed_on = hand_on(directory) if chosen.merges else (Place(directory.path, kept=is_kept(directory.path)),)
+        place, *not_handed_on = hand_on(directory, directory.run["upload_url"]) if chosen.merges else (Place(directory.path, kept=is_kept(directory.path)),)
         result = conclusion(directory, verdict, [problem, *unread, unsigned, *not_handed_on], options["play_hosts"], place, task_vars)
         key = {"schema": SCHEMA, "kind": "run", "run_id": directory.run["run_id"], "path": directory.path}
         told = {**key, "report_url": place.url, "report_kept": place.kept}

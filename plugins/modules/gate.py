@@ -44,6 +44,12 @@ options:
       - If empty, it is the key that the run was opened with, if there was one.
     type: str
     default: ""
+  upload_url:
+    description:
+      - As for the option C(gate_upload_url) of the role P(mqops.logdisk.gate#role).
+      - A run that is to be uploaded to another URL is not uploaded, and that is a problem of the fleet.
+    type: str
+    default: ""
 attributes:
   check_mode:
     description: In check mode the report contains what a certification would refuse. There is no verdict.

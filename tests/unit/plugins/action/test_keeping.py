@@ -49,8 +49,9 @@ def opened(reports, required=True, **keys):
     return fabricate.run_directory(reports, {"db07": GOOD}, gate=False, profile="look", **{"history": history, **keys})
 
 
-def gated(directory):
-    result, dummy = answer(gate, run_path=directory.path, judged_hosts=directory.expected_hosts, sign_key="")
+def gated(directory, **options):
+    defaults = {"run_path": directory.path, "judged_hosts": directory.expected_hosts, "sign_key": "", "upload_url": directory.run.get("upload_url") or ""}
+    result, dummy = answer(gate, **{**defaults, **options})
     return result
 
 
@@ -200,6 +201,14 @@ def test_a_run_is_uploaded_once_before_the_decision(tmp_path, trusted):
         assert {f"{run_id}/index.html", f"{run_id}/hosts/db07/log/record.json"} <= set(sent.getnames())
     assert (result["fleet_problems"], result["warnings"]) == ([], [])
     assert result["logdisk"]["report_url"] == result["artifacts"]["logdisk_17"]["report_url"] == f"{storage.url}/reports/{run_id}.tar.gz"
+
+
+def test_the_token_only_goes_where_this_command_allows_it(tmp_path, trusted):
+    """A run that was brought back from the history names the server of whoever wrote it there."""
+    with Storage(*trusted) as storage:
+        directory = opened(tmp_path / "reports", required=False, upload_url=storage.url)
+        (problem,) = gated(directory, upload_url="https://storage.example/")["fleet_problems"]
+        assert "because gate_upload_url is not that" in problem and storage.received == []
 
 
 def assert_not_uploaded(tmp_path, url, message):
