@@ -11,19 +11,13 @@ from pathlib import Path
 import kubernetes_validate
 import pytest
 import yaml
-from ansible_runs import PROFILE, PROJECT, Controller, Outcome
+from ansible_runs import PROJECT, QUICK, Controller, Outcome
 from kubernetes_api import TOKEN, Cluster, serve
 from testbed.shell import run
 
 FETCHED = PROJECT / "build/galaxy"
 SMALL = {
-    "gate_profile": PROFILE,
-    "sweep_block_sizes": ["4K", "64K"],
-    "sweep_duration": 1,
-    "sweep_warmup": 0,
-    "sweep_file_size": "1M",
-    "sweep_files": 4,
-    "sweep_poll_interval": 1,
+    **QUICK,
     "sweep_options": {"reserve": 0},
     "claim_image": "registry.example.com/logdisk:1.0.0",
     "claim_namespace": "mq",
