@@ -24,6 +24,7 @@ MAY_IMPORT = {
     "_numerics": {"_numerics"},
     "_signing": {"_run", "_signing"},
     "_kubernetes": {"_kubernetes"},
+    "_observe": {"_run", "_numerics", "_observe"},
     "_report": {"_run", "_judge", "_numerics", "_estimate", "_fleet", "_report"},
 }
 

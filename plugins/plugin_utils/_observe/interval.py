@@ -1,0 +1,145 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What was observed of a queue manager, whatever the source: plain figures that do not change once they are read.
+
+None means that the source does not say. It never means zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+LOG = "log"
+"""The stream of the logger's own writes. Every other stream is named after the MQI call that it counts."""
+
+Fact = int | float | str
+
+FACTS = {
+    "operations_are_estimated": "1: the source publishes no count of writes; it is the bytes over the mean write size",
+    "latency_is_rolling": "1: the source publishes a rolling average, which is not of this interval alone",
+    "slowest_write_since_restart_ns": "the slowest log write since the queue manager started",
+    "slowest_write_at_epoch_s": "when that was, since 1970, by the clock of the host",
+    "log_bytes_in_use": "of the log's file system",
+    "log_bytes_max": "of the log's file system",
+    "logical_bytes_per_s": "log records, without what partial pages and TripleWrite add",
+    "probe_overhead_ns": "what watching adds to each operation, as measured",
+    "events_lost": "operations that the kernel could not hand over; every count is too low by them",
+}
+"""Facts that have a meaning here. A source may add others, which are shown as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What reading and the tables need to know of how the observation was asked for.
+
+    A source that watches one queue manager says so with its name; ``calls`` are the MQI calls watched, in the order given, empty for the log alone. The
+    thresholds are those of over.csv, rising; only an exact source counts them.
+    """
+
+    queue_manager: str
+    log_path: str = ""
+    interval_s: int = 10
+    duration_s: int = 60
+    calls: tuple[str, ...] = ()
+    thresholds_ns: tuple[int, ...] = ()
+    hostname: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """One interval of one stream, as long as the source reports: about observe_interval.
+
+    ``start_epoch_s`` is the wall clock of the host since 1970 and ``elapsed_s`` the length on its monotonic clock, above 0. ``operations`` and ``bytes`` are
+    counts of this interval alone; latencies are those of one operation, ``latency_sum_ns`` is their sum. ``write_size_mean_bytes`` is only of the log.
+    """
+
+    start_epoch_s: float
+    elapsed_s: float
+    stream: str = LOG
+    operations: int | None = None
+    bytes: int | None = None
+    latency_mean_ns: float | None = None
+    latency_min_ns: int | None = None
+    latency_max_ns: int | None = None
+    latency_sum_ns: int | None = None
+    write_size_mean_bytes: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Second:
+    """One exact second of a stream, numbered from 1 since the observation began: the operations that returned in it.
+
+    Seconds without an operation are listed too, with 0 operations and None for minimum and maximum. ``partial`` says that the last second was cut short.
+    """
+
+    number: int
+    stream: str
+    operations: int
+    bytes: int
+    latency_sum_ns: int
+    latency_min_ns: int | None = None
+    latency_max_ns: int | None = None
+    partial: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """How many operations of a second took longer than a threshold, at least one, as the tester counts them: whole buckets of the histogram."""
+
+    second: int
+    stream: str
+    over_ns: int
+    operations: int
+    latency_sum_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Maximum:
+    """A new maximum of a stream, once for each: the one before it, None for the first, and when the operation ended."""
+
+    epoch_s: float
+    stream: str
+    previous_ns: int | None
+    new_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """One of the slowest operations of a stream: when it began, and how long it took or, if it had not returned, its age."""
+
+    epoch_s: float
+    latency_ns: int
+    stream: str = LOG
+    in_flight: bool = False
+    bytes: int | None = None
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """All that a source said, in order of time.
+
+    Only an exact source (bpftrace) fills ``seconds``, ``histograms``, ``over``, ``maxima`` and ``stalls``. ``histograms`` has, by stream and batch (1 to 30,
+    equal parts of the time), the operations by upper bound in ns of the tester's own buckets. ``facts`` are numbers and names (FACTS has those that mean
+    something here), ``problems`` sentences about what is missing or doubtful. ``elapsed_ns`` is the observed time, ``start_epoch_s`` when it began.
+    """
+
+    source: str
+    start_epoch_s: float = 0.0
+    elapsed_ns: int = 0
+    intervals: tuple[Interval, ...] = ()
+    seconds: tuple[Second, ...] = ()
+    histograms: Mapping[tuple[str, int], Mapping[int, int]] = field(default_factory=dict)
+    over: tuple[Over, ...] = ()
+    maxima: tuple[Maximum, ...] = ()
+    stalls: tuple[Stall, ...] = ()
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+
+    @property
+    def streams(self) -> tuple[str, ...]:
+        """The streams observed, in the order in which they first came."""
+        return tuple(dict.fromkeys(each.stream for each in (*self.intervals, *self.seconds)))
