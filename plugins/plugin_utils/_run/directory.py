@@ -62,6 +62,13 @@ MAX_TABLE_BYTES = 64 << 20
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}\Z")
 _SAFE_NAME = re.compile(r"[a-z0-9_][a-z0-9_.-]{0,79}\Z")
 _TABLE_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}\.csv\Z")
+_RUN_TYPES = {
+    "created_at": str,
+    **dict.fromkeys(("controller", "parameters", "profile", "host_profiles", "policy", "history", "baseline"), dict),
+    **dict.fromkeys(("host_array_settings", "host_targets", "host_classes"), dict),
+    **dict.fromkeys(("expected_hosts", "left_out_hosts", "unclaimed_hosts", "merged_from"), list),
+}
+"""The types of what run.json may hold, for what is not a text that is only shown."""
 
 
 class RunDirectoryError(OSError):
@@ -114,6 +121,9 @@ class RunDirectory:
         run = _read_json(os.path.join(path, "run.json"), MAX_RUN_BYTES)
         if run.get("schema") != SCHEMA_VERSION or not isinstance(run.get("run_id"), str) or not is_run_id(run["run_id"]):
             raise RunDirectoryError(f"{path} is not a run directory of schema {SCHEMA_VERSION}.")
+        unusable = [key for key, wanted in _RUN_TYPES.items() if not isinstance(run.get(key), (wanted, type(None)))]
+        if unusable:
+            raise RunDirectoryError(f"The run.json of {path} has no usable {unusable[0]}.")
         return cls(path, run)
 
     @classmethod

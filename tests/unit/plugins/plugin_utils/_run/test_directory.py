@@ -123,6 +123,13 @@ def test_what_is_no_run_directory(tmp_path, content):
         RunDirectory.open(str(tmp_path))
 
 
+@pytest.mark.parametrize(("key", "value"), [("controller", ["x"]), ("expected_hosts", "db01"), ("created_at", 1), ("policy", "fail")])
+def test_a_run_whose_json_has_another_type_is_named(tmp_path, key, value):
+    (tmp_path / "run.json").write_text(json.dumps({"schema": 1, "run_id": "r", key: value}))
+    with pytest.raises(RunDirectoryError, match=f"no usable {key}"):
+        RunDirectory.open(str(tmp_path))
+
+
 def test_an_absent_run_directory(tmp_path):
     with pytest.raises(RunDirectoryError, match="No such file"):
         RunDirectory.open(str(tmp_path / "no"))
