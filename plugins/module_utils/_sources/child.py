@@ -1,0 +1,166 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A program whose lines are read while it runs, and that ends with its reader whatever ends that.
+
+Private to this collection; it may change at any time.
+"""
+
+from __future__ import absolute_import, division, print_function
+
+__metaclass__ = type
+
+import ctypes
+import os
+import select
+import signal
+import subprocess
+import time
+
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources import SourceError
+
+LINE_MAX_BYTES = 1 << 20
+LAST_WORDS_BYTES = 2000
+PATIENCE_S = 2.0
+"""How long a program gets to end by itself before it is killed."""
+
+LOOK_S = 0.1
+"""How often a program that is silent is looked at."""
+
+_PR_SET_PDEATHSIG = 1
+
+
+def lines_of(command, end_monotonic, tick_s, environment=None):
+    """Start ``command`` (a list) and yield its lines (text without line ends), and None at each tick.
+
+    ``environment`` (a dict) is added to this process's. Ends when the program has ended, or at ``end_monotonic``; then, or if the generator is
+    closed, its whole process group is ended. Raises SourceError if the program cannot be started, fails or writes a line that is too long.
+    """
+    process = _start(command, environment)
+    try:
+        output = _Output(process)
+        next_tick = time.monotonic() + tick_s
+        while not output.ended():
+            now = time.monotonic()
+            if now >= end_monotonic:
+                return
+            if now >= next_tick:
+                next_tick = now + tick_s
+                yield None
+            for line in output.lines(min(next_tick, end_monotonic) - time.monotonic()):
+                yield line
+        for line in output.rest():
+            yield line
+        status = _status(process)
+        if status:
+            raise SourceError(_why_failed(command[0], status, output.last_words()))
+    finally:
+        _end(process)
+
+
+def _start(command, environment):
+    libc = ctypes.CDLL(None, use_errno=True)
+    parent = os.getpid()
+
+    def prepare():
+        os.setpgid(0, 0)
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        # The parent may have ended before the line above.
+        if os.getppid() != parent:
+            os._exit(127)
+
+    try:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            preexec_fn=prepare,
+            env=dict(os.environ, **(environment or {})),
+            cwd="/",
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise SourceError("cannot start %s: %s" % (command[0], getattr(error, "strerror", None) or error))
+
+
+class _Output(object):
+    """What a process writes: its lines, and the last of its messages."""
+
+    def __init__(self, process):
+        self._process = process
+        self._stdout, self._stderr = process.stdout.fileno(), process.stderr.fileno()
+        self._open = [self._stdout, self._stderr]
+        self._line, self._messages, self._last_line = b"", b"", ""
+
+    def lines(self, wait_s):
+        """Wait up to ``wait_s`` seconds for output. Returns the lines that it completed. Raises SourceError."""
+        # Nothing is written when the process ends while another one holds its output open.
+        wait_s = max(0, min(wait_s, LOOK_S))
+        ready = select.select(self._open, [], [], wait_s)[0]
+        return [line for descriptor in ready for line in self._read(descriptor)]
+
+    def rest(self):
+        """Return what is left when the process has ended: its last line may be without an end."""
+        found = self.lines(0)
+        return found + ([self._text(self._line)] if self._line else [])
+
+    def ended(self):
+        """True if the process has ended and all that it wrote was read. A process that it left behind may keep its output open."""
+        return has_ended(self._process) and not (self._open and select.select(self._open, [], [], 0)[0])
+
+    def last_words(self):
+        """Return the end of its messages, or else its last line: some programs tell their problems there."""
+        return " ".join(self._messages.decode("utf-8", "replace").split()) or self._last_line.strip()[:LAST_WORDS_BYTES]
+
+    def _read(self, descriptor):
+        part = os.read(descriptor, 65536)
+        if not part:
+            self._open.remove(descriptor)
+        if descriptor == self._stderr:
+            self._messages = (self._messages + part)[-LAST_WORDS_BYTES:]
+            return []
+        found = (self._line + part).split(b"\n")
+        self._line = found.pop()
+        if max(map(len, found + [self._line])) > LINE_MAX_BYTES:
+            raise SourceError("%s wrote a line of more than %d MiB: it is not the expected program" % (self._process.args[0], LINE_MAX_BYTES >> 20))
+        return [self._text(line) for line in found]
+
+    def _text(self, line):
+        text = line.decode("utf-8", "replace").rstrip("\r")
+        self._last_line = text if text.strip() else self._last_line
+        return text
+
+
+def has_ended(process):
+    """True if a process has ended. It is not reaped, so that its number still names its group alone."""
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _status(process):
+    """Return the exit status of a process that has ended, without reaping it; that of one killed by a signal is negative."""
+    result = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    return result.si_status if result.si_code == os.CLD_EXITED else -result.si_status
+
+
+def _why_failed(name, status, last_words):
+    how = "was killed by signal %d" % -status if status < 0 else "ended with status %d" % status
+    return "%s %s: %s" % (name, how, last_words or "it wrote no message")
+
+
+def _end(process):
+    """End the process and its group: SIGTERM, then SIGKILL."""
+    try:
+        if not has_ended(process):
+            os.killpg(process.pid, signal.SIGTERM)
+        end = time.monotonic() + PATIENCE_S
+        while not has_ended(process) and time.monotonic() < end:
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGKILL)
+    except OSError:
+        pass  # none of the group is left
+    for stream in (process.stdout, process.stderr):
+        stream.close()
+    try:
+        process.wait(PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        pass  # it hangs in the kernel, and ends when that answers
