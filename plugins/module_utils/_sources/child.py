@@ -30,13 +30,14 @@ LOOK_S = 0.1
 _PR_SET_PDEATHSIG = 1
 
 
-def lines_of(command, end_monotonic, tick_s, environment=None):
+def lines_of(command, end_monotonic, tick_s, environment=None, terminal=False):
     """Start ``command`` (a list) and yield its lines (text without line ends), and None at each tick.
 
-    ``environment`` (a dict) is added to this process's. Ends when the program has ended, or at ``end_monotonic``; then, or if the generator is
+    ``environment`` (a dict) is added to this process's. With ``terminal`` the command writes its lines to a terminal, as programs do that collect what they
+    write to a pipe until it is several KiB. Ends when the program has ended, or at ``end_monotonic``; then, or if the generator is
     closed, its whole process group is ended. Raises SourceError if the program cannot be started, fails or writes a line that is too long.
     """
-    process = _start(command, environment)
+    process = _start(command, environment, terminal)
     try:
         output = _Output(process)
         next_tick = time.monotonic() + tick_s
@@ -58,7 +59,7 @@ def lines_of(command, end_monotonic, tick_s, environment=None):
         _end(process)
 
 
-def _start(command, environment):
+def _start(command, environment, terminal):
     libc = ctypes.CDLL(None, use_errno=True)
     parent = os.getpid()
 
@@ -69,18 +70,29 @@ def _start(command, environment):
         if os.getppid() != parent:
             os._exit(127)
 
+    ours, theirs = None, subprocess.PIPE
     try:
-        return subprocess.Popen(
+        if terminal:
+            ours, theirs = os.openpty()
+        process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
+            stdout=theirs,
             stderr=subprocess.PIPE,
             preexec_fn=prepare,
             env=dict(os.environ, **(environment or {})),
             cwd="/",
         )
     except (OSError, subprocess.SubprocessError) as error:
+        if ours is not None:
+            os.close(ours)
         raise SourceError("cannot start %s: %s" % (command[0], getattr(error, "strerror", None) or error))
+    finally:
+        if ours is not None:
+            os.close(theirs)
+    if ours is not None:
+        process.stdout = os.fdopen(ours, "rb", 0)
+    return process
 
 
 class _Output(object):
@@ -113,7 +125,10 @@ class _Output(object):
         return " ".join(self._messages.decode("utf-8", "replace").split()) or self._last_line.strip()[:LAST_WORDS_BYTES]
 
     def _read(self, descriptor):
-        part = os.read(descriptor, 65536)
+        try:
+            part = os.read(descriptor, 65536)
+        except OSError:
+            part = b""  # how a terminal says that nobody has it open any more
         if not part:
             self._open.remove(descriptor)
         if descriptor == self._stderr:

@@ -42,6 +42,16 @@ def test_the_lines_of_a_program_that_ends():
     assert list(lines_of(script, environment={"COLOUR": "red"})) == ["one", "two", "�", "", "red", "last"]
 
 
+def test_a_program_that_collects_its_output_writes_lines_to_a_terminal():
+    script = "import time; print('one'); time.sleep(900)"
+    lines = child.lines_of([sys.executable, "-c", script], time.monotonic() + LIMIT_S, LIMIT_S, terminal=True)
+    assert next(lines) == "one"
+    lines.close()
+    assert list(lines_of("echo one; printf two", terminal=True)) == ["one", "two"]
+    with pytest.raises(SourceError, match=r"^/bin/sh ended with status 3: no$"):
+        list(lines_of("echo no; exit 3", terminal=True))
+
+
 def test_ticks_pass_between_the_lines():
     lines = lines_of("echo one; sleep 90", tick_s=0.01)
     seen = [next(lines) for dummy in range(20)]
