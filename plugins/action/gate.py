@@ -32,7 +32,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, host_reasons, judge_fleet, judge_run, missing_hosts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.archive import pack
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, kind_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.run_signature import sign_run
@@ -92,7 +92,7 @@ def conclusion(
     if verdict["gate_failed"]:
         fleet_problems += verdict["fleet_problems"]
     told = told_to_workflows(outcome, verdict, place)
-    return {"artifacts": artifacts(task_vars, directory.is_check_mode, told), "failures": failures, "fleet_problems": fleet_problems}
+    return {"artifacts": artifacts(task_vars, kind_of(directory.run), told), "failures": failures, "fleet_problems": fleet_problems}
 
 
 def compare(directory: RunDirectory) -> str:
@@ -113,7 +113,7 @@ def judge(directory: RunDirectory) -> tuple[dict[str, Any], str]:
 
 def make_certificates(directory: RunDirectory) -> tuple[list[Certificate], list[str]]:
     """Write the certificates of a run that has a history, before the report, which says until when they are valid; returns them and why there are not more."""
-    if directory.run.get("history") is None or directory.is_check_mode:
+    if directory.run.get("history") is None or not directory.is_test:
         return [], []
     try:
         return certify(directory)
@@ -137,7 +137,7 @@ def unwritten(directory: RunDirectory, error: OSError) -> str:
 def remember(directory: RunDirectory, certificates: list[Certificate], problems: list[str]) -> str:
     """Store the certificates of a run in its history; returns what kept one of them from it, empty if nothing did."""
     history = directory.run.get("history")
-    if history is None or directory.is_check_mode:
+    if history is None or not directory.is_test:
         return ""
     try:
         store(history["place"], certificates)

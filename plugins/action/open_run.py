@@ -51,10 +51,17 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, new_run_id
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import MEASUREMENT, OBSERVATION
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import REPORTS, report_directory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE, UNQUALIFIED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.ssh_keygen import try_key
 
 VARIES = "differs between hosts"
+PLANS = {MEASUREMENT: "sweep_plan", OBSERVATION: "observe_plan"}
+"""The facts that hold what is planned for a host: its volumes, the settings that its roles hand on, or the problem with them."""
+OF_OBSERVATIONS = ("gate_", "observe_")
+NO_BASELINE = {"gate_baseline": [], "gate_baseline_accept": False, "gate_margin": None}
+"""An observation is of whatever load there is, so no earlier run is its baseline."""
 RESOLVED = ("sweep_duration",)
 """Variables whose default depends on the profile: the plan says what became of them."""
 USAGE_ERRORS = (ExpectationError, SettingsError, DefinitionError, PolicyError, SelectionError, RunDirectoryError)
@@ -67,24 +74,28 @@ class ActionModule(ControllerAction):
         "hosts": {"type": "raw", "required": True},
         "report_dir": {"type": "str", "required": True},
         "profile_dir": {"type": "str", "required": True},
+        "kind": {"type": "str", "choices": [MEASUREMENT, OBSERVATION], "default": MEASUREMENT},
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         try:
             expected = self.expectation(options, task_vars)
+            kind = options["kind"]
             hostvars = {host: task_vars["hostvars"][host] for host in expected.hosts}
-            _check_plans(hostvars)
-            settings = {name: agreed(name, _asked(name, hostvars)) for name in RUN_WIDE}
+            plans = {host: own[PLANS[kind]] for host, own in hostvars.items()}
+            _check_plans(plans)
+            settings = {name: agreed(name, _asked(name, plans)) for name in RUN_WIDE}
             check_count(expected.hosts, settings["gate_expected_count"])
-            plans = {host: own["sweep_plan"] for host, own in hostvars.items()}
-            _check_start(settings["sweep_start_at"], plans)
-            run = {**self._run(options, expected, settings, hostvars), "controller": self._controller(task_vars)}
+            if kind == MEASUREMENT:
+                _check_start(settings["sweep_start_at"], plans)
+            run = {**self._run(options, expected, settings, hostvars, plans), "controller": self._controller(task_vars)}
             # Without a history nothing can be held against a baseline: better to know that before measuring.
             history = {**run["history"], "required": run["history"]["required"] or bool(run["baseline"]["kind"])}
-            warning = tried_history(history, absolute(settings["gate_report_dir"] or REPORTS), create=not self._task.check_mode)
+            create = not self._task.check_mode and (kind == MEASUREMENT or settings["gate_keep_report"])
+            warning = tried_history(history, absolute(settings["gate_report_dir"] or REPORTS), create)
             directory = RunDirectory.create(report_directory(settings["gate_report_dir"]), run)
-            for host, own in hostvars.items():
-                directory.write_volumes(host, noted_of(own["sweep_plan"]["volumes"]))
+            for host, plan in plans.items():
+                directory.write_volumes(host, noted_of(plan["volumes"]) if kind == MEASUREMENT else plan["volumes"])
             opened = {"run_id": run["run_id"], "path": directory.path, "expected_hosts": run["expected_hosts"]}
             write_outcome(os.path.dirname(directory.path), make_outcome(INTERNAL, "the run has not reached its verdict", **opened))
             # A run that is killed could not be kept later.
@@ -93,40 +104,46 @@ class ActionModule(ControllerAction):
             return self.refusal(str(error), options["report_dir"], task_vars)
         for each in filter(None, warnings):
             self._display.warning(each)
-        # In a preflight the notes are in the hosts' records.
-        start = [f"The hosts start at {shown_instant(settings['sweep_start_at'])}."] if settings["sweep_start_at"] else []
-        lines = [f"logdisk: run {run['run_id']}", _duration(settings["sweep_mode"], plans), *start, *([] if self._task.check_mode else _notes(plans))]
-        say(self._display, "\n".join(lines))
+        say(self._display, "\n".join([f"logdisk: run {run['run_id']}", *(self._announced(settings, plans) if kind == MEASUREMENT else [])]))
         key = {"schema": SCHEMA, "kind": "run", "run_id": run["run_id"], "path": directory.path}
         return {"problems": [], "run": opened, "logdisk": key}
 
-    def _run(self, options: Mapping[str, Any], expected: Expectation, settings: Mapping[str, Any], hostvars: Mapping[str, Any]) -> dict[str, Any]:
-        asked = _asked("gate_profile", hostvars)
+    def _announced(self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> list[str]:
+        """Return in lines when the hosts measure and what their plans cannot show. In a preflight the notes are in the hosts' records."""
+        start = [f"The hosts start at {shown_instant(settings['sweep_start_at'])}."] if settings["sweep_start_at"] else []
+        return [_duration(settings["sweep_mode"], plans), *start, *([] if self._task.check_mode else _notes(plans))]
+
+    def _run(
+        self, options: Mapping[str, Any], expected: Expectation, settings: Mapping[str, Any], hostvars: Mapping[str, Any], plans: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        asked = _asked("gate_profile", plans)
         profiles = {host: load_profile(profile, options["profile_dir"]).as_dict() for host, profile in asked.items()}
         common = _most_common(profiles)
         place = place_of(settings["gate_history"], settings["gate_report_dir"])
+        tests = options["kind"] == MEASUREMENT
         return {
             "schema": SCHEMA,
+            "kind": options["kind"],
             "run_id": new_run_id(),
             "created_at": utc_now(),
             "collection_version": collection_version(),
             "expected_hosts": expected.hosts,
             "left_out_hosts": expected.left_out,
-            "parameters": {**_parameters({**dict.fromkeys(option_specs()), **role_defaults()}, hostvars), "gate_hosts": options["hosts"]},
+            "parameters": {**_parameters(_defaults(options["kind"]), hostvars, plans), "gate_hosts": options["hosts"]},
             "profile": common,
             "host_profiles": {host: profile for host, profile in profiles.items() if profile != common},
             "policy": {
-                "fail_on": check_policy(settings["gate_fail_on"]),
+                "fail_on": _fail_on(settings["gate_fail_on"], options["kind"]),
                 "report_only": settings["gate_report_only"],
                 "valid_days": check_days("gate_valid_days", settings["gate_valid_days"]),
             },
-            "host_array_settings": array_settings(_asked("gate_array_settings", hostvars)),
-            "host_targets": targets(_asked("sweep_target", hostvars)),
+            "host_array_settings": array_settings(_asked("gate_array_settings", plans)),
+            "host_targets": targets(_asked("sweep_target", plans)),
             "sign_key": try_key(settings["gate_sign_key"]) if settings["gate_sign_key"] else "",
-            "history": {"place": place, "required": settings["gate_history_required"], "keep_report": settings["gate_keep_report"]},
+            "history": {"place": place, "required": tests and settings["gate_history_required"], "keep_report": settings["gate_keep_report"]},
             "upload_url": check_url(settings["gate_upload_url"]),
-            "baseline": _baseline(settings, place, migrate=not self._task.check_mode),
-            "host_classes": {host: str(name) for host, name in _asked("gate_class", hostvars).items() if name},
+            "baseline": _baseline(settings if tests else NO_BASELINE, place, migrate=not self._task.check_mode),
+            "host_classes": {host: str(name) for host, name in _asked("gate_class", plans).items() if name},
         }
 
     def _controller(self, task_vars: Mapping[str, Any]) -> dict[str, Any]:
@@ -183,16 +200,21 @@ def _baseline(settings: Mapping[str, Any], place: str, migrate: bool) -> dict[st
         return {**common, "kind": CERTIFICATES, "certificates": named_certificates(history, names)}
 
 
-def _asked(name: str, hostvars: Mapping[str, Any]) -> dict[str, Any]:
+def _asked(name: str, plans: Mapping[str, Any]) -> dict[str, Any]:
     """Return the value of each host. The roles pass it on as facts, because their defaults are not among a host's variables."""
-    plans = {host: own.get("sweep_plan") or {} for host, own in hostvars.items()}
     handed_on = {host: {**(plan.get("settings") or {}), **plan} for host, plan in plans.items()}
     return {host: asked[name] for host, asked in handed_on.items() if name in asked}
 
 
-def _check_plans(hostvars: Mapping[str, Any]) -> None:
+def _fail_on(asked: Any, kind: str) -> list[str]:
+    """Return the verdicts at which the gate stops. An observation is not repeated until it proves something, and cannot certify. Raises PolicyError."""
+    fail_on = check_policy(asked)
+    return list(fail_on) if kind == MEASUREMENT else [verdict for verdict in fail_on if verdict not in (INCONCLUSIVE, UNQUALIFIED)]
+
+
+def _check_plans(plans: Mapping[str, Mapping[str, Any]]) -> None:
     """Raise SettingsError if a host has no plan."""
-    problems = {host: own["sweep_plan"].get("problem") for host, own in hostvars.items()}
+    problems = {host: plan.get("problem") for host, plan in plans.items()}
     found = same_problem_once({host: [problem] for host, problem in problems.items() if problem})
     if found:
         raise SettingsError("; ".join(found))
@@ -227,11 +249,17 @@ def _most_common(profiles: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     return max(profiles.values(), key=lambda profile: counts[repr(profile)])
 
 
-def _parameters(defaults: Mapping[str, Any], hostvars: Mapping[str, Any]) -> dict[str, Any]:
+def _defaults(kind: str) -> dict[str, Any]:
+    """Return the variables that concern a run of some kind, with their defaults."""
+    defaults = {**dict.fromkeys(option_specs()), **role_defaults()}
+    return defaults if kind == MEASUREMENT else {name: value for name, value in defaults.items() if name.startswith(OF_OBSERVATIONS)}
+
+
+def _parameters(defaults: Mapping[str, Any], hostvars: Mapping[str, Any], plans: Mapping[str, Any]) -> dict[str, Any]:
     """Return the value of every role variable: what the hosts' variables say, or else the default. None stands for a default that is computed on the host."""
     parameters: dict[str, Any] = {}
-    for own in hostvars.values():
-        plan = own.get("sweep_plan") or {}
+    for host, own in hostvars.items():
+        plan = plans[host]
         given = read_options({name: own[name] for name in defaults if name in own}, problems=[])
         values = {**defaults, **given, **(plan.get("settings") or {}), **{name: plan[name] for name in RESOLVED if name in plan}}
         for name in defaults:

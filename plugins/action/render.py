@@ -26,6 +26,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import place_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import REPORT, PolicyError, check_policy, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import MANIFEST, RunDirectory, RunDirectoryError, latest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import MEASUREMENT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run_sources import RunSources
 
@@ -116,9 +117,9 @@ class Choice:
         else:
             runs = sources.of_workflow(self.workflow, self.artifacts)
             whose = f" of workflow job {self.workflow}" if self.workflow else " of the jobs before this one"
-        measured, preflights = ([run for run in runs if run.is_check_mode is check_mode] for check_mode in (False, True))
+        measured, untested = ([run for run in runs if run.is_test is tested] for tested in (True, False))
         measured, older = (measured, []) if self.names else of_one_time(measured)
-        unfound = [*left_out(preflights, older, self.artifacts), *sources.problems, *filter(None, [sources.unopened])]
+        unfound = [*left_out(untested, older, self.artifacts), *sources.problems, *filter(None, [sources.unopened])]
         if not measured:
             raise RunDirectoryError(" ".join([f"There is no run{whose} to merge in {sources.text}.", *unfound]))
         count = f"{len(measured)} run{'' if len(measured) == 1 else 's'}"
@@ -174,10 +175,14 @@ def given(options: Mapping[str, Any], name: str) -> Any:
     return None if options[name] in (None, "", []) else agreed(f"gate_{name}", {"report.yml": options[name]})
 
 
-def left_out(preflights: list[RunDirectory], older: list[RunDirectory], artifacts: list[JobArtifact]) -> list[str]:
+def left_out(untested: list[RunDirectory], older: list[RunDirectory], artifacts: list[JobArtifact]) -> list[str]:
     """Return in sentences what is not merged."""
     age = f"it is more than {MOST_APART.days} days older than the newest run"
-    skipped = {"preflights measure nothing": preflights, age: older}
+    kinds = {
+        "preflights measure nothing": [run for run in untested if run.is_check_mode],
+        "observations test no storage": [run for run in untested if not run.is_check_mode],
+    }
+    skipped = {**kinds, age: older}
     sentences = [f"Left out, because {why}: {shown([run.run['run_id'] for run in runs])}." for why, runs in skipped.items() if runs]
     return [*sentences, *(f"Job {artifact.job_id} made no run: {artifact.message}" for artifact in artifacts if not artifact.run_id)]
 
@@ -194,4 +199,4 @@ def refusal(error: Exception, options: Mapping[str, Any], task_vars: Mapping[str
     outcome = make_outcome(INTERNAL if isinstance(error, OSError) else USAGE, str(error))
     with contextlib.suppress(OSError):  # it may be the very problem
         write_outcome(options["report_dir"], outcome)
-    return {"artifacts": artifacts(task_vars, False, outcome), "failures": with_fleet({}, [str(error)], options["play_hosts"])}
+    return {"artifacts": artifacts(task_vars, MEASUREMENT, outcome), "failures": with_fleet({}, [str(error)], options["play_hosts"])}

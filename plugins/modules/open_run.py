@@ -28,6 +28,15 @@ options:
     description: Directory on the controller for C(outcome.json) if the run is refused. The run directory is created in the directory that all hosts agree on.
     type: str
     required: true
+  kind:
+    description:
+      - What the run does. C(measurement) tests storage. C(observation) watches live queue managers, and cannot certify.
+      - The gate does not stop an observation because a verdict is inconclusive or because it does not certify.
+      - For an observation the settings of each host are those of the fact C(observe_plan), a dictionary with C(volumes), a list of dictionaries with C(name),
+        C(settings), the options of the roles by name, and, if something is wrong with them, only C(problem).
+    type: str
+    choices: [measurement, observation]
+    default: measurement
 attributes:
   check_mode:
     description: The run directory is also created in check mode, because the report of the preflight is written to it.

@@ -14,6 +14,7 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_json
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import MEASUREMENT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import vanishes
 
 SCHEMA = 1
@@ -62,10 +63,10 @@ class Place:
     kept: bool = False
 
 
-def artifacts(task_vars: Mapping[str, Any], check_mode: bool, content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is passed on to later jobs and notifications, under a key of this job. A preflight has a key of its own, so that nobody merges it."""
+def artifacts(task_vars: Mapping[str, Any], kind: str, content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is passed on to later jobs and notifications, under a key of this job. What is no test has a key of its own, so that nobody merges it."""
     message = {"message": _cut(content["message"], MOST_REASON_BYTES // 4)} if "message" in content else {}
-    return {f"logdisk_{'preflight_' if check_mode else ''}{task_vars.get('awx_job_id') or 'local'}": {**content, **message}}
+    return {f"logdisk_{'' if kind == MEASUREMENT else f'{kind}_'}{task_vars.get('awx_job_id') or 'local'}": {**content, **message}}
 
 
 def told_to_workflows(outcome: Mapping[str, Any], verdict: Mapping[str, Any], place: Place) -> dict[str, Any]:

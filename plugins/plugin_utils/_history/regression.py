@@ -88,7 +88,7 @@ def hold_against_baseline(directory: RunDirectory) -> str:
 
     Returns what kept the comparison from being made, empty if nothing did; the hosts are inconclusive then, for that reason. Raises RunDirectoryError.
     """
-    if not is_asked(directory.run) or directory.is_check_mode:
+    if not is_asked(directory.run) or not directory.is_test:
         return ""
     asked = [folder for folder in directory.folders() if can_be_compared(directory.read_limits_record(folder)) and not _is_made(directory, folder)]
     if not asked:

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import NEVER_REPORTED, UNCLAIMED, missing
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, profile_data
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, kind_of, profile_data
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, host_label
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import OBSERVATION, PREFLIGHT, HostRecord, host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import (
     DEFAULT_FAIL_ON,
     ERROR,
@@ -57,21 +57,23 @@ def judge_fleet(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[s
     """Judge a fleet from the verdicts on its hosts and return what verdict.json holds.
 
     run is run.json; records are read once. Anything that was left behind on a host stops the gate, regardless of the host's verdict (fleet_problems).
-    In check mode nothing is measured: the verdict is None, and only hosts with a verdict of their own (a refusal to be expected) count. Raises PolicyError
-    if the run's policy names an unknown verdict.
+    In check mode nothing is measured: the verdict is None, and only hosts with a verdict of their own (a refusal to be expected) count. Hosts that were
+    only observed have none either. Raises PolicyError if the run's policy names an unknown verdict.
     """
-    check_mode = bool((run.get("controller") or {}).get("check_mode"))
+    check_mode = kind_of(run) == PREFLIGHT
     fail_on, report_only = _policy(run)
-    hosts = [host_entry(record) for record in records if not (check_mode and not record.verdict)]
+    entries = [host_entry(record) for record in records if not (check_mode and not record.verdict)]
+    hosts = [entry for entry in entries if entry["verdict"]]
     hosts.sort(key=lambda host: (WORST_FIRST.index(host["verdict"]), host["host"], host["volume"]))
     for host in hosts:
         host["stops_gate"] = not report_only and _stops(host, fail_on)
-    problems = _fleet_problems(hosts, check_mode)
+    problems = _fleet_problems(entries, check_mode)
+    without = check_mode or (entries and not hosts)
     return {
         "schema": SCHEMA_VERSION,
         "run_id": run.get("run_id", ""),
         "created_at": utc_now(),
-        "verdict": None if check_mode else (hosts[0]["verdict"] if hosts else ERROR),
+        "verdict": None if without else (hosts[0]["verdict"] if hosts else ERROR),
         "certified": bool(hosts) and not check_mode and all(host["certified"] for host in hosts),
         "gate_failed": not report_only and (bool(problems) or any(host["stops_gate"] for host in hosts)),
         "counts": {verdict: sum(host["verdict"] == verdict for host in hosts) for verdict in reversed(WORST_FIRST)},
@@ -87,13 +89,13 @@ def host_reasons(host: Mapping[str, Any]) -> list[str]:
     """Return why one host's volume does not pass or does not certify, a sentence each; none if it does both."""
     if host["verdict"] != PASS:
         return [f"{host['verdict']}: {reason}" for reason in host["reasons"] or ["no reason is recorded"]]
-    return [] if host["certified"] else [f"does not certify: {host['qualification']}"]
+    return [] if host["certified"] or not host["qualification"] else [f"does not certify: {host['qualification']}"]
 
 
 def host_entry(record: HostRecord) -> dict[str, Any]:
-    """Return the entry of one record in the fleet's verdict. A record without a verdict is an error."""
+    """Return the entry of one record in the fleet's verdict. A record without a verdict is an error, unless it is of an observation that nothing judged."""
     verdict, reasons = record.verdict, list(record.reasons)
-    if verdict not in WORST_FIRST:
+    if verdict not in WORST_FIRST and not (verdict is None and record.kind == OBSERVATION):
         verdict, reasons = ERROR, ["its record does not contain a verdict", *reasons]
     return {
         "host": record.host,

@@ -101,7 +101,7 @@ def judge_host(
         of_highest = [limit for limit in profile.limits if limit.metric.scope == HIGHEST]
         judgements += [judgement for limit in of_highest for judgement in judge_target_operations(limit, capacity, case)]
     except TablesError as problem:
-        return _unmeasured(ERROR, _unusable(problem))
+        return _unmeasured(ERROR, unusable(problem))
     verdicts = [judgement["verdict"] for judgement in judgements]
     reasons = reasons_of(judgements)
     for found in (unproven(capacity, target, is_search), ending):
@@ -283,7 +283,8 @@ def _unlike(checks: _Checks, run: Mapping[str, str]) -> str:
     return ""
 
 
-def _unusable(problem: TablesError) -> str:
+def unusable(problem: TablesError) -> str:
+    """Return why tables are an error."""
     return f"the tester's tables cannot be used: {problem}"
 
 
@@ -327,11 +328,11 @@ def measurement(
     try:
         tables = parse_tables(dict(files))
     except TablesError as problem:
-        return error(run, host, volume, "collect", ERROR, _unusable(problem), facts)
+        return error(run, host, volume, "collect", ERROR, unusable(problem), facts)
     profile = profile_of(run, host)
     identity = {key: value for key, value in tables.run.items() if key.startswith(IDENTITY_PREFIXES)}
     record = replace(
-        _blank(run, host, volume, kinds.MEASUREMENT, {**facts, **identity, "tester_version": tables.run.get("version")}),
+        blank(run, host, volume, kinds.MEASUREMENT, {**facts, **identity, "tester_version": tables.run.get("version")}),
         workspace=workspace,
         notes=[
             *clock_notes(facts),
@@ -342,27 +343,32 @@ def measurement(
             *confidence_notes(profile),
         ],
         load_unit=tables.run.get("load_unit", ""),
-        tester={
-            "exit_status": tables.exit_status,
-            "exit_reason": tables.run.get("exit_reason", ""),
-            "exit_message": tables.run.get("exit_message", ""),
-            "error": _group(tables.run, "error_"),
-            "in_flight": _group(tables.run, "in_flight_"),
-        },
+        tester=tester_of(tables),
     )
     return replace(record, **judge_host(record, tables, profile, today))
 
 
+def tester_of(tables: Tables) -> dict[str, Any]:
+    """Return how what wrote some tables ended."""
+    return {
+        "exit_status": tables.exit_status,
+        "exit_reason": tables.run.get("exit_reason", ""),
+        "exit_message": tables.run.get("exit_message", ""),
+        "error": _group(tables.run, "error_"),
+        "in_flight": _group(tables.run, "in_flight_"),
+    }
+
+
 def error(run: Mapping[str, Any], host: str, volume: str, stage: str, verdict: str, reason: str, facts: dict[str, Any]) -> HostRecord:
     """Return the record of a host that was not measured, for ``reason``, at ``stage``."""
-    record = replace(_blank(run, host, volume, kinds.ERROR, facts), error={"stage": stage, "verdict": verdict, "reason": reason})
+    record = replace(blank(run, host, volume, kinds.ERROR, facts), error={"stage": stage, "verdict": verdict, "reason": reason})
     return replace(record, **_unmeasured(*_verdict_of_error(record.error)))
 
 
 def missing(run: Mapping[str, Any], host: str, volume: str, reason: str = NEVER_REPORTED) -> HostRecord:
     """Return the record of an expected host's volume that it never reported. A preflight measures nothing, so nothing is missing there."""
     if (run.get("controller") or {}).get("check_mode"):
-        return replace(_blank(run, host, volume, kinds.PREFLIGHT, {}), qualification=NOTHING_MEASURED)
+        return replace(blank(run, host, volume, kinds.PREFLIGHT, {}), qualification=NOTHING_MEASURED)
     return error(run, host, volume, "", MISSING, reason, {})
 
 
@@ -376,7 +382,7 @@ def preflight(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, A
         f"{_units.format_size(plan['footprint_bytes'])} on {where}"
     )
     unknown = [f"unknown: {item}" for item in workspace.get("unknown") or []]
-    record = _blank(run, host, volume, kinds.PREFLIGHT, facts)
+    record = blank(run, host, volume, kinds.PREFLIGHT, facts)
     known = {key: workspace.get(key) for key in WORKSPACE_KEYS}
     return replace(record, workspace=known, qualification=NOTHING_MEASURED, reasons=[ready, *plan["notes"], *unknown])
 
@@ -409,7 +415,8 @@ def collection_version() -> str:
     return "unknown"
 
 
-def _blank(run: Mapping[str, Any], host: str, volume: str, kind: str, facts: dict[str, Any]) -> HostRecord:
+def blank(run: Mapping[str, Any], host: str, volume: str, kind: str, facts: dict[str, Any]) -> HostRecord:
+    """Return a record of which only the facts are known."""
     # A host sees neither the settings of its storage array nor what it is meant for, so only the inventory may say that.
     own = {key: value for key, value in facts.items() if key not in TARGET_FACTS}
     facts = {**own, ARRAY_SETTINGS: (run.get("host_array_settings") or {}).get(host, ""), **(run.get("host_targets") or {}).get(host, {})}

@@ -27,6 +27,10 @@ MAX_THRESHOLDS = 32
 LONGEST_THRESHOLD_NS = 3600 * 10**9
 """The longest one."""
 
+JUDGED = "judged"
+INFORMATIVE = "informative"
+"""What a profile does with observations of live queue managers: it judges them by its limits, or their figures are only shown."""
+
 NO_CONFIDENCE = "none"
 """What a profile says instead of a confidence if figures are compared with their limits as they stand."""
 
@@ -175,7 +179,7 @@ class Profile:
     min_duration_s is measured time a row in seconds; min_footprint_bytes is what the files of one queue manager must have together; block_sizes are those
     that a certificate must contain. confidence is the one with which a pass must be shown, None if figures are taken as they stand and never certify; a
     pass that covers slow phases shorter than episode_s does not certify. Of these, 0 and none ask for nothing. workload is the one whose runs certify.
-    derived_from are the name and version of each profile that this one extends; their content is part of it.
+    derived_from are the name and version of each profile that this one extends; their content is part of it. observations is JUDGED or INFORMATIVE.
     """
 
     name: str
@@ -190,6 +194,7 @@ class Profile:
     waivers: tuple[Waiver, ...]
     derived_from: tuple[str, ...] = ()
     workload: str = MQ_LOG
+    observations: str = INFORMATIVE
 
     @property
     def stall_limit_ns(self) -> float:
@@ -212,6 +217,7 @@ class Profile:
             "version": self.version,
             "description": self.description,
             **({"derived_from": list(self.derived_from)} if self.derived_from else {}),
+            **({"observations": self.observations} if self.observations != INFORMATIVE else {}),
             "qualifies": self._qualifies(),
             "limits": [limit.as_dict() for limit in self.limits],
             "waivers": [waiver.as_dict() for waiver in self.waivers],

@@ -21,6 +21,8 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import HIGHEST, METRICS, ONCE, Metric, find_metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import (
     FAIL,
+    INFORMATIVE,
+    JUDGED,
     LOG,
     MAX_THRESHOLDS,
     NO_CONFIDENCE,
@@ -53,7 +55,7 @@ HARD_LIMITS = (
 )
 """Limits of every profile; an I/O error or a short write is the third hard failure and comes from the tester's exit status."""
 
-_PROFILE_KEYS = ("name", "version", "description", "extends", "derived_from", "qualifies", "limits", "waivers")
+_PROFILE_KEYS = ("name", "version", "description", "extends", "derived_from", "observations", "qualifies", "limits", "waivers")
 _QUALIFIES_KEYS = ("workload", "min_duration_s", "min_footprint", "block_sizes", "confidence", "episode_s")
 _BOUND_KEYS = {"max": ("max", False), "below": ("max", True), "min": ("min", False)}
 _LIMIT_KEYS = ("metric", *_BOUND_KEYS, "severity", "hard", "stream", "operation", "block_size", "message_size", "load_point", "source")
@@ -118,10 +120,17 @@ def _read_profile(data: Any, place: _Place) -> Profile:
         limits=_read_limits(data.get("limits"), base),
         waivers=_added_to(base.waivers, waivers, lambda waiver: (waiver.host, waiver.metric)),
         derived_from=_read_origins(data, base),
+        observations=_read_observations(data.get("observations", base.observations)),
     )
     if len(profile.thresholds_ns) > MAX_THRESHOLDS:
         raise DefinitionError(f"limits on percentiles have {len(profile.thresholds_ns)} different values, but the tester counts at most {MAX_THRESHOLDS}.")
     return profile
+
+
+def _read_observations(value: Any) -> str:
+    if value not in (JUDGED, INFORMATIVE):
+        raise DefinitionError(f"observations {shown(value)} is not one of {JUDGED}, {INFORMATIVE}.")
+    return value
 
 
 def _read_origins(data: Mapping[str, Any], base: Profile) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import is_asked, judged_with
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, replace_link, write_file
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, HostRecord, RecordError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, MEASUREMENT, OBSERVATION, PREFLIGHT, HostRecord, RecordError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, MISSING
 
 SCHEMA_VERSION = 1
@@ -78,6 +78,13 @@ class RunDirectoryError(OSError):
 def latest(base: str) -> str:
     """Return the path of the link to the newest run directory under base."""
     return os.path.join(base, "latest")
+
+
+def kind_of(run: Mapping[str, Any]) -> str:
+    """Return what a run does: PREFLIGHT, which is any run in check mode, OBSERVATION of live queue managers, or MEASUREMENT of storage."""
+    if (run.get("controller") or {}).get("check_mode"):
+        return PREFLIGHT
+    return OBSERVATION if run.get("kind") == OBSERVATION else MEASUREMENT
 
 
 def profile_data(run: Mapping[str, Any], host: str) -> dict[str, Any]:
@@ -135,15 +142,16 @@ class RunDirectory:
         The ``hosts`` of the inventory are expected as well; unclaimed_hosts are those that no run expected. Parameters, profile and policy are those of the
         newest run as far as ``changes`` does not say otherwise, in a dictionary key by key; of the controller it is what all agree on. merged_from names all
         runs. The caller judges the fleet.
-        Raises RunDirectoryError, also if one of several runs was made in check mode: it measured nothing, and merged with
-        others would hide what they measured.
+        Raises RunDirectoryError, also if one of several runs tested no storage, because it was a preflight or an observation: merged with others it would
+        hide what they measured.
         """
         sources = sorted((cls.open(path) for path in paths), key=lambda source: (str(source.run.get("created_at", "")), source.run["run_id"]))
         if not sources:
             raise RunDirectoryError("There is no run directory to merge.")
-        unmeasured = [source.run["run_id"] for source in sources if source.is_check_mode]
-        if unmeasured and len(sources) > 1:
-            raise RunDirectoryError(f"The run {unmeasured[0]} was made in check mode and measured nothing; it cannot be merged with others.")
+        untested = [source.run for source in sources if not source.is_test]
+        if untested and len(sources) > 1:
+            why = "was made in check mode and measured nothing" if kind_of(untested[0]) == PREFLIGHT else "observed live queue managers and tested no storage"
+            raise RunDirectoryError(f"The run {untested[0]['run_id']} {why}; it cannot be merged with others.")
         newest = {key: value for key, value in sources[-1].run.items() if key not in ("schema", "run_id", "created_at")}
         claimed = {host for source in sources for host in source.expected_hosts}
         expected, unclaimed = sorted(claimed.union(hosts)), sorted(set(hosts) - claimed)
@@ -169,7 +177,12 @@ class RunDirectory:
     @property
     def is_check_mode(self) -> bool:
         """Whether the run was a preflight, which measures nothing."""
-        return bool((self.run.get("controller") or {}).get("check_mode"))
+        return kind_of(self.run) == PREFLIGHT
+
+    @property
+    def is_test(self) -> bool:
+        """Whether the run tested storage. Only such runs certify, are held against a baseline, and are merged."""
+        return kind_of(self.run) == MEASUREMENT
 
     @cached_property
     def _names_by_folder(self) -> dict[str, str]:

@@ -19,6 +19,7 @@ DISK_SHARED_WITH = "disk_shared_with_volumes"
 MEASUREMENT = "measurement"
 ERROR = "error"
 PREFLIGHT = "preflight"
+OBSERVATION = "observation"
 
 _LARGEST = 1 << 64
 _NUMBER = (int, float, type(None))
@@ -52,8 +53,9 @@ class RecordError(ValueError):
 class HostRecord:
     """One host's volume in one run.
 
-    ``kind`` is ``measurement``, ``error`` (nothing was measured; ``error`` holds stage, verdict and reason) or ``preflight`` (nothing
-    was to be measured; there is no verdict). ``tables`` holds the size and the SHA-256 of each table by its name. ``comparison`` is what holding
+    ``kind`` is ``measurement``, ``error`` (nothing was measured; ``error`` holds stage, verdict and reason), ``preflight`` (nothing
+    was to be measured; there is no verdict) or ``observation`` (a live queue manager was watched, which ``observation`` is about; there is a verdict only if
+    the profile asks for one, and never a certificate). ``tables`` holds the size and the SHA-256 of each table by its name. ``comparison`` is what holding
     it against a baseline said, and ``limits_verdict`` in it is the verdict without that; None if no comparison was asked for. ``capacity`` says what each
     load point came to, and which load is the highest that passes; None if there is one load point only.
     """
@@ -79,6 +81,7 @@ class HostRecord:
     tables: dict[str, dict[str, Any]] = field(default_factory=dict)
     comparison: dict[str, Any] | None = None
     capacity: dict[str, Any] | None = None
+    observation: dict[str, Any] | None = None
 
     @property
     def label(self) -> str:

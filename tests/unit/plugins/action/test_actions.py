@@ -356,15 +356,15 @@ DEFAULTS = {"sweep_duration": 60, "sweep_files": 16, "gate_report_dir": "reports
     ],
 )
 def test_a_parameter_is_what_all_hosts_have_or_said_to_differ(one, other, expected):
-    parameters = open_run._parameters(DEFAULTS, {"a": one, "b": {**other, "sweep_plan": {"settings": {"gate_report_dir": "reports"}}}})
+    parameters = open_run._parameters(DEFAULTS, {"a": one, "b": other}, {"a": {}, "b": {"settings": {"gate_report_dir": "reports"}}})
     assert parameters == {"sweep_duration": expected, "sweep_files": 16, "gate_report_dir": "reports"}
 
 
 def test_a_parameter_that_the_profile_decides_is_what_became_of_it():
-    hosts = {name: {"sweep_plan": {"sweep_duration": seconds, "sweep_files": 99}} for name, seconds in (("a", 600), ("b", 600), ("c", 60))}
-    assert open_run._parameters(DEFAULTS, {"a": hosts["a"], "b": hosts["b"]})["sweep_duration"] == 600
-    assert open_run._parameters(DEFAULTS, hosts)["sweep_duration"] == open_run.VARIES
-    assert open_run._parameters(DEFAULTS, hosts)["sweep_files"] == 16
+    plans = {name: {"sweep_duration": seconds, "sweep_files": 99} for name, seconds in (("a", 600), ("b", 600), ("c", 60))}
+    assert open_run._parameters(DEFAULTS, {"a": {}, "b": {}}, plans)["sweep_duration"] == 600
+    assert open_run._parameters(DEFAULTS, {host: {} for host in plans}, plans)["sweep_duration"] == open_run.VARIES
+    assert open_run._parameters(DEFAULTS, {host: {} for host in plans}, plans)["sweep_files"] == 16
 
 
 PLAN = {"planned_s": 467, "certify_s": 4247, "format_s": 10, "deadline_s": 9999, "pool": "", "notes": []}

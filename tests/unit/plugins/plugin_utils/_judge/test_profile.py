@@ -101,7 +101,7 @@ def test_the_default_sweep_certifies_by_the_shipped_profiles():
 
 def test_every_shipped_file_is_a_profile_of_its_name():
     paths = glob.glob(os.path.join(fabricate.PROFILES, "*"))
-    assert len(paths) == 8
+    assert len(paths) == 9
     for path in paths:
         profile = load_profile(path)
         assert profile.name == os.path.basename(path)[:-4]
@@ -116,9 +116,15 @@ def test_a_look_has_silvers_limits_that_seconds_can_break_and_never_certifies():
 
 
 def test_a_profile_as_plain_data_reads_as_the_same_profile():
-    for source in (*(f"mq-log-{name}" for name in ("gold", "silver", "bronze")), "look", GOOD):
+    for source in (*(f"mq-log-{name}" for name in ("gold", "silver", "bronze")), "look", "mq-live", GOOD):
         profile = load_profile(source, fabricate.PROFILES)
         assert load_profile(profile.as_dict()) == profile
+
+
+def test_only_a_profile_that_says_so_judges_observations():
+    assert [load_profile(name, fabricate.PROFILES).observations for name in ("mq-live", "mq-log-silver")] == ["judged", "informative"]
+    with pytest.raises(DefinitionError, match="observations 'maybe' is not one of judged, informative"):
+        load_profile({**GOOD, "observations": "maybe"})
 
 
 def test_the_hard_limits_belong_to_every_profile_once():
@@ -270,7 +276,7 @@ def test_a_wrong_profile(change, message):
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("mq-log-platinum", "look, mq-log-bronze, mq-log-gold, mq-log-silver"),
+        ("mq-log-platinum", "look, mq-live, mq-log-bronze, mq-log-gold, mq-log-silver"),
         ("", "name, a path or a dictionary"),
         (None, "name, a path"),
         (["x"], "name, a path"),

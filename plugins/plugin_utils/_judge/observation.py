@@ -1,0 +1,66 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The record of a volume whose queue manager was observed. A profile judges it only if it says so, and it never certifies."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import (
+    IDENTITY_PREFIXES,
+    blank,
+    clock_notes,
+    error,
+    judge_host,
+    profile_of,
+    tester_of,
+    unusable,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import JUDGED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR
+
+STAGE = "observe"
+"""The stage of what keeps a queue manager from being observed, in records."""
+
+
+def observed(
+    run: Mapping[str, Any],
+    host: str,
+    volume: str,
+    facts: dict[str, Any],
+    workspace: dict[str, Any],
+    files: Mapping[str, bytes],
+    seen: Mapping[str, Any],
+    today: datetime.date,
+) -> HostRecord:
+    """Return the record of an observation: its tables as ``files``, and what only it has as ``seen`` (see ``_observe/seen.py``).
+
+    ``facts`` are those of the host and of the file system of LogPath, as those of a test, so that its certificate is found. ``workspace`` has ``path``
+    (LogPath) and ``queue_managers`` (the one name). Tables that cannot be read make it the record of an error.
+    """
+    try:
+        tables = parse_tables(dict(files))
+    except TablesError as problem:
+        return error(run, host, volume, STAGE, ERROR, unusable(problem), facts)
+    profile = profile_of(run, host)
+    identity = {key: value for key, value in tables.run.items() if key.startswith(IDENTITY_PREFIXES) and value}
+    record = replace(
+        blank(run, host, volume, kinds.OBSERVATION, {**facts, **identity}),
+        workspace=workspace,
+        notes=[*clock_notes(facts), *(str(problem) for problem in seen.get("problems") or [])],
+        load_unit=tables.run.get("load_unit", ""),
+        tester=tester_of(tables),
+        observation=dict(seen),
+    )
+    if profile.observations != JUDGED:
+        return record
+    return replace(record, **{**judge_host(record, tables, profile, today), "certified": False, "qualification": ""})

@@ -1,0 +1,73 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""An observation is judged only if its profile says so, never certifies, and keeps apart from tests."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.observation import observed
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+
+SEEN = {"source": "prometheus", "problems": ["The endpoint did not answer once."]}
+
+
+def tables(latency_ns=200_000, **keys):
+    return fabricate.tables(fabricate.step_rows(1, 12288, latency_ns=latency_ns), program="observe", source="prometheus", queue_manager="QM1", **keys)
+
+
+def record(profile="mq-log-silver", latency_ns=200_000, **keys):
+    run = {**fabricate.run_data(["h"], profile, kind="observation"), "run_id": "r"}
+    return observed(
+        run, "h", "log", {"mount_point": "/var/mqm"}, {"path": "/var/mqm/log", "queue_managers": ["QM1"]}, tables(latency_ns, **keys), SEEN, fabricate.TODAY
+    )
+
+
+def run_of(tmp_path, *records, expected=("h",), profile="mq-log-silver"):
+    directory = RunDirectory.create(str(tmp_path), fabricate.run_data(expected, profile, kind="observation", history={"place": "x"}))
+    for each in records:
+        directory.write_record(each, tables())
+    return directory
+
+
+def test_without_the_key_an_observation_has_figures_and_no_verdict(tmp_path):
+    made = record()
+    assert (made.kind, made.verdict, made.certified, made.judgements, made.reasons) == ("observation", None, False, [], [])
+    assert made.notes == SEEN["problems"]
+    verdict = judge_run(run_of(tmp_path, made), GATE)
+    assert (verdict["verdict"], verdict["gate_failed"], verdict["certified"], verdict["hosts"]) == (None, False, False, [])
+
+
+@pytest.mark.parametrize("latency_ns, verdict", [(200_000, "pass"), (2_500_000, "fail")])
+def test_a_profile_that_asks_for_it_judges_an_observation_that_still_never_certifies(latency_ns, verdict):
+    made = record("mq-live", latency_ns)
+    assert (made.verdict, made.certified, made.qualification) == (verdict, False, "")
+
+
+def test_an_observed_host_does_not_hide_a_missing_one(tmp_path):
+    verdict = judge_run(run_of(tmp_path, record(), expected=("h", "gone")), GATE)
+    assert (verdict["verdict"], verdict["gate_failed"], [host["host"] for host in verdict["hosts"]]) == ("missing", True, ["gone"])
+
+
+def test_what_an_observer_left_behind_stops_the_gate(tmp_path):
+    directory = run_of(tmp_path, record())
+    directory.note_leftovers("h", "log", ["a process"])
+    assert judge_run(directory, GATE)["fleet_problems"] == ["h: left behind on the host: a process"]
+
+
+def test_unusable_tables_are_an_error():
+    run = {**fabricate.run_data(["h"], kind="observation"), "run_id": "r"}
+    assert observed(run, "h", "log", {}, {}, {"run.csv": b""}, {}, fabricate.TODAY).verdict == "error"
+
+
+def test_an_observation_has_no_certificate_and_is_not_merged(tmp_path):
+    directory = run_of(tmp_path, record("mq-live"), profile="mq-live")
+    judge_run(directory, GATE)
+    assert certify(directory) == ([], [])
+    test = fabricate.run_directory(tmp_path, {"h": fabricate.tables()})
+    with pytest.raises(RunDirectoryError, match="observed live queue managers and tested no storage; it cannot be merged"):
+        RunDirectory.merge([directory.path, test.path], str(tmp_path))
