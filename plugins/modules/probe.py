@@ -119,33 +119,17 @@ time_epoch_s:
 """
 
 import os
-import platform
-import pwd
 import stat
 import time
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _places, _queue_manager_info, _tester, _user
+from ansible_collections.mqops.logdisk.plugins.module_utils import _host_facts, _places, _queue_manager_info, _tester, _user
 
 FAMILIES = (
     ("Debian", ("debian", "ubuntu")),
     ("RedHat", ("rhel", "fedora", "centos", "rocky", "almalinux", "ol", "amzn")),
     ("Suse", ("suse", "sles", "opensuse", "sled")),
 )
-
-
-def read_lines(path):
-    try:
-        with open(path, "rb") as stream:
-            return stream.read(65536).decode("utf-8", "replace").splitlines()
-    except (IOError, OSError):
-        return []
-
-
-def os_release():
-    """Return /etc/os-release as a dict."""
-    pairs = (line.partition("=") for line in read_lines("/etc/os-release") if "=" in line)
-    return dict((key.strip(), value.strip().strip("\"'")) for key, dummy, value in pairs)
 
 
 def family_of(release):
@@ -155,13 +139,6 @@ def family_of(release):
         if any(name in members or name.startswith(members) for name in names if name):
             return family
     return ""
-
-
-def memory_bytes():
-    for line in read_lines("/proc/meminfo"):
-        if line.startswith("MemTotal:"):
-            return int(line.split()[1]) * 1024
-    return None
 
 
 def find_compiler(module, wanted):
@@ -219,11 +196,6 @@ def installed_source_hash(module, path, expected):
     return _tester.source_hash(output) if status == 0 else ""
 
 
-def home():
-    """Return the directory that ~ expands to."""
-    return os.environ.get("HOME") or pwd.getpwuid(os.geteuid()).pw_dir
-
-
 def refuse_places(module, installed):
     """Fail if this user cannot store the tester or its results in the configured directories."""
     directory, state = (os.path.abspath(module.params[name]) if module.params[name] else "" for name in ("directory", "state_dir"))
@@ -266,27 +238,15 @@ def main():
         supports_check_mode=True,
     )
     _user.refuse_other(module)
-    release = os_release()
     path = os.path.join(os.path.abspath(module.params["directory"]), "bin", module.params["name"], "logdisk")
     expected = module.params["sha256"] if module.params["method"] == "binary" else [_tester.read_hash(path)]
     source_hash = installed_source_hash(module, path, expected)
     refuse_places(module, bool(source_hash))
     compiler = "" if source_hash else find_compiler(module, module.params["compiler"])
-    facts = dict(
-        os=release.get("PRETTY_NAME") or platform.platform(),
-        kernel=platform.release(),
-        architecture=platform.machine(),
-        user=_user.name(),
-        home=home(),
-        python_version=platform.python_version(),
-        cpus=os.sysconf("SC_NPROCESSORS_ONLN"),
-        memory_bytes=memory_bytes(),
-        **_machine.identity(),
-    )
     module.exit_json(
         changed=False,
-        facts=facts,
-        os_family=family_of(release),
+        facts=_host_facts.facts(),
+        os_family=family_of(_host_facts.os_release()),
         compiler=compiler,
         headers=has_headers(module, compiler),
         tester=dict(path=path, installed=bool(source_hash), source_hash=source_hash),
