@@ -93,6 +93,10 @@ class Run(object):
 
     def create(self):
         """Make the state directory of this run, exclusively."""
+        self.create_directory()
+        os.mkdir(self.tables_path, 0o700)
+
+    def create_directory(self):
         own_directory(self.state_dir)
         own_directory(os.path.dirname(self.path))
         try:
@@ -100,7 +104,6 @@ class Run(object):
         except OSError as error:
             raise RunError(MEASURES_ALREADY if error.errno == errno.EEXIST else "cannot create %s: %s" % (self.path, os.strerror(error.errno)))
         _marks.write_mark(self.path, dict(run_id=self.run_id))
-        os.mkdir(self.tables_path, 0o700)
 
     def follow(self, number):
         """Make the state directory of a later round of this run in place of that of the round before, whose tables were collected."""
@@ -143,7 +146,7 @@ class Run(object):
 
     def write_start(self, content):
         """Keep what was started (a dict) in start.json."""
-        _write_aside(os.path.join(self.path, "start.json"), json.dumps(content, sort_keys=True))
+        write_aside(os.path.join(self.path, "start.json"), json.dumps(content, sort_keys=True))
 
     def read_start(self):
         """Return what :meth:`write_start` kept, or an empty dict."""
@@ -321,7 +324,8 @@ def _kill(pid, number):
         pass  # it has ended, or belongs to another user: the caller checks again
 
 
-def _write_aside(path, text):
+def write_aside(path, text):
+    """Replace a file as a whole."""
     aside = path + ".tmp"
     with open(aside, "w") as stream:
         stream.write(text)

@@ -1,0 +1,248 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One detached observation of a queue manager on this host: its process, which watches a source, and its state directory.
+
+Layout below the state directory (``observe_state_dir``)::
+
+    runs/<run id>-<volume>/   start.json lock lease samples
+
+``samples`` has a line of JSON for each sample, and a last one that says how the observation ended. The process holds the lock of its state
+directory. It needs a poll from time to time: each renews the lease. When the lease is over it ends what it watches with, removes the state
+directory and ends, so nothing is left on a host whose controller was lost.
+
+Private to this collection; it may change at any time.
+"""
+
+from __future__ import absolute_import, division, print_function
+
+__metaclass__ = type
+
+import contextlib
+import fcntl
+import json
+import os
+import signal
+import time
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _runs
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources import SourceError
+
+SAMPLES_MAX_BYTES = 64 << 20
+PART_MAX_BYTES = 8 << 20
+"""The most that one call returns of the samples."""
+TEXT_MAX_CHARACTERS = 1 << 20
+"""The longest text of a sample. In JSON a character takes at most six bytes, so one call returns at least one sample."""
+
+LOOK_S = 0.5
+GRACE_S = 30.0
+"""How much longer than its duration a source may take before its process is killed."""
+
+FINISHED, DEADLINE, LEASE, STOPPED, FAILED = "finished", "deadline", "lease", "stopped", "failed"
+"""How an observation ends: as planned, because its source did not end in time, without polls, by request, or because its source failed."""
+
+RUNNING, ENDED, DEAD, ABSENT = "running", "ended", "dead", "absent"
+"""The states of an observation. A dead one has no process, and its samples do not say how it ended."""
+
+
+class Observation(_runs.Run):
+    """The state of one observation on this host, by run id and volume."""
+
+    def __init__(self, state_dir, run_id, volume):
+        super(Observation, self).__init__(state_dir, run_id, volume)
+        self._lock_path = os.path.join(self.path, "lock")
+        self._lease_path = os.path.join(self.path, "lease")
+        self._samples_path = os.path.join(self.path, "samples")
+
+    def renew_lease(self, lease_s):
+        """Let the observation go on without a poll for ``lease_s`` seconds."""
+        _runs.write_aside(self._lease_path, "%.1f" % (time.monotonic() + lease_s))
+
+    def lease_is_over(self):
+        """True if nobody renewed the lease in time, or if it is gone with the state directory."""
+        try:
+            return time.monotonic() > float(self.read_text("lease") or 0)
+        except ValueError:
+            return True
+
+    def start(self, source, duration_s, lease_s, content):
+        """Start the process that observes, for ``duration_s`` seconds at most. ``content`` (a dict) is kept in start.json."""
+        self.create_directory()
+        self.renew_lease(lease_s)
+        lock = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        samples = os.open(self._samples_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
+        pid = _detach(lambda: _observe(self, source, duration_s, samples), (lock, samples))
+        os.close(lock)
+        os.close(samples)
+        self.write_start(dict(content, pid=pid, started_epoch_s=time.time(), boot_id=_machine.identity()["boot_id"]))
+
+    def is_alive(self):
+        """True if the process of this observation is alive."""
+        try:
+            descriptor = os.open(self._lock_path, os.O_RDONLY | os.O_NOFOLLOW)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        finally:
+            os.close(descriptor)
+        return False
+
+    def end(self):
+        """Return how the observation ended, as the last line of its samples says it; None if there is no such line."""
+        last = self.read_text("samples").rstrip("\n").rpartition("\n")[2]
+        try:
+            content = json.loads(last)
+        except ValueError:
+            return None
+        return content if isinstance(content, dict) and "end" in content else None
+
+    def state(self):
+        """Return ``absent``, ``running``, ``ended`` (its last line is written) or ``dead``."""
+        if not self.exists():
+            return ABSENT
+        alive = self.is_alive()
+        if self.end():
+            return ENDED
+        return RUNNING if alive else DEAD
+
+    def ask_to_end(self, number=signal.SIGTERM):
+        """Send the process a signal. After SIGTERM it ends its source, writes its last line, and waits for the collection."""
+        pid = self.read_start().get("pid")
+        if isinstance(pid, int) and pid > 1 and self.is_alive():
+            with contextlib.suppress(OSError):
+                os.kill(pid, number)
+
+    def remove(self):
+        """End the process and remove the state directory; only if that carries our mark."""
+        if not self.exists():
+            return False
+        # What it watches with ends with the process.
+        terminate([self], lambda each: each.state() != RUNNING)
+        terminate([self], lambda each: not each.is_alive(), number=signal.SIGKILL)
+        return super(Observation, self).remove()
+
+    def read_samples(self, offset):
+        """Return the whole lines of the samples from ``offset`` on, as bytes, as many as one call returns."""
+        with open(self._samples_path, "rb") as stream:
+            stream.seek(offset)
+            part = stream.read(PART_MAX_BYTES)
+        return part[: part.rfind(b"\n") + 1]
+
+
+def observations_below(state_dir):
+    """Return the observations that have a marked state directory below ``state_dir``."""
+    return [Observation(state_dir, run.run_id, run.volume) for run in _runs.runs_below(state_dir)]
+
+
+def remove_forgotten(state_dir):
+    """Remove the state of observations without a process whose lease is over: their processes were killed, or the host was restarted."""
+    for observation in observations_below(state_dir):
+        boot_id = observation.read_start().get("boot_id")
+        if not observation.is_alive() and (observation.lease_is_over() or boot_id != _machine.identity()["boot_id"]):
+            observation.remove()
+
+
+def terminate(observations, is_done, number=signal.SIGTERM, patience_s=10.0):
+    """Send each observation that is not done a signal, and wait for it."""
+    for observation in observations:
+        if not is_done(observation):
+            observation.ask_to_end(number)
+    end = time.monotonic() + patience_s
+    while time.monotonic() < end and not all(is_done(observation) for observation in observations):
+        time.sleep(0.05)
+
+
+def _detach(function, descriptors):
+    """Call ``function`` in a process in a session of its own with no other open file than ``descriptors``; return its pid.
+
+    Everything that it needs must have been imported: the files of the module are removed when the module ends.
+    """
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setsid()
+            os.chdir("/")
+            nothing = os.open(os.devnull, os.O_RDWR)
+            for standard in (0, 1, 2):
+                os.dup2(nothing, standard)
+            for name in os.listdir("/proc/self/fd"):
+                if int(name) > 2 and int(name) not in descriptors:
+                    with contextlib.suppress(OSError):  # it was the listing's own
+                        os.close(int(name))
+            function()
+        finally:
+            os._exit(0)
+    return pid
+
+
+class _TooLarge(Exception):
+    """A sample or all of them have reached their limit."""
+
+
+class _Stopped(object):
+    """Whether this process was asked to end."""
+
+    def __init__(self):
+        self.asked = False
+        signal.signal(signal.SIGTERM, self._ask)
+
+    def _ask(self, dummy_number, dummy_frame):
+        self.asked = True
+
+
+def _observe(observation, source, duration_s, samples):
+    """Write samples until the end, and wait until they are collected or the lease is over."""
+    stopped = _Stopped()
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    # A source that hangs is killed, and what it started ends with it.
+    signal.setitimer(signal.ITIMER_REAL, duration_s + GRACE_S)
+    end, reason = _watched(observation, source, time.monotonic() + duration_s, samples, stopped)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    if end != LEASE:
+        _write_line(samples, dict(end=end, reason=reason))
+        stopped.asked = False
+        while not (stopped.asked or observation.lease_is_over()):
+            time.sleep(LOOK_S)
+    if observation.lease_is_over():
+        _runs.Run.remove(observation)
+
+
+def _watched(observation, source, end_monotonic, samples, stopped):
+    """Write the samples of a source. Returns how that ended, and why."""
+    written = 0
+    try:
+        with contextlib.closing(source.samples(end_monotonic)) as texts:
+            for text in texts:
+                written += _write_sample(samples, text) if text is not None else 0
+                if written > SAMPLES_MAX_BYTES:
+                    raise _TooLarge("the samples have reached %d MiB: set observe_interval to more seconds" % (SAMPLES_MAX_BYTES >> 20))
+                if stopped.asked:
+                    return STOPPED, "it was ended by request"
+                if observation.lease_is_over():
+                    return LEASE, ""
+                if time.monotonic() > end_monotonic + GRACE_S / 2:
+                    return DEADLINE, "the source did not end in time"
+    except (SourceError, _TooLarge) as error:
+        return FAILED, str(error)
+    except Exception as error:  # whatever it is, the controller reports it
+        return FAILED, "the observer failed: %s: %s" % (type(error).__name__, error)
+    return FINISHED, ""
+
+
+def _write_sample(descriptor, text):
+    if len(text) > TEXT_MAX_CHARACTERS:
+        raise _TooLarge("the source wrote %d characters at once: it is not what is expected here" % len(text))
+    return _write_line(descriptor, dict(epoch_s=time.time(), monotonic_ns=int(time.monotonic() * 1e9), text=text))
+
+
+def _write_line(descriptor, content):
+    """Write a line of JSON; return its length. If the file system is full, the error ends the observation."""
+    line = (json.dumps(content) + "\n").encode("ascii")
+    written = 0
+    while written < len(line):
+        written += os.write(descriptor, line[written:])
+    return len(line)
