@@ -22,8 +22,9 @@ FACTS = {
     "latency_is_rolling": "1: the source publishes a rolling average, which is not of this interval alone",
     "slowest_write_since_restart_ns": "the slowest log write since the queue manager started",
     "slowest_write_at_epoch_s": "when that was, since 1970, by the clock of the host",
-    "log_bytes_in_use": "of the log's file system",
-    "log_bytes_max": "of the log's file system",
+    "bytes_are_at_least": "1: the exporter counts since it was last read, so what another reader took is missing from the bytes and all that rests on them",
+    "log_bytes_in_use": "of the extents of the log",
+    "log_bytes_max": "of the extents of the log",
     "logical_bytes_per_s": "log records, without what partial pages and TripleWrite add",
     "probe_overhead_ns": "what watching adds to each operation, as measured",
     "events_lost": "operations that the kernel could not hand over; every count is too low by them",
@@ -125,6 +126,7 @@ class Observation:
     Only an exact source (bpftrace) fills ``seconds``, ``histograms``, ``over``, ``maxima`` and ``stalls``. ``histograms`` has, by stream and batch (1 to 30,
     equal parts of the time), the operations by upper bound in ns of the tester's own buckets. ``facts`` are numbers and names (FACTS has those that mean
     something here), ``problems`` sentences about what is missing or doubtful. ``elapsed_ns`` is the observed time, ``start_epoch_s`` when it began.
+    ``ending`` says why it ended before its time, empty if it did not.
     """
 
     source: str
@@ -138,6 +140,7 @@ class Observation:
     stalls: tuple[Stall, ...] = ()
     facts: Mapping[str, Fact] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
+    ending: str = ""
 
     @property
     def streams(self) -> tuple[str, ...]:

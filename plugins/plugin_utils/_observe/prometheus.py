@@ -1,0 +1,211 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The log's metrics of a Prometheus endpoint: mq_prometheus, mq-container, or an exporter with names of the kind mq_rlog_log_*_microseconds.
+
+mq_prometheus exports the bytes since it was last read, so an interval begins with the answer before it. Others count on and on. A gauge, and a name that says
+nothing else, is the first; a name that ends in _total, or a counter of mq_rlog, is the second. Some levels of mq_prometheus call the first a counter too.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import Fact, Observation, Options
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.published import (
+    IN_USE,
+    LARGEST,
+    LATENCY,
+    LOGICAL,
+    MOST,
+    PHYSICAL,
+    SIZE,
+    SLOWEST,
+    SLOWEST_AT,
+    Published,
+    epoch_of,
+    observation_of,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples import Sample
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import quoted
+
+SOURCE = "prometheus"
+
+_SAMPLE = re.compile(r"([A-Za-z_:][A-Za-z0-9_:]{0,199})(?:\{(.*)\})?[ \t]+(\S{1,64})(?:[ \t]+-?\d{1,20})?[ \t]*\Z")
+_TYPE = re.compile(r"#[ \t]+TYPE[ \t]+(\S+)[ \t]+(\w+)")
+_LABEL = re.compile(r'([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)"')
+_NAME = re.compile(r"(?:\w+_)?(qmgr|mq_rlog|rlog)_log_(\w+?)(_seconds|_microseconds|_milliseconds|_bytes)?(_total)?\Z")
+_STATUS = re.compile(r"(?:\w+_)?qmgr_status\Z")
+_QUEUE_MANAGER_LABELS = ("qmgr", "queueManager", "queue_manager", "qm")
+_ELEMENTS = {
+    "physical_written": PHYSICAL,
+    "physical_bytes_written": PHYSICAL,
+    "logical_written": LOGICAL,
+    "logical_bytes_written": LOGICAL,
+    "write_latency": LATENCY,
+    "write_size": SIZE,
+    "slowest_write_since_restart": SLOWEST,
+    "slowest_write": SLOWEST,
+    "timestamp_of_slowest_write": SLOWEST_AT,
+    "slowest_write_timestamp": SLOWEST_AT,
+    "in_use": IN_USE,
+    "bytes_in_use": IN_USE,
+    "max": MOST,
+    "bytes_max": MOST,
+}
+"""What an element is called between the prefix and the unit."""
+# mq_prometheus divides the slowest write by a million as well, although the name of some levels says no unit.
+_NS = {"_seconds": 1e9, "_milliseconds": 1e6, "_microseconds": 1e3, "": 1e9}
+_DURATIONS = (LATENCY, SLOWEST)
+_BYTES = (PHYSICAL, LOGICAL)
+_GAUGE, _COUNTER, _UNSURE = "gauge", "counter", "unsure"
+_FEWEST_TO_TELL = 4
+"""Answers from which on a counter that never falls counts on and on."""
+_MOST_NAMED = 5
+
+
+@dataclass(slots=True)
+class _Answer:
+    """What one GET said of one queue manager: figures by element, and for bytes whether they are since the last GET or since ever, or one cannot tell."""
+
+    values: dict[str, float] = field(default_factory=dict)
+    kinds: dict[str, str] = field(default_factory=dict)
+    down: bool = False
+
+
+def read(samples: Sequence[Sample], options: Options) -> Observation:
+    """Return what an endpoint said about the log of a queue manager, one sample for each GET."""
+    parsed = [(sample, _answers(sample.text)) for sample in samples]
+    name, problems = _queue_manager(parsed, options.queue_manager)
+    answers = [(sample, _of(found, name)) for sample, found in parsed]
+    down = sum(answer is not None and answer.down for dummy, answer in answers)
+    if down:
+        problems.append(f"The queue manager was not running at {down} of {len(answers)} answers of the endpoint.")
+    known = [(sample, answer) for sample, answer in answers if answer and (answer.values or answer.down)]
+    published = _published(known, problems)
+    facts: dict[str, Fact] = {"bytes_are_at_least": 1} if any(answer.kinds.get(PHYSICAL) != _COUNTER for dummy, answer in known) else {}
+    if not published and not problems:
+        problems.append("The endpoint did not answer twice with metrics of the log: observe for at least three intervals.")
+    ending = "the queue manager was not running when the observation ended" if known and known[-1][1].down else ""
+    return observation_of(SOURCE, published, facts, problems, ending=ending, slowest_before_ns=known[0][1].values.get(SLOWEST) if known else None)
+
+
+def _queue_manager(parsed: Sequence[tuple[Sample, Mapping[str, _Answer]]], wanted: str) -> tuple[str, list[str]]:
+    """Return the queue manager to read: the one asked for, or the only one there is; and what is wrong with that."""
+    names = list(dict.fromkeys(name for dummy, found in parsed for name, answer in found.items() if name and answer.values))
+    listed = ", ".join(quoted(name) for name in names[:_MOST_NAMED])
+    if not wanted and len(names) > 1:
+        return "", [f"The endpoint has log metrics of {len(names)} queue managers ({listed}): say which one with observe_queue_manager."]
+    if wanted and names and wanted not in names:
+        return wanted, [f"The endpoint has log metrics of {listed}, but not of {quoted(wanted)}: correct observe_queue_manager or observe_url."]
+    return wanted or "".join(names), []
+
+
+def _of(found: Mapping[str, _Answer], name: str) -> _Answer | None:
+    """Return the answer about a queue manager; metrics without a label are those of the only one."""
+    return found.get(name) or (found.get("") if len(found) == 1 else None)
+
+
+def _answers(text: str) -> dict[str, _Answer]:
+    """Return an answer by queue manager, "" for metrics that name none. What is not a metric of the log is passed over."""
+    types: dict[str, str] = {}
+    found: dict[str, _Answer] = {}
+    for line in text.splitlines():
+        if line.startswith("#"):
+            declared = _TYPE.match(line)
+            if declared:
+                types[declared[1]] = declared[2].lower()
+            continue
+        metric = _SAMPLE.match(line)
+        if metric:
+            _take(found, metric[1], metric[2] or "", _number(metric[3]), types)
+    return found
+
+
+def _number(text: str) -> float:
+    """Return a value, NaN if it is not a figure that can be."""
+    try:
+        value = float(text)
+    except ValueError:
+        return math.nan
+    return value if 0 <= value < LARGEST else math.nan
+
+
+def _take(found: dict[str, _Answer], name: str, labels: str, value: float, types: Mapping[str, str]) -> None:
+    parts = _NAME.match(name)
+    element = _ELEMENTS.get(parts[2]) if parts else None
+    if math.isnan(value) or not (element or _STATUS.match(name)):
+        return
+    answer = found.setdefault(_label_of_queue_manager(labels), _Answer())
+    if element is None or parts is None:
+        answer.down = value == 0
+        return
+    if element in _DURATIONS:
+        value *= _NS.get(parts[3] or "", 0)
+    elif element == SLOWEST_AT:
+        value = epoch_of(value)
+    answer.values[element] = value
+    if element in _BYTES:
+        answer.kinds[element] = _kind(parts, types.get(name) or types.get(name.removesuffix("_total")) or "")
+
+
+def _kind(parts: re.Match[str], declared: str) -> str:
+    if parts[4]:
+        return _COUNTER
+    if declared != _COUNTER:
+        return _GAUGE
+    return _UNSURE if parts[1] == "qmgr" else _COUNTER
+
+
+def _label_of_queue_manager(labels: str) -> str:
+    values = dict(_LABEL.findall(labels)) if labels else {}
+    return next((re.sub(r"\\(.)", r"\1", values[label]).strip() for label in _QUEUE_MANAGER_LABELS if label in values), "")
+
+
+def _published(known: Sequence[tuple[Sample, _Answer]], problems: list[str]) -> list[Published]:
+    """Return an interval for each answer but the first, which may cover any time."""
+    kinds = {element: _settled(element, known, problems) for element in _BYTES}
+    restarts = 0
+    found = []
+    for (before, earlier), (sample, answer) in pairwise(known):
+        elapsed_s = (sample.monotonic_ns - before.monotonic_ns) / 1e9
+        if earlier.down or answer.down or elapsed_s <= 0:
+            continue
+        figures: dict[str, Any] = dict(answer.values)
+        for element, kind in kinds.items():
+            value, previous = answer.values.get(element), earlier.values.get(element)
+            fell = kind == _COUNTER and value is not None and previous is not None and value < previous
+            restarts += fell and element == PHYSICAL
+            if kind == _COUNTER:
+                figures[element] = None if value is None or previous is None or fell else value - previous
+            elif kind == _UNSURE:
+                figures[element] = None
+        found.append(Published(sample.epoch_s - elapsed_s, elapsed_s, **figures))
+    if restarts:
+        problems.append(f"The exporter began to count anew {restarts} times: how much was written in those intervals is not known.")
+    return found
+
+
+def _settled(element: str, known: Sequence[tuple[Sample, _Answer]], problems: list[str]) -> str:
+    """Return how an exporter counts bytes. One that says "counter" may mean either: what falls again and again is no count of everything since the start."""
+    kinds = {answer.kinds[element] for dummy, answer in known if element in answer.kinds}
+    if kinds != {_UNSURE}:
+        return _COUNTER if kinds == {_COUNTER} else _GAUGE
+    values = [answer.values[element] for dummy, answer in known if element in answer.values]
+    falls = sum(later < earlier for earlier, later in pairwise(values))
+    if falls > 1:
+        return _GAUGE
+    if falls == 0 and len(values) >= _FEWEST_TO_TELL:
+        return _COUNTER
+    if element == PHYSICAL:
+        problems.append(
+            "The exporter calls the bytes written a counter, but from so few answers one cannot tell whether it counts on or begins anew with each:"
+            " how much was written is not known. Observe for longer."
+        )
+    return _UNSURE

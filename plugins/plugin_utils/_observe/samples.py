@@ -1,0 +1,91 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The samples of an observer on a host, read from untrusted bytes: JSON lines, each a text of the source with its times, and at last how the observer ended."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+
+MOST_BYTES = 64 << 20
+LONGEST_LINE = 4 << 20
+"""A sample is at most 1 MiB, and JSON may escape each of its characters."""
+LATEST_EPOCH_S = 1e11
+_LARGEST_NS = (1 << 63) - 1
+_LONGEST_REASON = 1000
+ENDS = ("finished", "deadline", "lease", "stopped", "failed")
+"""How an observer ends. The first two are as planned."""
+AS_PLANNED = ENDS[:2]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What a source said at one moment, by the host's wall clock and by its monotonic clock."""
+
+    epoch_s: float
+    monotonic_ns: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """All samples so far, in order. ``end`` is one of ENDS, or empty if the observer has not ended or was killed; ``problems`` are sentences."""
+
+    samples: tuple[Sample, ...] = ()
+    end: str = ""
+    reason: str = ""
+    problems: tuple[str, ...] = ()
+
+
+def read_samples(content: bytes) -> Samples:
+    """Return the samples of a file that may still be growing: a last line without an end is left for the next time."""
+    problems = []
+    if len(content) > MOST_BYTES:
+        problems.append(f"The observer sent {len(content)} bytes; only the first {MOST_BYTES} are read.")
+    lines = content[:MOST_BYTES].split(b"\n")[:-1]
+    samples: list[Sample] = []
+    end: Mapping[str, Any] = {}
+    unreadable = 0
+    for line in lines:
+        value = _value(line)
+        sample = _sample(value)
+        if value.get("end") in ENDS:
+            end = value
+        elif sample is None or (samples and sample.monotonic_ns < samples[-1].monotonic_ns):
+            unreadable += 1
+        else:
+            samples.append(sample)
+    if unreadable:
+        problems.append(f"{unreadable} of {len(lines)} lines of the observer could not be read and are left out.")
+    return Samples(tuple(samples), str(end.get("end", "")), printable(str(end.get("reason") or "")[:_LONGEST_REASON]), tuple(problems))
+
+
+def _value(line: bytes) -> Mapping[str, Any]:
+    """Return the JSON object of a line, an empty one if there is none."""
+    if len(line) > LONGEST_LINE:
+        return {}
+    try:
+        value = json.loads(line, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(constant)
+
+
+def _sample(value: Mapping[str, Any]) -> Sample | None:
+    epoch_s, monotonic_ns, text = value.get("epoch_s"), value.get("monotonic_ns"), value.get("text")
+    if isinstance(epoch_s, bool) or not isinstance(epoch_s, (int, float)) or not (0 <= epoch_s <= LATEST_EPOCH_S and math.isfinite(epoch_s)):
+        return None
+    if isinstance(monotonic_ns, bool) or not isinstance(monotonic_ns, int) or not 0 <= monotonic_ns <= _LARGEST_NS or not isinstance(text, str):
+        return None
+    return Sample(float(epoch_s), monotonic_ns, text)

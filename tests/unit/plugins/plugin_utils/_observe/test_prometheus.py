@@ -1,0 +1,216 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The metrics of the log of three levels of MQ, by all names under which exporters publish them."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import LOG, Maximum, Options
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.prometheus import read
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples import Sample
+
+FIXTURES = Path(__file__).parents[4] / "fixtures/observe"
+QM1 = Options("QM1")
+START_EPOCH_S = 1794470399.0  # a second before the first publication of the fixtures
+
+
+def samples(*texts, every_s=10):
+    return [Sample(START_EPOCH_S + every_s * number, 10**12 + every_s * 10**9 * number, text) for number, text in enumerate(texts)]
+
+
+def gets(name):
+    return samples(*(FIXTURES / name).read_text(encoding="utf-8").split("# --- the next GET ---\n")[1:])
+
+
+def exposition(qmgr="QM1", kind="gauge", suffix="", **figures):
+    text = f"# TYPE ibmmq_qmgr_log_physical_written_bytes{suffix} {kind}\n"
+    return text + "".join(f'ibmmq_qmgr_log_{name}{{platform="UNIX",qmgr="{qmgr}"}} {value}\n' for name, value in figures.items())
+
+
+def figures(observation):
+    return [(each.operations, each.bytes, each.latency_mean_ns, each.write_size_mean_bytes) for each in observation.intervals]
+
+
+def test_gauges_begin_anew_with_each_get():
+    found = read(gets("mq_prometheus-9.1.txt"), QM1)
+    assert figures(found) == [
+        (16270, 598876160, 280e3, 36809),
+        (16291, 601202688, 282e3, 36904),
+        (0, 0, 282e3, 36904),
+        (16252, 590135296, 301e3, 36311),
+    ]
+    assert [(each.start_epoch_s, each.elapsed_s, each.stream) for each in found.intervals] == [(START_EPOCH_S + 10 * n, 10, LOG) for n in range(4)]
+    assert found.facts == {
+        "operations_are_estimated": 1,
+        "latency_is_rolling": 1,
+        "bytes_are_at_least": 1,
+        "log_bytes_in_use": 50331648,
+        "log_bytes_max": 83886080,
+        "logical_bytes_per_s": pytest.approx((532921878 + 535100214 + 524880091) / 40),
+    }
+    assert (found.source, found.problems, found.maxima, found.ending) == ("prometheus", (), (), "")
+    assert (found.start_epoch_s, found.elapsed_ns) == (START_EPOCH_S, 40 * 10**9)
+
+
+NEWER = [(5120, 41943040, 512e3, 8192), (4864, 39845888, 498e3, 8192), (4267, 52428800, 1733e3, 12288)]
+
+
+@pytest.mark.parametrize("name", ["mq_prometheus-9.4.txt", "mq-container-9.4.txt"])
+def test_gauges_and_counters_of_a_newer_level(name):
+    """The slowest write becomes slower in the second interval; a replica of Native HA has the same names in another class."""
+    found = read(gets(name), QM1)
+    assert figures(found) == NEWER
+    assert [each.latency_max_ns for each in found.intervals] == [None, 187002000, None]
+    (maximum,) = found.maxima
+    assert (maximum.stream, maximum.previous_ns, maximum.new_ns) == (LOG, 20411000, 187002000)
+    assert found.facts["slowest_write_since_restart_ns"] == 187002000
+    if name.startswith("mq_prometheus"):
+        assert maximum.epoch_s == found.facts["slowest_write_at_epoch_s"] == START_EPOCH_S + 15.25
+        assert found.facts["bytes_are_at_least"] == 1
+    else:
+        assert maximum.epoch_s == START_EPOCH_S + 20  # this exporter does not publish when it was
+        assert "bytes_are_at_least" not in found.facts
+
+
+def test_an_exporter_with_microseconds_and_without_the_write_size():
+    found = read(gets("mq_rlog.txt"), QM1)
+    assert figures(found) == [(None, 41943040, 512e3, None), (None, 39845888, 498e3, None)]
+    assert found.facts["log_bytes_max"] == 83886080
+
+
+@pytest.mark.parametrize("name", ["ibmmq_qmgr_log_write_latency_seconds", "mine_qmgr_log_write_latency_seconds", "qmgr_log_write_latency_seconds"])
+def test_the_namespace_is_a_setting_of_the_exporter(name):
+    text = exposition(physical_written_bytes=8192) + f'{name}{{qmgr="QM1"}} 0.002\n'
+    assert [each.latency_mean_ns for each in read(samples(text, text), QM1).intervals] == [2e6]
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted_ns"),
+    [
+        ("NaN", None),
+        ("+Inf", None),
+        ("-1", None),
+        ("1e400", None),
+        ("fast", None),
+        ("", None),
+        ("0x10", None),
+        ("0.001", 1e6),
+        ("1e-3 1794470400000", 1e6),
+        ("0", 0),
+    ],
+)
+def test_a_figure_that_cannot_be_is_not_known(value, wanted_ns):
+    text = exposition(physical_written_bytes=8192, write_size_bytes=4096, write_latency_seconds=value)
+    assert figures(read(samples(text, text), QM1)) == [(2, 8192, wanted_ns, 4096)]
+
+
+def test_an_interval_that_is_missing_is_part_of_the_next_one():
+    """A GET without a new publication has no metrics; then the next one has the bytes of both intervals."""
+    first, last = exposition(physical_written_bytes=1, write_size_bytes=4096), exposition(physical_written_bytes=8192, write_size_bytes=4096)
+    found = read(samples(first, "ibmmq_qmgr_exporter_publications 0\n", last), QM1)
+    assert [(each.start_epoch_s, each.elapsed_s, each.bytes) for each in found.intervals] == [(START_EPOCH_S, 20, 8192)]
+
+
+def counter(*values):
+    return samples(*(exposition(suffix="_total", kind="counter", physical_written_bytes_total=value, write_size_bytes=4096) for value in values))
+
+
+def test_a_counter_that_restarts_hides_one_interval():
+    found = read(counter(100000, 140960, 4096, 12288), QM1)
+    assert [each.bytes for each in found.intervals] == [40960, None, 8192]
+    assert [each.operations for each in found.intervals] == [10, None, 2]
+    assert found.problems == ("The exporter began to count anew 1 times: how much was written in those intervals is not known.",)
+
+
+def test_a_counter_that_one_get_lacks():
+    texts = [each.text for each in counter(1000, 0, 9192)]
+    texts[1] = exposition(write_latency_seconds=0.001)
+    found = read(samples(*texts), QM1)
+    assert [each.bytes for each in found.intervals] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("values", "wanted"),
+    [
+        ((9000, 4096, 8192, 4096, 12288), [4096, 8192, 4096, 12288]),
+        ((9000, 13096, 17192, 29480), [4096, 4096, 12288]),
+        ((9000, 4096, 8192), [None, None]),
+        ((9000, 13096), [None]),
+    ],
+)
+def test_some_call_a_counter_what_begins_anew(values, wanted):
+    found = read(samples(*(exposition(kind="counter", physical_written_bytes=value, write_size_bytes=4096) for value in values)), QM1)
+    assert [each.bytes for each in found.intervals] == wanted
+    assert [problem.startswith("The exporter calls the bytes written a counter") for problem in found.problems] == [True] * (None in wanted)
+
+
+def two(*values):
+    return "".join(exposition(qmgr=name, physical_written_bytes=value) for name, value in zip(("QM1", "QM2"), values, strict=True))
+
+
+def test_the_label_selects_the_queue_manager():
+    both = samples(two(1, 2), two(4096, 8192))
+    assert [each.bytes for each in read(both, Options("QM2")).intervals] == [8192]
+    found = read(both, Options(""))
+    assert found.intervals == ()
+    assert found.problems == ('The endpoint has log metrics of 2 queue managers ("QM1", "QM2"): say which one with observe_queue_manager.',)
+    found = read(both, Options("QM3"))
+    assert found.intervals == ()
+    assert found.problems[0] == 'The endpoint has log metrics of "QM1", "QM2", but not of "QM3": correct observe_queue_manager or observe_url.'
+
+
+def test_the_only_queue_manager_needs_no_name():
+    text = exposition(qmgr="QM7", physical_written_bytes=4096)
+    assert [each.bytes for each in read(samples(text, text), Options("")).intervals] == [4096]
+    bare = "ibmmq_qmgr_log_physical_written_bytes 4096\n"
+    assert [each.bytes for each in read(samples(bare, bare), QM1).intervals] == [4096]
+
+
+def test_a_name_with_escaped_letters():
+    text = 'ibmmq_qmgr_log_physical_written_bytes{description="a } \\" qmgr=\\"no\\"",qmgr="Q\\\\M"} 4096\n'
+    assert [each.bytes for each in read(samples(text, text), Options("Q\\M")).intervals] == [4096]
+
+
+def test_a_queue_manager_that_ends_between_two_gets():
+    up, down = exposition(physical_written_bytes=4096, write_latency_seconds=0.001), 'ibmmq_qmgr_status{qmgr="QM1"} 0\n'
+    found = read(samples(up, up, down), QM1)
+    assert [each.bytes for each in found.intervals] == [4096]
+    assert found.problems == ("The queue manager was not running at 1 of 3 answers of the endpoint.",)
+    assert found.ending == "the queue manager was not running when the observation ended"
+    back = read(samples(up, up, down, up, up), QM1)
+    assert [each.start_epoch_s - START_EPOCH_S for each in back.intervals] == [0, 30]
+    assert back.ending == ""
+
+
+@pytest.mark.parametrize("texts", [[], [""], [exposition(physical_written_bytes=1)], ["<html>not found</html>", "<html>"], ["\x00" * 50]])
+def test_nothing_is_said_as_such(texts):
+    found = read(samples(*texts), QM1)
+    assert (found.intervals, found.elapsed_ns) == ((), 0)
+    assert found.problems == ("The endpoint did not answer twice with metrics of the log: observe for at least three intervals.",)
+
+
+def test_a_restart_of_the_queue_manager_is_said():
+    texts = [exposition(physical_written_bytes=4096, slowest_write_since_restart_seconds=slowest) for slowest in ("0.5", "0.01", "0.02")]
+    found = read(samples(*texts), QM1)
+    assert found.problems == ("The queue manager restarted while it was observed: its slowest write since restart became faster.",)
+    assert found.maxima == (Maximum(START_EPOCH_S + 20, LOG, 10**7, 2 * 10**7),)
+
+
+def test_broken_text_never_fails():
+    source = random.Random(5)
+    whole = (FIXTURES / "mq_prometheus-9.4.txt").read_text(encoding="utf-8")
+    for dummy in range(150):
+        letters = list(whole[: source.randrange(len(whole))])
+        for dummy in range(min(len(letters), 40)):
+            letters[source.randrange(len(letters))] = chr(source.choice([0, 10, 34, 44, 48, 92, 123, 125, 0x663, 0x1F600]))
+        read(samples(*"".join(letters).split("# --- the next GET ---\n")), QM1)
+
+
+def test_long_hostile_lines_are_read_in_linear_time():
+    for text in ("a{" + 'x="\\' * 200_000, 'ibmmq_qmgr_log_max_bytes{qmgr="' + "\\" * 400_000, "_qmgr_log" * 50_000 + " 1", "a{}" * 100_000 + " 1"):
+        read(samples(text, text), QM1)
