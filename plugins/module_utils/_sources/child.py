@@ -37,7 +37,7 @@ def lines_of(command, end_monotonic, tick_s, environment=None, terminal=False):
     write to a pipe until it is several KiB. Ends when the program has ended, or at ``end_monotonic``; then, or if the generator is
     closed, its whole process group is ended. Raises SourceError if the program cannot be started, fails or writes a line that is too long.
     """
-    process = _start(command, environment, terminal)
+    process = start(command, environment, terminal)
     try:
         output = _Output(process)
         next_tick = time.monotonic() + tick_s
@@ -52,14 +52,15 @@ def lines_of(command, end_monotonic, tick_s, environment=None, terminal=False):
                 yield line
         for line in output.rest():
             yield line
-        status = _status(process)
+        status = status_of(process)
         if status:
             raise SourceError(_why_failed(command[0], status, output.last_words()))
     finally:
-        _end(process)
+        end(process)
 
 
-def _start(command, environment, terminal):
+def start(command, environment=None, terminal=False):
+    """Start a program in a process group of its own that ends with this process. Raises SourceError."""
     libc = ctypes.CDLL(None, use_errno=True)
     parent = os.getpid()
 
@@ -151,7 +152,7 @@ def has_ended(process):
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
-def _status(process):
+def status_of(process):
     """Return the exit status of a process that has ended, without reaping it; that of one killed by a signal is negative."""
     result = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     return result.si_status if result.si_code == os.CLD_EXITED else -result.si_status
@@ -162,7 +163,7 @@ def _why_failed(name, status, last_words):
     return "%s %s: %s" % (name, how, last_words or "it wrote no message")
 
 
-def _end(process):
+def end(process):
     """End the process and its group: SIGTERM, then SIGKILL."""
     try:
         if not has_ended(process):

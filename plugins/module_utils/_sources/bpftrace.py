@@ -1,0 +1,354 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Watches the kernel by bpftrace: the writes to a queue manager's log, and calls of the MQI in applications.
+
+bpftrace ends with this process whatever ends it, its program ends itself when its time is over, and the kernel drops all probes of a bpftrace that has ended.
+
+Private to this collection; it may change at any time.
+"""
+
+from __future__ import absolute_import, division, print_function
+
+__metaclass__ = type
+
+import contextlib
+import ctypes
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _mounts
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources import SourceError, bpftrace_program, child
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources.bpftrace_seconds import Seconds
+
+LOG = "log"
+LIBRARY = "/opt/mqm/lib64/libmqm_r.so"
+CALLS_MAX = 8
+DIRECTORIES_MAX = 16
+TICK_S = 0.5
+START_S = 10.0
+"""How much longer than its time bpftrace gets: it compiles its program first."""
+
+TRIAL_S = 60
+"""The most that the trial may take; on an idle machine it takes about a second."""
+
+_ENVIRONMENT = {"BPFTRACE_MAP_KEYS_MAX": str(bpftrace_program.KEYS), "BPFTRACE_PERF_RB_PAGES": "256"}
+_SIMPLE_PATH = re.compile(r"/[A-Za-z0-9_.,/+@=-]*\Z")
+_FUNCTION = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}\Z")
+_TRACING = ("/sys/kernel/tracing", "/sys/kernel/debug/tracing")
+_BTF = "/sys/kernel/btf/vmlinux"
+_LOCKDOWN = "/sys/kernel/security/lockdown"
+_CAP_SYS_ADMIN, _CAP_PERFMON, _CAP_BPF = 21, 38, 39
+
+# The shell stops itself, so that nothing of the program runs before it is watched.
+_STOPPED = ["/bin/sh", "-c", 'kill -STOP $$; exec "$@" < /dev/null > /dev/null 2>&1', "sh"]
+_NOT_STARTED = (126, 127)
+
+
+class Source(object):
+    """The writes to the files below ``log_path`` by any process, the ``calls`` of a library, or both.
+
+    The calls are those of all processes, of ``pid``, or of the program ``command``, which is started here; its end is then the end of the observation.
+    """
+
+    def __init__(self, options):
+        self._options = options
+        self._overheads_ns = {}
+
+    def check(self):
+        """Say what the kernel or the account lacks; else measure what a probe costs here, and return facts. Raises SourceError."""
+        program = _bpftrace()
+        self._refuse_options()
+        _refuse_privilege()
+        streams = self._streams()
+        _refuse_kernel(streams)
+        self._overheads_ns = {"call" if "library" in stream else LOG: None for dummy, stream in streams}
+        for kind in self._overheads_ns:
+            self._overheads_ns[kind] = _overhead_ns(program, kind)
+        return dict(source_bpftrace=_version(program), source_probe_overhead_ns=max(self._overheads_ns.values()))
+
+    def samples(self, end_monotonic):
+        """Yield the texts that bpftrace_seconds describes, after a first one about what is watched. Raises SourceError."""
+        program = _bpftrace()
+        streams = self._streams()
+        names = [name for name, dummy in streams]
+        yield _text(watched=dict(streams=names, probe_overhead_ns=self._overheads_ns, clock_epoch_ns=int((time.time() - time.monotonic()) * 1e9)))
+        with _Program(self._options.get("command") or []) as observed:
+            duration_s = max(1, int(end_monotonic - time.monotonic()))
+            command = _command(program, bpftrace_program.text_of([stream for dummy, stream in streams], duration_s), observed.pid or self._pid())
+            seconds = Seconds(names, duration_s)
+            for line in child.lines_of(command, end_monotonic + START_S, TICK_S, _ENVIRONMENT):
+                if line is None:
+                    yield None
+                    continue
+                for text in seconds.feed(line, int(time.monotonic() * 1e9)):
+                    yield text
+                if seconds.base_ns is not None:
+                    observed.let_run()
+            for text in seconds.finish():
+                yield text
+            if observed.pid:
+                yield _text(program=observed.ended())
+
+    def _pid(self):
+        return int(self._options.get("pid") or 0)
+
+    def _refuse_options(self):
+        calls = self._options.get("calls") or []
+        wrong = [name for name in calls if not _FUNCTION.match(name)]
+        if wrong:
+            raise SourceError("observe_calls: %s is not the name of a function, such as MQPUT" % wrong[0])
+        if len(calls) > CALLS_MAX:
+            raise SourceError("observe_calls: name at most %d calls" % CALLS_MAX)
+        alone = [name for name in ("pid", "command") if self._options.get(name)]
+        if len(alone) > 1:
+            raise SourceError("observe_pid and observe_command exclude each other: unset one of them")
+        if alone and not calls:
+            raise SourceError("observe_%s needs observe_calls, for example [MQPUT, MQCMIT]" % alone[0])
+        if not calls and not self._options.get("log_path"):
+            raise SourceError(
+                "bpftrace has nothing to watch: %s; set observe_log_path, or observe_calls"
+                % (self._options.get("log_path_problem") or "the log path is not known")
+            )
+
+    def _streams(self):
+        """Return what to watch, as (name, stream) pairs. A single process is watched for its calls alone."""
+        streams = []
+        if self._options.get("log_path") and not self._options.get("pid") and not self._options.get("command"):
+            streams.append((LOG, bpftrace_program.log_stream(places_of(self._options["log_path"]))))
+        calls = self._options.get("calls") or []
+        if calls:
+            library = self._library()
+            streams += [(name, bpftrace_program.call_stream(library, name)) for name in dict.fromkeys(calls)]
+        return streams
+
+    def _library(self):
+        library, pid = self._options.get("library") or "", self._pid()
+        if pid and not os.path.isdir("/proc/%d" % pid):
+            raise SourceError("observe_pid: there is no process %d on this host" % pid)
+        if pid and not library:
+            library = _library_of(pid)
+        library = library or LIBRARY
+        # A process may have a root of its own.
+        path = "/proc/%d/root%s" % (pid, library) if pid else os.path.realpath(library)
+        if not os.path.isfile(path):
+            raise SourceError("there is no library %s: set observe_library to the path of the library that the applications load" % library)
+        if not _SIMPLE_PATH.match(path):
+            raise SourceError("bpftrace cannot name the library %s: give it a link without special characters, and set observe_library to that" % path)
+        return path
+
+
+def places_of(log_path):
+    """Return the directories that hold log files as (device, inode) pairs, numbered as in the kernel.
+
+    These are ``active`` and what is below it if that has extents (the control file beside it is not written by the logger), else all below ``log_path``.
+    """
+    top = os.path.realpath(log_path)
+    active = os.path.join(top, "active")
+    try:
+        extents = [name for name in os.listdir(active) if re.match(r"S\d+\.LOG\Z", name)]
+    except OSError:
+        extents = []
+    mounts = _mounts.read_mounts()
+    found = [_place(directory, mounts) for directory in _directories(active if extents else top)]
+    if not found:
+        raise SourceError("cannot look into the log path %s: set observe_log_path to a directory that this account may read" % log_path)
+    return found
+
+
+def _directories(top):
+    found = [directory for directory, dummy_directories, dummy_files in os.walk(top)]
+    if len(found) > DIRECTORIES_MAX:
+        raise SourceError("%s has more than %d directories: set observe_log_path to the directory of one queue manager's log" % (top, DIRECTORIES_MAX))
+    return found
+
+
+def _place(directory, mounts):
+    # stat() shows another device than the kernel's file system if that has subvolumes.
+    mount = _mounts.mount_of(directory, mounts)
+    number = mount["device_number"] if mount else ""
+    status = os.stat(directory)
+    major, minor = [int(part) for part in number.split(":")] if ":" in number else (os.major(status.st_dev), os.minor(status.st_dev))
+    return (major << 20) | minor, status.st_ino
+
+
+def _library_of(pid):
+    """Return the path of the MQI library that a process has loaded, as the process sees it."""
+    try:
+        with open("/proc/%d/maps" % pid) as stream:
+            paths = [line.rstrip("\n").split(None, 5)[5:] for line in stream]
+    except OSError as error:
+        raise SourceError("cannot see what process %d has loaded: %s" % (pid, error.strerror))
+    found = [path[0] for path in paths if path and re.match(r"libmq(m|ic)(_r)?\.so", os.path.basename(path[0]))]
+    if not found:
+        raise SourceError("process %d has loaded no MQI library (libmqm_r.so or libmqic_r.so): set observe_library" % pid)
+    return found[0]
+
+
+def _bpftrace():
+    program = shutil.which("bpftrace", path=os.environ.get("PATH", "") + ":/usr/bin:/usr/sbin:/usr/local/bin")
+    if not program:
+        raise SourceError("bpftrace is not installed: install the package bpftrace, or use another source")
+    return program
+
+
+def _version(program):
+    found = subprocess.run([program, "--version"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return found.stdout.decode("utf-8", "replace").split()[-1:][0] if found.stdout.split() else ""
+
+
+def _refuse_privilege():
+    if os.geteuid() != 0:
+        raise SourceError("bpftrace needs root, and this account is not: set observe_become to true")
+    effective = int(_read("/proc/self/status", "CapEff:\t0").partition("CapEff:")[2].split()[0], 16)
+    if effective >> _CAP_SYS_ADMIN & 1:
+        return
+    missing = [name for bit, name in ((_CAP_BPF, "CAP_BPF"), (_CAP_PERFMON, "CAP_PERFMON")) if not effective >> bit & 1]
+    if missing:
+        raise SourceError("root lacks %s here: run the container with these capabilities, or observe from the machine itself" % " and ".join(missing))
+
+
+def _refuse_kernel(streams):
+    if "[confidentiality]" in _read(_LOCKDOWN):
+        raise SourceError("the kernel is locked down (confidentiality), so no program may read it: start it with lockdown=integrity, or use another source")
+    tracing = [path for path in _TRACING if os.path.isdir(os.path.join(path, "events"))]
+    if not tracing:
+        raise SourceError("tracefs is not mounted: run mount -t tracefs tracefs %s as root" % _TRACING[0])
+    for dummy, stream in streams:
+        if "places" in stream:
+            _refuse_log(tracing[0])
+        else:
+            _refuse_call(stream)
+
+
+def _refuse_log(tracing):
+    if not os.path.exists(_BTF):
+        raise SourceError("the kernel does not describe its types (no %s): it needs CONFIG_DEBUG_INFO_BTF to tell log files from others" % _BTF)
+    if not os.path.isdir(os.path.join(tracing, "events", "syscalls")):
+        raise SourceError("the kernel has no tracepoints of system calls: it needs CONFIG_FTRACE_SYSCALLS")
+
+
+def _refuse_call(stream):
+    if not os.path.exists("/sys/bus/event_source/devices/uprobe"):
+        raise SourceError("the kernel has no probes in programs: it needs CONFIG_UPROBE_EVENTS to watch calls")
+    probe = "uprobe:%s:%s" % (stream["library"], stream["name"])
+    found = subprocess.run([_bpftrace(), "-l", probe], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    if stream["name"].encode("ascii") not in found.stdout:
+        raise SourceError("%s has no function %s: correct observe_calls or observe_library" % (stream["library"], stream["name"]))
+
+
+def _command(program, text, pid):
+    return [program, "-f", "json", "-e", text] + (["-p", str(pid)] if pid else [])
+
+
+def _overhead_ns(program, kind):
+    """Return what being watched adds to one operation of a kind, by one of our own: a write of a byte to a file in memory, or an empty call.
+
+    The same program as for the observation is loaded for it, so anything that bpftrace or the kernel lacks shows here. Raises SourceError.
+    """
+    with _own_operation(kind) as (operation, stream):
+        before_ns = _fastest_ns(operation)
+        command = _command(program, bpftrace_program.text_of([stream], TRIAL_S), os.getpid() if kind != LOG else 0)
+        with contextlib.closing(child.lines_of(command, time.monotonic() + TRIAL_S, TICK_S, _ENVIRONMENT)) as lines:
+            for line in lines:
+                if line and '"base ' in line:
+                    return max(0, _fastest_ns(operation) - before_ns)
+    raise SourceError("bpftrace attached nothing within %d s: try again when the machine is less busy" % TRIAL_S)
+
+
+@contextlib.contextmanager
+def _own_operation(kind):
+    """Give an operation of ours, and the stream that sees it."""
+    if kind == LOG:
+        directory = tempfile.mkdtemp(dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
+        descriptor = os.open(os.path.join(directory, "file"), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        stream = bpftrace_program.log_stream(places_of(directory))
+        # The open file keeps its directory, so nothing is left behind however this ends.
+        os.unlink(os.path.join(directory, "file"))
+        os.rmdir(directory)
+        try:
+            yield lambda: os.pwrite(descriptor, b"x", 0), stream
+        finally:
+            os.close(descriptor)
+    else:
+        function = ctypes.CDLL(None).labs
+        yield lambda: function(1), bpftrace_program.call_stream(os.path.realpath(_libc()), "labs")
+
+
+def _libc():
+    with open("/proc/self/maps") as stream:
+        paths = [line.rstrip("\n").split(None, 5)[-1] for line in stream]
+    found = [path for path in paths if re.match(r"libc[.-]|ld-musl", os.path.basename(path))]
+    if not found:
+        raise SourceError("cannot find the C library of this process, by which the cost of a probe is measured")
+    return found[0]
+
+
+def _fastest_ns(operation, operations=500, rounds=20):
+    """Return the time of one operation, in the round that was disturbed least."""
+    durations = []
+    for dummy in range(rounds):
+        begin = time.monotonic()
+        for _operation in range(operations):
+            operation()
+        durations.append(time.monotonic() - begin)
+    return int(min(durations) / operations * 1e9)
+
+
+class _Program(object):
+    """The program that is observed from its beginning to its end. Without a command there is none, and ``pid`` is 0."""
+
+    def __init__(self, command):
+        self._command = command
+        self._process = None
+        self._began = None
+        self.pid = 0
+
+    def __enter__(self):
+        if self._command:
+            if not shutil.which(self._command[0]):
+                raise SourceError("observe_command: there is no program %s" % self._command[0])
+            self._process = child.start(_STOPPED + list(self._command))
+            self.pid = self._process.pid
+            os.waitid(os.P_PID, self.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+        return self
+
+    def __exit__(self, *dummy):
+        if self._process:
+            child.end(self._process)
+
+    def let_run(self):
+        """Let it run, now that it is watched."""
+        if self._process and self._began is None:
+            self._began = time.monotonic()
+            os.kill(self.pid, signal.SIGCONT)
+
+    def ended(self):
+        """Return how it ended. Raises SourceError if it never began."""
+        if self._began is None:
+            raise SourceError("bpftrace ended before %s was started" % self._command[0])
+        if not child.has_ended(self._process):
+            return dict(status=None, words="still ran when the observation was over, and was ended")
+        status = child.status_of(self._process)
+        if status in _NOT_STARTED:
+            raise SourceError("observe_command: %s could not be started (status %d of the shell)" % (self._command[0], status))
+        how = "was killed by signal %d" % -status if status < 0 else "ended with status %d" % status
+        return dict(status=status, words=how)
+
+
+def _read(path, default=""):
+    try:
+        with open(path) as stream:
+            return stream.read()
+    except OSError:
+        return default
+
+
+def _text(**content):
+    return json.dumps(content, sort_keys=True, separators=(",", ":"))
