@@ -1,0 +1,172 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What IBM MQ's sample program amqsrua prints about the recovery log of a queue manager: a publication every 10 seconds.
+
+Its user must be a member of the group mqm, or have these authorities (``setmqaut``): +connect and +inq on the queue manager, +sub on the topic
+SYSTEM.ADMIN.TOPIC ($SYS/MQ), and +get, +put and +dsp on SYSTEM.DEFAULT.MODEL.QUEUE, from which the queue for the publications is made: the user gets them
+from it, and the subscription puts them to it.
+
+Private to this collection; it may change at any time.
+"""
+
+from __future__ import absolute_import, division, print_function
+
+__metaclass__ = type
+
+import os
+import re
+import shutil
+import time
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _ini_files, _user
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources import SourceError, child
+
+INSTALLATIONS = "/etc/opt/mqm/mqinst.ini"
+DEFAULT_INSTALLATION = "/opt/mqm"
+PUBLISHED_EVERY_S = 10
+CHECK_S = 30
+"""How long amqsrua may take to connect and to subscribe."""
+
+SILENT_S = 60
+"""After how long without a word amqsrua hangs: it gives up by itself if nothing was published for 30 seconds."""
+
+MOST_BYTES = 64 << 10
+TICK_S = 0.5
+
+# amqsrua prints numbers as the locale writes them, and it buffers what it does not write to a terminal.
+_ENVIRONMENT = dict(LC_ALL="C", LANG="C", TERM="dumb")
+_BEGIN = "Publication received"
+_REASON = re.compile(r"\b(MQ[A-Z0-9]+)\b.*\breason code +([0-9]{4})\b")
+_WARNING = re.compile(r"\bwarning\b", re.IGNORECASE)
+_NOTHING = "no more messages"
+_GRANT = (
+    "setmqaut -m {qm} -t qmgr -p {user} +connect +inq; setmqaut -m {qm} -t topic -n SYSTEM.ADMIN.TOPIC -p {user} +sub; "
+    "setmqaut -m {qm} -t queue -n SYSTEM.DEFAULT.MODEL.QUEUE -p {user} +get +put +dsp"
+)
+_ENDED = "queue manager {qm} ended, or ended the connection"
+_SENTENCES = {
+    2009: (_ENDED, "observe it again when it runs"),
+    2017: ("{qm} allows no more handles to a connection", "raise MAXHANDS (ALTER QMGR MAXHANDS(1024)), which amqsrua needs for its subscriptions"),
+    2033: ("{qm} published nothing about its log for 30 s", "look whether publish/subscribe is on (ALTER QMGR PSMODE(ENABLED)) and MQ is 9.0.4 or newer"),
+    2035: ("user {user} has no authority", "as a user of the group mqm, call " + _GRANT + " (or add {user} to the group mqm)"),
+    2058: ("there is no queue manager {qm} in this installation of MQ", "correct {prefix}queue_manager, or set {prefix}amqsrua to its installation's program"),
+    2059: ("queue manager {qm} is not running", "start it (strmqm {qm}), or set {prefix}queue_manager to one that runs"),
+    2085: ("an object that amqsrua needs does not exist", "create it anew: SYSTEM.DEFAULT.MODEL.QUEUE and SYSTEM.ADMIN.TOPIC belong to each queue manager"),
+    2161: (_ENDED, "observe it again when it runs"),
+    2162: (_ENDED, "observe it again when it runs"),
+    2202: (_ENDED, "observe it again when it runs"),
+    2203: (_ENDED, "observe it again when it runs"),
+    2543: ("{qm} is only a standby instance on this host", "observe the host on which it is active"),
+}
+"""What a reason code means here, and what to do."""
+
+
+class _Reason(Exception):
+    """A reason code that amqsrua printed, and the words."""
+
+
+class Source(object):
+    """``options``: ``queue_manager``, ``amqsrua`` (its path; if empty it is searched for), and ``prefix``, that of the options' names."""
+
+    def __init__(self, options):
+        self._queue_manager = options.get("queue_manager") or ""
+        self._given = options.get("amqsrua") or ""
+        self._prefix = options.get("prefix", "observe_")
+
+    def check(self):
+        """Connect and subscribe without waiting for a publication. Returns facts. Raises SourceError."""
+        path, end, done = self._path(), time.monotonic() + CHECK_S, False
+        lines = self._lines(path, 0, end)
+        try:
+            for line in lines:
+                # A version that does not take 0 for a count waits for publications, which is as good.
+                done = line is not None and line.startswith(_BEGIN)
+                if done:
+                    break
+        finally:
+            lines.close()
+        if not done and time.monotonic() >= end:
+            raise self._hangs(path, CHECK_S)
+        return dict(source_queue_manager=self._queue_manager, source_amqsrua=path)
+
+    def samples(self, end_monotonic):
+        """Yield each publication as it is printed, and None between. Raises SourceError."""
+        path, spoke = self._path(), time.monotonic()
+        publication, size = [], 0
+        # One more than there is time for: amqsrua ends by itself even if nothing else ends it.
+        count = int((end_monotonic - spoke) // PUBLISHED_EVERY_S) + 2
+        for line in self._lines(path, count, end_monotonic):
+            now = time.monotonic()
+            if line is None:
+                if now - spoke > SILENT_S:
+                    raise self._hangs(path, SILENT_S)
+                yield None
+                continue
+            spoke = now
+            if publication and (not line.strip() or line.startswith(_BEGIN)):
+                yield "\n".join(publication)
+                publication, size = [], 0
+            if line.strip() and (publication or line.startswith(_BEGIN)):
+                publication.append(line)
+                size += len(line)
+            if size > MOST_BYTES:
+                raise SourceError("%s printed a publication of more than %d KiB: it is not amqsrua. Correct %samqsrua" % (path, MOST_BYTES >> 10, self._prefix))
+        if publication and time.monotonic() < end_monotonic:
+            yield "\n".join(publication)
+
+    def _lines(self, path, count, end_monotonic):
+        """Yield the lines of amqsrua, and None at each tick. Raises SourceError, also for what amqsrua only prints."""
+        command = [path, "-m", self._queue_manager, "-c", "DISK", "-t", "Log", "-n", str(count)]
+        lines = child.lines_of(command, end_monotonic, TICK_S, environment=_ENVIRONMENT, terminal=True)
+        try:
+            for line in lines:
+                found = line is not None and _REASON.search(line)
+                if found and not _WARNING.search(line):
+                    raise _Reason(int(found.group(2)), "%s ended with reason code %s" % found.groups())
+                if line == _NOTHING:
+                    raise _Reason(2033, _NOTHING)
+                yield line
+        except _Reason as error:
+            raise self._failed(path, *error.args)
+        except SourceError as error:
+            raise SourceError("%s. To see why, call as %s: %s" % (error, _user.name(), " ".join(command)))
+        finally:
+            lines.close()
+
+    def _failed(self, path, reason, words):
+        what, todo = _SENTENCES.get(reason, ("amqsrua failed", "mqrc {reason} prints what this code means"))
+        names = dict(qm=self._queue_manager, user=_user.name(), prefix=self._prefix, reason=reason)
+        return SourceError("%s (%s: %s). To go on: %s" % (what.format(**names), os.path.basename(path), words, todo.format(**names)))
+
+    def _hangs(self, path, seconds):
+        return SourceError(
+            "%s said nothing for %d s, and was ended. Look whether %s still answers (echo 'PING QMGR' | runmqsc %s)"
+            % (path, seconds, self._queue_manager, self._queue_manager)
+        )
+
+    def _path(self):
+        """Return the path of amqsrua. Raises SourceError."""
+        if not self._queue_manager:
+            raise SourceError("no running queue manager is known on this host: set %squeue_manager" % self._prefix)
+        if self._given:
+            if not (os.path.isabs(self._given) and os.path.isfile(self._given) and os.access(self._given, os.X_OK)):
+                raise SourceError("%samqsrua is %s, which is not the absolute path of a program that this user may run" % (self._prefix, self._given))
+            return self._given
+        places = [os.path.join(each, "samp", "bin") for each in installations() + [DEFAULT_INSTALLATION]]
+        found = shutil.which("amqsrua") or shutil.which("amqsrua", path=os.pathsep.join(places))
+        if not found:
+            raise SourceError(
+                "amqsrua was not found in %s: install the samples of IBM MQ (MQSeriesSamples), or set %samqsrua to its path"
+                % (" or ".join(dict.fromkeys(places)), self._prefix)
+            )
+        return found
+
+
+def installations(path=INSTALLATIONS):
+    """Return the directories of the installations of IBM MQ on this host."""
+    try:
+        stanzas = [each for each in _ini_files.read(path) or () if each.named("Installation")]
+        return [each for each in (stanza.path_of("FilePath") for stanza in stanzas) if each]
+    except _ini_files.IniError:
+        return []

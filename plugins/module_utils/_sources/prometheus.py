@@ -1,0 +1,308 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a Prometheus endpoint says about the recovery log of a queue manager: that of mq_prometheus, or of a queue manager in a container.
+
+It needs no authority, only access to the endpoint. mq_prometheus itself needs what ``amqsrua`` needs (see there), and to read the metrics of class DISK.
+
+mq_prometheus answers each request with what the queue manager has published since the request before, whoever made that one. So bytes are only
+complete if nobody else reads the same endpoint, and there is nothing about the log if the last publication was already fetched: queue managers publish
+every 10 seconds.
+
+Private to this collection; it may change at any time.
+"""
+
+from __future__ import absolute_import, division, print_function
+
+__metaclass__ = type
+
+import http.client
+import re
+import socket
+import ssl
+import threading
+import time
+from urllib.parse import urlsplit
+
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources import SourceError
+
+DEFAULT_URL = "http://localhost:9157/metrics"
+LIMIT_S = 10
+"""How long the endpoint may take for an answer."""
+
+CHECK_S = 30
+"""How long the first metrics of the log may take. mq_prometheus has none in the first answer of its life, and none between publications."""
+
+PATIENCE_S = 30
+"""How long an endpoint that served may fail before the observation ends: it may be restarted."""
+
+MOST_BYTES = 64 << 20
+MOST_LINE_BYTES = 64 << 10
+MOST_LINES = 500
+MOST_QUEUE_MANAGERS = 50
+TICK_S = 0.5
+
+_SAMPLE = re.compile(r"\A([A-Za-z_:][A-Za-z0-9_:]*)(?:\{(.*)\})?[ \t]+([-+.0-9A-Za-z]+)")
+_LABEL = re.compile(r'([A-Za-z_][A-Za-z0-9_]*)="((?:[^"\\]|\\.)*)"')
+_ABOUT_LOG = re.compile(r"_r?log_")
+_STATUS = "_qmgr_status"
+_OTHERS = (_STATUS, "_exporter_publications")
+_NAME_LABELS = ("qmgr", "queuemanager", "qmgrname", "qmname")
+"""Labels that hold the name of the queue manager, in lower case and without underscores: exporters differ."""
+
+
+class Source(object):
+    """``options``: ``queue_manager`` (empty: the only one of the endpoint), ``url``, ``interval_s``, and ``prefix``, that of the options' names."""
+
+    def __init__(self, options):
+        self._queue_manager = options.get("queue_manager") or ""
+        self._url = options.get("url") or DEFAULT_URL
+        self._interval_s = options.get("interval_s") or 10
+        self._prefix = options.get("prefix", "observe_")
+
+    def check(self):
+        """Wait for metrics of the queue manager's log. Returns facts. Raises SourceError."""
+        end = time.monotonic() + CHECK_S
+        while True:
+            get = self._start()
+            get.join(LIMIT_S)
+            text = self._text_of(get)
+            if text:
+                return dict(source_queue_manager=self._queue_manager, source_url=self._url)
+            if time.monotonic() >= end:
+                raise self._nothing_published(CHECK_S)
+            time.sleep(TICK_S)
+
+    def samples(self, end_monotonic):
+        """Yield what the endpoint says about the log at each interval, as lines of its exposition, and None between. Raises SourceError."""
+        due = good = time.monotonic()
+        patience_s = max(PATIENCE_S, 3 * self._interval_s)
+        trouble = None
+        while due < end_monotonic:
+            while time.monotonic() < due:
+                time.sleep(max(0, min(TICK_S, due - time.monotonic())))
+                yield None
+            get, limit = self._start(), time.monotonic() + LIMIT_S
+            while get.is_alive() and time.monotonic() < min(limit, end_monotonic):
+                get.join(max(0, min(TICK_S, end_monotonic - time.monotonic())))
+                yield None
+            if get.is_alive() and time.monotonic() < limit:
+                get.abandon()
+                break
+            try:
+                text = self._text_of(get)
+                if text:
+                    good = time.monotonic()
+                    yield text
+                trouble = None
+            except SourceError as error:
+                trouble = error
+            if time.monotonic() - good > patience_s:
+                raise trouble or self._nothing_published(patience_s)
+            due += self._interval_s * (1 + max(0, time.monotonic() - due) // self._interval_s)
+        if trouble:
+            raise trouble
+
+    def _start(self):
+        get = _Get(self._url, self._prefix + "url")
+        get.start()
+        return get
+
+    def _text_of(self, get):
+        """Return the lines about the log of the queue manager that a request brought; empty if there is nothing new. Raises SourceError."""
+        if get.is_alive():
+            get.abandon()
+            raise SourceError(
+                "%s did not answer within %d s. Look whether the exporter hangs, or set %surl to another one" % (self._url, LIMIT_S, self._prefix)
+            )
+        if get.error:
+            raise get.error
+        answer = get.answer
+        if not answer.is_exposition:
+            raise SourceError(
+                "what %s answers are not metrics of Prometheus: set %surl to the address of the metrics, for example %s"
+                % (self._url, self._prefix, DEFAULT_URL)
+            )
+        name = self._queue_manager or self._only(answer)
+        if name not in answer.lines:
+            raise SourceError("%s reports %s, not %s: set %surl to the endpoint of this one" % (self._url, _listed(answer.lines), name, self._prefix))
+        if answer.status.get(name) == 0:
+            raise SourceError("%s says that it has no connection to %s: start the queue manager, or look into the messages of the exporter" % (self._url, name))
+        self._queue_manager = name
+        return "\n".join(answer.lines[name]) if name in answer.with_log else ""
+
+    def _only(self, answer):
+        if len(answer.lines) != 1:
+            raise SourceError("%s reports %s: set %squeue_manager to one of them" % (self._url, _listed(answer.lines), self._prefix))
+        return next(iter(answer.lines))
+
+    def _nothing_published(self, seconds):
+        return SourceError(
+            "%s knows %s, but said nothing about its log for %d s: the exporter must read the statistics that the queue manager publishes (usePublications, "
+            "class DISK), and its user needs the authority to subscribe to SYSTEM.ADMIN.TOPIC" % (self._url, self._queue_manager, seconds)
+        )
+
+
+def _listed(names):
+    if not names:
+        return "no queue manager"
+    more = " and %d more" % (len(names) - 5) if len(names) > 5 else ""
+    return "queue manager %s%s" % (", ".join(sorted(names)[:5]), more)
+
+
+class _Answer(object):
+    """The lines of an exposition that say something about the logs of queue managers, as they are. Only these are kept, however long the rest is."""
+
+    def __init__(self):
+        self.is_exposition = False
+        self.lines = {}
+        self.status = {}
+        self.with_log = set()
+        self._type = ("", "")
+
+    def take(self, line):
+        if line.startswith("#"):
+            words = line.split()
+            if words[1:2] == ["TYPE"] and len(words) == 4:
+                self._type = (words[2], line)
+            return
+        found = _SAMPLE.match(line)
+        if not found:
+            return
+        self.is_exposition = True
+        name, value = found.group(1), found.group(3)
+        about_log = bool(_ABOUT_LOG.search(name))
+        queue_manager = _queue_manager(found.group(2) or "")
+        if queue_manager is None or (queue_manager not in self.lines and len(self.lines) >= MOST_QUEUE_MANAGERS):
+            return
+        kept = self.lines.setdefault(queue_manager, [])
+        if name.endswith(_STATUS):
+            self.status[queue_manager] = _number(value)
+        if (about_log or name.endswith(_OTHERS)) and len(kept) < MOST_LINES:
+            if self._type[0] == name:
+                kept.append(self._type[1])
+            kept.append(line)
+            if about_log:
+                self.with_log.add(queue_manager)
+
+
+def _queue_manager(labels):
+    for label, value in _LABEL.findall(labels):
+        if label.lower().replace("_", "") in _NAME_LABELS:
+            return value.strip()
+    return None
+
+
+def _number(text):
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+class _Get(threading.Thread):
+    """One request in a thread of its own: whoever waits for it can stop waiting, even if the name of the host is still being looked up."""
+
+    def __init__(self, url, option):
+        threading.Thread.__init__(self)
+        self.daemon = True
+        self.answer, self.error = _Answer(), None
+        self._url, self._option = url, option
+        self._connection = None
+
+    def run(self):
+        try:
+            self._read()
+        except SourceError as error:
+            self.error = error
+        except Exception as error:  # whatever it is, the one who waits reports it
+            self.error = SourceError("%s cannot be read: %s" % (self._url, _why(error, self._option)))
+
+    def abandon(self):
+        """End the request. Nothing waits for the thread any more."""
+        connection = self._connection
+        try:
+            if connection is not None and connection.sock is not None:
+                connection.sock.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # it has ended meanwhile
+
+    def _read(self):
+        self._connection, path = _connection(self._url, self._option)
+        try:
+            # No environment variable is read, so no proxy stands between.
+            self._connection.request("GET", path, headers={"Accept": "text/plain;version=0.0.4", "User-Agent": "mqops.logdisk"})
+            response = self._connection.getresponse()
+            self._refuse_status(response)
+            self._take(response)
+        finally:
+            self._connection.close()
+
+    def _refuse_status(self, response):
+        if response.status == 200:
+            return
+        said = "%s answers with status %d (%s)" % (self._url, response.status, _shown(response.reason))
+        place = response.getheader("Location")
+        if place:
+            raise SourceError("%s and points to %s, which is not followed: set %s to that address if it is the right one" % (said, _shown(place), self._option))
+        if response.status in (401, 403):
+            raise SourceError("%s: it must be readable without a password from this host" % said)
+        raise SourceError("%s: set %s to the address of the metrics, for example %s" % (said, self._option, DEFAULT_URL))
+
+    def _take(self, response):
+        total, rest = 0, b""
+        while True:
+            part = response.read(65536)
+            total += len(part)
+            lines = (rest + part).split(b"\n")
+            rest = lines.pop() if part else b""
+            if total > MOST_BYTES or len(rest) > MOST_LINE_BYTES:
+                raise SourceError(
+                    "%s answers with more than %d MiB or with lines of more than %d KiB: set %s to the metrics of a queue manager"
+                    % (self._url, MOST_BYTES >> 20, MOST_LINE_BYTES >> 10, self._option)
+                )
+            for line in lines:
+                if len(line) <= MOST_LINE_BYTES:
+                    self.answer.take(line.decode("utf-8", "replace").strip())
+            if not part:
+                return
+
+
+def _connection(url, option):
+    """Return a connection that is not open yet, and the path to ask for. Raises SourceError if the URL cannot be used."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise SourceError("%s is not a URL (%s): write one as %s" % (option, error, DEFAULT_URL))
+    if parts.username or parts.password:
+        raise SourceError("%s must not contain a user or a password: the endpoint must be readable without one" % option)
+    if parts.scheme not in ("http", "https") or not parts.hostname or not re.match(r"\A[!-~]+\Z", url):
+        raise SourceError("%s is %s, but must be a URL such as %s" % (option, _shown(url), DEFAULT_URL))
+    # Who waits gives up first. This only ends the thread.
+    limit_s = 2 * LIMIT_S
+    path = (parts.path or "/") + ("?" + parts.query if parts.query else "")
+    if parts.scheme == "http":
+        return http.client.HTTPConnection(parts.hostname, port or 80, timeout=limit_s), path
+    return http.client.HTTPSConnection(parts.hostname, port or 443, timeout=limit_s, context=ssl.create_default_context()), path
+
+
+def _why(error, option):
+    """Return why a request failed, and what to do."""
+    text = _shown(getattr(error, "strerror", None) or str(error) or type(error).__name__)
+    if "CERTIFICATE_VERIFY_FAILED" in str(error) or isinstance(error, ssl.CertificateError):
+        return "its certificate is not trusted by this host (%s). Add its authority to the host's trusted ones, or use the name in the certificate" % text
+    if isinstance(error, ssl.SSLError):
+        return "no encrypted connection (%s). Does %s have to begin with http://?" % (text, option)
+    if isinstance(error, ConnectionRefusedError):
+        return "nothing listens there. Start the exporter of the queue manager, or set %s" % option
+    if isinstance(error, socket.gaierror):
+        return "the name of its host cannot be resolved (%s). Correct %s" % (text, option)
+    if isinstance(error, http.client.HTTPException):
+        return "what listens there does not speak HTTP (%s). Correct %s, or begin it with https:// if the endpoint is encrypted" % (text, option)
+    return "%s. Look into the messages of the exporter, or correct %s" % (text, option)
+
+
+def _shown(text):
+    """Return a text of an unknown origin for a message."""
+    return "".join(each if each.isprintable() else "?" for each in str(text)[:200])

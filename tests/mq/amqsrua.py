@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Stands for IBM MQ's sample program amqsrua: it prints what was recorded of it, and fails as it does. Runs on Python 3.6.
+
+The file of its own name with ``.json`` added says what to do: ``text``, what amqsrua printed; ``every_s``, how often a publication comes; ``then``,
+what happens after the last one: a reason code, or ``hang``, or ``crash``, or empty for the end; ``refuse``, a reason code at once;
+and ``hang``, to say nothing at all. It only knows the queue manager QM1.
+"""
+
+import json
+import os
+import re
+import sys
+import time
+
+
+def main():
+    with open(os.path.abspath(__file__) + ".json") as stream:
+        play = json.load(stream)
+    arguments = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+    if sorted(arguments) != ["-c", "-m", "-n", "-t"] or (arguments["-c"], arguments["-t"]) != ("DISK", "Log"):
+        print("Usage: amqsrua ...")
+        return 255
+    if play.get("hang"):
+        time.sleep(3600)
+    if arguments["-m"] != "QM1":
+        print("MQCONN ended with reason code 2058")
+        return 255
+    if play.get("refuse"):
+        print("MQOPEN ended with reason code %d" % play["refuse"])
+        return 255
+    publications = re.findall(r"(?ms)^Publication received.*?(?=^Publication received|\Z)", play.get("text", ""))
+    for number in range(int(arguments["-n"])):
+        if number >= len(publications):
+            return after(play.get("then", ""))
+        # As stdio does, this only writes at once to a terminal.
+        print(in_locale(publications[number].rstrip("\n")) + "\n")
+        time.sleep(play.get("every_s", 0))
+    return 0
+
+
+def in_locale(text):
+    """Write numbers as most of Europe does, unless told otherwise."""
+    return text if os.environ.get("LC_ALL") == "C" else re.sub(r"(?<=[0-9])\.(?=[0-9])", ",", text)
+
+
+def after(what):
+    if what == "hang":
+        time.sleep(3600)
+    if what == "crash":
+        sys.stderr.write("amqsrua: error while loading shared libraries: libmqm_r.so: cannot open shared object file\n")
+        return 127
+    if what == 2033:
+        print("no more messages")
+        return 255
+    if what:
+        print("MQGET ended with reason code %d" % what)
+        return 255
+    return 0
+
+
+sys.exit(main())

@@ -1,0 +1,212 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources import SourceError, prometheus
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.fabricate import PROJECT
+
+LIMIT_S = 90
+NOISE = '# HELP go_goroutines Number of goroutines.\n# TYPE go_goroutines gauge\ngo_goroutines 9\nibmmq_queue_depth{qmgr="QM7",queue="A"} 3\n'
+
+
+def metrics(latency, queue_manager="QM1", status=2, more=""):
+    """Return an answer of mq_prometheus."""
+    own = f'{{description="of, {{mine}} \\"here\\"",platform="UNIX",qmgr="{queue_manager}"}}'
+    log = (
+        f"# HELP ibmmq_qmgr_log_write_latency_seconds Log - write latency\n# TYPE ibmmq_qmgr_log_write_latency_seconds gauge\n"
+        f"ibmmq_qmgr_log_write_latency_seconds{own} {latency}\n{more}"
+    )
+    return f"{NOISE.replace('QM7', queue_manager)}{log if latency else ''}# TYPE ibmmq_qmgr_status gauge\nibmmq_qmgr_status{own} {status}\n"
+
+
+def kept(answer):
+    """Return what a sample holds of an answer."""
+    return "\n".join(line for line in answer.splitlines() if not line.startswith("# HELP") and "go_" not in line and "queue_depth" not in line)
+
+
+SLOW, FAST, BETWEEN = metrics("0.003"), metrics("1.7e-05"), metrics(None)
+
+
+@pytest.fixture
+def exporter(tmp_path, monkeypatch):
+    """exporter(answer, ...): a Source that reads an endpoint with these answers"""
+    started = []
+    for name in ("LIMIT_S", "CHECK_S", "PATIENCE_S"):
+        monkeypatch.setattr(prometheus, name, LIMIT_S)
+
+    def start(*answers, queue_manager="QM1", scheme="http", certificate="", **options):
+        play = tmp_path / f"play{len(started)}.json"
+        play.write_text(json.dumps({"answers": answers, "certificate": certificate}))
+        started.append(subprocess.Popen([sys.executable, str(PROJECT / "tests/mq/exporter.py"), str(play)], stdout=subprocess.PIPE, text=True))
+        url = f"{scheme}://localhost:{int(started[-1].stdout.readline())}/metrics"
+        return prometheus.Source({"queue_manager": queue_manager, "url": url, "interval_s": 0.05, **options})
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def taken(source, count, seconds=LIMIT_S):
+    """Return the first samples, and whether the source said in between that there was nothing new."""
+    generator, found, ticks = source.samples(time.monotonic() + seconds), [], 0
+    for text in generator:
+        ticks += text is None
+        found += [] if text is None else [text]
+        if len(found) == count:
+            generator.close()
+            break
+    return found, ticks
+
+
+def why(source):
+    with pytest.raises(SourceError) as caught:
+        source.check()
+    return str(caught.value).replace(source._url, "URL")
+
+
+def test_a_sample_holds_the_lines_about_the_log_as_they_are(exporter):
+    slowest = 'ibmmq_qmgr_log_slowest_write_since_restart{qmgr="QM1"} 81234\n'
+    slowest += '# TYPE mq_rlog_log_write_size_bytes gauge\nmq_rlog_log_write_size_bytes{queueManager="QM1"} 9\n'
+    answer = metrics("0.003", more=slowest + 'ibmmq_qmgr_log_write_size_bytes{qmgr="QM2"} 8\n')
+    found, ticks = taken(exporter(answer), 1)
+    assert found == [kept(answer).replace('\nibmmq_qmgr_log_write_size_bytes{qmgr="QM2"} 8', "")]
+    assert "0.003" in found[0] and "81234" in found[0] and "mq_rlog_log_write_size_bytes gauge" in found[0]
+    assert ticks
+
+
+def test_each_interval_is_one_request(exporter):
+    found = taken(exporter(SLOW, FAST, BETWEEN, SLOW), 3)[0]
+    assert found == [kept(SLOW), kept(FAST), kept(SLOW)]
+
+
+def test_the_check_waits_for_the_first_publication_and_names_the_only_queue_manager(exporter):
+    source = exporter(BETWEEN, BETWEEN, SLOW, queue_manager="")
+    assert source.check() == {"source_queue_manager": "QM1", "source_url": source._url}
+
+
+TWO = metrics("1", "QM7") + 'a{qmgr="QM8"} 1\n'
+NONE = NOISE.replace("qmgr", "other")
+
+
+@pytest.mark.parametrize(
+    ("answers", "options", "message"),
+    [
+        (TWO, {}, "URL reports queue manager QM7, QM8, not QM1: set observe_url to the endpoint of this one"),
+        (TWO, {"queue_manager": ""}, "URL reports queue manager QM7, QM8: set observe_queue_manager to one of them"),
+        (NONE, {}, "URL reports no queue manager, not QM1: set observe_url to the endpoint of this one"),
+        (metrics(None, status=0), {}, "URL says that it has no connection to QM1: start the queue manager, or look into the messages of the exporter"),
+        (
+            "<html><body>It works!</body></html>",
+            {},
+            "what URL answers are not metrics of Prometheus: set observe_url to the address of the metrics, for example http://localhost:9157/metrics",
+        ),
+        (
+            "redirect https://mq.example.com/\x07metrics",
+            {},
+            "URL answers with status 302 (Found) and points to https://mq.example.com/?metrics, which is not followed: set observe_url to that address if it "
+            "is the right one",
+        ),
+        ("status 401", {}, "URL answers with status 401 (Unauthorized): it must be readable without a password from this host"),
+        (
+            "status 404",
+            {"prefix": "x_"},
+            "URL answers with status 404 (Not Found): set x_url to the address of the metrics, for example http://localhost:9157/metrics",
+        ),
+    ],
+)
+def test_what_is_not_an_endpoint_of_the_queue_manager(exporter, answers, options, message):
+    assert why(exporter(answers, **options)) == message
+
+
+def test_what_listens_there_is_something_else(exporter):
+    assert "what listens there does not speak HTTP" in why(exporter("raw \x01TSH MQ listener"))
+    assert "no encrypted connection" in why(exporter(SLOW, scheme="https"))
+    with socket.socket() as unused:
+        unused.bind(("localhost", 0))
+        source = prometheus.Source({"queue_manager": "QM1", "url": f"http://localhost:{unused.getsockname()[1]}/metrics"})
+        assert why(source) == "URL cannot be read: nothing listens there. Start the exporter of the queue manager, or set observe_url"
+
+
+def test_an_encrypted_endpoint_needs_a_trusted_certificate(exporter, tmp_path, monkeypatch):
+    certificate = tmp_path / "certificate.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-days", "2"]
+        + ["-keyout", str(certificate), "-out", str(tmp_path / "public.pem")],
+        check=True,
+        capture_output=True,
+    )
+    certificate.write_text(certificate.read_text() + (tmp_path / "public.pem").read_text())
+    source = exporter(SLOW, scheme="https", certificate=str(certificate))
+    assert "its certificate is not trusted by this host" in why(source) and "Add its authority" in why(source)
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "public.pem"))
+    assert source.check()
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("http://me:secret@localhost/metrics", "observe_url must not contain a user or a password: the endpoint must be readable without one"),
+        ("ftp://localhost/metrics", "observe_url is ftp://localhost/metrics, but must be a URL such as http://localhost:9157/metrics"),
+        ("localhost:9157", "observe_url is localhost:9157, but must be a URL such as http://localhost:9157/metrics"),
+        ("http://localhost/a b", "observe_url is http://localhost/a b, but must be a URL such as http://localhost:9157/metrics"),
+        ("http://localhost:x/", "observe_url is not a URL ("),
+        ("http://[::1/", "observe_url is not a URL ("),
+    ],
+)
+def test_a_wrong_url(url, message):
+    with pytest.raises(SourceError) as caught:
+        prometheus.Source({"queue_manager": "QM1", "url": url}).check()
+    assert str(caught.value).startswith(message) and "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("answer", ["hang", "trickle"])
+def test_an_endpoint_that_does_not_finish_is_not_waited_for(exporter, monkeypatch, answer):
+    source = exporter(answer)
+    monkeypatch.setattr(prometheus, "LIMIT_S", 0.3)
+    assert why(source) == "URL did not answer within 0 s. Look whether the exporter hangs, or set observe_url to another one"
+    monkeypatch.setattr(prometheus, "PATIENCE_S", 0)
+    with pytest.raises(SourceError, match="did not answer"):
+        taken(source, 1)
+
+
+def test_an_answer_without_an_end_is_not_kept(exporter, monkeypatch):
+    monkeypatch.setattr(prometheus, "MOST_BYTES", 1 << 20)
+    assert "answers with more than 1 MiB" in why(exporter("endless"))
+
+
+def test_an_endpoint_may_fail_for_a_while(exporter):
+    assert taken(exporter(SLOW, "status 500", metrics(None, status=0), FAST), 2)[0] == [kept(SLOW), kept(FAST)]
+
+
+def test_a_queue_manager_that_ends_ends_the_observation_with_the_reason(exporter, monkeypatch):
+    monkeypatch.setattr(prometheus, "PATIENCE_S", 0.2)
+    source = exporter(SLOW, SLOW, metrics(None, status=0))
+    with pytest.raises(SourceError, match="has no connection to QM1: start the queue manager"):
+        taken(source, 9)
+    source = exporter(SLOW, "stop")
+    with pytest.raises(SourceError, match="cannot be read"):
+        taken(source, 9)
+
+
+def test_a_queue_manager_that_no_longer_publishes(exporter, monkeypatch):
+    monkeypatch.setattr(prometheus, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(prometheus, "CHECK_S", 0.2)
+    assert "knows QM1, but said nothing about its log for 0 s: the exporter must read the statistics" in why(exporter(BETWEEN))
+    with pytest.raises(SourceError, match=r"SYSTEM\.ADMIN\.TOPIC"):
+        taken(exporter(SLOW, BETWEEN), 9)
+
+
+def test_the_end_comes_at_its_time_whatever_the_endpoint_does(exporter):
+    assert taken(exporter(SLOW, "hang"), 9, seconds=1)[0] in ([], [kept(SLOW)])
+    with pytest.raises(SourceError, match="status 500"):
+        taken(exporter("status 500"), 9, seconds=1)
