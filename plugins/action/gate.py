@@ -27,6 +27,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.upload import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify, store
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import is_kept, keep_if_asked
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.live import hold_against_certificates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.regression import hold_against_baseline
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import JUDGED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, host_reasons, judge_fleet, judge_run, missing_hosts
@@ -51,6 +52,7 @@ class ActionModule(ControllerAction):
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         directory = RunDirectory.open(options["run_path"])
         uncompared = compare(directory)
+        hold_against_certificates(directory)
         verdict, problem = judge(directory)
         certificates, uncertified = make_certificates(directory)
         problem = problem or report(directory)

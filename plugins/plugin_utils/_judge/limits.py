@@ -18,6 +18,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis import basis_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.headroom import NoHeadroom, headroom
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import operations_target_of, target_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.averages import slowest_since_restart_ns, why_no_figure
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import Capacity
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import disturbances, freeze_behind
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.evidence import Confidence, evidence_of, seconds_of
@@ -168,8 +169,19 @@ def _judge_target(limit: Limit, case: Case) -> dict[str, Any]:
 
 
 def _judge_row(limit: Limit, row: Row, case: Case) -> dict[str, Any]:
-    judgement = _judged_row(limit, row, case, compare(limit, row, evidence_of(limit, row, case.tables, case.confidence)))
+    comparison = compare(limit, row, evidence_of(limit, row, case.tables, case.confidence))
+    if comparison.value is None and case.tables.of_averages:
+        comparison = _of_averages(limit, case.record)
+    judgement = _judged_row(limit, row, case, comparison)
     return _leave_open(judgement, case.deviations.get(row["step"], ""))
+
+
+def _of_averages(limit: Limit, record: HostRecord) -> Comparison:
+    """Return what MQ's own statistics say about a limit on a figure that they do not have."""
+    slowest_ns = slowest_since_restart_ns(limit, record)
+    if slowest_ns is None:
+        return Comparison(INCONCLUSIVE, None, why=why_no_figure(limit, record))
+    return Comparison(PASS, slowest_ns, why="the slowest write since the queue manager started")
 
 
 def _leave_open(judgement: dict[str, Any], deviation: str) -> dict[str, Any]:

@@ -372,6 +372,10 @@ class RunDirectory:
         """Add facts and notes to a filed record; False if no record is filed. Raises RunDirectoryError."""
         return self._amend(host, volume, lambda record: replace(record, facts={**record.facts, **facts}, notes=[*record.notes, *notes]))
 
+    def note_certificate(self, host: str, volume: str, certificate: Mapping[str, Any]) -> bool:
+        """Note in the record of an observation how it relates to a certificate; False if no record is filed. Raises RunDirectoryError."""
+        return self._amend(host, volume, lambda record: replace(record, observation={**(record.observation or {}), "certificate": dict(certificate)}))
+
     def _amend(self, host: str, volume: str, change: Callable[[HostRecord], HostRecord]) -> bool:
         folder = _folder(host, volume)
         if not self.has_record(host, volume):

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS, BLOCK, KEY_COLUMNS, Row
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_checks import check_fidelity, check_over, check_steps, is_of_streams
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_checks import check_fidelity, check_over, check_steps, is_of_averages, is_of_streams
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import (
     DECIMAL_PATTERN,
     KEY_PATTERN,
@@ -76,6 +76,11 @@ class Tables:
     def of_streams(self) -> bool:
         """Whether the workload was described by places, streams and loads."""
         return is_of_streams(self.run)
+
+    @property
+    def of_averages(self) -> bool:
+        """Whether they hold only the rolling averages that MQ publishes about the log of a live queue manager."""
+        return is_of_averages(self.run)
 
     @cached_property
     def intervals(self) -> list[Row]:

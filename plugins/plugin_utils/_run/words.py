@@ -98,3 +98,9 @@ def words_of_streams(load_unit: str) -> Words:
 def size_text(block_size_bytes: int | None) -> str:
     """Return a block size for people; a stream with a size mix of its own has none."""
     return "own sizes" if block_size_bytes is None else _units.format_size(block_size_bytes)
+
+
+def mean_size_text(size_bytes: float) -> str:
+    """Return a mean size for people, which is hardly ever a whole number of anything."""
+    unit, name = (1 << 20, "MiB") if size_bytes >= 1 << 20 else (1 << 10, "KiB")
+    return f"{_units.format_number(size_bytes / unit)} {name}"

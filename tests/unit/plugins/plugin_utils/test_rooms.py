@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "_workload": {"_run", "_workload"},
     "_fleet": {"_run", "_estimate", "_workload", "_fleet"},
     "_tester": {"_tester"},
-    "_history": {"_run", "_numerics", "_history"},
+    "_history": {"_run", "_numerics", "_estimate", "_history"},
     "_numerics": {"_numerics"},
     "_signing": {"_run", "_signing"},
     "_kubernetes": {"_kubernetes"},

@@ -71,3 +71,35 @@ def test_an_observation_has_no_certificate_and_is_not_merged(tmp_path):
     test = fabricate.run_directory(tmp_path, {"h": fabricate.tables()})
     with pytest.raises(RunDirectoryError, match="observed live queue managers and tested no storage; it cannot be merged"):
         RunDirectory.merge([directory.path, test.path], str(tmp_path))
+
+
+def published(slowest_ns, **limits):
+    """Return the reasons by metric of an observation that only MQ's own statistics feed, judged by mq-live."""
+    without = dict.fromkeys([column for column in fabricate.RESULT_COLUMNS if column.startswith("latency_") and column != "latency_mean_ns"])
+    run = {**fabricate.run_data(["h"], "mq-live", kind="observation"), "run_id": "r"}
+    files = fabricate.tables(fabricate.step_rows(1, 12288, **without), program="observe", source="amqsrua")
+    files.pop("intervals.csv")
+    seen = {"facts": {"slowest_write_since_restart_ns": slowest_ns} if slowest_ns else {}}
+    made = observed(run, "h", "log", {}, {"path": "/l", "queue_managers": ["QM1"]}, files, seen, fabricate.TODAY)
+    judgements = {(each["metric"], each["hard"]): (each["verdict"], each["reason"]) for each in made.judgements}
+    assert made.verdict != "error", made.reasons
+    return made.verdict, judgements
+
+
+def test_limits_that_averages_cannot_feed_are_inconclusive_and_say_so():
+    verdict, judgements = published(None)
+    assert verdict == "inconclusive"
+    assert judgements["latency_mean", False][0] == "pass"
+    assert judgements["latency_p99", False][0] == "inconclusive"
+    assert "MQ publishes rolling averages and no percentiles: observe with observe_source: bpftrace" in judgements["latency_p99", False][1]
+    assert "MQ publishes rolling averages and not this figure" in judgements["latency_max", True][1]
+
+
+def test_the_slowest_write_since_the_start_decides_a_limit_on_the_slowest_one_if_it_is_short_enough():
+    dummy, judgements = published(150_000_000)
+    assert judgements["latency_max", False][0] == judgements["latency_max", True][0] == "pass"
+    assert judgements["latency_max", False][1].startswith("latency_max 150 ms <= 200 ms at 12 KiB, queue manager QM1")
+    dummy, judgements = published(900_000_000)
+    assert judgements["latency_max", False][0] == "inconclusive"
+    assert "the slowest write since the queue manager started took 900 ms, and MQ does not say" in judgements["latency_max", False][1]
+    assert judgements["latency_max", True][0] == "pass"

@@ -1,0 +1,255 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Holds what was observed of a live queue manager against the certificate of its volume.
+
+A certificate has the mean latency by the size of the write. The line through these means says what the live queue manager should get for the size that it
+writes. As the mean over a line is the line at the mean, this holds for a mixture of sizes as well.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import NoLine, fit_line
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, Entry, identity_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import is_imported
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import EXPIRED, FAILED, REVOKED, SUPERSEDED, VALID, Today, entry_states
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History, HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, MQ_LOG, Row
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import OBSERVATION, HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import mean_size_text, size_text
+
+SLOWER, ALIKE, FASTER, UNKNOWN = "slower", "alike", "faster", "unknown"
+
+NOISE = 1.5
+"""Below this factor nothing is said to have changed: runs of one volume differ, a live load is not that of a test, and MQ's averages lag behind."""
+STRONG = 2.0
+"""From this factor on a cause is named."""
+FEWEST_WRITES = 30
+_SLACK = 0.05
+"""By so much a write may be outside the sizes that were certified without being called so."""
+_MOST_READ = 10
+"""How many certificates are looked at for one that has the means of log writes."""
+
+_STATES = {
+    VALID: "valid until {until}",
+    EXPIRED: "which expired on {until}",
+    FAILED: "which no longer holds, because a later test failed",
+    REVOKED: "which was revoked",
+    SUPERSEDED: "which was superseded",
+}
+
+
+@dataclass(frozen=True)
+class Live:
+    """What the log of a live queue manager did: the mean latency and size of its writes, and how many there were as far as that is known."""
+
+    mean_ns: float
+    size_bytes: float
+    writes: int
+
+
+@dataclass(frozen=True)
+class Certified:
+    """A certificate that has means of log writes: its entry, its state in words, and the means by size for each number of queue managers that wrote."""
+
+    entry: Entry
+    state: str
+    words: str
+    matched_by: str
+    means: Mapping[int, Sequence[tuple[float, float]]]
+    disturbed: bool
+
+
+def hold_against_certificates(directory: RunDirectory) -> None:
+    """Note in each record of an observation how it relates to the certificate of its volume. Raises RunDirectoryError."""
+    folders = [folder for folder in directory.folders() if directory.read_limits_record(folder).kind == OBSERVATION]
+    if not folders or directory.is_check_mode:
+        return
+    try:
+        with open_history((directory.run.get("history") or {}).get("place") or "", migrate=False) as history:
+            found = {folder: _held(directory, folder, history) for folder in folders}
+    except HistoryError as error:
+        found = dict.fromkeys(folders, unknown(f"There is no certificate to compare with: {error}"))
+    for folder, certificate in found.items():
+        record = directory.read_limits_record(folder)
+        directory.note_certificate(record.host, record.volume, certificate)
+
+
+def unknown(why: str) -> dict[str, Any]:
+    """Return what is noted if there is nothing to compare, for a reason."""
+    return {"outcome": UNKNOWN, "text": why, "caveats": []}
+
+
+def _held(directory: RunDirectory, folder: str, history: History) -> dict[str, Any]:
+    record = directory.read_limits_record(folder)
+    try:
+        live = live_of(parse_tables(directory.read_tables(record, ("run.csv", "results.csv"))).results)
+    except (RunDirectoryError, TablesError) as error:
+        return unknown(f"What was observed cannot be compared: {error}")
+    if live is None:
+        return unknown("No log write was observed, so there is nothing to compare with a certificate.")
+    today = datetime.datetime.now(datetime.timezone.utc).date()
+    certified = find(record, history, today)
+    if certified is None:
+        return unknown("The history has no certificate of this volume that says how long its log writes take: certify it with playbooks/certify.yml.")
+    return compared(live, certified)
+
+
+def live_of(rows: Iterable[Row]) -> Live | None:
+    """Return what the rows of an observation say of the log, None if it did not write or its source does not say."""
+    for row in rows:
+        if (row["stream"], row["operation"], row["worker"]) == ("log", "write", ALL_WORKERS):
+            size = row.get("write_size_mean_bytes") or row["block_size_bytes"]
+            if row["operations"] and row["latency_mean_ns"] and size:
+                return Live(float(row["latency_mean_ns"]), float(size), int(row["operations"]))
+    return None
+
+
+def find(record: HostRecord, history: History, today: datetime.date) -> Certified | None:
+    """Return the certificate that tells most about the volume of a record: one that is valid today, else the newest one, else a test that did not certify."""
+    identity = identity_of(record)
+    entries = _of_machine(record, history.of_volume(fingerprint(identity))) if identity else []
+    matched_by = "identity" if entries else "name"
+    entries = entries or history.of_name(record.host, record.volume)
+    revoked = history.revocations()
+    states: dict[str, str] = {}
+    for profile in {entry.profile for entry in entries}:
+        states.update(entry_states((entry for entry in entries if entry.profile == profile), revoked, Today(today, 0)))
+    newest_first = sorted(entries, key=lambda entry: entry.order, reverse=True)
+    ordered = sorted(newest_first, key=lambda entry: (entry.effect == ATTEMPT, states.get(entry.sha256) != VALID))
+    for entry in ordered[:_MOST_READ]:
+        (content,) = history.contents([entry.sha256])
+        means = _means(content)
+        if means:
+            state = states.get(entry.sha256, ATTEMPT)
+            return Certified(entry, state, _state_words(entry, state), matched_by, means, bool(content["disturbances"]))
+    return None
+
+
+def _of_machine(record: HostRecord, entries: Sequence[Entry]) -> list[Entry]:
+    """Return the entries of a volume that are about the same machine: machines that were cloned share the identity of their volumes."""
+    boot_id = record.facts.get("boot_id") or None
+    return [entry for entry in entries if entry.host == record.host or entry.boot_id == boot_id]
+
+
+def _means(content: Mapping[str, Any]) -> dict[int, list[tuple[float, float]]]:
+    """Return the means of log writes by size, for each number of queue managers that wrote at once; none of a test that wrote in another way."""
+    found: dict[int, list[tuple[float, float]]] = {}
+    if is_imported(content) or (content.get("parameters") or {}).get("workload") != MQ_LOG:
+        return found
+    for row in content["rows"]:
+        if (row["stream"], row["operation"]) == ("log", "write") and row["block_size_bytes"] and row["latency_mean_ns"]:
+            found.setdefault(row["load_point"], []).append((float(row["block_size_bytes"]), float(row["latency_mean_ns"])))
+    return found
+
+
+def _state_words(entry: Entry, state: str) -> str:
+    if state == ATTEMPT:
+        return f"a test that did not certify (verdict {entry.verdict})"
+    if entry.effect != ATTEMPT and entry.valid_until is None:
+        return "a test that failed"
+    return "the certificate " + _STATES[state].format(until=entry.valid_until)
+
+
+def compared(live: Live, certified: Certified) -> dict[str, Any]:
+    """Return how an observation relates to a certificate: figures, words, and what is to be said against them."""
+    loads = sorted(certified.means)
+    expected = {load: _expected(certified.means[load], live.size_bytes) for load in loads}
+    main = expected[loads[0]]
+    ratio = live.mean_ns / main.mean_ns
+    noise = max(NOISE, 1 + 2 * main.error)
+    outcome = SLOWER if ratio > noise else FASTER if ratio < 1 / noise else ALIKE
+    if live.writes < FEWEST_WRITES:
+        outcome = UNKNOWN
+    explained = next((load for load in loads[1:] if live.mean_ns <= expected[load].mean_ns * noise), None) if outcome == SLOWER else None
+    sizes = [size for size, dummy in certified.means[loads[0]]]
+    return {
+        "outcome": outcome,
+        "text": _words(live, outcome, ratio, explained),
+        "sha256": certified.entry.sha256,
+        "run_id": certified.entry.run_id,
+        "profile": certified.entry.profile,
+        "judged_at": certified.entry.judged_at,
+        "valid_until": certified.entry.valid_until,
+        "state": certified.state,
+        "state_text": certified.words,
+        "queue_managers": loads[0],
+        "write_size_bytes": live.size_bytes,
+        "expected_ns": main.mean_ns,
+        "observed_ns": live.mean_ns,
+        "ratio": ratio,
+        "noise_factor": noise,
+        "others": [{"queue_managers": load, "expected_ns": expected[load].mean_ns, "ratio": live.mean_ns / expected[load].mean_ns} for load in loads[1:]],
+        "caveats": list(_caveats(live, certified, main, loads[0], (min(sizes), max(sizes)))),
+    }
+
+
+@dataclass(frozen=True)
+class _Expected:
+    """The mean that a certificate leads one to expect, how far off it may be as a share of it, and why there is no line, empty if there is one."""
+
+    mean_ns: float
+    error: float
+    no_line: str
+
+
+def _expected(means: Sequence[tuple[float, float]], size: float) -> _Expected:
+    try:
+        line = fit_line(means)
+    except NoLine as why:
+        return _Expected(_between(sorted(means), size), 0.0, str(why))
+    return _Expected(line.latency_ns(size), line.worst, "")
+
+
+def _between(means: Sequence[tuple[float, float]], size: float) -> float:
+    """Return the mean between the nearest two sizes, or that of the nearest one beyond the ends."""
+    if size <= means[0][0]:
+        return means[0][1]
+    for (below, low_ns), (above, high_ns) in zip(means, means[1:]):
+        if size <= above:
+            return low_ns + (high_ns - low_ns) * (size - below) / (above - below)
+    return means[-1][1]
+
+
+def _words(live: Live, outcome: str, ratio: float, explained: int | None) -> str:
+    """Return the verdict in words."""
+    if outcome == UNKNOWN:
+        return f"Only {_units.format_count(live.writes)} log writes were observed, which is too few to compare them with a certificate."
+    if outcome == ALIKE:
+        return f"As certified ({_units.format_number(ratio)} times the certified latency, which is within what differs from run to run)."
+    if outcome == FASTER:
+        return f"{_units.format_number(1 / ratio)} times faster than certified: the volume changed, or the test met other load."
+    slower = f"{_units.format_number(ratio)} times slower than certified"
+    if explained:
+        return f"{slower} for one queue manager, but as certified for {explained} at once: the volume is shared."
+    return f"{slower}: the volume changed or is shared." if ratio >= STRONG else f"{slower}. Observe again: if it stays so, the volume changed or is shared."
+
+
+def _caveats(live: Live, certified: Certified, expected: _Expected, load: int, sizes: tuple[float, float]) -> Iterator[str]:
+    """Yield what is to be said against the comparison, a sentence each."""
+    if certified.state != VALID:
+        yield f"It is compared with {certified.words}, of {certified.entry.judged_at[:10]}."
+    if certified.matched_by == "name":
+        yield "The certificate was found by the names of host and volume, not by the identity of the file system: it may have been replaced since."
+    if load > 1:
+        yield f"The test was of {load} queue managers that wrote at once. One that writes alone should be faster than that."
+    if not (1 - _SLACK) * sizes[0] <= live.size_bytes <= (1 + _SLACK) * sizes[1]:
+        smallest, largest = (size_text(round(size)) for size in sizes)
+        outside = f"outside the certified sizes ({smallest} to {largest}): extrapolated"
+        yield f"The queue manager writes {mean_size_text(live.size_bytes)} on average, which is {outside}."
+    if expected.no_line:
+        yield f"The certified means follow no line ({expected.no_line}), so the expected one lies between those of the nearest sizes."
+    if certified.disturbed:
+        yield "The test was disturbed, so its means may be too high."

@@ -1,0 +1,39 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What MQ's own statistics say about a limit on a figure that they do not have: they are rolling averages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+
+_INSTEAD = "observe with observe_source: bpftrace, which sees each write"
+_SLOWEST = "slowest_write_since_restart_ns"
+
+
+def slowest_since_restart_ns(limit: Limit, record: HostRecord) -> int | None:
+    """Return the slowest write since the queue manager started if it keeps a limit on the slowest write: then none that was observed breaks it."""
+    slowest = _slowest(record)
+    return None if limit.metric.name != "latency_max" or slowest is None or limit.broken_by(slowest) else slowest
+
+
+def why_no_figure(limit: Limit, record: HostRecord) -> str:
+    """Return why there is no figure, and what has it."""
+    if limit.metric.allowed_share is not None:
+        return f"MQ publishes rolling averages and no percentiles: {_INSTEAD}"
+    slowest = _slowest(record)
+    if limit.metric.name == "latency_max" and slowest is not None:
+        took = _units.format_duration(slowest)
+        return f"the slowest write since the queue manager started took {took}, and MQ does not say how long the slowest one observed took: {_INSTEAD}"
+    return f"MQ publishes rolling averages and not this figure: {_INSTEAD}"
+
+
+def _slowest(record: HostRecord) -> int | None:
+    facts: Any = (record.observation or {}).get("facts")
+    slowest = facts.get(_SLOWEST) if isinstance(facts, dict) else None
+    return slowest if isinstance(slowest, int) else None
