@@ -7,11 +7,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from fractions import Fraction
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import NOT_STARTED, SHARE_OF_OPERATIONS, Metric
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.percentile import percentile_ns
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import Row
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
@@ -54,22 +53,3 @@ def _percentile(metric: Metric, buckets: list[tuple[int, int]], row: Row, operat
     if sum(count for dummy, count in buckets) != operations:
         raise TablesError(f"{table} and results.csv differ in the operations of step {row['step']}.")
     return percentile_ns(buckets, metric.allowed_share, row[longest])
-
-
-def percentile_ns(buckets: Iterable[tuple[int, int]], allowed_share: Fraction, longest_ns: int) -> int | None:
-    """Return the nearest-rank percentile that leaves a share of the operations above it, as the tester computes it; None if it has too few for it.
-
-    buckets are pairs of upper bound and number of operations in any order, a bound may come more than once. The answer is the bound of the bucket with
-    the operation of that rank, but not more than longest_ns.
-    """
-    ordered = sorted(buckets)
-    count = sum(operations for dummy, operations in ordered)
-    if count * allowed_share < 1:
-        return None
-    rank = max(1, math.ceil(count * (1 - allowed_share)))
-    seen = 0
-    for upper_ns, operations in ordered:
-        seen += operations
-        if seen >= rank:
-            return min(upper_ns, longest_ns)
-    return None

@@ -11,8 +11,9 @@ from fractions import Fraction
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import Case, judge_limit
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import METRICS, SHARE_OF_OPERATIONS, find_metric
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.percentile import figure_of, percentile_ns
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.percentile import figure_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.percentile import percentile_ns
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables

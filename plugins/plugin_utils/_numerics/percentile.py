@@ -1,0 +1,30 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Percentiles of histograms, as the tester computes them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+
+
+def percentile_ns(buckets: Iterable[tuple[int, int]], allowed_share: Fraction, longest_ns: int) -> int | None:
+    """Return the nearest-rank percentile that leaves a share of the operations above it, as the tester computes it; None if it has too few for it.
+
+    buckets are pairs of upper bound and number of operations in any order, a bound may come more than once. The answer is the bound of the bucket with
+    the operation of that rank, but not more than longest_ns.
+    """
+    ordered = sorted(buckets)
+    count = sum(operations for dummy, operations in ordered)
+    if count * allowed_share < 1:
+        return None
+    rank = max(1, math.ceil(count * (1 - allowed_share)))
+    seen = 0
+    for upper_ns, operations in ordered:
+        seen += operations
+        if seen >= rank:
+            return min(upper_ns, longest_ns)
+    return None
