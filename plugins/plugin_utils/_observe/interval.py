@@ -74,6 +74,7 @@ class Second:
     """One exact second of a stream, numbered from 1 since the observation began: the operations that returned in it.
 
     Seconds without an operation are listed too, with 0 operations and None for minimum and maximum. ``partial`` says that the last second was cut short.
+    ``buckets`` has the operations by the tester's bucket, empty if they are not known for each second.
     """
 
     number: int
@@ -84,6 +85,7 @@ class Second:
     latency_min_ns: int | None = None
     latency_max_ns: int | None = None
     partial: bool = False
+    buckets: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,9 @@ MQ_LOG = "mq-log"
 COMMITS = "commit"
 """The workload of applications that commit, and the name of their stream."""
 
+OBSERVER = "observe"
+"""The program that run.csv names if the tables are not the tester's, but of an observation."""
+
 STREAMS = "streams"
 """The workload that is described by places, streams and loads."""
 ALL_STREAMS = "all"

@@ -15,3 +15,8 @@ MOMENT = "%Y-%m-%dT%H:%M:%SZ"
 def utc_now() -> str:
     """Return the time of now as run directories write it."""
     return datetime.datetime.now(datetime.timezone.utc).strftime(MOMENT)
+
+
+def utc_text(epoch_s: float) -> str:
+    """Return seconds since 1970 as run directories write a moment."""
+    return datetime.datetime.fromtimestamp(epoch_s, datetime.timezone.utc).strftime(MOMENT)

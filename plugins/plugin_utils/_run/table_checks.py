@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS, MQ_LOG, READ_SHARE, STREAMS, Row
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import (
+    ALL_OPERATIONS,
+    ALL_STREAMS,
+    ALL_WORKERS,
+    MQ_LOG,
+    OBSERVER,
+    READ_SHARE,
+    STREAMS,
+    Row,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import LARGEST_NUMBER, TablesError, quoted
 
 _ROUNDING_NS = 1
@@ -23,7 +32,7 @@ def is_of_streams(run: Mapping[str, str]) -> bool:
 
 def is_of_averages(run: Mapping[str, str]) -> bool:
     """Whether only rolling averages are known, which MQ publishes about the log of a live queue manager."""
-    return run.get("source") in ("prometheus", "amqsrua")
+    return run.get("program") == OBSERVER and run.get("source") in ("prometheus", "amqsrua")
 
 
 def check_steps(run: dict[str, str], results: list[Row]) -> None:

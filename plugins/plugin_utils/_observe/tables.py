@@ -1,0 +1,289 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""An observation as the tester's tables, so that everything that reads those reads these.
+
+The log is one step, whose size is its mean write size; each MQI call is a step of its own without a size, in a stream of its name, so that no limit on the log
+judges it. A figure that the source does not say is an empty field, and a table of which it says nothing is absent.
+
+run.csv has, besides keys of the tester, ``source``, ``queue_manager``, ``log_path`` and the facts of the observation under their own names.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.percentile import percentile_ns
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.buckets import bucket_of, lower_ns, upper_ns
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import LOG, Interval, Observation, Options, Second
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.utilisation import latency_sum_ns, utilisation_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, KEY_COLUMNS, MQ_LOG, OBSERVER
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import KEY_PATTERN, printable
+
+COLUMNS = {
+    "results.csv": (
+        *KEY_COLUMNS,
+        "start_time_epoch_s",
+        "elapsed_ns",
+        "operations",
+        "bytes",
+        "bytes_per_s",
+        "operations_per_s",
+        "interval_bytes_per_s_max",
+        "interval_bytes_per_s_min",
+        "latency_sum_ns",
+        "latency_mean_ns",
+        "latency_min_ns",
+        "latency_max_ns",
+        "latency_max_in_flight",
+        "latency_p50_ns",
+        "latency_p90_ns",
+        "latency_p99_ns",
+        "latency_p99_9_ns",
+        "latency_p99_99_ns",
+        "latency_p99_999_ns",
+        "latency_time_weighted_p50_ns",
+        "latency_time_weighted_p99_ns",
+        "latency_time_weighted_p99_9_ns",
+        "write_size_mean_bytes",
+        "logger_utilisation_share",
+    ),
+    "intervals.csv": (
+        *KEY_COLUMNS,
+        "second",
+        "partial",
+        "operations",
+        "bytes",
+        "latency_sum_ns",
+        "latency_min_ns",
+        "latency_p50_ns",
+        "latency_p99_ns",
+        "latency_p99_9_ns",
+        "latency_max_ns",
+    ),
+    "histogram.csv": (*KEY_COLUMNS, "batch", "latency_upper_ns", "operations"),
+    "stalls.csv": (*KEY_COLUMNS, "rank", "start_offset_ns", "latency_ns", "in_flight", "file"),
+    "over.csv": (*KEY_COLUMNS, "second", "over_ns", "operations", "latency_sum_ns"),
+}
+"""The columns of each table that an observation fills, a part of the tester's in the tester's order."""
+
+_WORKER = 1
+_WRITE, _CALL = "write", "call"
+_LEFT = {"p50": Fraction(1, 2), "p90": Fraction(1, 10), "p99": Fraction(1, 100), "p99_9": Fraction(1, 10**3), "p99_99": Fraction(1, 10**4)}
+_ABOVE = {**_LEFT, "p99_999": Fraction(1, 10**5)}
+"""What share of the operations lies above each percentile."""
+_BY_TIME = ("p50", "p99", "p99_9")
+_NS_PER_S = 10**9
+_MOST_STALLS = 1000
+_MOST_WARNINGS = 100
+
+_Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What a step is made of: intervals of one stream, or its seconds if the source is exact."""
+
+    number: int
+    stream: str
+    intervals: tuple[Interval, ...]
+    seconds: tuple[Second, ...]
+    key: Mapping[str, Any]
+
+
+def tables_of(observation: Observation, options: Options) -> dict[str, bytes]:
+    """Return the tables of an observation by their names."""
+    steps = _steps(observation)
+    rows: dict[str, list[_Row]] = {"results.csv": [row for step in steps for row in _results(step, observation)]}
+    if observation.seconds:
+        rows["intervals.csv"] = [{**step.key, **_second(second)} for step in steps for second in step.seconds]
+        rows["histogram.csv"] = [{**step.key, **row} for step in steps for row in _histogram(step, observation)]
+        rows["stalls.csv"] = [row for step in steps for row in _stalls(step, observation)]
+    if observation.seconds and options.thresholds_ns:
+        rows["over.csv"] = [{**step.key, **row} for step in steps for row in _over(step, observation)]
+    run = _run(observation, options, len(steps))
+    return {"run.csv": _csv(("key", "value"), run.items()), **{name: _table(name, found) for name, found in rows.items()}}
+
+
+def _steps(observation: Observation) -> list[_Step]:
+    found: list[_Step] = []
+    for stream in sorted(observation.streams, key=lambda stream: stream != LOG):
+        seconds = tuple(each for each in observation.seconds if each.stream == stream)
+        intervals = tuple(each for each in observation.intervals if each.stream == stream and each.operations is not None and each.bytes is not None)
+        if seconds or intervals:
+            size = _mean_size(seconds or intervals) if stream == LOG else None
+            key = dict(zip(KEY_COLUMNS, (len(found) + 1, size, 1, stream, _WRITE if stream == LOG else _CALL, ALL_WORKERS), strict=True))
+            found.append(_Step(len(found) + 1, stream, intervals, seconds, key))
+    return found
+
+
+def _mean_size(parts: Sequence[Second | Interval]) -> int | None:
+    operations = sum(each.operations or 0 for each in parts)
+    return max(1, round(sum(each.bytes or 0 for each in parts) / operations)) if operations else None
+
+
+def _results(step: _Step, observation: Observation) -> list[_Row]:
+    figures = _exact(step, observation) if step.seconds else _published(step)
+    elapsed_s, operations = figures["elapsed_ns"] / _NS_PER_S, figures["operations"]
+    is_log = step.stream == LOG
+    figures["bytes_per_s"] = _fixed(figures["bytes"] / elapsed_s, 0) if is_log and elapsed_s else None
+    figures["operations_per_s"] = _fixed(operations / elapsed_s, 3) if elapsed_s else None
+    figures["write_size_mean_bytes"] = _fixed(figures["bytes"] / operations, 0) if is_log and operations else None
+    figures["latency_max_in_flight"] = figures.get("latency_max_in_flight", 0)
+    return [{**step.key, "worker": worker, **figures} for worker in (_WORKER, ALL_WORKERS)]
+
+
+def _published(step: _Step) -> _Row:
+    """Return the figures that follow from rolling averages: no percentile, and of the extremes only a slowest write that became known as such."""
+    sum_ns = latency_sum_ns(step.intervals)
+    operations = sum(each.operations or 0 for each in step.intervals)
+    return {
+        "start_time_epoch_s": _fixed(step.intervals[0].start_epoch_s, 6),
+        "elapsed_ns": round(sum(each.elapsed_s for each in step.intervals) * _NS_PER_S),
+        "operations": operations,
+        "bytes": sum(each.bytes or 0 for each in step.intervals),
+        "latency_sum_ns": None if sum_ns is None else round(sum_ns),
+        "latency_mean_ns": _fixed(sum_ns / operations, 3) if sum_ns is not None and operations else None,
+        "latency_max_ns": max((each.latency_max_ns for each in step.intervals if each.latency_max_ns), default=None),
+        "logger_utilisation_share": _fixed(utilisation_of(step.intervals), 6),
+    }
+
+
+def _exact(step: _Step, observation: Observation) -> _Row:
+    seconds = step.seconds
+    operations, sum_ns = sum(each.operations for each in seconds), sum(each.latency_sum_ns for each in seconds)
+    longest_ns = max((each.latency_max_ns for each in seconds if each.latency_max_ns), default=None)
+    pending_ns = max((each.latency_ns for each in observation.stalls if each.in_flight and each.stream == step.stream), default=0)
+    in_flight = pending_ns > (longest_ns or 0)
+    rates = [each.bytes for each in seconds if not each.partial] if step.stream == LOG else []
+    return {
+        "start_time_epoch_s": _fixed(observation.start_epoch_s, 6),
+        "elapsed_ns": observation.elapsed_ns,
+        "operations": operations,
+        "bytes": sum(each.bytes for each in seconds),
+        "interval_bytes_per_s_max": max(rates, default=None),
+        "interval_bytes_per_s_min": min(rates, default=None),
+        "latency_sum_ns": sum_ns,
+        "latency_mean_ns": _fixed(sum_ns / operations, 3) if operations else None,
+        "latency_min_ns": min((each.latency_min_ns for each in seconds if each.latency_min_ns), default=None),
+        "latency_max_ns": pending_ns if in_flight else longest_ns,
+        "latency_max_in_flight": int(in_flight),
+        **_percentiles(_buckets(step, observation), longest_ns or 0),
+        "logger_utilisation_share": _fixed(sum_ns / observation.elapsed_ns, 6) if step.stream == LOG and observation.elapsed_ns else None,
+    }
+
+
+def _buckets(step: _Step, observation: Observation) -> list[tuple[int, int]]:
+    """Return the whole histogram of a step as pairs of upper bound and operations."""
+    return [pair for (stream, dummy), counts in observation.histograms.items() if stream == step.stream for pair in counts.items()]
+
+
+def _percentiles(pairs: Sequence[tuple[int, int]], longest_ns: int) -> _Row:
+    """Return the percentiles of pairs of upper bound and operations, as the tester computes them; by time a bucket weighs what its middle says."""
+    operations = sum(count for dummy, count in pairs)
+    by_time = [(upper, count * (upper + lower_ns(bucket_of(upper)))) for upper, count in pairs]
+    found: _Row = {f"latency_{name}_ns": percentile_ns(pairs, above, longest_ns) for name, above in _ABOVE.items()}
+    for name in _BY_TIME:
+        enough = operations * _ABOVE[name] >= 1
+        found[f"latency_time_weighted_{name}_ns"] = percentile_ns(by_time, _ABOVE[name], longest_ns) if enough else None
+    return found
+
+
+def _second(second: Second) -> _Row:
+    pairs = [(upper_ns(bucket), operations) for bucket, operations in second.buckets.items()]
+    percentiles = _percentiles(pairs, second.latency_max_ns or 0)
+    return {
+        "second": second.number,
+        "partial": int(second.partial),
+        "operations": second.operations,
+        "bytes": second.bytes,
+        "latency_sum_ns": second.latency_sum_ns,
+        "latency_min_ns": second.latency_min_ns,
+        "latency_max_ns": second.latency_max_ns,
+        **{name: percentiles[name] for name in ("latency_p50_ns", "latency_p99_ns", "latency_p99_9_ns")},
+    }
+
+
+def _histogram(step: _Step, observation: Observation) -> Iterable[_Row]:
+    for (stream, batch), counts in sorted(observation.histograms.items()):
+        if stream == step.stream:
+            yield from ({"batch": batch, "latency_upper_ns": upper, "operations": counts[upper]} for upper in sorted(counts) if counts[upper])
+
+
+def _stalls(step: _Step, observation: Observation) -> Iterable[_Row]:
+    slowest = sorted((each for each in observation.stalls if each.stream == step.stream), key=lambda each: -each.latency_ns)
+    for rank, stall in enumerate(slowest[:_MOST_STALLS], start=1):
+        offset_ns = max(0, round((stall.epoch_s - observation.start_epoch_s) * _NS_PER_S))
+        figures = {"rank": rank, "start_offset_ns": offset_ns, "latency_ns": stall.latency_ns, "in_flight": int(stall.in_flight), "file": printable(stall.file)}
+        yield {**step.key, "worker": _WORKER, **figures}
+
+
+def _over(step: _Step, observation: Observation) -> Iterable[_Row]:
+    for each in sorted((each for each in observation.over if each.stream == step.stream), key=lambda each: (each.second, each.over_ns)):
+        yield {"second": each.second, "over_ns": each.over_ns, "operations": each.operations, "latency_sum_ns": each.latency_sum_ns}
+
+
+def _run(observation: Observation, options: Options, steps: int) -> dict[str, Any]:
+    """Return the keys of run.csv, ``complete`` last. Without a step there is an ending, which says why."""
+    ending = observation.ending or ("" if steps else (observation.problems or ("the source said nothing",))[0])
+    ended_epoch_s = observation.start_epoch_s + observation.elapsed_ns / _NS_PER_S
+    run = {
+        "schema_version": 1,
+        "program": OBSERVER,
+        "source": observation.source,
+        "queue_manager": options.queue_manager,
+        "log_path": options.log_path,
+        "hostname": options.hostname,
+        "workload": MQ_LOG,
+        "load_unit": "queue managers",
+        "step_size": "block",
+        "exit_status": 4 if ending else 0,
+        "exit_reason": "interrupted" if ending else "measured",
+        "exit_message": ending,
+        "tables_missing": "",
+        "start_time_epoch_s": _fixed(observation.start_epoch_s, 6),
+        "start_time_utc": utc_text(observation.start_epoch_s),
+        "end_time_epoch_s": _fixed(ended_epoch_s, 6),
+        "end_time_utc": utc_text(ended_epoch_s),
+        "option_load_points": 1,
+        "option_duration_s": options.duration_s,
+        "steps_planned": max(1, steps),
+        "steps_measured": steps,
+        "planned_duration_s": options.duration_s,
+    }
+    if observation.seconds and options.thresholds_ns:
+        run["option_over_ns"] = " ".join(map(str, options.thresholds_ns))
+    facts = {name: value for name, value in observation.facts.items() if KEY_PATTERN.match(name) and name not in run}
+    warnings = {f"warning_{number}": problem for number, problem in enumerate(observation.problems[:_MOST_WARNINGS], start=1)}
+    return {name: _cell(value) for name, value in {**run, **facts, **warnings, "complete": 1}.items()}
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return _fixed(value, 3) or ""
+    return "" if value is None else printable(str(value))
+
+
+def _fixed(value: float | None, places: int) -> str | None:
+    return f"{value:.{places}f}" if value is not None and math.isfinite(value) else None
+
+
+def _table(name: str, rows: Sequence[_Row]) -> bytes:
+    columns = COLUMNS[name]
+    return _csv(columns, ([row.get(column) for column in columns] for row in rows))
+
+
+def _csv(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> bytes:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return buffer.getvalue().encode()

@@ -1,0 +1,67 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How near the log is to its limit: one write is outstanding, so its share of the time is the most that the logger has.
+
+From what MQ publishes it is (physical bytes per second / write size) x write latency, an estimate of rolling averages that may come to more than 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import LOG, Interval, Observation
+
+FEWEST_FOR_A_TREND = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Utilisation:
+    """The share of its time that the logger wrote: over the whole observation, in its busiest interval, and how much it rose per hour (negative: it fell).
+
+    None is not known; a trend needs three intervals.
+    """
+
+    share: float | None
+    highest_share: float | None
+    share_per_hour: float | None
+
+
+def utilisation(observation: Observation) -> Utilisation:
+    """Return the utilisation of the logger and its trend, by the intervals of an observation."""
+    intervals = [each for each in observation.intervals if each.stream == LOG]
+    points = [(each.start_epoch_s + each.elapsed_s / 2, share) for each in intervals if (share := utilisation_of([each])) is not None]
+    return Utilisation(utilisation_of(intervals), max((share for dummy, share in points), default=None), _slope_per_hour(points))
+
+
+def utilisation_of(intervals: Iterable[Interval]) -> float | None:
+    """Return the share of their time in which a write was under way, of those intervals of which it is known; None if it is of none."""
+    known = [(each.elapsed_s, spent_ns) for each in intervals if (spent_ns := _spent_ns(each)) is not None]
+    elapsed_s = sum(elapsed_s for elapsed_s, dummy in known)
+    return sum(spent_ns for dummy, spent_ns in known) / 1e9 / elapsed_s if elapsed_s else None
+
+
+def latency_sum_ns(intervals: Sequence[Interval]) -> float | None:
+    """Return the time spent in all operations, None if it is not known of an interval that has some."""
+    spent = [_spent_ns(each) for each in intervals]
+    return None if None in spent else sum(ns for ns in spent if ns is not None)
+
+
+def _spent_ns(each: Interval) -> float | None:
+    if each.latency_sum_ns is not None:
+        return each.latency_sum_ns
+    if each.operations == 0:
+        return 0.0
+    return each.operations * each.latency_mean_ns if each.operations is not None and each.latency_mean_ns is not None else None
+
+
+def _slope_per_hour(points: Sequence[tuple[float, float]]) -> float | None:
+    """Return the slope of the straight line through points of seconds and shares."""
+    if len(points) < FEWEST_FOR_A_TREND:
+        return None
+    middle_s, middle = fmean(epoch_s for epoch_s, dummy in points), fmean(share for dummy, share in points)
+    spread = sum((epoch_s - middle_s) ** 2 for epoch_s, dummy in points)
+    return 3600 * sum((epoch_s - middle_s) * (share - middle) for epoch_s, share in points) / spread if spread else None
