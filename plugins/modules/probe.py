@@ -28,6 +28,18 @@ options:
     description: Whether to return RV(discovered).
     type: bool
     default: false
+  observe_window:
+    description: For how many seconds to collect what IBM MQ says of the logs of the running queue managers, for O(discover=true). V(0) does not ask it.
+    type: int
+    default: 0
+  observe_url:
+    description: Address of the metrics of the queue managers, for O(observe_window).
+    type: str
+    default: ""
+  observe_amqsrua:
+    description: Path of IBM MQ's sample program C(amqsrua), for O(observe_window). It is asked if the metrics cannot be read. If empty, it is searched for.
+    type: str
+    default: ""
   directory:
     description: Directory for the binaries of the tester. C(~) is the home directory of the connecting user.
     type: path
@@ -104,9 +116,15 @@ tester:
   type: dict
   sample: {path: /home/ansible/.mqops-logdisk/bin/0f3c/logdisk, installed: true, source_hash: 56a799f573cf1e70}
 discovered:
-  description: The queue managers of the host and their logs, as M(mqops.logdisk.queue_manager_info) returns them.
+  description:
+    - The queue managers of the host and their logs, as M(mqops.logdisk.queue_manager_info) returns them.
+    - With O(observe_window), C(observed) of each queue manager contains what IBM MQ said of its log, from which source, and why if it said nothing.
   returned: if O(discover=true)
   type: dict
+observed_s:
+  description: For how many seconds IBM MQ was asked.
+  returned: success
+  type: float
 called_s:
   description: The times at which the call began and ended, by the controller's clock. The action plugin adds them.
   returned: success
@@ -124,6 +142,7 @@ import time
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.mqops.logdisk.plugins.module_utils import _host_facts, _places, _queue_manager_info, _tester, _user
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources import window
 
 FAMILIES = (
     ("Debian", ("debian", "ubuntu")),
@@ -215,8 +234,23 @@ def refuse_places(module, installed):
 
 
 def discovered(module):
+    """Return the queue managers if asked for, and for how long their logs were observed."""
     p = module.params
-    return dict(discovered=_queue_manager_info.discover(p["mqs_ini"], module.run_command, planned=p["planned_queue_managers"])) if p["discover"] else {}
+    if not p["discover"]:
+        return dict(observed_s=0.0)
+    found = _queue_manager_info.discover(p["mqs_ini"], module.run_command, planned=p["planned_queue_managers"])
+    begun_s = time.monotonic()
+    if p["observe_window"]:
+        observe(found["queue_managers"], p)
+    return dict(discovered=found, observed_s=time.monotonic() - begun_s)
+
+
+def observe(queue_managers, p):
+    """Add to each queue manager that may run what MQ says of its log."""
+    names = [each["name"] for each in queue_managers if each["exists"] and each["running"] is not False]
+    seen = window.watch(names, p["observe_window"], p["observe_url"], p["observe_amqsrua"])
+    for each in queue_managers:
+        each["observed"] = seen.get(each["name"], dict(source="", samples=[], problem="it is not running"))
 
 
 def main():
@@ -233,6 +267,9 @@ def main():
             user=dict(type="str", default=""),
             state_dir=dict(type="path", default=""),
             discover=dict(type="bool", default=False),
+            observe_window=dict(type="int", default=0),
+            observe_url=dict(type="str", default=""),
+            observe_amqsrua=dict(type="str", default=""),
             **_queue_manager_info.OPTIONS,
         ),
         supports_check_mode=True,

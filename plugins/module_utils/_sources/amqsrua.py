@@ -50,8 +50,8 @@ _SENTENCES = {
     2017: ("{qm} allows no more handles to a connection", "raise MAXHANDS (ALTER QMGR MAXHANDS(1024)), which amqsrua needs for its subscriptions"),
     2033: ("{qm} published nothing about its log for 30 s", "look whether publish/subscribe is on (ALTER QMGR PSMODE(ENABLED)) and MQ is 9.0.4 or newer"),
     2035: ("user {user} has no authority", "as a user of the group mqm, call " + _GRANT + " (or add {user} to the group mqm)"),
-    2058: ("there is no queue manager {qm} in this installation of MQ", "correct {prefix}queue_manager, or set {prefix}amqsrua to its installation's program"),
-    2059: ("queue manager {qm} is not running", "start it (strmqm {qm}), or set {prefix}queue_manager to one that runs"),
+    2058: ("there is no queue manager {qm} in this installation of MQ", "correct observe_queue_manager, or set observe_amqsrua to its installation's program"),
+    2059: ("queue manager {qm} is not running", "start it (strmqm {qm}), or set observe_queue_manager to one that runs"),
     2085: ("an object that amqsrua needs does not exist", "create it anew: SYSTEM.DEFAULT.MODEL.QUEUE and SYSTEM.ADMIN.TOPIC belong to each queue manager"),
     2161: (_ENDED, "observe it again when it runs"),
     2162: (_ENDED, "observe it again when it runs"),
@@ -67,12 +67,11 @@ class _Reason(Exception):
 
 
 class Source(object):
-    """``options``: ``queue_manager``, ``amqsrua`` (its path; if empty it is searched for), and ``prefix``, that of the options' names."""
+    """``options``: ``queue_manager`` and ``amqsrua`` (its path; if empty it is searched for)."""
 
     def __init__(self, options):
         self._queue_manager = options.get("queue_manager") or ""
         self._given = options.get("amqsrua") or ""
-        self._prefix = options.get("prefix", "observe_")
 
     def check(self):
         """Connect and subscribe without waiting for a publication. Returns facts. Raises SourceError."""
@@ -111,7 +110,7 @@ class Source(object):
                 publication.append(line)
                 size += len(line)
             if size > MOST_BYTES:
-                raise SourceError("%s printed a publication of more than %d KiB: it is not amqsrua. Correct %samqsrua" % (path, MOST_BYTES >> 10, self._prefix))
+                raise SourceError("%s printed a publication of more than %d KiB: it is not amqsrua. Correct observe_amqsrua" % (path, MOST_BYTES >> 10))
         if publication and time.monotonic() < end_monotonic:
             yield "\n".join(publication)
 
@@ -136,7 +135,7 @@ class Source(object):
 
     def _failed(self, path, reason, words):
         what, todo = _SENTENCES.get(reason, ("amqsrua failed", "mqrc {reason} prints what this code means"))
-        names = dict(qm=self._queue_manager, user=_user.name(), prefix=self._prefix, reason=reason)
+        names = dict(qm=self._queue_manager, user=_user.name(), reason=reason)
         return SourceError("%s (%s: %s). To go on: %s" % (what.format(**names), os.path.basename(path), words, todo.format(**names)))
 
     def _hangs(self, path, seconds):
@@ -148,17 +147,17 @@ class Source(object):
     def _path(self):
         """Return the path of amqsrua. Raises SourceError."""
         if not self._queue_manager:
-            raise SourceError("no running queue manager is known on this host: set %squeue_manager" % self._prefix)
+            raise SourceError("no running queue manager is known on this host: set observe_queue_manager")
         if self._given:
             if not (os.path.isabs(self._given) and os.path.isfile(self._given) and os.access(self._given, os.X_OK)):
-                raise SourceError("%samqsrua is %s, which is not the absolute path of a program that this user may run" % (self._prefix, self._given))
+                raise SourceError("observe_amqsrua is %s, which is not the absolute path of a program that this user may run" % self._given)
             return self._given
         places = [os.path.join(each, "samp", "bin") for each in installations() + [DEFAULT_INSTALLATION]]
         found = shutil.which("amqsrua") or shutil.which("amqsrua", path=os.pathsep.join(places))
         if not found:
             raise SourceError(
-                "amqsrua was not found in %s: install the samples of IBM MQ (MQSeriesSamples), or set %samqsrua to its path"
-                % (" or ".join(dict.fromkeys(places)), self._prefix)
+                "amqsrua was not found in %s: install the samples of IBM MQ (MQSeriesSamples), or set observe_amqsrua to its path"
+                % " or ".join(dict.fromkeys(places))
             )
         return found
 

@@ -38,7 +38,7 @@ PATIENCE_S = 30
 
 MOST_BYTES = 64 << 20
 MOST_LINE_BYTES = 64 << 10
-MOST_LINES = 500
+MOST_KEPT_CHARACTERS = 256 << 10
 MOST_QUEUE_MANAGERS = 50
 TICK_S = 0.5
 
@@ -47,18 +47,17 @@ _LABEL = re.compile(r'([A-Za-z_][A-Za-z0-9_]*)="((?:[^"\\]|\\.)*)"')
 _ABOUT_LOG = re.compile(r"_r?log_")
 _STATUS = "_qmgr_status"
 _OTHERS = (_STATUS, "_exporter_publications")
-_NAME_LABELS = ("qmgr", "queuemanager", "qmgrname", "qmname")
+_NAME_LABELS = ("qmgr", "queuemanager", "qm", "qmgrname", "qmname")
 """Labels that hold the name of the queue manager, in lower case and without underscores: exporters differ."""
 
 
 class Source(object):
-    """``options``: ``queue_manager`` (empty: the only one of the endpoint), ``url``, ``interval_s``, and ``prefix``, that of the options' names."""
+    """``options``: ``queue_manager`` (empty: the only one of the endpoint), ``url`` and ``interval`` (seconds)."""
 
     def __init__(self, options):
         self._queue_manager = options.get("queue_manager") or ""
         self._url = options.get("url") or DEFAULT_URL
-        self._interval_s = options.get("interval_s") or 10
-        self._prefix = options.get("prefix", "observe_")
+        self._interval_s = options.get("interval") or 10
 
     def check(self):
         """Wait for metrics of the queue manager's log. Returns facts. Raises SourceError."""
@@ -104,7 +103,7 @@ class Source(object):
             raise trouble
 
     def _start(self):
-        get = _Get(self._url, self._prefix + "url")
+        get = _Get(self._url)
         get.start()
         return get
 
@@ -112,20 +111,17 @@ class Source(object):
         """Return the lines about the log of the queue manager that a request brought; empty if there is nothing new. Raises SourceError."""
         if get.is_alive():
             get.abandon()
-            raise SourceError(
-                "%s did not answer within %d s. Look whether the exporter hangs, or set %surl to another one" % (self._url, LIMIT_S, self._prefix)
-            )
+            raise SourceError("%s did not answer within %d s. Look whether the exporter hangs, or set observe_url to another one" % (self._url, LIMIT_S))
         if get.error:
             raise get.error
         answer = get.answer
         if not answer.is_exposition:
             raise SourceError(
-                "what %s answers are not metrics of Prometheus: set %surl to the address of the metrics, for example %s"
-                % (self._url, self._prefix, DEFAULT_URL)
+                "what %s answers are not metrics of Prometheus: set observe_url to the address of the metrics, for example %s" % (self._url, DEFAULT_URL)
             )
         name = self._queue_manager or self._only(answer)
         if name not in answer.lines:
-            raise SourceError("%s reports %s, not %s: set %surl to the endpoint of this one" % (self._url, _listed(answer.lines), name, self._prefix))
+            raise SourceError("%s reports %s, not %s: set observe_url to the endpoint of this one" % (self._url, _listed(answer.lines), name))
         if answer.status.get(name) == 0:
             raise SourceError("%s says that it has no connection to %s: start the queue manager, or look into the messages of the exporter" % (self._url, name))
         self._queue_manager = name
@@ -133,7 +129,7 @@ class Source(object):
 
     def _only(self, answer):
         if len(answer.lines) != 1:
-            raise SourceError("%s reports %s: set %squeue_manager to one of them" % (self._url, _listed(answer.lines), self._prefix))
+            raise SourceError("%s reports %s: set observe_queue_manager to one of them" % (self._url, _listed(answer.lines)))
         return next(iter(answer.lines))
 
     def _nothing_published(self, seconds):
@@ -158,6 +154,7 @@ class _Answer(object):
         self.lines = {}
         self.status = {}
         self.with_log = set()
+        self._kept = 0
         self._type = ("", "")
 
     def take(self, line):
@@ -178,10 +175,11 @@ class _Answer(object):
         kept = self.lines.setdefault(queue_manager, [])
         if name.endswith(_STATUS):
             self.status[queue_manager] = _number(value)
-        if (about_log or name.endswith(_OTHERS)) and len(kept) < MOST_LINES:
-            if self._type[0] == name:
-                kept.append(self._type[1])
-            kept.append(line)
+        lines = ([self._type[1]] if self._type[0] == name else []) + [line]
+        size = sum(map(len, lines))
+        if (about_log or name.endswith(_OTHERS)) and self._kept + size <= MOST_KEPT_CHARACTERS:
+            self._kept += size
+            kept.extend(lines)
             if about_log:
                 self.with_log.add(queue_manager)
 
@@ -203,11 +201,11 @@ def _number(text):
 class _Get(threading.Thread):
     """One request in a thread of its own: whoever waits for it can stop waiting, even if the name of the host is still being looked up."""
 
-    def __init__(self, url, option):
+    def __init__(self, url):
         threading.Thread.__init__(self)
         self.daemon = True
         self.answer, self.error = _Answer(), None
-        self._url, self._option = url, option
+        self._url = url
         self._connection = None
 
     def run(self):
@@ -216,7 +214,7 @@ class _Get(threading.Thread):
         except SourceError as error:
             self.error = error
         except Exception as error:  # whatever it is, the one who waits reports it
-            self.error = SourceError("%s cannot be read: %s" % (self._url, _why(error, self._option)))
+            self.error = SourceError("%s cannot be read: %s" % (self._url, _why(error)))
 
     def abandon(self):
         """End the request. Nothing waits for the thread any more."""
@@ -228,7 +226,7 @@ class _Get(threading.Thread):
             pass  # it has ended meanwhile
 
     def _read(self):
-        self._connection, path = _connection(self._url, self._option)
+        self._connection, path = _connection(self._url)
         try:
             # No environment variable is read, so no proxy stands between.
             self._connection.request("GET", path, headers={"Accept": "text/plain;version=0.0.4", "User-Agent": "mqops.logdisk"})
@@ -244,10 +242,10 @@ class _Get(threading.Thread):
         said = "%s answers with status %d (%s)" % (self._url, response.status, _shown(response.reason))
         place = response.getheader("Location")
         if place:
-            raise SourceError("%s and points to %s, which is not followed: set %s to that address if it is the right one" % (said, _shown(place), self._option))
+            raise SourceError("%s and points to %s, which is not followed: set observe_url to that address if it is the right one" % (said, _shown(place)))
         if response.status in (401, 403):
             raise SourceError("%s: it must be readable without a password from this host" % said)
-        raise SourceError("%s: set %s to the address of the metrics, for example %s" % (said, self._option, DEFAULT_URL))
+        raise SourceError("%s: set observe_url to the address of the metrics, for example %s" % (said, DEFAULT_URL))
 
     def _take(self, response):
         total, rest = 0, b""
@@ -258,8 +256,8 @@ class _Get(threading.Thread):
             rest = lines.pop() if part else b""
             if total > MOST_BYTES or len(rest) > MOST_LINE_BYTES:
                 raise SourceError(
-                    "%s answers with more than %d MiB or with lines of more than %d KiB: set %s to the metrics of a queue manager"
-                    % (self._url, MOST_BYTES >> 20, MOST_LINE_BYTES >> 10, self._option)
+                    "%s answers with more than %d MiB or with lines of more than %d KiB: set observe_url to the metrics of a queue manager"
+                    % (self._url, MOST_BYTES >> 20, MOST_LINE_BYTES >> 10)
                 )
             for line in lines:
                 if len(line) <= MOST_LINE_BYTES:
@@ -268,17 +266,17 @@ class _Get(threading.Thread):
                 return
 
 
-def _connection(url, option):
+def _connection(url):
     """Return a connection that is not open yet, and the path to ask for. Raises SourceError if the URL cannot be used."""
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        raise SourceError("%s is not a URL (%s): write one as %s" % (option, error, DEFAULT_URL))
+        raise SourceError("observe_url is not a URL (%s): write one as %s" % (error, DEFAULT_URL))
     if parts.username or parts.password:
-        raise SourceError("%s must not contain a user or a password: the endpoint must be readable without one" % option)
+        raise SourceError("observe_url must not contain a user or a password: the endpoint must be readable without one")
     if parts.scheme not in ("http", "https") or not parts.hostname or not re.match(r"\A[!-~]+\Z", url):
-        raise SourceError("%s is %s, but must be a URL such as %s" % (option, _shown(url), DEFAULT_URL))
+        raise SourceError("observe_url is %s, but must be a URL such as %s" % (_shown(url), DEFAULT_URL))
     # Who waits gives up first. This only ends the thread.
     limit_s = 2 * LIMIT_S
     path = (parts.path or "/") + ("?" + parts.query if parts.query else "")
@@ -287,20 +285,20 @@ def _connection(url, option):
     return http.client.HTTPSConnection(parts.hostname, port or 443, timeout=limit_s, context=ssl.create_default_context()), path
 
 
-def _why(error, option):
+def _why(error):
     """Return why a request failed, and what to do."""
     text = _shown(getattr(error, "strerror", None) or str(error) or type(error).__name__)
     if "CERTIFICATE_VERIFY_FAILED" in str(error) or isinstance(error, ssl.CertificateError):
         return "its certificate is not trusted by this host (%s). Add its authority to the host's trusted ones, or use the name in the certificate" % text
     if isinstance(error, ssl.SSLError):
-        return "no encrypted connection (%s). Does %s have to begin with http://?" % (text, option)
+        return "no encrypted connection (%s). Does observe_url have to begin with http://?" % text
     if isinstance(error, ConnectionRefusedError):
-        return "nothing listens there. Start the exporter of the queue manager, or set %s" % option
+        return "nothing listens there. Start the exporter of the queue manager, or set observe_url"
     if isinstance(error, socket.gaierror):
-        return "the name of its host cannot be resolved (%s). Correct %s" % (text, option)
+        return "the name of its host cannot be resolved (%s). Correct observe_url" % text
     if isinstance(error, http.client.HTTPException):
-        return "what listens there does not speak HTTP (%s). Correct %s, or begin it with https:// if the endpoint is encrypted" % (text, option)
-    return "%s. Look into the messages of the exporter, or correct %s" % (text, option)
+        return "what listens there does not speak HTTP (%s). Correct observe_url, or begin it with https:// if the endpoint is encrypted" % text
+    return "%s. Look into the messages of the exporter, or correct observe_url" % text
 
 
 def _shown(text):

@@ -10,13 +10,16 @@ There is one volume for each file system that holds recovery logs. The result is
 from __future__ import annotations
 
 import json
+import math
 import re
+import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import yaml
 from ansible_collections.mqops.logdisk.plugins.module_utils import _ini_files, _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.write_sizes import WriteSizes, read_write_sizes
 
 PAGE_BYTES = _ini_files.LOG_PAGE_BYTES
 DIRECTORY_NAMES = ("logdisk", "logdisk-test")
@@ -34,7 +37,10 @@ class DiscoveryError(ValueError):
 
 @dataclass(frozen=True)
 class Log:
-    """The recovery log of a queue manager, as far as a test must be like it. ``assumed`` names the settings that are the product's defaults."""
+    """The recovery log of a queue manager, as far as a test must be like it.
+
+    ``assumed`` names the settings that are the product's defaults. ``written`` is what MQ said of its writes, None if it was not asked.
+    """
 
     queue_manager: str
     directory: str
@@ -49,6 +55,7 @@ class Log:
     device_number: str
     size_bytes: int
     free_bytes: int
+    written: WriteSizes | None = None
 
     @property
     def buffer_bytes(self) -> int:
@@ -65,10 +72,14 @@ class Refused:
 
 @dataclass(frozen=True)
 class Discovered:
-    """The plan of a host: ``volumes`` as ``workspace_volumes`` holds them, ``about`` with sentences on each of them by its name, and what is ``refused``."""
+    """The plan of a host: ``volumes`` as ``workspace_volumes`` holds them, sentences on each of them by its name, and what is ``refused``.
+
+    The sentences ``sizes`` say where the block sizes come from if MQ was asked for them.
+    """
 
     volumes: list[dict[str, Any]]
     about: dict[str, list[str]]
+    sizes: dict[str, list[str]]
     refused: list[Refused]
 
 
@@ -88,7 +99,7 @@ def plan_volumes(answer: Mapping[str, Any], block_sizes_bytes: Sequence[int]) ->
         more = f"; and {len(reasons) - SHOWN_REASONS} more queue managers" if len(reasons) > SHOWN_REASONS else ""
         raise DiscoveryError(f"no queue manager of this host can be planned: {'; '.join(reasons[:SHOWN_REASONS])}{more}. Correct that, or {BY_HAND}")
     refused = [Refused(names.new(_text(item.get("name"))), f"{reason}. Correct that, or {BY_HAND}") for item, reason in zip(unknown, reasons, strict=True)]
-    volumes, about = [], {}
+    volumes, about, sizes = [], {}, {}
     for group in _by_file_system(logs):
         name = names.new(group[0].mount_point.strip("/") or "root")
         place = _place_beside(group, logs)
@@ -97,9 +108,10 @@ def plan_volumes(answer: Mapping[str, Any], block_sizes_bytes: Sequence[int]) ->
             continue
         volumes.append(_volume(name, *place, group, block_sizes_bytes))
         about[name] = list(_about(volumes[-1], group, block_sizes_bytes))
+        sizes[name] = list(_about_sizes(group))
     if not volumes:
         raise DiscoveryError("; ".join(each.reason for each in refused))
-    return Discovered(volumes, about, refused)
+    return Discovered(volumes, about, sizes, refused)
 
 
 def footprint_bytes(volume: Mapping[str, Any]) -> int:
@@ -145,7 +157,7 @@ def _volume(name: str, path: str, mount_point: str, group: Sequence[Log], block_
         "expect_mount": mount_point,
         "file_size": _units.short_size(file_bytes),
         "files": max(log.primary_files for log in group),
-        "block_sizes": [_units.short_size(size) for size in _block_sizes(block_sizes_bytes, _largest_write_bytes(group))],
+        "block_sizes": [_units.short_size(size) for size in _published_sizes(group) or _block_sizes(block_sizes_bytes, _largest_write_bytes(group))],
         "load_points": list(range(1, len(group) + 1)),
         "log_buffer": _units.short_size(_largest_write_bytes(group)),
     }
@@ -160,6 +172,35 @@ def _block_sizes(wanted_bytes: Sequence[int], largest_bytes: int) -> list[int]:
     """Return the block sizes that MQ's logger can write, and the largest of them in any case."""
     sizes = [size for size in wanted_bytes if size <= largest_bytes]
     return sizes if largest_bytes in sizes else [*sizes, largest_bytes]
+
+
+def _published_sizes(group: Sequence[Log]) -> list[int]:
+    """Return the smallest, the median and the largest write size that MQ published of a group, in whole pages; nothing if it published none."""
+    found = sorted(size for log in group if log.written for size in log.written.sizes_bytes)
+    if not found:
+        return []
+    most = _largest_write_bytes(group)
+    chosen = (found[0], statistics.median_low(found), found[-1])
+    return list(dict.fromkeys(min(math.ceil(size / PAGE_BYTES) * PAGE_BYTES, most) for size in chosen))
+
+
+def _about_sizes(group: Sequence[Log]) -> Iterator[str]:
+    """Yield where the block sizes come from, if MQ was asked for them."""
+    asked = [(log.queue_manager, log.written) for log in group if log.written]
+    for name, written in asked:
+        sizes = [_units.format_size(math.ceil(size)) for size in sorted(written.sizes_bytes)]
+        if sizes:
+            spread = sizes[0] if sizes[0] == sizes[-1] else f"{sizes[0]} to {sizes[-1]}"
+            yield f"{name} said by {written.source} that its log writes are of {spread} on average ({len(sizes)} publication{'s' if len(sizes) > 1 else ''})"
+        else:
+            yield f"{name} did not say how large its log writes are: {written.problem}"
+    if any(written.sizes_bytes for dummy, written in asked):
+        yield (
+            "the block sizes are the smallest, the median and the largest of these sizes in whole pages. Each is a rolling average: MQ does not say how much "
+            "smaller and larger the single writes are"
+        )
+    elif asked:
+        yield "so the block sizes are those of sweep_block_sizes"
 
 
 def _about(volume: Mapping[str, Any], group: Sequence[Log], block_sizes_bytes: Sequence[int]) -> Iterator[str]:
@@ -179,7 +220,7 @@ def _about(volume: Mapping[str, Any], group: Sequence[Log], block_sizes_bytes: S
     if len({(log.file_pages, log.primary_files, log.buffer_bytes) for log in group}) > 1:
         yield "these logs differ: the test uses the largest value of each setting"
     left_out = [size for size in block_sizes_bytes if size > _largest_write_bytes(group)]
-    if left_out:
+    if left_out and not _published_sizes(group):
         yield f"no log write here is as large as {_units.format_size(min(left_out))}: block sizes from that one on are left out"
 
 
@@ -189,7 +230,7 @@ def as_yaml(host: str, plan: Discovered) -> str:
     lines += [f"# Not in this plan: {each.name}: {each.reason}" for each in plan.refused]
     lines.append("workspace_volumes:")
     for volume in plan.volumes:
-        lines += [f"  # {sentence}" for sentence in plan.about[volume["name"]]]
+        lines += [f"  # {sentence}" for sentence in (*plan.about[volume["name"]], *plan.sizes[volume["name"]])]
         # Before ansible-core 2.19 a host's texts are of a class of their own, which YAML does not know.
         block = yaml.safe_dump(json.loads(json.dumps(volume)), sort_keys=False, default_flow_style=None, width=1000, allow_unicode=True)
         lines += [("  - " if number == 0 else "    ") + line for number, line in enumerate(block.splitlines())]
@@ -208,6 +249,7 @@ def as_lines(host: str, plan: Discovered, place: str) -> Iterator[str]:
             f"writes of {sizes[0]} to {sizes[-1]}, {writers}"
         )
         yield f"    {plan.about[volume['name']][0]}"
+        yield from (f"    {sentence}" for sentence in plan.sizes[volume["name"]])
     yield from (f"  NOT in this plan: {each.name}: {each.reason}" for each in plan.refused)
 
 
@@ -249,6 +291,7 @@ def _log(item: Mapping[str, Any]) -> Log:
         device_number=_text(mount["device_number"]),
         size_bytes=_number(mount.get("filesystem_size_bytes"), 0, _units.LARGEST),
         free_bytes=_number(mount.get("filesystem_free_bytes"), 0, _units.LARGEST),
+        written=read_write_sizes(_text(item.get("name")), item["observed"]) if "observed" in item else None,
     )
 
 

@@ -224,6 +224,21 @@ def test_a_host_has_no_say_in_what_is_the_controllers(answer, interpreter, expec
 SOURCES = str(pathlib.Path(probe.__file__).resolve().parents[2] / "src")
 
 
+def probed(**more):
+    """Return an answer of the module ``probe``."""
+    return {"facts": {}, "time_epoch_s": 1000.0, "observed_s": 0.0, "tester": {"path": "/t", "source_hash": "theirs"}, **more}
+
+
+@pytest.mark.parametrize(("observed_s", "bound_s"), [(0.0, 90.0), (60.0, 30.0), (1e9, 0.0), (-5.0, 90.0), (float("nan"), 90.0)])
+def test_watching_queue_managers_says_nothing_about_the_clock(monkeypatch, observed_s, bound_s):
+    plugin = action(probe, {})
+    plugin._source_hash, plugin._sent_epoch_s = "", 910.0
+    monkeypatch.setattr(probe.time, "time", lambda: 1000.0)
+    taken = plugin.take_in(probed(observed_s=observed_s), {})
+    assert (taken["facts"]["clock_offset_s"], taken["facts"]["clock_offset_error_s"]) == (0.0, bound_s)
+    assert taken["called_s"] == [910.0, 910.0 + bound_s]
+
+
 @pytest.mark.parametrize(
     "method, ready_made, hashes, source_hash",
     [
@@ -238,7 +253,7 @@ def test_a_tester_is_held_against_what_the_controller_has(tmp_path, monkeypatch,
     (tmp_path / "ready").write_bytes(b"binary")
     plugin = action(probe, {})
     sent = plugin.prepare({"source_dir": SOURCES, "method": method, "binary": str(tmp_path / "ready") if ready_made else ""}, {})
-    taken = plugin.take_in({"facts": {}, "time_epoch_s": 1000.0, "tester": {"path": "/t", "source_hash": "theirs"}}, {})
+    taken = plugin.take_in(probed(), {})
     assert sent["sha256"] == hashes
     assert taken["source_hash"] == (_sources.source_hash(_sources.read_sources(SOURCES)) if source_hash == "ours" else source_hash)
 

@@ -18,7 +18,7 @@ MAY_IMPORT = {
     "_estimate": {"_run", "_estimate"},
     "_judge": {"_run", "_numerics", "_estimate", "_judge"},
     "_workload": {"_run", "_workload"},
-    "_fleet": {"_run", "_estimate", "_workload", "_fleet"},
+    "_fleet": {"_run", "_estimate", "_workload", "_observe", "_fleet"},
     "_tester": {"_tester"},
     "_history": {"_run", "_numerics", "_estimate", "_history"},
     "_numerics": {"_numerics"},

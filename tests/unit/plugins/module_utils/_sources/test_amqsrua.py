@@ -149,5 +149,5 @@ def test_it_is_searched_in_the_installations_of_the_host(tmp_path, monkeypatch):
 
 
 def test_a_path_that_is_none(tmp_path):
-    message = why(amqsrua.Source({"queue_manager": "QM1", "amqsrua": str(tmp_path), "prefix": "workspace_discover_"}).check)
-    assert message == f"workspace_discover_amqsrua is {tmp_path}, which is not the absolute path of a program that this user may run"
+    message = why(amqsrua.Source({"queue_manager": "QM1", "amqsrua": str(tmp_path)}).check)
+    assert message == f"observe_amqsrua is {tmp_path}, which is not the absolute path of a program that this user may run"

@@ -48,7 +48,7 @@ def exporter(tmp_path, monkeypatch):
         play.write_text(json.dumps({"answers": answers, "certificate": certificate}))
         started.append(subprocess.Popen([sys.executable, str(PROJECT / "tests/mq/exporter.py"), str(play)], stdout=subprocess.PIPE, text=True))
         url = f"{scheme}://localhost:{int(started[-1].stdout.readline())}/metrics"
-        return prometheus.Source({"queue_manager": queue_manager, "url": url, "interval_s": 0.05, **options})
+        return prometheus.Source({"queue_manager": queue_manager, "url": url, "interval": 0.05, **options})
 
     yield start
     for process in started:
@@ -119,8 +119,8 @@ NONE = NOISE.replace("qmgr", "other")
         ("status 401", {}, "URL answers with status 401 (Unauthorized): it must be readable without a password from this host"),
         (
             "status 404",
-            {"prefix": "x_"},
-            "URL answers with status 404 (Not Found): set x_url to the address of the metrics, for example http://localhost:9157/metrics",
+            {},
+            "URL answers with status 404 (Not Found): set observe_url to the address of the metrics, for example http://localhost:9157/metrics",
         ),
     ],
 )

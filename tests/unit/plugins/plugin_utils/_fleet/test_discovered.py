@@ -96,6 +96,73 @@ def test_block_sizes_go_up_to_the_largest_write_of_the_logger(buffer_pages, file
     assert any("left out" in sentence for sentence in found.about["var-mqm-log"]) is ("1M" not in sizes)
 
 
+def published(*sizes, source="amqsrua", **more):
+    """Return what a host answers about a queue manager that published these write sizes, 10 s apart."""
+    texts = [
+        f"Publication received PutDate:20261122 PutTime:1700{number:02}00 Interval:10.000 seconds\nLog - physical bytes written 40960 4096/sec\n"
+        f"Log - write latency 250 uSec\nLog - write size {size}"
+        for number, size in enumerate(sizes)
+    ]
+    samples = [{"epoch_s": 1795366800.0 + 10 * number, "monotonic_ns": 10**10 * number, "text": text} for number, text in enumerate(texts)]
+    return {"observed": {"source": source, "samples": samples, "problem": "", **more}}
+
+
+ROLLING = (
+    "the block sizes are the smallest, the median and the largest of these sizes in whole pages. Each is a rolling average: MQ does not say how much smaller "
+    "and larger the single writes are"
+)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "block_sizes"),
+    [
+        ((9000, 4096, 61441, 8000, 12288), ["4K", "12K", "64K"]),
+        ((8000, 8100, 8192), ["8K"]),
+        ((100, 20000), ["4K", "20K"]),
+        ((4096, 5 << 20), ["4K", "2M"]),
+    ],
+)
+def test_block_sizes_may_be_those_that_were_published(sizes, block_sizes):
+    found = plan(queue_manager("QM1", **published(*sizes)))
+    assert found.volumes[0]["block_sizes"] == block_sizes
+    assert found.sizes["var-mqm-log"][-1] == ROLLING
+
+
+def test_the_sizes_of_all_queue_managers_of_a_file_system_count():
+    idle = {"source": "", "samples": [], "problem": "QM2 is not running \x1b[2J"}
+    found = plan(queue_manager("QM1", **published(8192, 8192)), queue_manager("QM2", observed=idle), queue_manager("QM3", **published(60000)))
+    assert found.volumes[0]["block_sizes"] == ["8K", "60K"]
+    sentences = [
+        "QM1 said by amqsrua that its log writes are of 8 KiB on average (2 publications)",
+        "QM2 did not say how large its log writes are: QM2 is not running \\x1b[2J",
+        "QM3 said by amqsrua that its log writes are of 60,000 B on average (1 publication)",
+        ROLLING,
+    ]
+    assert found.sizes["var-mqm-log"] == sentences
+    assert list(as_lines("db01", found, "x.yml"))[3:] == [f"    {sentence}" for sentence in sentences]
+    assert yaml.safe_load(as_yaml("db01", found))["workspace_volumes"] == found.volumes
+    assert f"  # {ROLLING}\n" in as_yaml("db01", found)
+
+
+@pytest.mark.parametrize(
+    "observed",
+    [
+        {"source": "amqsrua", "samples": [], "problem": ""},
+        {"source": "other", "samples": ["x"], "problem": "no authority"},
+        {"source": "amqsrua", "samples": "x"},
+        {"source": "amqsrua", "samples": [{"epoch_s": "x"}, 7, None]},
+        {"source": "prometheus", "samples": [{"epoch_s": 1, "monotonic_ns": 1, "text": "nothing"}], "problem": {}},
+        "text",
+        None,
+    ],
+)
+def test_without_published_sizes_they_are_those_of_the_variable_and_the_plan_says_why(observed):
+    found = plan(queue_manager("QM1", observed=observed))
+    assert found.volumes[0]["block_sizes"] == ["4K", "64K", "256K", "1M", "2M"]
+    first, second = found.sizes["var-mqm-log"]
+    assert first.startswith("QM1 did not say how large its log writes are: ") and second == "so the block sizes are those of sweep_block_sizes"
+
+
 def test_a_file_size_is_exact():
     assert plan(queue_manager("QM1", log_file_pages=65535)).volumes[0]["file_size"] == "262140K"
 

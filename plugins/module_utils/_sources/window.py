@@ -1,0 +1,63 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What MQ itself says of the logs of several queue managers within a few seconds, without privilege.
+
+Private to this collection; it may change at any time.
+"""
+
+from __future__ import absolute_import, division, print_function
+
+__metaclass__ = type
+
+import time
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _time_limit
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources import SourceError, amqsrua, prometheus
+
+SOURCES = (("prometheus", prometheus.Source), ("amqsrua", amqsrua.Source))
+INTERVAL_S = 10
+MOST_CHARACTERS = 1 << 20
+"""How much is kept of a queue manager. Publications of an hour are less."""
+
+
+def watch(names, window_s, url, path):
+    """Watch queue managers for ``window_s`` seconds, all at once. Returns for each, by name: ``source``, ``samples`` (as an observer writes them), and
+    ``problem``, a sentence if there is no sample. ``url`` and ``path`` are those of the endpoint and of amqsrua."""
+    calls = [lambda name=name: _watch(name, window_s, url, path) for name in names]
+    limit_s = window_s + prometheus.CHECK_S + prometheus.LIMIT_S + amqsrua.CHECK_S
+    answers = _time_limit.call_all(calls, limit_s)
+    return dict((name, answer if isinstance(answer, dict) else _nothing(str(answer))) for name, answer in zip(names, answers))
+
+
+def _watch(name, window_s, url, path):
+    problems = []
+    for title, source_class in SOURCES:
+        source = source_class(dict(queue_manager=name, url=url, amqsrua=path, interval=INTERVAL_S))
+        samples, problem = [], "%s said nothing within %d s" % (title, window_s)
+        try:
+            source.check()
+        except SourceError as error:
+            problems.append(str(error))
+            continue
+        try:
+            _take(source.samples(time.monotonic() + window_s), samples)
+        except SourceError as error:
+            problem = str(error)
+        return dict(source=title, samples=samples, problem="") if samples else _nothing(problem)
+    return _nothing("; ".join(problems))
+
+
+def _take(texts, samples):
+    """Add the texts of a source to ``samples``, also if it fails after some."""
+    size = 0
+    for text in texts:
+        size += len(text or "")
+        if size > MOST_CHARACTERS:
+            break
+        if text:
+            samples.append(dict(epoch_s=time.time(), monotonic_ns=int(time.monotonic() * 1e9), text=text))
+
+
+def _nothing(problem):
+    return dict(source="", samples=[], problem=problem)

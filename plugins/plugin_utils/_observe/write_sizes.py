@@ -1,0 +1,43 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The sizes of the log writes of a queue manager, from what was heard of it while queue managers were discovered. Nobody vouches for it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe import amqsrua, prometheus
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import LOG, Options
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples import read_samples
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+
+READERS = {prometheus.SOURCE: prometheus.read, amqsrua.SOURCE: amqsrua.read}
+NOT_WRITTEN = "it wrote nothing to its log"
+_LONGEST = 500
+
+
+@dataclass(frozen=True, slots=True)
+class WriteSizes:
+    """The averages that were published, by which source; or why there is none."""
+
+    source: str = ""
+    sizes_bytes: tuple[float, ...] = ()
+    problem: str = ""
+
+
+def read_write_sizes(queue_manager: str, observed: Any) -> WriteSizes:
+    """Return what ``_sources/window.py`` of the host answered about a queue manager."""
+    answer = observed if isinstance(observed, dict) else {}
+    reader, samples = READERS.get(str(answer.get("source"))), answer.get("samples")
+    if reader is None or not isinstance(samples, list):
+        return WriteSizes(problem=printable(str(answer.get("problem") or "the host did not answer")[:_LONGEST]))
+    lines = b"".join(json.dumps(each, default=str).encode() + b"\n" for each in samples)
+    observation = reader(read_samples(lines).samples, Options(queue_manager))
+    intervals = [each for each in observation.intervals if each.stream == LOG]
+    sizes = tuple(each.write_size_mean_bytes for each in intervals if each.write_size_mean_bytes and each.bytes != 0)
+    idle = bool(intervals) and all(each.bytes == 0 for each in intervals)
+    return WriteSizes(answer["source"], sizes, "" if sizes else NOT_WRITTEN if idle else " ".join(observation.problems) or "no write size was published")
