@@ -122,3 +122,24 @@ def test_slow_log_writes_of_small_blocks(evaluate, port):
         "description": "mq-log-silver allows 1 ms. Commits of persistent messages wait for these writes.",
     }
     evaluate("MQLogWriteLatencyHigh", slow | others, "1m", {"9m": [], "10m": [(labels, texts)]})
+
+
+def of_logger(instance, bytes_per_s, counts_on=False):
+    """Return the series of a queue manager that writes so much, 8 KiB in 0.8 ms: at most about 10 MB/s."""
+    per_minute = round(60 * bytes_per_s)
+    name = "ibmmq_qmgr_log_physical_written_bytes"
+    own = f'{{instance="{instance}",platform="UNIX",qmgr="QM1"}}'
+    written = {f"{name}_total{own}": f"0+{per_minute}x60"} if counts_on else {f"{name}{own}": f"{per_minute}+0x60"}
+    return of_queue_manager(instance, 0.0008, 8192) | written
+
+
+@pytest.mark.parametrize("counts_on", [False, True])
+def test_a_logger_that_is_near_its_limit_is_for_people(evaluate, counts_on):
+    busy = of_logger("mq01:9157", 0.8 / 0.0008 * 8192, counts_on)
+    idle = of_logger("half:9157", 0.5 / 0.0008 * 8192, counts_on) | of_logger("idle:9157", 0) | of_queue_manager("silent:9157", 0, 0)
+    labels = {"host": "mq01", "instance": "mq01:9157", "platform": "UNIX", "qmgr": "QM1", "severity": "warning"}
+    texts = {
+        "summary": "mq01: the logger of queue manager QM1 is busy 80% of the time",
+        "description": "It has one write outstanding at a time, so commits queue up before it reaches 100 %. Reduce the load, or get faster storage.",
+    }
+    evaluate("MQLogUtilisationHigh", busy | idle, "1m", {"5m": [], "30m": [(labels, texts)]})
