@@ -1,0 +1,37 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which source observes.
+
+Private to this collection; it may change at any time.
+"""
+
+from __future__ import absolute_import, division, print_function
+
+__metaclass__ = type
+
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources import SourceError, amqsrua, bpftrace, prometheus
+
+AUTO = "auto"
+BPFTRACE = "bpftrace"
+SOURCES = (("prometheus", prometheus.Source), ("amqsrua", amqsrua.Source), (BPFTRACE, bpftrace.Source))
+"""The sources in the order in which they are tried: those first that need the least privilege."""
+
+
+def choose(name, options, sources=SOURCES):
+    """Return the name of the source that observes, the source, and what its check found.
+
+    ``auto`` takes the first one that can serve; only bpftrace sees calls of applications and starts a command. Raises SourceError, which says what each lacks.
+    """
+    only = BPFTRACE if options["calls"] or options["command"] else ""
+    tried = [each for each in sources if each[0] == (name if name != AUTO else only or each[0])]
+    problems = []
+    for each, source_class in tried:
+        source = source_class(options)
+        try:
+            return each, source, source.check()
+        except SourceError as error:
+            problems.append((each, str(error)))
+    if len(problems) == 1:
+        raise SourceError(problems[0][1])
+    raise SourceError("no source can observe this queue manager: %s" % "; ".join("%s: %s" % problem for problem in problems))

@@ -1,0 +1,262 @@
+#!/usr/bin/python
+# -*- coding: utf-8 -*-
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import absolute_import, division, print_function
+
+__metaclass__ = type
+
+DOCUMENTATION = r"""
+---
+module: observe
+short_description: Start to observe a live queue manager in the background
+description:
+  - Finds the queue manager and its recovery log, chooses the source of the figures, and checks it. A problem with the source fails the task at once.
+  - Starts a process in its own session that writes what the source says to a file in O(state_dir). M(mqops.logdisk.observed) collects it.
+  - The process never lives longer than the observation and the lease after it. If nobody calls M(mqops.logdisk.observed) for O(lease) seconds, it
+    ends what it observes with and removes its state.
+  - Nothing on the host is changed. The queue manager is only watched.
+version_added: 1.0.0
+author: mqops contributors (@mqops)
+extends_documentation_fragment:
+  - mqops.logdisk.run
+  - mqops.logdisk.run.user
+options:
+  state_dir:
+    description: Directory on the host for the state of observations.
+    type: str
+    required: true
+  volume:
+    description: Name of the volume that the recovery log is on, for the record.
+    type: str
+    default: log
+  source:
+    description:
+      - Where the figures come from. V(auto) takes the first of V(prometheus), V(amqsrua) and V(bpftrace) that can serve.
+      - With O(calls) or O(command) it is V(bpftrace).
+    type: str
+    choices: [auto, prometheus, amqsrua, bpftrace]
+    default: auto
+  duration:
+    description: Number of seconds after which the observation ends.
+    type: float
+    required: true
+  interval:
+    description: Number of seconds between two samples. MQ itself publishes every ten seconds.
+    type: float
+    default: 10
+  lease:
+    description: Number of seconds after which an observation ends and removes its state if M(mqops.logdisk.observed) has not been called.
+    type: float
+    default: 120
+  queue_manager:
+    description: Name of the queue manager. If empty, it is the only one that is running, or else the only one of the host.
+    type: str
+    default: ""
+  log_path:
+    description: Directory of the recovery log. If empty, it is the one that C(qm.ini) contains.
+    type: str
+    default: ""
+  url:
+    description: Address of the metrics of the queue manager, for the source V(prometheus).
+    type: str
+    default: http://localhost:9157/metrics
+  amqsrua:
+    description: Path of the program C(amqsrua). If empty, it is looked for in the installations of MQ.
+    type: str
+    default: ""
+  calls:
+    description: Calls of applications to MQ that are to be observed, for example V(MQPUT). If empty, the writes to the log are observed.
+    type: list
+    elements: str
+    default: []
+  library:
+    description: Path of the MQI library whose calls are observed. If empty, it is the one that the process has loaded.
+    type: str
+    default: ""
+  pid:
+    description: The process whose calls are observed. V(0) means all.
+    type: int
+    default: 0
+  command:
+    description: A program and its arguments, which is started and observed. The observation ends with it.
+    type: list
+    elements: str
+    default: []
+  mqs_ini:
+    description: Path of the file that lists the queue managers.
+    type: path
+    default: /var/mqm/mqs.ini
+attributes:
+  check_mode:
+    description: In check mode the module checks the source without starting the observation.
+    support: full
+"""
+
+EXAMPLES = r"""
+- name: Observe the queue manager for ten minutes
+  mqops.logdisk.observe:
+    state_dir: ~/.mqops-logdisk/observations
+    run_id: 20261121T104935Z-1f0c2a
+    duration: 600
+"""
+
+RETURN = r"""
+source:
+  description: The source that was chosen.
+  returned: success
+  type: str
+  sample: prometheus
+facts:
+  description:
+    - Facts about the host, the queue manager, its recovery log and the file system that holds it, and what the check of the source found.
+    - The action plugin adds the offset of the clock.
+  returned: success
+  type: dict
+  sample: {queue_manager: QM1, log_path: /var/mqm/log/QM1, filesystem_type: xfs, source: prometheus, user: ansible}
+host:
+  description: Name of the host in the inventory.
+  returned: success
+  type: str
+run_id:
+  description: ID of the run.
+  returned: success
+  type: str
+state:
+  description: V(running), as M(mqops.logdisk.observed) would report it.
+  returned: success
+  type: str
+volumes:
+  description: State and progress of the volume by its name.
+  returned: success
+  type: dict
+  sample: {log: {state: running, progress: {}}}
+times:
+  description: When the observation began, when it is expected to end, and when the controller gives it up, by the clock of the controller.
+  returned: success
+  type: dict
+time_epoch_s:
+  description: The time on the host when the module ended.
+  returned: success
+  type: float
+"""
+
+import os
+import time
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.mqops.logdisk.plugins.module_utils import (
+    _host_facts,
+    _mounts,
+    _observer,
+    _places,
+    _queue_manager_info,
+    _queue_managers,
+    _runs,
+    _time_limit,
+    _user,
+    _volume_identity,
+)
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources import SourceError, choice
+
+VOLUME_LIMIT_S = 10
+OF_SOURCES = ("queue_manager", "log_path", "url", "amqsrua", "calls", "library", "pid", "command", "interval", "duration")
+"""The options that a source gets."""
+
+
+def queue_manager_of(p, found):
+    """Return what was discovered of the queue manager to observe, only its ``name`` (possibly empty) if nothing was. Raises SourceError."""
+    managers = dict((each["name"], each) for each in found["queue_managers"])
+    if p["queue_manager"]:
+        return managers.get(p["queue_manager"], dict(name=p["queue_manager"]))
+    running = [name for name in _queue_managers.running_queue_managers() if name != "?"]
+    names = running or sorted(managers)
+    if len(names) > 1:
+        state = "running on" if running else "defined on"
+        raise SourceError("several queue managers are %s this host (%s): set observe_queue_manager to one of them" % (state, ", ".join(names)))
+    return managers.get(names[0], dict(name=names[0])) if names else dict(name="")
+
+
+def log_of(p, manager, problems):
+    """Return the path of the recovery log, empty if it is not known, and why it is not."""
+    if p["log_path"] or manager.get("log_path"):
+        return p["log_path"] or manager["log_path"], ""
+    reasons = [manager["problem"]] if manager.get("problem") else problems
+    name = "the queue manager %s" % manager["name"] if manager["name"] else "a queue manager"
+    return "", "; ".join(reasons) or "%s does not contain %s" % (p["mqs_ini"], name)
+
+
+def volume_facts(log_path):
+    """Return what tells the volume below the log from others, as it is known of a certified one."""
+    existing = os.path.realpath(_places.nearest_existing(log_path))
+    mount = _mounts.mount_of(existing, _mounts.read_mounts()) or {}
+    facts = dict((key, mount.get(key)) for key in ("mount_point", "mount_source", "mount_options", "filesystem_type", "device_number"))
+    facts.update(_volume_identity.facts(existing, facts["device_number"], facts["mount_source"]), **_mounts.space(existing))
+    return facts
+
+
+def facts_of_volume(log_path):
+    """Return the facts of the volume below the log; why there are none if its storage does not answer."""
+    if not log_path:
+        return {}
+    answer = _time_limit.call_all([lambda: volume_facts(log_path)], VOLUME_LIMIT_S)[0]
+    return answer if isinstance(answer, dict) else dict(volume_problem="%s: %s" % (log_path, answer))
+
+
+def prepare(p, run_command):
+    """Return the source that observes, and all facts. Raises SourceError."""
+    found = _queue_manager_info.discover(p["mqs_ini"], run_command)
+    manager = queue_manager_of(p, found)
+    log_path, problem = log_of(p, manager, found["problems"])
+    options = dict((key, p[key]) for key in OF_SOURCES)
+    options.update(queue_manager=manager["name"], queue_manager_running=manager.get("running"), log_path=log_path, log_path_problem=problem)
+    name, source, checked = choice.choose(p["source"], options)
+    known = dict(source=name, queue_manager=manager["name"], log_path=log_path, queue_manager_running=manager.get("running"))
+    facts = dict(checked)
+    facts.update(_host_facts.facts(), **facts_of_volume(log_path))
+    # The source may know the queue manager when its host does not, as if it runs in a container.
+    facts.update((key, known[key]) for key in known if known[key] not in ("", None) or key not in facts)
+    return source, facts
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec=dict(
+            run_id=dict(type="str", required=True),
+            state_dir=dict(type="str", required=True),
+            volume=dict(type="str", default="log"),
+            source=dict(type="str", choices=["auto", "prometheus", "amqsrua", "bpftrace"], default="auto"),
+            duration=dict(type="float", required=True),
+            interval=dict(type="float", default=10),
+            lease=dict(type="float", default=120),
+            queue_manager=dict(type="str", default=""),
+            log_path=dict(type="str", default=""),
+            url=dict(type="str", default="http://localhost:9157/metrics"),
+            amqsrua=dict(type="str", default=""),
+            calls=dict(type="list", elements="str", default=[]),
+            library=dict(type="str", default=""),
+            pid=dict(type="int", default=0),
+            command=dict(type="list", elements="str", default=[]),
+            mqs_ini=dict(type="path", default=_queue_managers.MQS_INI),
+            user=dict(type="str", default=""),
+        ),
+        supports_check_mode=True,
+    )
+    p = module.params
+    _user.refuse_other(module)
+    try:
+        observation = _observer.Observation(p["state_dir"], p["run_id"], p["volume"])
+        source, facts = prepare(p, module.run_command)
+        if not module.check_mode:
+            _runs.own_directory(observation.state_dir)
+            _observer.remove_forgotten(observation.state_dir)
+            observation.start(source, p["duration"], p["lease"], dict(volume=p["volume"], queue_manager=facts["queue_manager"]))
+    except (OSError, SourceError, _runs.RunError) as error:
+        module.fail_json(msg=str(error))
+    module.exit_json(changed=True, source=facts["source"], facts=facts, time_epoch_s=time.time())
+
+
+if __name__ == "__main__":
+    main()
