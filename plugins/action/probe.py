@@ -12,6 +12,7 @@ from typing import Any
 
 from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.clock import clock_facts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.sources import SourcesError, build_name, compiler_flags, read_sources, source_hash
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.static_binary import BinaryError, cached_binaries, read_binary
 
@@ -49,13 +50,10 @@ class ActionModule(RemoteAction):
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         received_epoch_s = time.time()
-        # The module reads the clock last. After that comes one way of the connection, before it mostly the start of Python.
-        # So the end of the call is closer to that instant, and the duration of the call bounds the error.
         # Watching queue managers takes as long as was asked for, which says nothing about the connection or about the duration of a round.
         called_s = received_epoch_s - self._sent_epoch_s
         bound_s = called_s - max(0.0, min(float(answer["observed_s"]), called_s))
-        answer["facts"]["clock_offset_s"] = round(float(answer["time_epoch_s"]) - received_epoch_s, 3)
-        answer["facts"]["clock_offset_error_s"] = round(bound_s, 3)
+        answer["facts"].update(clock_facts(answer["time_epoch_s"], received_epoch_s, bound_s))
         arguments = self._task.args
         answer["facts"]["tester_method"] = arguments.get("method", "compile")
         answer["facts"]["promised_user"] = arguments.get("user") or "the connecting user"

@@ -31,6 +31,7 @@ class ActionModule(ControllerAction):
         "polls": {"type": "int", "default": 0},
         "looked_at": {"type": "list", "elements": "str", "default": []},
         "run_path": {"type": "str"},
+        "everyone": {"type": "bool", "default": False},
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
@@ -51,7 +52,7 @@ class ActionModule(ControllerAction):
             start_epoch_s = min(times["start_epoch_s"] for times in schedule.values())
             sleep_s = next_poll_s(time.time(), end_epoch_s, give_up_epoch_s, options["interval_s"], MAX_POLLS - polls)
             show(self._display, statuses, sleep_s, start_epoch_s, end_epoch_s, first=not polls)
-            unseen = pending if progress.watched else pending[polls % len(pending) :][:SAMPLE]
+            unseen = pending if progress.watched or options["everyone"] else pending[polls % len(pending) :][:SAMPLE]
         now = time.time()
         over = now >= end_epoch_s
         return {

@@ -21,7 +21,8 @@ extends_documentation_fragment:
   - mqops.logdisk.controller
 options:
   hosts:
-    description: The last status of each host that was started, as returned by M(mqops.logdisk.start) or M(mqops.logdisk.look).
+    description: The last status of each host that was started, as returned by M(mqops.logdisk.start), M(mqops.logdisk.look), M(mqops.logdisk.observe) or
+      M(mqops.logdisk.observed).
     type: list
     elements: dict
     required: true
@@ -42,6 +43,10 @@ options:
     type: list
     elements: str
     default: []
+  everyone:
+    description: Whether every host is polled each time, because it needs the polls to go on.
+    type: bool
+    default: false
   run_path:
     description: The run directory on the controller. If the history is to keep it, it is kept before the wait, with the orders of its hosts.
     type: str
@@ -64,7 +69,7 @@ over:
 look_at:
   description:
     - The hosts to poll, of those that have not been collected. Before the expected end, it is one of them after the other if nobody watches a terminal,
-      because each host prints a line.
+      because each host prints a line, unless O(everyone=true).
   returned: success
   type: list
   elements: str

@@ -22,6 +22,10 @@ LINE_INTERVAL_S = 30.0
 MOST_LINES = 40
 """How many plain lines a run prints until its expected end. A long one prints them less often."""
 
+MOST_HOST_LINES = 40
+"""How many lines of their own the hosts of an observation print together with each poll, if it is not a single one."""
+LINES_OF_ONE = 1000
+
 AUTO, LINES, NONE = "auto", "lines", "none"
 """How the progress is shown: as one line that is rewritten if a person watches, as plain lines, or not at all."""
 
@@ -84,6 +88,13 @@ def fleet_line(statuses: Mapping[str, Mapping[str, Any]], left_s: float, passed_
         host, name = worst[1]
         parts.append(f"worst p99 so far {_units.format_duration(worst[0])} on {host_label(host, name) if len(statuses[host]['volumes']) > 1 else host}")
     return "logdisk: " + ", ".join(parts)
+
+
+def room_of(hosts: int) -> int:
+    """Return how many lines of its own each of so many hosts may print with a poll: none if the fleet is large, because nobody could read them."""
+    if shown_as == NONE:
+        return 0
+    return LINES_OF_ONE if hosts == 1 else MOST_HOST_LINES // hosts
 
 
 def line_times(now: float, wake: float, start: float, end: float, first: bool) -> list[float]:

@@ -28,6 +28,13 @@ LATE_SHARE = 0.25
 GRACE_S = 30.0
 """How long after its deadline the controller still waits for a host that does not answer."""
 
+LEASE_MIN_S = 120.0
+LEASE_INTERVALS = 6
+LEASE_POLLS = 3
+"""An observation goes on without a poll for the longest of so many seconds, intervals, and times between two polls."""
+HOST_CALL_S = 1.0
+"""How long a call of one host is assumed to take if all hosts share one fork."""
+
 ENDED = ("finished", "dead", "absent")
 
 
@@ -89,6 +96,12 @@ def duration_text(mode: str, plans: Mapping[str, Mapping[str, Any]]) -> str:
     one_by_one = ", the hosts of a pool one after the other" if mode == "isolated" else ""
     longer = f". A run that certifies takes about {certifying}" if certifying != measuring else ""
     return f"Measuring takes about {measuring} in all{one_by_one}{longer}."
+
+
+def lease_s(interval_s: float, duration_s: float, hosts: int) -> float:
+    """Return how long an observation goes on without a poll, which comes in a round over all hosts."""
+    poll_s = max(interval_s, duration_s / (MAX_POLLS // 2)) + hosts * HOST_CALL_S
+    return max(LEASE_MIN_S, LEASE_INTERVALS * interval_s, LEASE_POLLS * poll_s)
 
 
 def next_poll_s(now: float, expected_end_epoch_s: float, give_up_epoch_s: float, interval_s: float, polls_left: int) -> float:

@@ -13,6 +13,7 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import (
     IDENTITY_PREFIXES,
+    NOTHING_MEASURED,
     blank,
     clock_notes,
     error,
@@ -64,3 +65,10 @@ def observed(
     if profile.observations != JUDGED:
         return record
     return replace(record, **{**judge_host(record, tables, profile, today), "certified": False, "qualification": ""})
+
+
+def ready(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any]) -> HostRecord:
+    """Return the record of a queue manager that could be observed. A preflight does no more, so there is no verdict."""
+    manager = facts.get("queue_manager") or "the queue manager"
+    sentence = f"ready: {facts.get('source')} can observe {manager}"
+    return replace(blank(run, host, volume, kinds.PREFLIGHT, facts), qualification=NOTHING_MEASURED, reasons=[sentence])

@@ -8,6 +8,7 @@
     <base>/<run id>/hosts/<safe host>/volumes.json, if the host is expected to report other volumes than the default one alone
     <base>/<run id>/hosts/<safe host>/workspace_volumes.yml, if its volumes were discovered: the plan as variables of the host, for people
     <base>/<run id>/hosts/<safe host>/<safe volume>/order.json, record.json, comparison.json, certificate.json and the tester's tables, bytes unchanged
+    <base>/<run id>/hosts/<safe host>/<safe volume>/samples.jsonl, if a queue manager was observed: what the source said, bytes unchanged
     <base>/<run id>/hosts/<safe host>/<safe volume>/round-<number>/order.json and the tester's tables of each round of a search, bytes unchanged: the tables of
         the volume are joined from them
     <base>/<run id>/verdict.json and the rendered report
@@ -45,6 +46,7 @@ VERDICT = "verdict.json"
 CERTIFICATE = "certificate.json"
 COMPARISON = "comparison.json"
 ORDER = "order.json"
+SAMPLES = "samples.jsonl"
 VOLUMES = "volumes.json"
 DISCOVERED = "workspace_volumes.yml"
 SUMMARY = "summary.txt"
@@ -58,6 +60,8 @@ MAX_RECORD_BYTES = 16 << 20
 MAX_CERTIFICATE_BYTES = 16 << 20
 MAX_RUN_BYTES = 64 << 20
 MAX_TABLE_BYTES = 64 << 20
+MAX_SAMPLES_BYTES = 80 << 20
+"""An observer ends at 64 MiB, but only with the sample that reaches them."""
 
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}\Z")
 _SAFE_NAME = re.compile(r"[a-z0-9_][a-z0-9_.-]{0,79}\Z")
@@ -359,6 +363,36 @@ class RunDirectory:
             except OSError as error:
                 raise RunDirectoryError(f"{path}/{name} cannot be read: {error.strerror or error}.") from None
         return tables
+
+    def samples_size(self, host: str, volume: str) -> int:
+        """Return how many bytes of the samples of an observation are stored."""
+        try:
+            return os.lstat(os.path.join(self.path, _folder(host, volume), SAMPLES)).st_size
+        except OSError:
+            return 0
+
+    def add_samples(self, host: str, volume: str, content: bytes) -> None:
+        """Append what an observer has written since the last time. Raises RunDirectoryError, also if it is more than an observer writes."""
+        path = os.path.join(self.path, _folder(host, volume), SAMPLES)
+        if self.samples_size(host, volume) + len(content) > MAX_SAMPLES_BYTES:
+            raise RunDirectoryError(f"The observer of {host!r} sent more than {MAX_SAMPLES_BYTES >> 20} MiB.")
+        try:
+            _make_folder(self.path, _folder(host, volume))
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+        except OSError as error:
+            raise RunDirectoryError(f"The samples of {host!r} cannot be written to {path}: {error.strerror or error}.") from None
+
+    def read_samples(self, host: str, volume: str) -> bytes:
+        """Return all that an observer has written, empty if nothing came. Raises RunDirectoryError."""
+        path = os.path.join(self.path, _folder(host, volume), SAMPLES)
+        try:
+            return read_file(path, MAX_SAMPLES_BYTES)
+        except FileNotFoundError:
+            return b""
+        except OSError as error:
+            raise RunDirectoryError(f"The samples {path} cannot be read: {error.strerror or error}.") from None
 
     def read_order(self, host: str, volume: str) -> dict[str, Any]:
         """Return what a host was ordered to measure. Raises RunDirectoryError, also if nothing was."""

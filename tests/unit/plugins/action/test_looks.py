@@ -27,7 +27,7 @@ def waited(monkeypatch):
         plugin = wait.ActionModule.__new__(wait.ActionModule)
         plugin._display = None
         hosts = [{"host": name, **status} for name, status in statuses.items()]
-        defaults = {"hosts": hosts, "schedule": SCHEDULE, "interval_s": 30.0, "polls": 0, "looked_at": [], "run_path": None}
+        defaults = {"hosts": hosts, "schedule": SCHEDULE, "interval_s": 30.0, "polls": 0, "looked_at": [], "run_path": None, "everyone": False}
         return plugin.answer({**defaults, **options}, {}), clock[0] - now
 
     return run
@@ -38,6 +38,10 @@ def test_if_nobody_watches_the_hosts_are_polled_one_after_the_other(waited):
     assert [answer["look_at"] for answer in answers] == [["a"], ["b"], ["c"], ["a"]]
     assert not any(answer["over"] or answer["given_up"] for answer in answers)
     assert waited(20.0, dict.fromkeys("abc", RUNNING), watched=True)[0]["look_at"] == ["a", "b", "c"]
+
+
+def test_hosts_that_need_the_polls_are_all_polled(waited):
+    assert waited(20.0, dict.fromkeys("abc", RUNNING), everyone=True)[0]["look_at"] == ["a", "b", "c"]
 
 
 def test_a_host_that_ended_early_has_the_others_polled_at_once(waited):

@@ -116,3 +116,10 @@ def test_how_the_progress_is_shown(monkeypatch, watched, shown_as, expected):
     monkeypatch.setattr(progress, "shown_as", shown_as)
     show(display, {"a": status()}, 0.01, time.time(), time.time() + 60, True)
     assert set(said) == ({expected} if expected else set())
+
+
+def test_the_lines_of_hosts_are_bounded_for_the_whole_fleet(monkeypatch):
+    monkeypatch.setattr(progress, "shown_as", progress.AUTO)
+    assert progress.room_of(1) >= 100 and 2 * progress.room_of(2) == 40 and progress.room_of(30) == 1 and progress.room_of(41) == 0
+    monkeypatch.setattr(progress, "shown_as", progress.NONE)
+    assert progress.room_of(1) == 0

@@ -9,6 +9,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule impo
     COLLECT_SLACK_S,
     GRACE_S,
     MAX_POLLS,
+    lease_s,
     next_poll_s,
     time_table,
 )
@@ -103,3 +104,11 @@ def test_a_late_host_is_not_kept_waiting_long(late_s):
         now += next_poll_s(now, 300.0, 1000.0, 30.0, MAX_POLLS - polls)
         polls += 1
     assert now - 300.0 - COLLECT_SLACK_S <= max(late_s + 5.0, 1.25 * late_s + 5.0)
+
+
+@pytest.mark.parametrize(("interval_s", "duration_s", "hosts"), [(10, 60, 1), (60, 600, 1), (10, 86400, 1), (10, 3600, 1000)])
+def test_an_observation_outlives_two_missed_polls(interval_s, duration_s, hosts):
+    """Each round of polls takes time, and a long observation is polled less often."""
+    between_s = max(next_poll_s(0, duration_s, duration_s + GRACE_S, interval_s, MAX_POLLS), interval_s) + hosts
+    assert lease_s(interval_s, duration_s, hosts) >= max(120, 6 * interval_s, 2 * between_s)
+    assert lease_s(10, 60, 1) == 120

@@ -15,6 +15,7 @@ import re
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import judge_fleet, missing_hosts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import directory as directories
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, safe_name
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, write_file, written_aside
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
@@ -605,3 +606,15 @@ def test_a_merged_run_says_of_its_controllers_what_they_share(tmp_path):
 def test_merging_nothing(tmp_path):
     with pytest.raises(RunDirectoryError, match="no run directory to merge"):
         RunDirectory.merge([], str(tmp_path))
+
+
+def test_samples_are_added_to_those_that_came_before_and_bounded(tmp_path, monkeypatch):
+    run = RunDirectory.create(str(tmp_path), {"run_id": "r", "expected_hosts": ["../db07"]})
+    assert (run.samples_size("../db07", "log"), run.read_samples("../db07", "log")) == (0, b"")
+    run.add_samples("../db07", "log", b"one\n")
+    run.add_samples("../db07", "log", b"two\n")
+    assert (run.samples_size("../db07", "log"), run.read_samples("../db07", "log")) == (8, b"one\ntwo\n")
+    assert run.folders() == []
+    monkeypatch.setattr(directories, "MAX_SAMPLES_BYTES", 10)
+    with pytest.raises(RunDirectoryError, match=r"sent more than"):
+        run.add_samples("../db07", "log", b"three\n")

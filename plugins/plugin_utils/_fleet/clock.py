@@ -1,0 +1,18 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How far the clock of a host is off the controller's, as far as one call of a module tells."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def clock_facts(time_epoch_s: Any, received_epoch_s: float, error_s: float) -> dict[str, float]:
+    """Return the offset of a host's clock, by the instant that a module read there last and when its answer came, and the bound of its error.
+
+    After that instant comes one way of the connection, before it mostly the start of Python. So the end of the call is closer to it, and the duration of the
+    call bounds the error.
+    """
+    return {"clock_offset_s": round(float(time_epoch_s) - received_epoch_s, 3), "clock_offset_error_s": round(error_s, 3)}
