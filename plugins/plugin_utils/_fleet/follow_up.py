@@ -18,13 +18,27 @@ def commands(run_path: str, kept: bool = False) -> str:
     run_id = os.path.basename(run_path)
     if in_awx():
         return _jobs(run_id, lost=vanishes(run_path) and not kept)
-    inventory = " ".join(f"-i {shlex.quote(source)}" for source in context.CLIARGS.get("inventory") or ())
-    start = f"  ansible-playbook {inventory} mqops.logdisk." if inventory else "  ansible-playbook mqops.logdisk."
+    start = _command()
     return (
         f"If this command ends, run {run_id} continues on its hosts. To stop it there and to collect its results, repeat this command's -e options with\n"
         f"{start}stop -e stop_run_id={run_id}\n"
         f"{start}collect -e collect_run={shlex.quote(run_path)}"
     )
+
+
+def of_observation(run_path: str) -> str:
+    """Return a sentence on an observation, which nobody can collect later, and how to end it at once."""
+    run_id = os.path.basename(run_path)
+    ended = "job is cancelled" if in_awx() else "command ends"
+    lost = f"If this {ended}, the observations of run {run_id} end on their hosts by themselves, and remove their files."
+    if in_awx():
+        return f"{lost} To remove them at once, start a job with playbooks/cleanup.yml and cleanup_run_id: {run_id}"
+    return f"{lost} To remove them at once, repeat this command's -e options with\n{_command()}cleanup -e cleanup_run_id={run_id}"
+
+
+def _command() -> str:
+    inventory = " ".join(f"-i {shlex.quote(source)}" for source in context.CLIARGS.get("inventory") or ())
+    return f"  ansible-playbook {inventory} mqops.logdisk." if inventory else "  ansible-playbook mqops.logdisk."
 
 
 def _jobs(run_id: str, lost: bool) -> str:

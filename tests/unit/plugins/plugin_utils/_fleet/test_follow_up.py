@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 from ansible import context
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.follow_up import commands
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.follow_up import commands, of_observation
 
 
 def test_at_a_prompt_they_are_commands(monkeypatch):
@@ -27,3 +27,14 @@ def test_in_awx_they_are_jobs(tmp_path, monkeypatch, kept, then):
     stop, collect = commands(str(tmp_path / "project/reports/run1"), kept).splitlines()
     assert stop.endswith("start a job with playbooks/stop.yml and stop_run_id: run1") and then in collect
     assert "ansible-playbook" not in stop + collect
+
+
+def test_an_observation_ends_by_itself(tmp_path, monkeypatch):
+    monkeypatch.delenv("AWX_ISOLATED_DATA_DIR", raising=False)
+    monkeypatch.setattr(context, "CLIARGS", {"inventory": ("hosts.yml",)})
+    first, cleanup = of_observation("/reports/run1").splitlines()
+    assert "run1 end on their hosts by themselves" in first
+    assert cleanup == "  ansible-playbook -i hosts.yml mqops.logdisk.cleanup -e cleanup_run_id=run1"
+    monkeypatch.setenv("AWX_ISOLATED_DATA_DIR", str(tmp_path / "artifacts/17"))
+    monkeypatch.setenv("JOB_ID", "17")
+    assert of_observation("/reports/run1").endswith("start a job with playbooks/cleanup.yml and cleanup_run_id: run1")
