@@ -27,7 +27,7 @@ FACTS = {
     "log_bytes_max": "of the extents of the log",
     "logical_bytes_per_s": "log records, without what partial pages and TripleWrite add",
     "probe_overhead_ns": "what watching adds to each operation, as measured",
-    "events_lost": "operations that the kernel could not hand over; every count is too low by them",
+    "events_lost": "events that bpftrace could not hand over: lines about maxima and slow operations may be missing",
 }
 """Facts that have a meaning here. A source may add others, which are shown as they are."""
 

@@ -39,18 +39,19 @@ def utilisation(observation: Observation) -> Utilisation:
 
 def utilisation_of(intervals: Iterable[Interval]) -> float | None:
     """Return the share of their time in which a write was under way, of those intervals of which it is known; None if it is of none."""
-    known = [(each.elapsed_s, spent_ns) for each in intervals if (spent_ns := _spent_ns(each)) is not None]
+    known = [(each.elapsed_s, spent) for each in intervals if (spent := spent_ns(each)) is not None]
     elapsed_s = sum(elapsed_s for elapsed_s, dummy in known)
-    return sum(spent_ns for dummy, spent_ns in known) / 1e9 / elapsed_s if elapsed_s else None
+    return sum(spent for dummy, spent in known) / 1e9 / elapsed_s if elapsed_s else None
 
 
 def latency_sum_ns(intervals: Sequence[Interval]) -> float | None:
     """Return the time spent in all operations, None if it is not known of an interval that has some."""
-    spent = [_spent_ns(each) for each in intervals]
+    spent = [spent_ns(each) for each in intervals]
     return None if None in spent else sum(ns for ns in spent if ns is not None)
 
 
-def _spent_ns(each: Interval) -> float | None:
+def spent_ns(each: Interval) -> float | None:
+    """Return the time spent in the operations of an interval, None if it is not known."""
     if each.latency_sum_ns is not None:
         return each.latency_sum_ns
     if each.operations == 0:
