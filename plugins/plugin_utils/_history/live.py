@@ -69,6 +69,7 @@ class Certified:
     words: str
     matched_by: str
     means: Mapping[int, Sequence[tuple[float, float]]]
+    slowest_ns: float | None
     disturbed: bool
 
 
@@ -134,7 +135,7 @@ def find(record: HostRecord, history: History, today: datetime.date) -> Certifie
         means = _means(content)
         if means:
             state = states.get(entry.sha256, ATTEMPT)
-            return Certified(entry, state, _state_words(entry, state), matched_by, means, bool(content["disturbances"]))
+            return Certified(entry, state, _state_words(entry, state), matched_by, means, _slowest(content), bool(content["disturbances"]))
     return None
 
 
@@ -153,6 +154,10 @@ def _means(content: Mapping[str, Any]) -> dict[int, list[tuple[float, float]]]:
         if (row["stream"], row["operation"]) == ("log", "write") and row["block_size_bytes"] and row["latency_mean_ns"]:
             found.setdefault(row["load_point"], []).append((float(row["block_size_bytes"]), float(row["latency_mean_ns"])))
     return found
+
+
+def _slowest(content: Mapping[str, Any]) -> float | None:
+    return max((row["latency_max_ns"] for row in content["rows"] if row["stream"] == "log" and row["latency_max_ns"]), default=None)
 
 
 def _state_words(entry: Entry, state: str) -> str:
@@ -189,6 +194,7 @@ def compared(live: Live, certified: Certified) -> dict[str, Any]:
         "write_size_bytes": live.size_bytes,
         "expected_ns": main.mean_ns,
         "observed_ns": live.mean_ns,
+        "slowest_ns": certified.slowest_ns,
         "ratio": ratio,
         "noise_factor": noise,
         "others": [{"queue_managers": load, "expected_ns": expected[load].mean_ns, "ratio": live.mean_ns / expected[load].mean_ns} for load in loads[1:]],
@@ -228,10 +234,10 @@ def _words(live: Live, outcome: str, ratio: float, explained: int | None) -> str
     if outcome == UNKNOWN:
         return f"Only {_units.format_count(live.writes)} log writes were observed, which is too few to compare them with a certificate."
     if outcome == ALIKE:
-        return f"As certified ({_units.format_number(ratio)} times the certified latency, which is within what differs from run to run)."
+        return f"As certified ({_units.format_number(ratio, 2)} times the certified latency, which is within what differs from run to run)."
     if outcome == FASTER:
-        return f"{_units.format_number(1 / ratio)} times faster than certified: the volume changed, or the test met other load."
-    slower = f"{_units.format_number(ratio)} times slower than certified"
+        return f"{_units.format_number(1 / ratio, 2)} times faster than certified: the volume changed, or the test met other load."
+    slower = f"{_units.format_number(ratio, 2)} times slower than certified"
     if explained:
         return f"{slower} for one queue manager, but as certified for {explained} at once: the volume is shared."
     return f"{slower}: the volume changed or is shared." if ratio >= STRONG else f"{slower}. Observe again: if it stays so, the volume changed or is shared."

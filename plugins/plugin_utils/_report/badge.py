@@ -7,16 +7,16 @@
 from __future__ import annotations
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import MARKS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import UNJUDGED
 from markupsafe import Markup
 
-CLASSES = {**{verdict: f"v-{verdict}" for verdict in MARKS}, NOT_MEASURED: "v-none", "": "v-none"}
+CLASSES = {**{verdict: f"v-{verdict}" for verdict in MARKS}, **dict.fromkeys((*UNJUDGED, ""), "v-none")}
 """The class of each verdict in the page's style."""
 
 LONGEST_NAME = 60
 """Characters of a host's name that are shown where many hosts are; the host's own section shows all."""
 
-SIGNS = {**MARKS, NOT_MEASURED: "\u2013", "": ""}
+SIGNS = {**MARKS, **dict.fromkeys(UNJUDGED, "\u2013"), "": ""}
 
 
 def badge(verdict: str) -> Markup:

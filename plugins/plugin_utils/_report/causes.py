@@ -20,7 +20,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import advice
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.consequences import Excess, consequence_of, consequence_of_stream
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import and_list, fold_names, fold_sizes, natural, shorten
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, JudgedRow, Model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, OBSERVED, Host, JudgedRow, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import at_text, operations_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.symptoms import Medians, medians_of, symptoms_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
@@ -106,11 +106,11 @@ def _sentences(host: Host) -> Iterator[tuple[str, str, str]]:
     if host.verdict == NOT_MEASURED:
         yield from ((PREFLIGHT, NOT_MEASURED, reason) for reason in host.reasons)
         return
-    if host.verdict != PASS:
+    if host.verdict not in (PASS, OBSERVED):
         yield from ((_kind_of(host), *_with_verdict(host, reason)) for reason in unexplained(host))
     if _counts_against(host):
         yield BASELINE, host.comparison["verdict"], host.comparison["reason"]
-    if host.verdict in GOOD and not host.certified:
+    if host.verdict in GOOD and host.qualification:
         yield QUALIFICATION, host.verdict, host.qualification
     yield from ((LEFTOVERS, ERROR, item) for item in host.leftovers)
 

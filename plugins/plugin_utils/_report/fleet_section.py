@@ -81,7 +81,9 @@ class FleetRow:
 
     @property
     def certified(self) -> str:
-        """Until when the host is certified, or whether it is."""
+        """Until when the host is certified, or whether it is; empty if it was observed, which certifies nothing."""
+        if self.of.observation:
+            return ""
         return (self.of.valid_until or "yes") if self.of.certified else "no"
 
     @property

@@ -30,6 +30,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.interval_cha
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.latency_chart import latency_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.load_chart import capacity_chart, load_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation_section import ObservationSection
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.reproduce import Reproduction, reproduction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.seconds_chart import seconds_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import judges_text, series_of
@@ -91,6 +92,11 @@ class HostSection:
             }
             for limit in self.of.limits
         ]
+
+    @cached_property
+    def observation(self) -> ObservationSection | None:
+        """What was observed of a live queue manager, None if the host was not observed."""
+        return ObservationSection(self.of) if self.of.observation else None
 
     @property
     def drift(self) -> dict[str, Any]:
@@ -164,7 +170,7 @@ class HostSection:
     @property
     def reproduction(self) -> Reproduction | None:
         """What repeats the measurement, None if nothing was measured."""
-        if not self.of.rows:
+        if not self.of.rows or self.of.observation:
             return None
         return reproduction(self.of.host, self.of.workspace, self.of.options, self._parameters, self._defaults)
 

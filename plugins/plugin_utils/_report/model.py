@@ -30,8 +30,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.shares impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.stalls import stall_period
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_OPERATIONS, ALL_WORKERS, KEY_COLUMNS, Step
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, HostRecord, host_label
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, kind_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, OBSERVATION, HostRecord, host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError, printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables, parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import with_variables
@@ -41,6 +41,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Wo
 
 NOT_MEASURED = "not measured"
 """Takes the place of a verdict in check mode."""
+
+OBSERVED = "observed"
+"""Takes the place of a verdict on a live queue manager that the profile does not judge."""
+
+UNJUDGED = (NOT_MEASURED, OBSERVED)
 
 WORKLOAD_IS_NOT = "workload_is_not"
 """The fact that says what the workload is not."""
@@ -147,7 +152,7 @@ class Host:
     each of limits which rows it judges. distributions, the counts of operations by upper bound for each load point and series,
     stalls, the slowest operations, and fidelity, what streams asked for and achieved, are for charts and empty in a large fleet. basis is what estimates of the
     volume rest on, None if nothing wrote to a log. headroom is what the volume carries beside its target; if it has a target but no headroom, no_headroom
-    says why. capacity is None if only one load was measured.
+    says why. capacity is None if only one load was measured. observation is what the record has of a live queue manager, empty if it was a test.
     """
 
     host: str
@@ -171,6 +176,7 @@ class Host:
     valid_until: str = ""
     certificate: str = ""
     comparison: dict[str, Any] = field(default_factory=dict)
+    observation: dict[str, Any] = field(default_factory=dict)
     recorded_notes: list[str] = field(default_factory=list)
     leftovers: list[str] = field(default_factory=list)
     decisive: list[tuple[JudgedRow, ...]] = field(default_factory=list)
@@ -251,7 +257,12 @@ class Model:
     @property
     def verdict(self) -> str:
         """The fleet's verdict, or "not measured"."""
-        return self.fleet["verdict"] or NOT_MEASURED
+        return self.fleet["verdict"] or (OBSERVED if self.observes else NOT_MEASURED)
+
+    @property
+    def observes(self) -> bool:
+        """Whether live queue managers were observed, rather than storage tested."""
+        return kind_of(self.run) == OBSERVATION
 
     @property
     def words(self) -> Words:
@@ -262,7 +273,7 @@ class Model:
     def subject(self) -> str:
         """What the storage is for."""
         if not self.words.of_streams:
-            return "IBM MQ recovery logs"
+            return "IBM MQ recovery logs, live" if self.observes else "IBM MQ recovery logs"
         names = dict.fromkeys(name for host in self.hosts if (name := _workload(host)))
         return f"the workload {' and '.join(names)}" if names else "a workload of streams"
 
@@ -288,10 +299,20 @@ class Model:
         """What the run proves, in one sentence."""
         if self.check_mode:
             return "Check mode: nothing was measured, and there is no verdict."
+        if self.observes:
+            return self._observed()
         if self.fleet["certified"]:
             against = "the profile of each" if self.run.get("host_profiles") else self.profile_name
             return f"This run certifies {self.size} against {against}."
         return f"This run does not certify: {self._why_not()}."
+
+    def _observed(self) -> str:
+        """What an observation shows, in one sentence."""
+        without = sum(host.verdict == OBSERVED for host in self.hosts)
+        told = [f"{count} {verdict}" for verdict, count in counts_worst_first(self.fleet["counts"])]
+        told += [f"{format_count(without)} observed without a verdict"] if without else []
+        why = f" ({self.profile_name} does not judge observations)" if without and not self.run.get("host_profiles") else ""
+        return f"Live queue managers on {self.size}: {', '.join(told)}{why}. An observation certifies nothing." if told else "Nothing was observed."
 
     @property
     def gate_statement(self) -> str:
@@ -416,7 +437,7 @@ class _Reader:
             host=printable(record.host),
             volume=printable(record.volume),
             folder=folder,
-            verdict=entry["verdict"] if measured else NOT_MEASURED,
+            verdict=(entry["verdict"] or OBSERVED) if measured else NOT_MEASURED,
             certified=entry["certified"],
             qualification=printable(entry["qualification"]),
             kind=printable(record.kind),
@@ -432,6 +453,7 @@ class _Reader:
             profile=_profile_name(own_profile) if own_profile else "",
             volume_class=printable(volume_class(self._classes.get(record.host), record.facts)) if record.facts else "",
             comparison=_plain(record.comparison),
+            observation=_safe(record.observation or {}),
             leftovers=[printable(item) for item in entry["leftovers"]],
             decisive=[_decisive(group) for group in groups],
             spans=[_span(group) for group in groups],
@@ -473,10 +495,11 @@ class _Reader:
         host.words = tables.words
         options = run_options(tables.run)
         host.options = self._options.setdefault(tuple(options.items()), options)
-        host.method = _method(tables)
-        host.basis = None if host.words.of_streams else basis_of(tables, record.facts)
+        host.method = "" if host.observation else _method(tables)
+        host.basis = None if host.words.of_streams or host.observation else basis_of(tables, record.facts)
         _add_headroom(host)
-        host.notes.extend(f"The tester warns: {with_variables(value)}" for key, value in tables.run.items() if key.startswith("warning_") and value)
+        if not host.observation:  # its problems are among its notes
+            host.notes.extend(f"The tester warns: {with_variables(value)}" for key, value in tables.run.items() if key.startswith("warning_") and value)
         try:
             host.intervals = tables.intervals
         except TablesError as error:
@@ -600,6 +623,15 @@ def _is_untested(judgement: Mapping[str, Any]) -> bool:
 def _plain(data: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return a dict of printable text and numbers; what is nested becomes text."""
     return {printable(str(key)): _printable_value(value) for key, value in (data or {}).items()}
+
+
+def _safe(value: Any) -> Any:
+    """Return nested data of a record with printable text."""
+    if isinstance(value, Mapping):
+        return {printable(str(key)): _safe(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_safe(each) for each in value]
+    return _printable_value(value)
 
 
 def _printable_value(value: Any) -> Any:

@@ -10,17 +10,17 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import step_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import UNJUDGED, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import Step
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST
 
 
 def counts_of(model: Model) -> list[tuple[str, int]]:
-    """Return every verdict with its count, the worst first; in check mode also what was not measured."""
+    """Return every verdict with its count, the worst first, and what was not measured, or was observed without a verdict."""
     counts = model.fleet.get("counts") or {}
-    unmeasured = sum(host.verdict == NOT_MEASURED for host in model.hosts)
-    return [(verdict, counts.get(verdict, 0)) for verdict in WORST_FIRST] + ([(NOT_MEASURED, unmeasured)] if unmeasured else [])
+    without = [(word, sum(host.verdict == word for host in model.hosts)) for word in UNJUDGED]
+    return [(verdict, counts.get(verdict, 0)) for verdict in WORST_FIRST] + [(word, count) for word, count in without if count]
 
 
 def steps_of(model: Model) -> tuple[list[Step], list[str]]:
@@ -48,6 +48,8 @@ def parameters_of(model: Model) -> list[tuple[str, str]]:
 
 def qualifies_of(model: Model) -> str:
     """Return in one sentence what a run must be to certify."""
+    if model.observes:
+        return ""
     asked = (model.run.get("profile") or {}).get("qualifies") or {}
     of_streams = model.words.of_streams
     does = "did as the workload describes" if of_streams else "wrote as MQ does, as fast as it could"

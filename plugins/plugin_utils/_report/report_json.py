@@ -66,6 +66,7 @@ def _host(host: Host) -> dict[str, Any]:
         "limits": host.limits,
         "capacity": host.capacity.as_dict() if host.capacity else None,
         "estimates": _estimates(host),
+        "observation": host.observation or None,
         "results": [_result(row, figures) for row, figures in host.results()],
     }
 

@@ -16,6 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.headrooms import headroom_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import observation_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import counts_of, parameters_of, steps_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import markdown
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import Step
@@ -31,7 +32,12 @@ _ELSEWHERE = "index.html and report.json"
 
 def render(model: Model) -> Iterator[str]:
     """Yield the document."""
-    lines = [*_head(model), *_list_of("Headroom", headroom_lines(model)), *_list_of("Capacity", capacity_lines(model))]
+    lines = [
+        *_head(model),
+        *_list_of("Live queue managers", observation_lines(model)),
+        *_list_of("Headroom", headroom_lines(model)),
+        *_list_of("Capacity", capacity_lines(model)),
+    ]
     hosts = _table_of_hosts(model)
     left_out = []
     if len(model.hosts) > SHOWN_HOSTS:

@@ -23,7 +23,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures impo
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.headrooms import headroom_lines
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, Model, counts_worst_first
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import UNJUDGED, Host, Model, counts_worst_first
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import observation_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.terminal import DETAIL, MOST_LINES, TABLE, fit, head
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD, PASS
 
@@ -53,6 +54,7 @@ def _lines(model: Model) -> Iterator[str]:
     if len(model.hosts) == 1:
         yield from _table(model.hosts[0])
         yield from (f"  note     {note}" for note in model.hosts[0].recorded_notes[:SHOWN_NOTES])
+    yield from (f"  live     {line}" for line in observation_lines(model))
     yield from (f"  headroom {line}" for line in headroom_lines(model))
     yield from (f"  capacity {line}" for line in capacity_lines(model))
     yield from _causes(model)
@@ -64,7 +66,7 @@ def _headline(model: Model) -> str:
     """Return the first line; its first word is the verdict, or INTERNAL if the run did not reach one."""
     if not model.gate_ran and not model.run.get("merged_from"):
         return f"INTERNAL: the run ended before its gate. Its records say {model.verdict}: {model.statement}"
-    if model.verdict in GOOD and not model.fleet["certified"]:
+    if model.verdict in GOOD and not model.fleet["certified"] and not model.observes:
         return f"{model.verdict.upper()}, but {model.statement[0].lower()}{model.statement[1:]}"
     return f"{model.verdict.upper()}: {model.statement}"
 
@@ -74,8 +76,8 @@ def _hosts(model: Model) -> str:
     if len(model.hosts) == 1:
         return f"{shorten(model.hosts[0].label)}: {model.hosts[0].verdict}"
     counts = counts_worst_first(model.fleet.get("counts") or {})
-    measured_not = sum(host.verdict == NOT_MEASURED for host in model.hosts)
-    words = count_words(counts + ([(NOT_MEASURED, measured_not)] if measured_not else []))
+    without = [(word, sum(host.verdict == word for host in model.hosts)) for word in UNJUDGED]
+    words = count_words(counts + [(word, count) for word, count in without if count])
     return f"{model.size}: {words}" if words else model.size
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import UNJUDGED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST
 
 MOST_LINES = 25
@@ -34,7 +34,7 @@ _FIRST_DETAILS = 2
 _LABEL = 11 * " "
 _PATHS = ("  report ", "  signed ", "  kept ")
 """Lines that are never wrapped, so that their paths can be copied."""
-_VERDICTS = (*WORST_FIRST, NOT_MEASURED)
+_VERDICTS = (*WORST_FIRST, *UNJUDGED)
 _HEAD = re.compile(rf"  ({'|'.join(_VERDICTS)}) +\S")
 _FIRST_WORD = re.compile(rf"({'|'.join(verdict.upper() for verdict in _VERDICTS)}|INTERNAL|USAGE)\b")
 _MORE = re.compile(r"  and ([0-9,]+) more, in the report$")

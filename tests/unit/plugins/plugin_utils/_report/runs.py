@@ -8,8 +8,16 @@ from __future__ import annotations
 
 import os
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify, store
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.live import hold_against_certificates
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.observation import observed
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.buckets import bucket_of, upper_ns
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import Interval, Maximum, Observation, Options, Second, Stall
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.seen import seen_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.tables import tables_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
@@ -171,12 +179,68 @@ def streams(base):
     return directory
 
 
+def _published(source="prometheus", latency_ns=690_000, slowest_ns=812_000_000):
+    intervals = tuple(
+        Interval(1_795_258_000.0 + 10 * place, 10.0, "log", 814, 30_000_000, latency_ns + 10_000 * place, write_size_mean_bytes=36_855.0) for place in range(6)
+    )
+    facts = {"operations_are_estimated": 1, "slowest_write_since_restart_ns": slowest_ns, "slowest_write_at_epoch_s": 1_795_000_000}
+    return Observation(source, 1_795_258_000.0, 60 * 10**9, intervals, facts=facts, problems=("One answer was late.",))
+
+
+def _traced():
+    upper = upper_ns(bucket_of(2_690_000))
+    seconds = tuple(
+        Second(number, stream, 100, 3_600_000 if stream == "log" else 0, 269_000_000, 900_000, 5_000_000, buckets={bucket_of(2_690_000): 100})
+        for stream in ("log", "MQPUT")
+        for number in range(1, 61)
+    )
+    intervals = tuple(
+        Interval(1_795_258_000.0 + 10 * place, 10.0, stream, 1000, 36_000_000, 2_690_000, 900_000, 5_000_000, 2_690_000_000, 36_000.0)
+        for stream in ("log", "MQPUT")
+        for place in range(6)
+    )
+    return Observation(
+        "bpftrace",
+        1_795_258_000.0,
+        60 * 10**9,
+        intervals,
+        seconds,
+        {(stream, batch): {upper: 200} for stream in ("log", "MQPUT") for batch in range(1, 31)},
+        maxima=(Maximum(1_795_258_001.5, "log", None, 900_000), Maximum(1_795_258_002.5, "log", 900_000, 5_000_000)),
+        stalls=(Stall(1_795_258_002.4, 5_000_000),),
+        facts={"probe_overhead_ns": 900},
+    )
+
+
+def observation(base, names=("db01", "db02", "db03"), queue_manager="QM1"):
+    """A run that observed live queue managers: one is judged and slower than certified, two are not judged, and one is gone."""
+    place = str(base / "history.sqlite")
+    open_history(place, create=True).close()
+    tested = RunDirectory.create(str(base), fabricate.run_data(names[:2], history={"place": place}))
+    for name in names[:2]:
+        files = fabricate.tables(fabricate.sweep_rows(queue_managers=(1, 2)), over=())
+        tested.write_record(fabricate.judged(tested.run, name, files), files)
+    judge_run(tested, GATE)
+    store(place, certify(tested)[0])
+    live = load_profile("mq-live", fabricate.PROFILES).as_dict()
+    keys = {"kind": "observation", "host_profiles": {names[0]: live}, "history": {"place": place, "required": False}}
+    directory = RunDirectory.create(str(base), fabricate.run_data([*names, "gone"], **keys))
+    options = Options(queue_manager, f"/var/mqm/log/{queue_manager}")
+    for name, seen in zip(names, (_traced(), _published(), _published("amqsrua", 230_000))):
+        files, facts = tables_of(seen, options), {"mount_point": "/var/mqm/log", "filesystem_type": "xfs"}
+        workspace = {"path": options.log_path, "queue_managers": [queue_manager]}
+        directory.write_record(observed(directory.run, name, "log", facts, workspace, files, seen_of(seen, options), fabricate.TODAY), files)
+    hold_against_certificates(directory)
+    judge_run(directory, GATE)
+    return directory
+
+
 def empty(base):
     """A run that expected no host."""
     return fabricate.run_directory(base, {})
 
 
-KINDS = {make.__name__: make for make in (every_verdict, certified, preflight, merged, interrupted, commits, streams, empty, hostile)}
+KINDS = {make.__name__: make for make in (every_verdict, certified, preflight, merged, interrupted, commits, streams, observation, empty, hostile)}
 
 
 def content(directory, name):

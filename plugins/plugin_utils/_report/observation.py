@@ -1,0 +1,90 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a record keeps of an observation, made safe to be shown, and the sentences about it that several formats have."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import mean_size_text
+
+SHOWN = 5
+"""The largest number of hosts that have lines of their own, the slowest against their certificates first."""
+CLEAR_TREND = 0.02
+"""A utilisation that changes by less than this share of the time while it is observed has no trend."""
+
+HIGH = 0.7
+"""From this share of its time on, the logger is near its limit: waits grow steeply."""
+
+
+def observation_lines(model: Model) -> list[str]:
+    """Return what was observed of each queue manager, in a line, and how it relates to its certificate, in another one."""
+    observed = sorted((host for host in model.hosts if host.observation), key=lambda host: -(ratio_of(host) or 0.0))
+    lines = [line for host in observed[:SHOWN] for line in (f"{shorten(host.label)}: {figures_text(host)}", f"{shorten(host.label)}: {certificate_text(host)}")]
+    return [*lines, f"and {_units.format_count(len(observed) - SHOWN)} more hosts"] if len(observed) > SHOWN else lines
+
+
+def figures_text(host: Host) -> str:
+    """Return what the log did, and how busy its logger was."""
+    figures = log_figures(host)
+    size, mean, busy = size_of(figures), number(figures, "latency_mean_ns"), number(host.observation.get("utilisation"), "share")
+    writes = f"log writes of {mean_size_text(size)} take {_units.format_duration(mean)} on average" if size and mean else "no log write was seen"
+    parts = [
+        f"queue manager {host.observation.get('queue_manager') or 'not known'}",
+        writes,
+        "" if busy is None else f"logger busy {_units.format_ratio(busy)} of the time{trend_text(host)}",
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def certificate_text(host: Host) -> str:
+    """Return how what was observed relates to the certificate of the volume, in words."""
+    held = host.observation.get("certificate")
+    return str(held.get("text") or "") if isinstance(held, Mapping) else "It was not compared with a certificate, because the gate did not come to it."
+
+
+def trend_text(host: Host) -> str:
+    """Return how the utilisation changed while it was observed, empty if it did not or that is not known."""
+    slope, elapsed_s = number(host.observation.get("utilisation"), "share_per_hour"), number(host.observation, "elapsed_s")
+    change = slope * elapsed_s / 3600 if slope is not None and elapsed_s else 0.0
+    if abs(change) < CLEAR_TREND:
+        return ""
+    direction = "rising" if change > 0 else "falling"
+    return f" and {direction} (by {_units.format_ratio(abs(change), 2)} of the time within {_units.format_duration(elapsed_s * 1e9, 2)})"
+
+
+def ratio_of(host: Host) -> float | None:
+    """Return the observed mean over the certified one, None if it is not known."""
+    return number(host.observation.get("certificate"), "ratio")
+
+
+def log_figures(host: Host) -> dict[str, Any]:
+    """Return the figures of the log's writes by column, empty if there are none."""
+    return next((figures for dummy, figures in host.results() if (figures["stream"], figures["worker"]) == ("log", "all")), {})
+
+
+def size_of(figures: Mapping[str, Any]) -> float | None:
+    """Return the mean size of the log's writes."""
+    return number(figures, "write_size_mean_bytes") or number(figures, "block_size_bytes")
+
+
+def number(data: Any, key: str) -> float | None:
+    """Return a number of a record, None if there is none that can be shown."""
+    value = data.get(key) if isinstance(data, Mapping) else None
+    usable = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1 << 64
+    return value if usable else None
+
+
+def moment(epoch_s: float | None, form: str = "%Y-%m-%d %H:%M:%S UTC") -> str:
+    """Return an instant for people, empty if it is not known or cannot be."""
+    try:
+        return "" if epoch_s is None else datetime.datetime.fromtimestamp(epoch_s, datetime.timezone.utc).strftime(form)
+    except (OverflowError, OSError, ValueError):
+        return ""

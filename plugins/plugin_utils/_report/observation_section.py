@@ -1,0 +1,271 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The part of a host's section about a live queue manager: certified and observed side by side, how busy its logger was, and interval by interval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import (
+    BOTTOM,
+    LEFT,
+    RIGHT,
+    TOP,
+    LogAxis,
+    chart,
+    duration_grid,
+    end_labels,
+    level_grid,
+    line,
+    thinned,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import (
+    HIGH,
+    certificate_text,
+    log_figures,
+    moment,
+    number,
+    size_of,
+    trend_text,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import mean_size_text
+from markupsafe import Markup
+
+SHOWN_INTERVALS = 60
+SHOWN_MAXIMA = 20
+SHOWN_STALLS = 5
+_MOST_POINTS = 240
+_ROOM = 1.05
+
+_SOURCES = {
+    "prometheus": "what MQ publishes, from a Prometheus endpoint",
+    "amqsrua": "what MQ publishes, from amqsrua",
+    "bpftrace": "the system calls of the logger, from bpftrace",
+}
+_CANNOT = {
+    **dict.fromkeys(
+        ("prometheus", "amqsrua"),
+        "These are rolling averages: there are no percentiles, the number of writes is an estimate, and a short stall hardly shows. "
+        "The slowest write is known only since the queue manager started.",
+    ),
+    "bpftrace": "Each call is timed in the kernel, from its beginning to its end. What the queue manager itself adds is not in it.",
+}
+
+Row = Sequence[str]
+
+
+class ObservationSection:
+    """An observation as page/observation.html.j2 wants it."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._seen: Mapping[str, Any] = host.observation
+        held = self._seen.get("certificate")
+        self._held: Mapping[str, Any] = held if isinstance(held, Mapping) else {}
+        self._facts: Mapping[str, Any] = self._seen.get("facts") if isinstance(self._seen.get("facts"), Mapping) else {}
+        self._intervals = [each for each in self._list("intervals") if each.get("stream") == "log"]
+        self._calls = [each for each in self._list("intervals") if each.get("stream") != "log"]
+
+    @property
+    def lead(self) -> str:
+        """Who was watched, for how long, and how."""
+        source, elapsed_s = str(self._seen.get("source")), number(self._seen, "elapsed_s")
+        took = f" for {_units.format_duration(elapsed_s * 1e9)}" if elapsed_s else ""
+        log = f", which logs to {self._seen['log_path']}," if self._seen.get("log_path") else ""
+        begin = moment(number(self._seen, "start_epoch_s"))
+        since = f" from {begin}" if begin else ""
+        name = self._seen.get("queue_manager") or "(name not known)"
+        return f"Queue manager {name}{log} was watched{took}{since}. The source is {_SOURCES.get(source, source)}."
+
+    @property
+    def cannot(self) -> str:
+        """What the source cannot say."""
+        return _CANNOT.get(str(self._seen.get("source")), "")
+
+    @property
+    def verdict(self) -> str:
+        """How it relates to the certificate, in words."""
+        return certificate_text(self._host)
+
+    @property
+    def outcome(self) -> str:
+        """The class of the words: that of a verdict of the same colour."""
+        return {"slower": "warn", "faster": "warn", "alike": "pass"}.get(str(self._held.get("outcome")), "none")
+
+    @property
+    def caveats(self) -> list[str]:
+        """What is to be said against the comparison."""
+        return [str(each) for each in _list(self._held.get("caveats"))]
+
+    @property
+    def certificate(self) -> str:
+        """Which certificate it is compared with, empty if with none."""
+        if "run_id" not in self._held:
+            return ""
+        return f"{self._held.get('state_text')}, of {str(self._held.get('judged_at'))[:10]}, profile {self._held.get('profile')}, run {self._held['run_id']}"
+
+    @property
+    def compared(self) -> list[tuple[str, str, str, str]]:
+        """Rows of certified beside observed: title, certified, observed, ratio."""
+        figures = log_figures(self._host)
+        size, mean = size_of(figures), number(figures, "latency_mean_ns")
+        if not size or not mean:
+            return []
+        expected, ratio = number(self._held, "expected_ns"), number(self._held, "ratio")
+        managers = self._held.get("queue_managers")
+        alone = f", {managers} queue manager{'' if managers == 1 else 's'}" if managers else ""
+        rows = [(f"Mean of writes of {mean_size_text(size)}{alone}", _time(expected), _time(mean), _ratio(ratio))]
+        for other in filter(_is_mapping, _list(self._held.get("others"))):
+            title = f"The same, {other.get('queue_managers')} queue managers at once"
+            rows.append((title, _time(number(other, "expected_ns")), _time(mean), _ratio(number(other, "ratio"))))
+        rows.append(("Slowest write of the test, and while observed", _time(number(self._held, "slowest_ns")), self._slowest_observed(figures), ""))
+        rows.append(("Slowest write since the queue manager started", "", self._slowest_since_restart(), ""))
+        return [row for row in rows if row[1] or row[2]]
+
+    @property
+    def utilisation(self) -> str:
+        """How near the logger is to its limit, in words."""
+        known = self._seen.get("utilisation")
+        share, highest = number(known, "share"), number(known, "highest_share")
+        if share is None:
+            return ""
+        busiest = f", in the busiest interval {_units.format_ratio(highest)}" if highest is not None and len(self._intervals) > 1 else ""
+        near = " That is near the limit: one write is outstanding at a time, so waits grow steeply from here on." if share >= HIGH else ""
+        return f"The logger was writing {_units.format_ratio(share)} of the time{busiest}{trend_text(self._host)}.{near}"
+
+    @property
+    def log_in_use(self) -> str:
+        """How much of the log is in use, empty if that is not known."""
+        used, most = number(self._facts, "log_bytes_in_use"), number(self._facts, "log_bytes_max")
+        return f"Of the log's {_units.format_size(int(most))}, {_units.format_ratio(used / most)} was in use." if used is not None and most else ""
+
+    @property
+    def overhead(self) -> str:
+        """What watching cost, empty if it was not measured."""
+        costs = {name: number(self._facts, name) for name in ("probe_overhead_ns", "call_overhead_ns")}
+        told = [f"{_time(cost)} to each {'write' if name.startswith('probe') else 'call'}" for name, cost in costs.items() if cost is not None]
+        return f"Watching added about {' and '.join(told)}, as measured before it began." if told else ""
+
+    @property
+    def intervals(self) -> tuple[Row, list[Row]]:
+        """Titles and rows of the intervals of the log; of many only some."""
+        titles = ("From (UTC)", "Writes", "Throughput", "Write size", "Mean", "Fastest", "Slowest", "Logger busy")
+        about = "\u2248 " if self._facts.get("operations_are_estimated") else ""
+        rows = [self._interval(each, about) for each in thinned(self._intervals, SHOWN_INTERVALS)]
+        filled = [place for place in range(len(titles)) if any(row[place] for row in rows)]
+        return [titles[place] for place in filled], [[row[place] for place in filled] for row in rows]
+
+    @property
+    def intervals_left(self) -> int:
+        """How many intervals are not shown."""
+        return max(0, len(self._intervals) - SHOWN_INTERVALS)
+
+    @property
+    def calls(self) -> list[Row]:
+        """Rows of the calls that were watched, all intervals together: name, count, mean, fastest, slowest."""
+        names = dict.fromkeys(str(each.get("stream")) for each in self._calls)
+        return [self._call(name, [each for each in self._calls if each.get("stream") == name]) for name in names]
+
+    @property
+    def maxima(self) -> list[Row]:
+        """Rows of the newest of the new maxima: when, of what, the one before, and the new one."""
+        rows = self._list("maxima")[-SHOWN_MAXIMA:]
+        return [
+            (moment(number(each, "epoch_s")), str(each.get("stream")), _time(number(each, "previous_ns")) or "none", _time(number(each, "new_ns")))
+            for each in rows
+        ]
+
+    @property
+    def chart(self) -> Markup:
+        """The mean and the slowest write of each interval, beside what was certified, empty if there are too few intervals."""
+        begin = number(self._seen, "start_epoch_s") or 0.0
+        known = [each for each in self._intervals if number(each, "latency_mean_ns") and number(each, "start_epoch_s") is not None]
+        known = thinned(known, _MOST_POINTS)
+        if len(known) < 2:
+            return Markup("")
+        ends = [number(each, "start_epoch_s") - begin + (number(each, "elapsed_s") or 0.0) for each in known]
+        lines = {
+            "mean": [(end, value) for end, each in zip(ends, known, strict=True) if (value := number(each, "latency_mean_ns"))],
+            "max": [(end, value) for end, each in zip(ends, known, strict=True) if (value := number(each, "latency_max_ns"))],
+        }
+        return _chart(lines, number(self._held, "expected_ns"), max(ends))
+
+    def _list(self, name: str) -> list[Mapping[str, Any]]:
+        return list(filter(_is_mapping, _list(self._seen.get(name))))
+
+    def _interval(self, each: Mapping[str, Any], about: str) -> Row:
+        writes, count, elapsed_s = number(each, "operations"), number(each, "bytes"), number(each, "elapsed_s")
+        size, busy = number(each, "write_size_mean_bytes"), number(each, "logger_utilisation_share")
+        return (
+            moment(number(each, "start_epoch_s"), "%H:%M:%S"),
+            "" if writes is None else f"{about if writes else ''}{_units.format_count(writes)}",
+            "" if count is None or not elapsed_s else _units.format_rate(count / elapsed_s),
+            mean_size_text(size) if size else "",
+            *(_time(number(each, f"latency_{name}_ns")) for name in ("mean", "min", "max")),
+            "" if busy is None else _units.format_ratio(busy),
+        )
+
+    def _call(self, name: str, intervals: Sequence[Mapping[str, Any]]) -> Row:
+        count = sum(number(each, "operations") or 0 for each in intervals)
+        spent = sum(number(each, "latency_sum_ns") or 0 for each in intervals)
+        fastest = min(filter(None, (number(each, "latency_min_ns") for each in intervals)), default=None)
+        slowest = max(filter(None, (number(each, "latency_max_ns") for each in intervals)), default=None)
+        return name, _units.format_count(count), _time(spent / count if count else None), _time(fastest), _time(slowest)
+
+    def _slowest_observed(self, figures: Mapping[str, Any]) -> str:
+        """Return the stalls that were observed with their times, or else the slowest write."""
+        begin = number(self._seen, "start_epoch_s")
+        stalls = [each for each in self._host.stalls if each.get("stream") == "log"][:SHOWN_STALLS]
+        told = [f"{_time(each['latency_ns'])} at {moment((begin or 0) + each['start_offset_ns'] / 1e9, '%H:%M:%S')}" for each in stalls[:1]]
+        return "".join(told) if told and begin else _time(number(figures, "latency_max_ns"))
+
+    def _slowest_since_restart(self) -> str:
+        slowest, at = number(self._facts, "slowest_write_since_restart_ns"), moment(number(self._facts, "slowest_write_at_epoch_s"))
+        return "" if slowest is None else f"{_time(slowest)}{f', {at}' if at else ''}"
+
+
+def _chart(lines: Mapping[str, Sequence[tuple[float, float]]], expected_ns: float | None, end_s: float) -> Markup:
+    values = [value for points in lines.values() for dummy, value in points] + ([expected_ns] if expected_ns else [])
+    y = LogAxis.around([min(values) / _ROOM, max(values) * _ROOM], BOTTOM, TOP)
+    parts = [duration_grid(y, "Latency"), level_grid(_ticks(end_s), "Time since the observation began")]
+    places = {name: [(_across(second, end_s), y.place(value)) for second, value in points] for name, points in lines.items()}
+    parts += [line(name, points, dots=True) for name, points in places.items()]
+    labels = [(points[-1][1], name, {"mean": "mean", "max": "slowest"}[name]) for name, points in places.items() if points]
+    if expected_ns:
+        parts.append(Markup('<path class="limit mean" d="M{} {:.1f}H{}"/>').format(LEFT, y.place(expected_ns), RIGHT))
+        labels.append((y.place(expected_ns), "mean", "certified"))
+    parts.append(end_labels(labels))
+    means = [value for dummy, value in lines["mean"]]
+    certified = f" The dashed line is the certified mean, {_time(expected_ns)}." if expected_ns else ""
+    told = f"The mean of each interval was {_time(min(means))} to {_time(max(means))}.{certified}"
+    return chart("observation", "Log writes by interval", told, Markup("").join(parts))
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _is_mapping(value: Any) -> bool:
+    return isinstance(value, Mapping)
+
+
+def _ticks(end_s: float) -> Iterable[tuple[float, str]]:
+    step = next((each for each in (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21600) if end_s / each <= 6), 86400)
+    return [(_across(second, end_s), _units.format_duration(second * 1e9) if second else "0 s") for second in range(0, int(end_s) + 1, step)]
+
+
+def _across(second: float, end_s: float) -> float:
+    return LEFT + min(1.0, max(0.0, second / end_s if end_s else 0.0)) * (RIGHT - LEFT)
+
+
+def _time(value_ns: float | None) -> str:
+    return "" if value_ns is None else _units.format_duration(value_ns)
+
+
+def _ratio(ratio: float | None) -> str:
+    return "" if ratio is None else _units.format_number(ratio, 3 if ratio >= 1 else 2)

@@ -1,0 +1,88 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What reports say about live queue managers: certified beside observed, how busy the logger is, and what the source cannot say."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import runs
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE
+
+
+@pytest.fixture
+def observation(rendered):
+    return rendered("observation")
+
+
+def page(directory):
+    """The text of the page, without markup."""
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", runs.content(directory, "index.html"))).split())
+
+
+def test_the_summary_says_what_each_log_gets_the_slowest_against_its_certificate_first(observation):
+    text = runs.content(observation, "summary.txt")
+    assert text.startswith("FAIL: Live queue managers on 4 hosts: 1 fail, 1 missing, 2 observed without a verdict. An observation certifies nothing.")
+    live = [line.split("live     ")[1] for line in text.splitlines() if line.startswith("  live")]
+    assert [line.partition(":")[0] for line in live] == ["db01", "db01", "db02", "db02", "db03", "db03"]
+    assert live[0] == "db01: queue manager QM1, log writes of 35.2 KiB take 2.69 ms on average, logger busy 26.9 % of the time"
+    assert live[1] == "db01: 12 times slower than certified: the volume changed or is shared."
+    assert live[5].startswith("db03: The history has no certificate of this volume")
+
+
+def test_the_page_has_certified_and_observed_side_by_side(observation):
+    text = page(observation)
+    assert "Mean of writes of 35.2 KiB, 1 queue manager 218 us 2.69 ms 12.3" in text
+    assert "Slowest write since the queue manager started \u2013 812 ms, 2026-11-18 11:06:40 UTC" in text
+    assert "The logger was writing 26.9 % of the time, in the busiest interval 26.9 %." in text
+    assert "2026-11-21 10:46:42 UTC log 900 us 5 ms" in text
+    assert "Watching added about 900 ns to each write" in text
+    assert "MQPUT 6,000 2.69 ms 900 us 5 ms" in text
+
+
+def test_the_page_says_what_the_source_cannot_say(observation):
+    text = page(observation)
+    assert "These are rolling averages: there are no percentiles, the number of writes is an estimate" in text
+    assert "\u2248 814" in text
+
+
+def test_nothing_about_certifying_is_said_of_an_observation(observation):
+    for name in ("index.html", "report.md", "summary.txt"):
+        assert "not certify" not in runs.content(observation, name)
+    assert 'class="reproduction"' not in runs.content(observation, "index.html")
+
+
+def test_monitoring_has_the_ratio_and_the_utilisation(observation):
+    text = runs.content(observation, "logdisk.prom")
+    assert re.search(r'logdisk_run_observed_to_certified_latency_ratio{host="db01",volume="log",queue_manager="QM1"} 12\.3', text)
+    assert re.search(r'logdisk_run_logger_utilisation_ratio{host="db02",volume="log",queue_manager="QM1"} 0\.05', text)
+    assert 'logdisk_run_verdict{host="db02",volume="log",verdict="observed"} 1' in text
+
+
+def test_a_hostile_name_of_a_queue_manager_is_only_text(tmp_path):
+    directory = runs.observation(tmp_path, queue_manager=HOSTILE[0])
+    render(directory)
+    assert "<script>alert(1)</script>" not in runs.content(directory, "index.html")
+
+
+MISSHAPEN = {"intervals": [7, {"stream": "log"}], "utilisation": "x", "facts": [1], "maxima": {}}
+CERTIFICATE = {"certificate": {"caveats": 3, "others": 4, "ratio": "x"}}
+
+
+@pytest.mark.parametrize("broken", [None, "x", 7, [], {"certificate": 3}, CERTIFICATE, MISSHAPEN])
+def test_a_record_with_a_misshapen_observation_is_rendered(tmp_path, broken):
+    directory = runs.observation(tmp_path)
+    (folder,) = [folder for folder in directory.folders() if "db01" in folder]
+    path = f"{directory.path}/{folder}/record.json"
+    with open(path, encoding="utf-8") as file:
+        record = json.load(file)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({**record, "observation": broken}, file)
+    render(directory)
+    assert runs.content(directory, "summary.txt")
