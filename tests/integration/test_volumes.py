@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import signal
 import stat
 import tempfile
@@ -11,7 +12,7 @@ from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
-from ansible_runs import QUICK, Controller
+from ansible_runs import PROJECT, QUICK, Controller
 from certification import read_csv
 from leftovers import left_on, measuring
 from testbed import Bed, HostSpec
@@ -59,6 +60,14 @@ def install_queue_managers(host: Host) -> None:
         (host.root / mount_point[1:] / name / "active").mkdir(parents=True)
 
 
+def install_amqsrua(host: Host, **play: object) -> None:
+    """Give the host a program that plays amqsrua (tests/mq/amqsrua.py)."""
+    program = host.root / "opt/mqm/samp/bin/amqsrua"
+    program.parent.mkdir(parents=True)
+    shutil.copy(PROJECT / "tests/mq/amqsrua.py", program)
+    program.with_suffix(".json").write_text(json.dumps(play))
+
+
 def records_of(run: Path) -> dict[str, dict]:
     return {record["volume"]: record for record in (json.loads(path.read_text()) for path in run.glob("hosts/*/*/record.json"))}
 
@@ -70,9 +79,11 @@ def planned_start_s(directory: Path) -> float:
 
 def test_a_frozen_volume_costs_its_neighbours_nothing(start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]) -> None:
     """The volumes are discovered. One of them freezes while it is measured, and one before its directories are created."""
-    bed = start(HostSpec("h1", more=("/log1", "/log2", "/log3"), variables={"workspace_discover": True}))
+    bed = start(HostSpec("h1", more=("/log1", "/log2", "/log3"), variables={"workspace_discover": True, "workspace_discover_window": 60}))
     host = bed["h1"]
     install_queue_managers(host)
+    # What it has to say is said at once, so the window ends early.
+    install_amqsrua(host, queue_manager="QM3", text=(PROJECT / "tests/fixtures/observe/amqsrua-9.4.txt").read_text())
     bed.ssh(host, RUNNING)
     inventory = bed.inventory(tmp_path / "hosts.yml", variables={**QUICK, **SWEEP})
     preflight = controller.run("preflight", "-i", str(inventory))
@@ -82,6 +93,9 @@ def test_a_frozen_volume_costs_its_neighbours_nothing(start: Start, controller: 
     assert reasons["log1"].startswith("ready: 4 steps") and reasons["log3"].startswith("ready: 2 steps")
     given_back = preflight.certification.path / "hosts/h1/workspace_volumes.yml"
     assert "log1: QM1, QM2 in /log1/logdisk: 8 files of 512K each, writes of 4K to 256K, 1 to 2 writers" in preflight.screen
+    assert "QM1 did not say how large its log writes are: it is not running" in preflight.screen
+    assert "log2: QM3, QM4 in /log2/logdisk: 4 files of 256K each, writes of 8K to 12K, 1 to 2 writers" in preflight.screen
+    assert "QM3 said by amqsrua that its log writes are of 8 KiB to 12 KiB on average" in preflight.screen
 
     host.freeze("/log3")
     counting, calls = tmp_path / "ssh", tmp_path / "calls"

@@ -6,7 +6,7 @@
 
 The file of its own name with ``.json`` added says what to do: ``text``, what amqsrua printed; ``every_s``, how often a publication comes; ``then``,
 what happens after the last one: a reason code, or ``hang``, or ``crash``, or empty for the end; ``refuse``, a reason code at once;
-and ``hang``, to say nothing at all. It only knows the queue manager QM1.
+and ``hang``, to say nothing at all. It only knows the queue manager ``queue_manager`` (QM1).
 """
 
 import json
@@ -25,7 +25,7 @@ def main():
         return 255
     if play.get("hang"):
         time.sleep(3600)
-    if arguments["-m"] != "QM1":
+    if arguments["-m"] != play.get("queue_manager", "QM1"):
         print("MQCONN ended with reason code 2058")
         return 255
     if play.get("refuse"):
