@@ -1,0 +1,204 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Polls an observation and stores its samples. When it has ended, makes its tables, files the record of the host, and removes what is left there."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import datetime
+import zlib
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ansible.errors import AnsibleActionFail
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, RemoteAction, failure, one_line
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import room_of, say
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import COLLECTED, FINISHED, RUNNING, UNKNOWN
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import profile_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.observation import STAGE, observed
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured import file_error
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe import amqsrua, prometheus, text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.buckets import THRESHOLDS_NS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import Observation, Options
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples import AS_PLANNED, Samples, read_samples
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.seen import seen_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.tables import tables_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+
+READERS = {"prometheus": prometheus.read, "amqsrua": amqsrua.read}
+PART_MAX_BYTES = 16 << 20
+"""More than a host sends of the samples in one call."""
+MOST_CALLS = 20
+OF_CONTROLLER = ("run_path", "known", "started", "over", "give_up")
+"""The options that are not sent to the host."""
+STATUS = ("host", "run_id", "state", "volumes", "times", "shown", COLLECTED)
+"""What the status of a host has that is handed on from poll to poll."""
+
+DEAD, ABSENT, ENDED = "dead", "absent", "ended"
+WHY_WITHOUT_END = {
+    DEAD: "its process disappeared from the host: it was killed, or the host was restarted",
+    ABSENT: "its state disappeared from the host: it was removed, or the controller did not poll it in time",
+    RUNNING: "it did not end in time",
+}
+
+
+class ActionModule(RemoteAction):
+    """Calls ``observed`` on the host. With ``run_path``, it works on the run directory on the controller."""
+
+    module_name = "mqops.logdisk.observed"
+    stage = STAGE
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        given = self._task.args.get("known") or {}
+        self._known = {key: given[key] for key in STATUS if key in given}
+        return {**self._known, "changed": False} if COLLECTED in self._known else super().run(tmp, task_vars)
+
+    def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        self._own = {name: arguments.pop(name, None) for name in OF_CONTROLLER}
+        if self._own["run_path"]:
+            try:
+                self._of_host = _OfHost(self._own["run_path"], task_vars["inventory_hostname"], arguments["volume"], self._own["started"])
+            except RunDirectoryError as error:
+                raise AnsibleActionFail(str(error)) from error
+            arguments["ask"] = "finish" if self._own["over"] else "poll"
+        return arguments
+
+    def call(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        if not self._own["run_path"]:
+            return super().call(arguments, task_vars)
+        answer: dict[str, Any] = {}
+        for dummy in range(MOST_CALLS):
+            answer = super().call({**arguments, "offset": self._of_host.size()}, task_vars)
+            if answer.get("failed"):
+                return {"state": UNKNOWN, "reason": answer["logdisk"]["reason"]}
+            try:
+                content = unpack(answer.pop("samples", ""))
+                self._of_host.add(content)
+            except (RunDirectoryError, ValueError) as error:
+                return failure(self.stage, "error", one_line(str(error)))
+            if not (answer.get("more") and content):
+                break
+        return {"state": str(answer.get("state")), "reason": ""}
+
+    def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        if not self._own["run_path"]:
+            return answer
+        state, reason = answer["state"], answer["reason"]
+        known = {**self._known, "changed": False, "reason": reason}
+        if state in (RUNNING, UNKNOWN) and not self._own["give_up"]:
+            shown = self._show(known.get("shown") or 0)
+            return {**known, "state": state, "volumes": self._volumes(state), "shown": shown}
+        try:
+            result = self._finished(state, reason)
+        except RunDirectoryError as error:
+            return failure(self.stage, "error", str(error))
+        self._show(known.get("shown") or 0)
+        if state != UNKNOWN and not result.get("failed"):
+            super().call({**{key: self._task.args[key] for key in ("run_id", "state_dir", "volume", "user")}, "ask": "remove"}, task_vars)
+        return {**known, **result}
+
+    def _finished(self, state: str, reason: str) -> dict[str, Any]:
+        """File the record of the host. Raises RunDirectoryError."""
+        record = self._of_host.file(f"the host did not answer: {reason}" if state == UNKNOWN else WHY_WITHOUT_END.get(state, ""))
+        if record is None or record.error:
+            return failure(self.stage, "error", record.error["reason"] if record and record.error else "a record of this host exists already")
+        key = {"schema": SCHEMA, "kind": record.kind, "host": record.host, "verdict": record.verdict, "run_id": record.run_id}
+        return {"state": FINISHED, "volumes": self._volumes(FINISHED), COLLECTED: [record.volume], "logdisk": key}
+
+    def _volumes(self, state: str) -> dict[str, Any]:
+        return {self._of_host.volume: {"state": state, "progress": {}}}
+
+    def _show(self, shown: int) -> int:
+        """Show the lines that are new since ``shown`` of them were there, as far as the screen has room for this host; return how many there are now."""
+        lines = self._of_host.lines()
+        room = room_of(len(self._of_host.directory.expected_hosts))
+        new = lines[shown:][-room:] if room else []
+        if new:
+            say(self._display, "\n".join(f"{self._of_host.host}: {line}" for line in new))
+        return len(lines)
+
+
+class _OfHost:
+    """What is stored of the observation of one host."""
+
+    def __init__(self, run_path: str, host: str, volume: str, started: Mapping[str, Any]) -> None:
+        self.directory = RunDirectory.open(run_path)
+        self.host, self.volume = host, volume
+        self._facts, self._source = dict(started["facts"]), str(started["source"])
+        self._asked = started["asked"]
+
+    def size(self) -> int:
+        return self.directory.samples_size(self.host, self.volume)
+
+    def add(self, content: bytes) -> None:
+        if content:
+            self.directory.add_samples(self.host, self.volume, content)
+
+    def lines(self) -> list[str]:
+        """Return all lines that the observation shows so far."""
+        try:
+            return text.live_lines(self._read(self._samples()))
+        except RunDirectoryError:
+            return []
+
+    def file(self, why_without_end: str) -> HostRecord | None:
+        """File the record of what was observed, or of why nothing was, and return it. Raises RunDirectoryError."""
+        samples = self._samples()
+        ending = ending_of(samples, why_without_end)
+        observation = self._read(samples)
+        if not observation.streams:
+            reason = "; ".join(part for part in (ending, *observation.problems) if part) or "nothing was observed"
+            return file_error(self.directory, self.host, self.volume, STAGE, one_line(reason), self._facts)
+        observation = replace(observation, ending=ending)
+        options = self._options()
+        files = tables_of(observation, options)
+        workspace = {"path": options.log_path, "queue_managers": [options.queue_manager]}
+        seen = seen_of(observation, options)
+        record = observed(self.directory.run, self.host, self.volume, self._facts, workspace, files, seen, datetime.date.today())
+        self.directory.write_record(record, files)
+        return record
+
+    def _samples(self) -> Samples:
+        return read_samples(self.directory.read_samples(self.host, self.volume))
+
+    def _read(self, samples: Samples) -> Observation:
+        observation = READERS[self._source](samples.samples, self._options())
+        return replace(observation, problems=(*samples.problems, *observation.problems))
+
+    def _options(self) -> Options:
+        thresholds = {*THRESHOLDS_NS, *profile_of(self.directory.run, self.host).thresholds_ns}
+        return Options(
+            queue_manager=one_line(str(self._facts.get("queue_manager") or ""))[:100],
+            log_path=one_line(str(self._facts.get("log_path") or ""))[:4096],
+            interval_s=int(float(self._asked["interval"])),
+            duration_s=int(float(self._asked["duration"])),
+            calls=tuple(self._asked["calls"]),
+            thresholds_ns=tuple(sorted(thresholds)),
+            hostname=one_line(str(self._facts.get("hostname") or ""))[:255],
+        )
+
+
+def ending_of(samples: Samples, why_without_end: str) -> str:
+    """Return why an observation ended before its time, empty if it did not."""
+    if samples.end in AS_PLANNED:
+        return ""
+    return samples.reason or (f"it ended by {samples.end}" if samples.end else why_without_end)
+
+
+def unpack(packed: Any) -> bytes:
+    """Return the lines that a host sent. Raises ValueError."""
+    if not packed:
+        return b""
+    try:
+        engine = zlib.decompressobj()
+        content = engine.decompress(base64.b64decode(str(packed), validate=True), PART_MAX_BYTES)
+    except (binascii.Error, zlib.error) as error:
+        raise ValueError(f"the samples that the host sent cannot be read: {error}") from error
+    if engine.unconsumed_tail:
+        raise ValueError(f"the samples that the host sent have more than {PART_MAX_BYTES >> 20} MiB")
+    return content
