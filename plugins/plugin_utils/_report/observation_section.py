@@ -147,9 +147,10 @@ class ObservationSection:
     @property
     def overhead(self) -> str:
         """What watching cost, empty if it was not measured."""
-        costs = {name: number(self._facts, name) for name in ("probe_overhead_ns", "call_overhead_ns")}
-        told = [f"{_time(cost)} to each {'write' if name.startswith('probe') else 'call'}" for name, cost in costs.items() if cost is not None]
-        return f"Watching added about {' and '.join(told)}, as measured before it began." if told else ""
+        watched = "write" if self._intervals else "call"
+        costs = ((number(self._facts, "probe_overhead_ns"), watched), (number(self._facts, "probe_overhead_call_ns"), "call"))
+        told = " and ".join(f"{_time(cost)} to each {what}" for cost, what in costs if cost is not None)
+        return f"Watching added about {told}, as measured before it began." if told else ""
 
     @property
     def intervals(self) -> tuple[Row, list[Row]]:
