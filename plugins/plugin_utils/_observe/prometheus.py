@@ -42,7 +42,8 @@ _TYPE = re.compile(r"#[ \t]+TYPE[ \t]+(\S+)[ \t]+(\w+)")
 _LABEL = re.compile(r'([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)"')
 _NAME = re.compile(r"(?:\w+_)?(qmgr|mq_rlog|rlog)_log_(\w+?)(_seconds|_microseconds|_milliseconds|_bytes)?(_total)?\Z")
 _STATUS = re.compile(r"(?:\w+_)?qmgr_status\Z")
-_QUEUE_MANAGER_LABELS = ("qmgr", "queueManager", "queue_manager", "qm")
+_QUEUE_MANAGER_LABELS = ("qmgr", "queuemanager", "qm", "qmgrname", "qmname")
+"""What exporters call the label of the queue manager, in lower case and without underscores."""
 _ELEMENTS = {
     "physical_written": PHYSICAL,
     "physical_bytes_written": PHYSICAL,
@@ -164,7 +165,7 @@ def _kind(parts: re.Match[str], declared: str) -> str:
 
 
 def _label_of_queue_manager(labels: str) -> str:
-    values = dict(_LABEL.findall(labels)) if labels else {}
+    values = {label.lower().replace("_", ""): value for label, value in _LABEL.findall(labels)}
     return next((re.sub(r"\\(.)", r"\1", values[label]).strip() for label in _QUEUE_MANAGER_LABELS if label in values), "")
 
 

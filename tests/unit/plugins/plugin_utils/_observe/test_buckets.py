@@ -69,3 +69,9 @@ def test_operations_over_a_threshold_are_the_testers(over_ns):
 def test_time_over_a_threshold_is_that_of_the_middles():
     assert operations_over({bucket_of(1000): 3, bucket_of(5000): 2}, 2000, 5010) == (2, lower_ns(bucket_of(5000)) + upper_ns(bucket_of(5000)))
     assert operations_over({bucket_of(1000): 3}, 2000, 1005) == (0, 0)
+
+
+def test_the_bucket_of_a_threshold_counts_if_the_longest_operation_is_above_it():
+    assert bucket_of(2000) == bucket_of(2001)
+    assert operations_over({bucket_of(2000): 1}, 2000, 2000) == (0, 0)
+    assert operations_over({bucket_of(2000): 1}, 2000, 2001)[0] == 1

@@ -109,6 +109,11 @@ def test_a_figure_that_cannot_be_is_not_known(value, wanted_ns):
     assert figures(read(samples(text, text), QM1)) == [(2, 8192, wanted_ns, 4096)]
 
 
+def test_bytes_of_less_than_a_mean_write_were_written_by_one():
+    text = exposition(physical_written_bytes=4096, write_size_bytes=16384)
+    assert figures(read(samples(text, text), QM1)) == [(1, 4096, None, 16384)]
+
+
 def test_an_interval_that_is_missing_is_part_of_the_next_one():
     """A GET without a new publication has no metrics; then the next one has the bytes of both intervals."""
     first, last = exposition(physical_written_bytes=1, write_size_bytes=4096), exposition(physical_written_bytes=8192, write_size_bytes=4096)
@@ -169,6 +174,12 @@ def test_the_only_queue_manager_needs_no_name():
     assert [each.bytes for each in read(samples(text, text), Options("")).intervals] == [4096]
     bare = "ibmmq_qmgr_log_physical_written_bytes 4096\n"
     assert [each.bytes for each in read(samples(bare, bare), QM1).intervals] == [4096]
+
+
+@pytest.mark.parametrize("label", ["qmgr", "queueManager", "queue_manager", "QM", "qmgr_name"])
+def test_exporters_call_the_label_differently(label):
+    text = f'ibmmq_qmgr_log_physical_written_bytes{{{label}="QM1"}} 4096\nibmmq_qmgr_log_physical_written_bytes{{{label}="QM2"}} 1\n'
+    assert [each.bytes for each in read(samples(text, text), QM1).intervals] == [4096]
 
 
 def test_a_name_with_escaped_letters():

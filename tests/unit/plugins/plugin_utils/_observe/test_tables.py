@@ -174,6 +174,20 @@ def test_seconds_without_a_write():
     assert (row["operations"], row["latency_mean_ns"], row["latency_max_ns"], row["block_size_bytes"]) == (0, None, None, None)
 
 
+def test_a_second_that_was_cut_short_is_not_the_slowest():
+    whole_seconds = exact([[500_000] * 4, [500_000] * 3])
+    cut = replace(whole_seconds, seconds=(*whole_seconds.seconds, second(3, [500_000], partial=True)), elapsed_ns=2_100_000_000)
+    dummy, (row,) = whole(replace(cut, histograms={(LOG, 1): {upper_ns(bucket_of(500_000)): 8}}))
+    assert (row["interval_bytes_per_s_min"], row["interval_bytes_per_s_max"], row["operations"]) == (3 * 4096, 4 * 4096, 8)
+
+
+def test_by_time_a_bucket_weighs_what_its_middle_says():
+    dummy, (row,) = whole(exact([[255] * 1000 + [257] * 994]))
+    assert (row["latency_time_weighted_p50_ns"], row["latency_p50_ns"]) == (255, 255)
+    dummy, (row,) = whole(exact([[255] * 1000 + [257] * 995]))
+    assert (row["latency_time_weighted_p50_ns"], row["latency_p50_ns"]) == (257, 255)
+
+
 def test_a_write_still_in_flight_is_the_slowest():
     stalls = (Stall(START_EPOCH_S + 1.5, 10**9, in_flight=True), Stall(START_EPOCH_S + 0.5, 300_000))
     tables, (row,) = whole(exact(stalls=stalls))
