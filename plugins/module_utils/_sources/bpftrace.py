@@ -78,7 +78,7 @@ class Source(object):
         program = _bpftrace()
         streams = self._streams()
         names = [name for name, dummy in streams]
-        yield _text(watched=dict(streams=names, probe_overhead_ns=self._overheads_ns, clock_epoch_ns=int((time.time() - time.monotonic()) * 1e9)))
+        yield _text(watched=dict(streams=names, pid=self._pid(), probe_overhead_ns=self._overheads_ns))
         with _Program(self._options.get("command") or []) as observed:
             duration_s = max(1, int(end_monotonic - time.monotonic()))
             command = _command(program, bpftrace_program.text_of([stream for dummy, stream in streams], duration_s), observed.pid or self._pid())

@@ -1,0 +1,316 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Reads the samples of the source bpftrace, whose texts module_utils/_sources/bpftrace_seconds.py describes: exact seconds with a histogram each.
+
+Everything else is counted from these seconds. Whatever a host sends is checked: what does not fit is left out, and a problem says how much.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe import buckets
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import LOG, Fact, Interval, Maximum, Observation, Options, Over, Second, Stall
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples import Sample
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+
+SOURCE = "bpftrace"
+BATCHES = 30
+MOST_STREAMS = 9
+MOST_MAXIMA = 10_000
+MOST_STALLS = 10
+"""The slowest operations that are kept of each stream. Those above 10 ms are told one by one, shorter ones only if they were a new maximum."""
+
+NOTABLE_OVERHEAD_SHARE = 0.02
+_NS_PER_S = 1_000_000_000
+_LARGEST = (1 << 63) - 1
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+
+
+def read(samples: Sequence[Sample], options: Options) -> Observation:
+    """Return what the samples so far say. An interval that is not over is left out until the observation is."""
+    reading = _Reading()
+    for sample in samples:
+        reading.take(sample)
+    return reading.observation(options)
+
+
+class _Unfit(ValueError):
+    """A text that the source does not write."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """The operations of a stream in one second."""
+
+    counts: Mapping[int, int]
+    sum_ns: int
+    bytes: int
+    errors: int
+    min_ns: int | None
+    max_ns: int | None
+
+    @property
+    def operations(self) -> int:
+        return sum(self.counts.values())
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What was read so far, and the clocks that turn the kernel's time into that of the host."""
+
+    streams: tuple[str, ...] = ()
+    overheads_ns: dict[str, int] = field(default_factory=dict)
+    pid: int = 0
+    base_ns: int = 0
+    base_epoch_s: float = 0.0
+    end_ns: int = 0
+    seconds: list[dict[str, _Counted]] = field(default_factory=list)
+    late: int = 0
+    lost: int = 0
+    unfit: int = 0
+    maxima: list[Maximum] = field(default_factory=list)
+    longest_ns: dict[str, int] = field(default_factory=dict)
+    slow: dict[str, list[Stall]] = field(default_factory=dict)
+    in_flight_ns: dict[str, list[int]] = field(default_factory=dict)
+    program: str = ""
+    program_failed: bool = False
+
+    def take(self, sample: Sample) -> None:
+        """Take in a sample; one that does not fit changes nothing."""
+        try:
+            kind, content = _text(sample.text)
+            takes = getattr(self, f"_take_{kind}", None)
+            if takes is None or (kind != "watched" and not self.streams):
+                raise _Unfit(kind)
+            takes(content, sample)
+        except (_Unfit, AttributeError, KeyError, TypeError, ValueError, RecursionError):
+            self.unfit += 1
+
+    def _take_watched(self, content: Mapping[str, Any], _sample: Sample) -> None:
+        names = tuple(content["streams"])
+        if not 0 < len(names) <= MOST_STREAMS or len(set(names)) != len(names) or not all(_NAME.fullmatch(name) for name in names) or self.streams:
+            raise _Unfit
+        self.overheads_ns = {kind: _whole(value) for kind, value in content["probe_overhead_ns"].items() if kind in (LOG, "call")}
+        self.pid = _whole(content["pid"])
+        self.streams = names
+
+    def _take_base(self, content: Any, sample: Sample) -> None:
+        if self.base_ns:
+            raise _Unfit
+        self.base_ns = _whole(content)
+        self.base_epoch_s = sample.epoch_s + (self.base_ns - sample.monotonic_ns) / _NS_PER_S
+
+    def _take_second(self, content: Mapping[str, Any], _sample: Sample) -> None:
+        if not self.base_ns or content["number"] != len(self.seconds) + 1:
+            raise _Unfit
+        counted = {name: _counted(content["streams"][name]) for name in self.streams}
+        self.seconds.append(counted)
+        self.late += content["late"] is True
+
+    def _take_in_flight(self, content: Mapping[str, Any], _sample: Sample) -> None:
+        self.in_flight_ns = {name: [_whole(start) for start in content[name][:MOST_STALLS]] for name in self.streams}
+
+    def _take_maximum(self, content: Mapping[str, Any], _sample: Sample) -> None:
+        stall = self._take_stall(content, _sample)
+        before_ns = self.longest_ns.get(stall.stream)
+        # Two processors may tell of theirs in the wrong order.
+        if before_ns is None or stall.latency_ns > before_ns:
+            self.longest_ns[stall.stream] = stall.latency_ns
+            self.maxima.append(Maximum(stall.epoch_s + stall.latency_ns / _NS_PER_S, stall.stream, before_ns, stall.latency_ns))
+
+    def _take_stall(self, content: Mapping[str, Any], _sample: Sample) -> Stall:
+        name, at_ns, latency_ns = content["stream"], _whole(content["at_ns"]), _whole(content["latency_ns"])
+        if name not in self.streams:
+            raise _Unfit
+        stall = Stall(self._epoch_s(at_ns - latency_ns), latency_ns, name, bytes=_whole(content["bytes"]) if name == LOG else None)
+        slow = self.slow.setdefault(name, [])
+        slow.append(stall)
+        if len(slow) > 10 * MOST_STALLS:
+            self.slow[name] = _slowest(slow)
+        return stall
+
+    def _take_end(self, content: Any, _sample: Sample) -> None:
+        if not self.base_ns < _whole(content):
+            raise _Unfit
+        self.end_ns = content
+
+    def _take_lost(self, content: Any, _sample: Sample) -> None:
+        self.lost += _whole(content)
+
+    def _take_program(self, content: Mapping[str, Any], _sample: Sample) -> None:
+        self.program = printable(str(content["words"])[:200])
+        self.program_failed = content["status"] not in (None, 0)
+
+    def _epoch_s(self, at_ns: int) -> float:
+        return self.base_epoch_s + (at_ns - self.base_ns) / _NS_PER_S
+
+    def _elapsed_ns(self) -> int:
+        """Return the observed time: whole seconds, unless the end came within one."""
+        whole = len(self.seconds) * _NS_PER_S
+        return min(whole, self.end_ns - self.base_ns) if self.end_ns else whole
+
+    def observation(self, options: Options) -> Observation:
+        thresholds_ns = options.thresholds_ns or buckets.THRESHOLDS_NS
+        return Observation(
+            SOURCE,
+            start_epoch_s=self.base_epoch_s,
+            elapsed_ns=self._elapsed_ns(),
+            intervals=tuple(self._intervals(options)),
+            seconds=tuple(self._second(number, name) for number in range(1, len(self.seconds) + 1) for name in self.streams),
+            histograms=self._histograms(),
+            over=tuple(self._over(thresholds_ns)),
+            maxima=tuple(self.maxima[:MOST_MAXIMA]),
+            stalls=self._stalls(),
+            facts=self._facts(),
+            problems=tuple(self._problems()),
+            ending=self._ending(),
+        )
+
+    def _second(self, number: int, name: str) -> Second:
+        counted = self.seconds[number - 1][name]
+        partial = number == len(self.seconds) and self._elapsed_ns() < number * _NS_PER_S
+        return Second(number, name, counted.operations, counted.bytes, counted.sum_ns, counted.min_ns, counted.max_ns, partial)
+
+    def _intervals(self, options: Options) -> Iterator[Interval]:
+        over = bool(self.end_ns or self.program) or len(self.seconds) >= options.duration_s - 1
+        for first in range(0, len(self.seconds), options.interval_s):
+            part = self.seconds[first : first + options.interval_s]
+            if len(part) == options.interval_s or over:
+                elapsed_ns = min(len(part) * _NS_PER_S, self._elapsed_ns() - first * _NS_PER_S)
+                for name in self.streams:
+                    yield _interval(self.base_epoch_s + first, elapsed_ns / _NS_PER_S, name, [counted[name] for counted in part])
+
+    def _histograms(self) -> dict[tuple[str, int], dict[int, int]]:
+        found: dict[tuple[str, int], Counter[int]] = {}
+        for index, second in enumerate(self.seconds):
+            for name, counted in second.items():
+                if counted.counts:
+                    found.setdefault((name, index * BATCHES // len(self.seconds) + 1), Counter()).update(counted.counts)
+        return {key: {buckets.upper_ns(bucket): counts[bucket] for bucket in sorted(counts)} for key, counts in found.items()}
+
+    def _over(self, thresholds_ns: Sequence[int]) -> Iterator[Over]:
+        for number, second in enumerate(self.seconds, 1):
+            for name, counted in second.items():
+                for threshold_ns in thresholds_ns:
+                    operations, sum_ns = buckets.operations_over(counted.counts, threshold_ns, counted.max_ns or 0)
+                    if operations:
+                        yield Over(number, name, threshold_ns, operations, sum_ns)
+
+    def _stalls(self) -> tuple[Stall, ...]:
+        now_ns = self.base_ns + self._elapsed_ns()
+        found = []
+        for name in self.streams:
+            flying = [Stall(self._epoch_s(start_ns), now_ns - start_ns, name, True) for start_ns in self.in_flight_ns.get(name, []) if start_ns < now_ns]
+            found += _slowest(self.slow.get(name, []) + flying)
+        return tuple(found)
+
+    def _facts(self) -> dict[str, Fact]:
+        facts: dict[str, Fact] = {}
+        if self.overheads_ns:
+            facts["probe_overhead_ns"] = self.overheads_ns.get(LOG, self.overheads_ns.get("call", 0))
+        if len(self.overheads_ns) > 1:
+            facts["probe_overhead_call_ns"] = self.overheads_ns["call"]
+        if self.lost:
+            facts["events_lost"] = self.lost
+        if self.program:
+            facts["program"] = self.program
+        return facts
+
+    def _problems(self) -> Iterator[str]:
+        if self.unfit:
+            yield f"{self.unfit} samples of bpftrace do not fit and are left out."
+        if self.late:
+            yield f"The host was too busy to read {self.late} seconds in time: every operation is counted, but some of them in another second."
+        if self.lost:
+            yield f"bpftrace lost {self.lost} events: some lines about maxima and slow operations may be missing. The counts are not concerned."
+        if len(self.maxima) > MOST_MAXIMA:
+            yield f"Only the first {MOST_MAXIMA} of {len(self.maxima)} maxima are listed."
+        for name in self.streams if self.seconds else ():
+            yield from self._problems_of(name)
+
+    def _problems_of(self, name: str) -> Iterator[str]:
+        all_of = [second[name] for second in self.seconds]
+        operations, errors = sum(counted.operations for counted in all_of), sum(counted.errors for counted in all_of)
+        if errors:
+            yield f"{errors} log writes failed. They are in no figure."
+        if not operations:
+            yield (
+                "No write to a log file was seen: was the queue manager idle, and is observe_log_path its log?"
+                if name == LOG
+                else f"{name} was not called, or by programs that load another library: see observe_library."
+            )
+            return
+        mean_ns = sum(counted.sum_ns for counted in all_of) / operations
+        overhead_ns = self.overheads_ns.get(LOG if name == LOG else "call", 0)
+        if overhead_ns > NOTABLE_OVERHEAD_SHARE * mean_ns:
+            what = "log write" if name == LOG else name
+            yield f"Watching adds about {overhead_ns / 1000:.1f} us to each {what}, {overhead_ns / mean_ns:.0%} of its mean of {mean_ns / 1000:.1f} us."
+
+    def _ending(self) -> str:
+        if self.program:
+            return f"the program {self.program}" if self.program_failed else ""
+        if self.end_ns:
+            return f"process {self.pid} ended" if self.pid else "bpftrace ended before its time"
+        return ""
+
+
+def _text(text: str) -> tuple[str, Any]:
+    """Return the kind and the content of a text."""
+    value = json.loads(text)
+    if not isinstance(value, dict) or len(value) != 1:
+        raise _Unfit
+    return next(iter(value.items()))
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _LARGEST:
+        raise _Unfit
+    return value
+
+
+def _counted(content: Mapping[str, Any]) -> _Counted:
+    counts = {int(bucket): _whole(operations) for bucket, operations in content["buckets"].items()}
+    if not all(0 <= bucket < buckets.BUCKETS for bucket in counts):
+        raise _Unfit
+    counts = {bucket: operations for bucket, operations in counts.items() if operations}
+    sum_ns, moved, errors = (_whole(content[name]) for name in ("sum_ns", "bytes", "errors"))
+    if not counts:
+        return _Counted({}, 0, 0, errors, None, None)
+    # An extreme that was read late is of another second.
+    first, last = min(counts), max(counts)
+    min_ns = _extreme(content.get("min_ns"), first, buckets.lower_ns(first))
+    max_ns = _extreme(content.get("max_ns"), last, buckets.upper_ns(last))
+    return _Counted(counts, sum_ns, moved, errors, min_ns, max_ns)
+
+
+def _extreme(value: Any, bucket: int, bound_ns: int) -> int:
+    """Return an extreme if it is in its bucket, else the bound of that."""
+    return value if value is not None and buckets.bucket_of(_whole(value)) == bucket else bound_ns
+
+
+def _interval(start_epoch_s: float, elapsed_s: float, name: str, part: Sequence[_Counted]) -> Interval:
+    operations, moved, sum_ns = (sum(getattr(counted, figure) for counted in part) for figure in ("operations", "bytes", "sum_ns"))
+    return Interval(
+        start_epoch_s,
+        elapsed_s,
+        name,
+        operations,
+        moved if name == LOG else None,
+        sum_ns / operations if operations else None,
+        min((counted.min_ns for counted in part if counted.min_ns is not None), default=None),
+        max((counted.max_ns for counted in part if counted.max_ns is not None), default=None),
+        sum_ns,
+        moved / operations if operations and name == LOG else None,
+    )
+
+
+def _slowest(stalls: Sequence[Stall]) -> list[Stall]:
+    return sorted(stalls, key=lambda stall: -stall.latency_ns)[:MOST_STALLS]

@@ -1,0 +1,16 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The entry points of the MQI that a stand-in for its library has. What a call does is told by the calling thread.
+#pragma once
+
+struct behaviour {
+    long ns;            // how long a call takes
+    int depth;          // how often it calls itself before that
+    void (*last)(void); // what it does at last; it need not come back
+};
+
+extern _Thread_local struct behaviour behaviour;
+
+void MQPUT(int connection, int object, void *descriptor, void *options, int length, void *buffer, int *completion, int *reason);
+void MQCMIT(int connection, int *completion, int *reason);

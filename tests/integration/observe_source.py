@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs a source of observations as the observer on a host does, with its options as JSON in the first argument: what it says are lines of samples on stdout."""
+
+import json
+import sys
+import time
+
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources import SourceError, bpftrace
+
+
+def say(**content: object) -> None:
+    print(json.dumps(content), flush=True)
+
+
+def main() -> None:
+    options = json.loads(sys.argv[1])
+    source = bpftrace.Source(options)
+    try:
+        say(facts=source.check())
+        for text in source.samples(time.monotonic() + options["duration_s"]):
+            if text is not None:
+                say(epoch_s=time.time(), monotonic_ns=time.monotonic_ns(), text=text)
+        say(end="finished", reason="")
+    except SourceError as error:
+        say(end="failed", reason=str(error))
+
+
+main()
