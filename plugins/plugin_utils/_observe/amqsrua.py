@@ -82,19 +82,21 @@ def read(samples: Sequence[Sample], options: Options) -> Observation:
     """Return what amqsrua printed; a sample may hold any part of it."""
     problems: list[str] = []
     publications, endings = _publications(samples)
-    before_ns = None
-    if len(publications) > 1 and publications[0].elapsed_s > _LONGEST_FIRST_S:
-        before_ns = publications.pop(0).values.get(SLOWEST)
+    before = publications.pop(0) if publications and publications[0].elapsed_s > _LONGEST_FIRST_S else None
     kept = [each for each in publications if each.is_whole]
     # The end of the output may be in the middle of a number.
     if len(kept) > 1 and kept[-1] is publications[-1] and kept[-1].lines < kept[-2].lines:
         kept.pop()
     if len(kept) < len(publications):
         problems.append(f"{len(publications) - len(kept)} of {len(publications)} publications were not complete and are left out.")
-    if not publications:
+    if before and not publications:
+        problems.append("amqsrua printed one publication, which covers a time before the observation: observe for longer.")
+    elif not publications:
         problems.append("amqsrua printed no publication of the log: look at its messages, and at its authority to subscribe (docs/observe.md).")
     ending = f"amqsrua ended before its time: {endings[-1]}" if endings else ""
-    return observation_of(SOURCE, [_published(each) for each in kept], {}, problems, ending=ending, slowest_before_ns=before_ns)
+    return observation_of(
+        SOURCE, [_published(each) for each in kept], {}, problems, ending=ending, slowest_before_ns=before.values.get(SLOWEST) if before else None
+    )
 
 
 def _published(each: _Publication) -> Published:

@@ -141,13 +141,16 @@ def test_numbers_and_units_of_bytes(text, wanted):
     ],
 )
 def test_the_length_of_an_interval(text, wanted_s):
-    assert observe(publication(interval=text, physical="4096")).intervals[0].elapsed_s == pytest.approx(wanted_s)
+    assert observe(publication(), publication(interval=text, physical="4096")).intervals[1].elapsed_s == pytest.approx(wanted_s)
 
 
 def test_a_first_publication_of_an_earlier_time_is_left_out():
     found = observe(publication(interval="3 hours,0 minutes,1.000 seconds", physical="999999999"), publication())
     assert [each.bytes for each in found.intervals] == [4096]
     assert found.problems == ()
+    alone = observe(publication(interval="3 hours,0 minutes,1.000 seconds", physical="999999999"))
+    assert alone.intervals == ()
+    assert alone.problems == ("amqsrua printed one publication, which covers a time before the observation: observe for longer.",)
 
 
 @pytest.mark.parametrize(
