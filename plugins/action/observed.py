@@ -98,6 +98,7 @@ class ActionModule(RemoteAction):
         except RunDirectoryError as error:
             return failure(self.stage, "error", str(error))
         self._show(known.get("shown") or 0)
+        self._show_end()
         if state != UNKNOWN and not result.get("failed"):
             super().call({**{key: self._task.args[key] for key in ("run_id", "state_dir", "volume", "user")}, "ask": "remove"}, task_vars)
         return {**known, **result}
@@ -118,9 +119,17 @@ class ActionModule(RemoteAction):
         lines = self._of_host.lines()
         room = room_of(len(self._of_host.directory.expected_hosts))
         new = lines[shown:][-room:] if room else []
-        if new:
-            say(self._display, "\n".join(f"{self._of_host.host}: {line}" for line in new))
+        self._say(new)
         return len(lines)
+
+    def _show_end(self) -> None:
+        """Show what is known at the end: of a host alone with its histograms, of a few hosts without, of many nothing."""
+        hosts = len(self._of_host.directory.expected_hosts)
+        self._say(self._of_host.final_lines(histograms=hosts == 1) if room_of(hosts) else [])
+
+    def _say(self, lines: list[str]) -> None:
+        if lines:
+            say(self._display, "\n".join(f"{self._of_host.host}: {line}" for line in lines))
 
 
 class _OfHost:
@@ -143,6 +152,13 @@ class _OfHost:
         """Return all lines that the observation shows so far."""
         try:
             return text.live_lines(self._read(self._samples()))
+        except RunDirectoryError:
+            return []
+
+    def final_lines(self, *, histograms: bool) -> list[str]:
+        """Return the lines that the observation shows when it is over."""
+        try:
+            return text.final_lines(self._read(self._samples()), histograms=histograms)
         except RunDirectoryError:
             return []
 

@@ -84,9 +84,9 @@ def live_lines(observation: Observation) -> list[str]:
     return lines
 
 
-def final_lines(observation: Observation) -> list[str]:
+def final_lines(observation: Observation, *, histograms: bool = True) -> list[str]:
     """Return what is known when an observation is over: the histogram of each stream, the utilisation of the logger, and its slowest write since restart."""
-    lines = [line for stream in observation.streams for line in histogram_lines(observation, stream)]
+    lines = [line for stream in observation.streams for line in histogram_lines(observation, stream)] if histograms else []
     return [*lines, *_utilisation(observation), *_slowest(observation)]
 
 

@@ -113,6 +113,8 @@ def test_the_histogram_has_every_operation_in_few_rows(latencies):
     observation = Observation("bpftrace", histograms={(LOG, 1): half, (LOG, 2): rest, ("MQPUT", 1): {1023: 7}})
     title, *rows = [line.split() for line in histogram_lines(observation, LOG)]
     assert title[-1] == LOG
+    assert "Frequency" in "".join(final_lines(replace(SEED, histograms=observation.histograms)))
+    assert "Frequency" not in "".join(final_lines(replace(SEED, histograms=observation.histograms), histograms=False))
     assert len(rows) <= HISTOGRAM_ROWS
     assert sum(int(row[1]) for row in rows) == len(latencies)
     assert float(rows[-1][0]) == pytest.approx(upper_ns(bucket_of(max(latencies))) / 1000, abs=0.05)
