@@ -21,7 +21,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import profile_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.observation import STAGE, observed
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured import file_error
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe import amqsrua, prometheus, text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe import amqsrua, bpftrace, prometheus, text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.buckets import THRESHOLDS_NS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import Observation, Options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples import AS_PLANNED, Samples, read_samples
@@ -30,7 +30,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.tables impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 
-READERS = {"prometheus": prometheus.read, "amqsrua": amqsrua.read}
+READERS = {"prometheus": prometheus.read, "amqsrua": amqsrua.read, "bpftrace": bpftrace.read}
 PART_MAX_BYTES = 16 << 20
 """More than a host sends of the samples in one call."""
 MOST_CALLS = 20

@@ -78,9 +78,9 @@ class Source(object):
         program = _bpftrace()
         streams = self._streams()
         names = [name for name, dummy in streams]
-        yield _text(watched=dict(streams=names, pid=self._pid(), probe_overhead_ns=self._overheads_ns))
+        duration_s = max(1, int(round(end_monotonic - time.monotonic())))
+        yield _text(watched=dict(streams=names, pid=self._pid(), duration_s=duration_s, probe_overhead_ns=self._overheads_ns))
         with _Program(self._options.get("command") or []) as observed:
-            duration_s = max(1, int(end_monotonic - time.monotonic()))
             command = _command(program, bpftrace_program.text_of([stream for dummy, stream in streams], duration_s), observed.pid or self._pid())
             seconds = Seconds(names, duration_s)
             for line in child.lines_of(command, end_monotonic + START_S, TICK_S, _ENVIRONMENT):

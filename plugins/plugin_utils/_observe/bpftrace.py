@@ -69,6 +69,7 @@ class _Reading:
     streams: tuple[str, ...] = ()
     overheads_ns: dict[str, int] = field(default_factory=dict)
     pid: int = 0
+    duration_s: int = 0
     base_ns: int = 0
     base_epoch_s: float = 0.0
     end_ns: int = 0
@@ -99,7 +100,7 @@ class _Reading:
         if not 0 < len(names) <= MOST_STREAMS or len(set(names)) != len(names) or not all(_NAME.fullmatch(name) for name in names) or self.streams:
             raise _Unfit
         self.overheads_ns = {kind: _whole(value) for kind, value in content["probe_overhead_ns"].items() if kind in (LOG, "call")}
-        self.pid = _whole(content["pid"])
+        self.pid, self.duration_s = _whole(content["pid"]), _whole(content["duration_s"])
         self.streams = names
 
     def _take_base(self, content: Any, sample: Sample) -> None:
@@ -167,7 +168,7 @@ class _Reading:
             seconds=tuple(self._second(number, name) for number in range(1, len(self.seconds) + 1) for name in self.streams),
             histograms=self._histograms(),
             over=tuple(self._over(thresholds_ns)),
-            maxima=tuple(self.maxima[:MOST_MAXIMA]),
+            maxima=self._maxima(),
             stalls=self._stalls(),
             facts=self._facts(),
             problems=tuple(self._problems()),
@@ -177,10 +178,10 @@ class _Reading:
     def _second(self, number: int, name: str) -> Second:
         counted = self.seconds[number - 1][name]
         partial = number == len(self.seconds) and self._elapsed_ns() < number * _NS_PER_S
-        return Second(number, name, counted.operations, counted.bytes, counted.sum_ns, counted.min_ns, counted.max_ns, partial)
+        return Second(number, name, counted.operations, counted.bytes, counted.sum_ns, counted.min_ns, counted.max_ns, partial, counted.counts)
 
     def _intervals(self, options: Options) -> Iterator[Interval]:
-        over = bool(self.end_ns or self.program) or len(self.seconds) >= options.duration_s - 1
+        over = bool(self.end_ns or self.program) or len(self.seconds) >= self.duration_s
         for first in range(0, len(self.seconds), options.interval_s):
             part = self.seconds[first : first + options.interval_s]
             if len(part) == options.interval_s or over:
@@ -203,6 +204,11 @@ class _Reading:
                     operations, sum_ns = buckets.operations_over(counted.counts, threshold_ns, counted.max_ns or 0)
                     if operations:
                         yield Over(number, name, threshold_ns, operations, sum_ns)
+
+    def _maxima(self) -> tuple[Maximum, ...]:
+        """Return those of whole seconds: a line about a later one would come before that of an interval that is about to end."""
+        until_epoch_s = self._epoch_s(self.base_ns + len(self.seconds) * _NS_PER_S)
+        return tuple(maximum for maximum in self.maxima if maximum.epoch_s <= until_epoch_s)[:MOST_MAXIMA]
 
     def _stalls(self) -> tuple[Stall, ...]:
         now_ns = self.base_ns + self._elapsed_ns()

@@ -17,8 +17,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples imp
 S, MS = 1_000_000_000, 1_000_000
 BASE = 500 * S
 EPOCH = 1_800_000_000.0
-WATCHED = {"watched": {"streams": ["log"], "pid": 0, "probe_overhead_ns": {"log": 400}}}
-CALLS = {"watched": {"streams": ["log", "MQPUT"], "pid": 0, "probe_overhead_ns": {"log": 400, "call": 9000}}}
+WATCHED = {"watched": {"streams": ["log"], "pid": 0, "duration_s": 3, "probe_overhead_ns": {"log": 400}}}
+CALLS = {"watched": {"streams": ["log", "MQPUT"], "pid": 0, "duration_s": 3, "probe_overhead_ns": {"log": 400, "call": 9000}}}
 START = {"base": BASE}
 
 
@@ -48,7 +48,7 @@ def read(*texts, **options):
 
 
 def test_seconds_become_intervals_with_exact_figures():
-    observation = read(WATCHED, START, second(1, 300_000, 500_000), second(2), second(3, 1 * MS), interval_s=2, duration_s=3)
+    observation = read(WATCHED, START, second(1, 300_000, 500_000), second(2), second(3, 1 * MS), interval_s=2)
     first, last = observation.intervals
     assert (first.start_epoch_s, first.elapsed_s, first.operations, first.bytes) == (EPOCH, 2.0, 2, 8192)
     assert (first.latency_mean_ns, first.latency_min_ns, first.latency_max_ns, first.write_size_mean_bytes) == (400_000, 300_000, 500_000, 4096)
@@ -59,7 +59,7 @@ def test_seconds_become_intervals_with_exact_figures():
 
 
 def test_an_interval_that_is_not_over_waits():
-    assert read(WATCHED, START, second(1, MS), second(2, MS), second(3, MS), interval_s=2, duration_s=60).intervals[1:] == ()
+    assert read(WATCHED, START, second(1, MS), second(2, MS), interval_s=3).intervals == ()
 
 
 def test_a_histogram_for_each_batch_and_thresholds_for_each_second():
@@ -72,12 +72,20 @@ def test_a_histogram_for_each_batch_and_thresholds_for_each_second():
 
 def test_each_maximum_once_with_the_one_before_it():
     """Two processors may tell of theirs in the wrong order."""
-    observation = read(WATCHED, START, maximum(0.5, 2 * MS), maximum(1.5, 5 * MS), maximum(1.4, 4 * MS), maximum(2.5, 6 * MS), second(1, 2 * MS))
+    observation = read(
+        WATCHED, START, maximum(0.5, 2 * MS), maximum(1.5, 5 * MS), maximum(1.4, 4 * MS), maximum(2.5, 6 * MS), *(second(n, MS) for n in (1, 2, 3))
+    )
     assert observation.maxima == (
         Maximum(EPOCH + 0.5, "log", None, 2 * MS),
         Maximum(EPOCH + 1.5, "log", 2 * MS, 5 * MS),
         Maximum(EPOCH + 2.5, "log", 5 * MS, 6 * MS),
     )
+
+
+def test_a_maximum_waits_for_the_end_of_its_second():
+    """Lines on the screen are only ever added at the end, and the interval that ends before it comes first."""
+    texts = (WATCHED, START, maximum(0.5, 2 * MS), maximum(1.01, 5 * MS), second(1, 2 * MS))
+    assert [len(read(*texts).maxima), len(read(*texts, second(2, 5 * MS)).maxima)] == [1, 2]
 
 
 def test_the_slowest_operations_and_those_in_flight():
@@ -89,7 +97,7 @@ def test_the_slowest_operations_and_those_in_flight():
 
 
 def test_calls_are_streams_of_their_own_without_bytes():
-    observation = read(CALLS, START, second(1, MS, MQPUT=counted(3 * MS, size=0)), duration_s=1)
+    observation = read(CALLS, START, second(1, MS, MQPUT=counted(3 * MS, size=0)), interval_s=1)
     assert [(each.stream, each.operations, each.bytes) for each in observation.intervals] == [("log", 1, 4096), ("MQPUT", 1, None)]
     assert observation.facts == {"probe_overhead_ns": 400, "probe_overhead_call_ns": 9000}
 
@@ -145,7 +153,7 @@ def test_problems_say_what_is_doubtful():
         "[" * 100_000,
         {"unknown": 1},
         {"_epoch_s": 1},
-        {"watched": {"streams": ["MQPUT\n"], "pid": 0, "probe_overhead_ns": {}}},
+        {"watched": {"streams": ["MQPUT\n"], "pid": 0, "duration_s": 3, "probe_overhead_ns": {}}},
         {"base": -1},
         {"end": 1},
         {"lost": True},
