@@ -126,7 +126,7 @@ observed_s:
   returned: success
   type: float
 called_s:
-  description: The times at which the call began and ended, by the controller's clock. The action plugin adds them.
+  description: The times at which the call began and, but for RV(observed_s), ended, by the controller's clock. The action plugin adds them.
   returned: success
   type: list
   elements: float
