@@ -62,6 +62,7 @@ _BYTES = {"": 1, "b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30}
 _PUBLISHED_EVERY_S = 10.0
 _LONGEST_FIRST_S = 15.0
 """MQ publishes every 10 s; what the first publication covers beyond that was before the observation."""
+_LONGEST_S = 30 * 86400.0
 _AGREE_WITHIN = 0.02
 _MOST_ENDINGS = 3
 
@@ -75,7 +76,7 @@ class _Publication:
 
     @property
     def is_whole(self) -> bool:
-        return PHYSICAL in self.values and LATENCY in self.values
+        return PHYSICAL in self.values and LATENCY in self.values and self.elapsed_s <= _LONGEST_S
 
 
 def read(samples: Sequence[Sample], options: Options) -> Observation:

@@ -151,6 +151,8 @@ def _take(found: dict[str, _Answer], name: str, labels: str, value: float, types
         value *= _NS.get(parts[3] or "", 0)
     elif element == SLOWEST_AT:
         value = epoch_of(value)
+    if value >= LARGEST:
+        return
     answer.values[element] = value
     if element in _BYTES:
         answer.kinds[element] = _kind(parts, types.get(name) or types.get(name.removesuffix("_total")) or "")

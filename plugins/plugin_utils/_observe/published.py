@@ -95,7 +95,7 @@ def _interval(each: Published, maximum: Maximum | None) -> Interval:
 def _operations(each: Published) -> int | None:
     if each.physical_bytes == 0:
         return 0
-    if each.physical_bytes is None or not each.size_bytes:
+    if each.physical_bytes is None or each.size_bytes is None or each.size_bytes < 1:
         return None
     return max(1, round(each.physical_bytes / each.size_bytes))
 

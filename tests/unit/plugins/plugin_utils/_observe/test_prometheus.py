@@ -96,6 +96,7 @@ def test_the_namespace_is_a_setting_of_the_exporter(name):
         ("+Inf", None),
         ("-1", None),
         ("1e400", None),
+        ("1e10", None),
         ("fast", None),
         ("", None),
         ("0x10", None),

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import random
 import subprocess
@@ -15,9 +16,12 @@ from dataclasses import replace
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import judge_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe import amqsrua, prometheus
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.buckets import THRESHOLDS_NS, bucket_of, operations_over, upper_ns
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import LOG, Interval, Observation, Options, Over, Second, Stall
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples import Sample
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.tables import COLUMNS, tables_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.text import final_lines, live_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
@@ -303,6 +307,29 @@ def test_only_an_observation_may_lack_the_extremes():
     for old, new in ((b"program,observe", b"program,logdisk"), (b"source,amqsrua", b"source,bpftrace")):
         with pytest.raises(TablesError, match="operations without the fastest or the slowest one"):
             parse_tables({**files, "run.csv": files["run.csv"].replace(old, new)})
+
+
+EXTREMES = ("0", "5e-324", "1", "4096", "1e18", "9.2e18", "1e300", "NaN", "9" * 40)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_extreme_figures_of_a_host_break_nothing(seed):
+    """Tables that cannot be are refused by their reader, as those of a tester would be; nothing else fails."""
+    source = random.Random(seed)
+    names = ("physical_written_bytes", "write_size_bytes", "write_latency_seconds", "slowest_write_since_restart_seconds", "timestamp_of_slowest_write")
+    texts = ["\n".join(f"ibmmq_qmgr_log_{name} {source.choice(EXTREMES)}" for name in names) for dummy in range(5)]
+    words = [f"Interval:{source.choice(('10', '999999999999', '0'))}.000 seconds\nLog - physical bytes written {source.choice(EXTREMES)}" for dummy in range(5)]
+    printed = [
+        f"Publication received PutDate:{source.choice(('20261112', '00010101', '99991231'))} PutTime:08000000 {each}\nLog - write latency"
+        f" {source.choice(EXTREMES)} uSec\nLog - write size {source.choice(EXTREMES)}\nLog - timestamp of slowest write {source.choice(EXTREMES)}\n"
+        for each in words
+    ]
+    for reader, said in ((prometheus.read, texts), (amqsrua.read, printed)):
+        times = sorted(source.choice((0, 1, 10**10, (1 << 63) - 1)) for dummy in said)
+        observation = reader([Sample(source.choice((0.0, 1.8e9, 1e11)), at, text) for at, text in zip(times, said, strict=True)], Options(""))
+        assert isinstance(live_lines(observation) + final_lines(observation), list)
+        with contextlib.suppress(TablesError):
+            parse_tables(tables_of(observation, EXACT))
 
 
 def test_text_of_a_host_breaks_no_table():
