@@ -21,7 +21,7 @@ def exact(number, operations, shortest_ns, longest_ns, sum_ns, stream=LOG):
     return Interval(START_EPOCH_S + 10 * number, 10, stream, operations, operations * 4096, mean_ns, shortest_ns, longest_ns, sum_ns)
 
 
-SEED = Observation(
+WATCHED = Observation(
     "bpftrace",
     intervals=(
         exact(0, 40174, 81_000, 260_430_000, 40174 * 159_000),
@@ -36,9 +36,9 @@ def words(lines):
     return [" ".join(line.split()) for line in lines]
 
 
-def test_the_table_of_the_seed():
+def test_the_table_of_intervals():
     """Count and utilisation are of the interval, everything else is of the whole time."""
-    assert words(live_lines(SEED))[1:] == [
+    assert words(live_lines(WATCHED))[1:] == [
         "** New maximum of log: 260430.0 us, the first one, at 2026-11-12T08:00:03Z",
         "Time 10s Count Total MaxTime MinTime AvgTime Utilisation",
         "08:00:10 40174 40174 260430 81 159 63.9 %",
@@ -49,14 +49,14 @@ def test_the_table_of_the_seed():
 
 
 def test_columns_stand_under_their_titles():
-    titles, *rows = [line for line in live_lines(SEED)[1:] if not line.startswith("**")]
+    titles, *rows = [line for line in live_lines(WATCHED)[1:] if not line.startswith("**")]
     assert {len(line) for line in rows} == {len(titles)}
 
 
 def test_an_observation_that_goes_on_only_adds_lines():
-    whole = live_lines(SEED)
+    whole = live_lines(WATCHED)
     for intervals, maxima in ((0, 0), (0, 1), (1, 1), (2, 1), (2, 2), (3, 2)):
-        part = live_lines(replace(SEED, intervals=SEED.intervals[:intervals], maxima=SEED.maxima[:maxima]))
+        part = live_lines(replace(WATCHED, intervals=WATCHED.intervals[:intervals], maxima=WATCHED.maxima[:maxima]))
         assert part == whole[: len(part)]
 
 
@@ -113,8 +113,8 @@ def test_the_histogram_has_every_operation_in_few_rows(latencies):
     observation = Observation("bpftrace", histograms={(LOG, 1): half, (LOG, 2): rest, ("MQPUT", 1): {1023: 7}})
     title, *rows = [line.split() for line in histogram_lines(observation, LOG)]
     assert title[-1] == LOG
-    assert "Frequency" in "".join(final_lines(replace(SEED, histograms=observation.histograms)))
-    assert "Frequency" not in "".join(final_lines(replace(SEED, histograms=observation.histograms), histograms=False))
+    assert "Frequency" in "".join(final_lines(replace(WATCHED, histograms=observation.histograms)))
+    assert "Frequency" not in "".join(final_lines(replace(WATCHED, histograms=observation.histograms), histograms=False))
     assert len(rows) <= HISTOGRAM_ROWS
     assert sum(int(row[1]) for row in rows) == len(latencies)
     assert float(rows[-1][0]) == pytest.approx(upper_ns(bucket_of(max(latencies))) / 1000, abs=0.05)
@@ -126,10 +126,10 @@ def test_the_histogram_has_every_operation_in_few_rows(latencies):
 
 
 def test_the_end_says_how_busy_the_logger_was_and_its_slowest_write():
-    observation = replace(SEED, facts={"slowest_write_since_restart_ns": 280_000_000, "slowest_write_at_epoch_s": START_EPOCH_S + 25.5})
+    observation = replace(WATCHED, facts={"slowest_write_since_restart_ns": 280_000_000, "slowest_write_at_epoch_s": START_EPOCH_S + 25.5})
     assert final_lines(observation) == [
         "The logger was writing 54 % of the time, in the busiest interval 69.9 %, falling by 54 % of the time within 30 s.",
         "Slowest log write since the queue manager started: 280 ms, at 2026-11-12T08:00:25Z.",
     ]
-    steady = replace(SEED, intervals=tuple(exact(number, 100, 1, 2, 10**9) for number in range(4)))
+    steady = replace(WATCHED, intervals=tuple(exact(number, 100, 1, 2, 10**9) for number in range(4)))
     assert final_lines(steady) == ["The logger was writing 10 % of the time, in the busiest interval 10 %."]

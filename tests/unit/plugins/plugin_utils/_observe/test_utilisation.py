@@ -21,7 +21,7 @@ def writing(share):
 
 
 def test_bytes_over_the_size_times_the_latency():
-    """DOMAIN: 59,871,780 bytes/s in writes of 36,809 bytes and 280 us."""
+    """IBM's example: 59,871,780 bytes/s in writes of 36,809 bytes and 280 us."""
     operations = round(598_717_800 / 36_809)
     found = utilisation(observed({"operations": operations, "bytes": 598_717_800, "latency_mean_ns": 280e3, "write_size_mean_bytes": 36_809}))
     assert found.share == pytest.approx(59_871_780 / 36_809 * 280e-6, rel=1e-4) == pytest.approx(0.4554, abs=1e-4)
