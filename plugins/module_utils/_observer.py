@@ -26,7 +26,7 @@ import signal
 import time
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _runs
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources import SourceError
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
 
 SAMPLES_MAX_BYTES = 64 << 20
 PART_MAX_BYTES = 8 << 20

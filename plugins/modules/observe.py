@@ -159,7 +159,8 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import (
     _user,
     _volume_identity,
 )
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources import SourceError, choice
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources import choice
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
 
 VOLUME_LIMIT_S = 10
 OF_SOURCES = ("queue_manager", "log_path", "url", "amqsrua", "calls", "library", "pid", "command", "interval", "duration")

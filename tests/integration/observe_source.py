@@ -5,7 +5,8 @@ import json
 import sys
 import time
 
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources import SourceError, bpftrace
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources import bpftrace
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
 
 
 def say(**content: object) -> None:

@@ -20,7 +20,8 @@ import shutil
 import time
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _ini_files, _user
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources import SourceError, child
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources import child
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
 
 INSTALLATIONS = "/etc/opt/mqm/mqinst.ini"
 DEFAULT_INSTALLATION = "/opt/mqm"

@@ -24,7 +24,8 @@ import tempfile
 import time
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _mounts
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources import SourceError, bpftrace_program, child
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources import bpftrace_program, child
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
 from ansible_collections.mqops.logdisk.plugins.module_utils._sources.bpftrace_seconds import Seconds
 
 LOG = "log"

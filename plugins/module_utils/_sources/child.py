@@ -17,7 +17,7 @@ import signal
 import subprocess
 import time
 
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources import SourceError
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
 
 LINE_MAX_BYTES = 1 << 20
 LAST_WORDS_BYTES = 2000
@@ -48,10 +48,8 @@ def lines_of(command, end_monotonic, tick_s, environment=None, terminal=False):
             if now >= next_tick:
                 next_tick = now + tick_s
                 yield None
-            for line in output.lines(min(next_tick, end_monotonic) - time.monotonic()):
-                yield line
-        for line in output.rest():
-            yield line
+            yield from output.lines(min(next_tick, end_monotonic) - time.monotonic())
+        yield from output.rest()
         status = status_of(process)
         if status:
             raise SourceError(_why_failed(command[0], status, output.last_words()))
@@ -75,7 +73,8 @@ def start(command, environment=None, terminal=False):
     try:
         if terminal:
             ours, theirs = os.openpty()
-        process = subprocess.Popen(
+        # run_command() of a module returns only when the program has ended.
+        process = subprocess.Popen(  # pylint: disable=ansible-bad-function
             command,
             stdin=subprocess.DEVNULL,
             stdout=theirs,

@@ -24,7 +24,7 @@ import threading
 import time
 from urllib.parse import urlsplit
 
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources import SourceError
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
 
 DEFAULT_URL = "http://localhost:9157/metrics"
 LIMIT_S = 10

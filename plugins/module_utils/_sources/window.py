@@ -13,7 +13,8 @@ __metaclass__ = type
 import time
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _time_limit
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources import SourceError, amqsrua, prometheus
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources import amqsrua, prometheus
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
 
 SOURCES = (("prometheus", prometheus.Source), ("amqsrua", amqsrua.Source))
 INTERVAL_S = 10

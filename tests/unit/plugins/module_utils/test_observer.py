@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.module_utils import _observer, _runs
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources import SourceError, child
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources import child
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
 
 RUN = "20261122T104935Z-1f0c2a"
 LIMIT_S = 90

@@ -10,7 +10,8 @@ import time
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.module_utils import _user
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources import SourceError, amqsrua
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources import amqsrua
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.fabricate import PROJECT
 
 LIMIT_S = 90

@@ -12,7 +12,8 @@ import time
 from pathlib import Path
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources import SourceError, child
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources import child
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
 
 LIMIT_S = 90
 """Far more than any of these takes: nothing is concluded from how long something took."""
