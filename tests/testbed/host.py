@@ -24,7 +24,8 @@ class HostSpec:
     """What a host is like. ``disk``: see host-init; ``more``: mount points of further file systems, in memory; ``image``: a
     container image instead of a Debian release; ``python``: "" for the release's own, "none", "broken", or "3.6" and such for
     an interpreter of that version which this machine has (:func:`interpreter`); ``alone``: the host is as a machine of its
-    own, so that a run can certify it, however busy this machine is; its disk is ``ram`` or ``slow``."""
+    own, so that a run can certify it, however busy this machine is; its disk is ``ram`` or ``slow``; ``tracing``: the host has
+    tracefs and this machine's bpftrace."""
 
     name: str
     disk: str = "ram"
@@ -39,6 +40,7 @@ class HostSpec:
     remove: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     alone: bool = False
+    tracing: bool = False
     variables: dict[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -118,6 +120,7 @@ class Host:
             "SIZE": spec.size,
             "MORE": " ".join(spec.more),
             "ALONE": str(int(spec.alone)),
+            "TRACING": str(int(spec.tracing)),
             "REMOVE": " ".join(remove),
             "BINDS": str(borrowed.parents[1]) if borrowed else "",
             "BROKEN_PYTHON": "1" if spec.python == "broken" else "0",

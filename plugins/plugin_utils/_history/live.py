@@ -204,7 +204,7 @@ def compared(live: Live, certified: Certified) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Expected:
-    """The mean that a certificate leads one to expect, how far off it may be as a share of it, and why there is no line, empty if there is one."""
+    """The mean that a certificate leads one to expect, how far off it may be as a share of it, and why no line says so, empty if one does or it is measured."""
 
     mean_ns: float
     error: float
@@ -215,7 +215,7 @@ def _expected(means: Sequence[tuple[float, float]], size: float) -> _Expected:
     try:
         line = fit_line(means)
     except NoLine as why:
-        return _Expected(_between(sorted(means), size), 0.0, str(why))
+        return _Expected(_between(sorted(means), size), 0.0, "" if size in dict(means) else str(why))
     return _Expected(line.latency_ns(size), line.worst, "")
 
 

@@ -93,7 +93,8 @@ SYMPTOMS = {
 OTHERS = {
     "open": Advice(
         "the figures decide nothing",
-        "Set sweep_duration to the seconds that are named, if any are. Storage at its limit has no reserve: ask for a faster class.",
+        "Set sweep_duration, or observe_duration of an observation, to the seconds that are named, if any are. Storage at its limit has no reserve: ask for "
+        "a faster class.",
         (STORAGE,),
     ),
     "too_few": Advice("too few writes", "Measure longer: leave sweep_duration at 0, so that the profile decides.", ()),

@@ -150,6 +150,13 @@ def test_means_without_a_line_are_interpolated(certify, observe):
     assert held["caveats"][-1].startswith("The certified means follow no line (a line needs the means of at least 3 write sizes, and there are 2)")
 
 
+def test_a_size_that_was_measured_needs_no_line(certify, observe):
+    certify(block_sizes=(4096, 65536))
+    held = observe(200_000, size=65536)
+    assert held["expected_ns"] == pytest.approx(232_768, rel=0.001)
+    assert not any("no line" in caveat for caveat in held["caveats"])
+
+
 def test_without_a_certificate_or_a_history_there_is_nothing_to_compare(observe, tmp_path):
     assert observe(200_000)["text"].startswith("The history has no certificate of this volume")
     assert "does not exist" in observe(200_000, place=str(tmp_path / "none.sqlite"))["text"]
