@@ -28,6 +28,7 @@ FIGURES = {
     "container": (NEW, 14251, 872.81, "187002000"),
 }
 REASONS = {
+    "container": "http://localhost:9157/metrics cannot be read: nothing listens there. Start the exporter of the queue manager, or set observe_url",
     "ends": "queue manager QM1 ended, or ended the connection (amqsrua: MQGET ended with reason code 2162). To go on: observe it again when it runs",
     "hangs": "amqsrua said nothing for 30 s, and was ended. Look whether QM1 still answers (echo 'PING QMGR' | runmqsc QM1)",
     "denied": "setmqaut -m QM1 -t topic -n SYSTEM.ADMIN.TOPIC -p ops +sub",
@@ -79,12 +80,13 @@ def test_what_mq_says_becomes_right_figures_or_a_clear_error(start: Callable[...
     bed = start(*(HostSpec(name, user="ops", remove=("usr/bin/sudo",)) for name in names))
     install_amqsrua(bed["old"], text=recorded("amqsrua-9.0.5.txt"))
     install_amqsrua(bed["ends"], text=recorded("amqsrua-9.2.txt"))
-    install_amqsrua(bed["new"], text=recorded("amqsrua-9.4.txt"))
+    unknown = "Log - phase of the moon 7 furlongs\nParameter(99) Value(7) not recognised\nLog - write latency"
+    install_amqsrua(bed["new"], text=recorded("amqsrua-9.4.txt").replace("Log - write latency", unknown))
     install_amqsrua(bed["hangs"], hang=True)
     install_amqsrua(bed["denied"], refuse=2035)
     start_exporter(bed, bed["micro"], [in_microseconds(answer) for answer in answers("mq_prometheus-9.1.txt")])
     start_exporter(bed, bed["seconds"], answers("mq_prometheus-9.4.txt"))
-    start_exporter(bed, bed["container"], answers("mq-container-9.4.txt"))
+    start_exporter(bed, bed["container"], [*answers("mq-container-9.4.txt")[:-1], "stop"])
     start_exporter(bed, bed["other"], [answer.replace('qmgr="QM1"', 'qmgr="QM2"') for answer in answers("mq_prometheus-9.1.txt")])
 
     outcome = controller.run(

@@ -296,6 +296,8 @@ def _why(error):
         return "nothing listens there. Start the exporter of the queue manager, or set observe_url"
     if isinstance(error, socket.gaierror):
         return "the name of its host cannot be resolved (%s). Correct observe_url" % text
+    if isinstance(error, ConnectionError):
+        return "the connection was closed before the answer was complete (%s). Look into the messages of the exporter" % text
     if isinstance(error, http.client.HTTPException):
         return "what listens there does not speak HTTP (%s). Correct observe_url, or begin it with https:// if the endpoint is encrypted" % text
     return "%s. Look into the messages of the exporter, or correct observe_url" % text

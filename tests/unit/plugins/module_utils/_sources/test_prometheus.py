@@ -131,6 +131,7 @@ def test_what_is_not_an_endpoint_of_the_queue_manager(exporter, answers, options
 
 def test_what_listens_there_is_something_else(exporter):
     assert "what listens there does not speak HTTP" in why(exporter("raw \x01TSH MQ listener"))
+    assert "the connection was closed before the answer was complete" in why(exporter("stop"))
     assert "no encrypted connection" in why(exporter(SLOW, scheme="https"))
     with socket.socket() as unused:
         unused.bind(("localhost", 0))
@@ -195,7 +196,7 @@ def test_a_queue_manager_that_ends_ends_the_observation_with_the_reason(exporter
     with pytest.raises(SourceError, match="has no connection to QM1: start the queue manager"):
         taken(source, 9)
     source = exporter(SLOW, "stop")
-    with pytest.raises(SourceError, match="cannot be read"):
+    with pytest.raises(SourceError, match=r"cannot be read: nothing listens there\. Start the exporter"):
         taken(source, 9)
 
 
