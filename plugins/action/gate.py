@@ -52,7 +52,6 @@ class ActionModule(ControllerAction):
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         directory = RunDirectory.open(options["run_path"])
         uncompared = compare(directory)
-        hold_against_certificates(directory)
         verdict, problem = judge(directory)
         certificates, uncertified = make_certificates(directory)
         problem = problem or report(directory)
@@ -98,11 +97,14 @@ def conclusion(
 
 
 def compare(directory: RunDirectory) -> str:
-    """Hold the hosts against their baseline if the run asks for it; return what kept that from being done, empty if nothing did."""
+    """Hold the hosts against their baseline if the run asks for it, and live queue managers against their certificates; return what kept that from being
+    done, empty if nothing did.
+    """
     try:
+        hold_against_certificates(directory)
         return hold_against_baseline(directory)
     except OSError as error:
-        return f"the hosts were not held against their baseline: {error}"
+        return f"the hosts were not held against their {'baseline' if directory.is_test else 'certificates'}: {error}"
 
 
 def judge(directory: RunDirectory) -> tuple[dict[str, Any], str]:

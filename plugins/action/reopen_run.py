@@ -14,7 +14,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import shown
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import find
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import place_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, latest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, kind_of, latest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import OBSERVATION
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory
 
 NAME_IT = (
@@ -44,11 +45,13 @@ class ActionModule(ControllerAction):
 
 
 def measured(directory: RunDirectory) -> RunDirectory:
-    """Return a run that hosts can have results of. Raises RunDirectoryError if it was merged from others."""
+    """Return a run that hosts can have results of. Raises RunDirectoryError if it was merged from others, or observed."""
     sources = directory.run.get("merged_from") or []
     if sources:
         which = "that one" if len(sources) == 1 else "those"
         raise RunDirectoryError(f"{directory.path} was merged from {shown([str(each) for each in sources])}, and hosts have results of {which} only.")
+    if kind_of(directory.run) == OBSERVATION:
+        raise RunDirectoryError(f"{directory.path} is an observation, of which hosts keep nothing when its controller is lost: observe again.")
     return directory
 
 

@@ -24,7 +24,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History, HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, MQ_LOG, Row
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, kind_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import OBSERVATION, HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
@@ -75,9 +75,9 @@ class Certified:
 
 def hold_against_certificates(directory: RunDirectory) -> None:
     """Note in each record of an observation how it relates to the certificate of its volume. Raises RunDirectoryError."""
-    folders = [folder for folder in directory.folders() if directory.read_limits_record(folder).kind == OBSERVATION]
-    if not folders or directory.is_check_mode:
+    if kind_of(directory.run) != OBSERVATION:
         return
+    folders = [folder for folder in directory.folders() if directory.read_limits_record(folder).kind == OBSERVATION]
     try:
         with open_history((directory.run.get("history") or {}).get("place") or "", migrate=False) as history:
             found = {folder: _held(directory, folder, history) for folder in folders}

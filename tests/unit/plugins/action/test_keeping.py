@@ -129,6 +129,9 @@ def test_a_run_is_reopened_wherever_it_is(tmp_path, monkeypatch):
     merged = type(directory).merge([directory.path], str(tmp_path / "reports"))
     with pytest.raises(AnsibleActionFail, match=f"{merged.path} was merged from {run_id}, and hosts have results of that one only. Name a run by"):
         reopened(None, "reports")
+    observation = type(directory).create(str(tmp_path / "reports"), {**directory.run, "run_id": "seen", "kind": "observation"})
+    with pytest.raises(AnsibleActionFail, match=f"{observation.path} is an observation, of which hosts keep nothing .* Name a run by"):
+        reopened(None, "reports")
 
 
 @pytest.fixture(scope="session")

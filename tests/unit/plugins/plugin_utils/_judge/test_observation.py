@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.action import gate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.observation import observed
@@ -103,3 +104,9 @@ def test_the_slowest_write_since_the_start_decides_a_limit_on_the_slowest_one_if
     assert judgements["latency_max", False][0] == "inconclusive"
     assert "the slowest write since the queue manager started took 900 ms, and MQ does not say" in judgements["latency_max", False][1]
     assert judgements["latency_max", True][0] == "pass"
+
+
+def test_the_gate_goes_on_if_a_certificate_cannot_be_noted(tmp_path, monkeypatch):
+    directory = run_of(tmp_path, record())
+    monkeypatch.setattr(directory, "note_certificate", lambda *_: (_ for _ in ()).throw(RunDirectoryError("no space")))
+    assert gate.compare(directory) == "the hosts were not held against their certificates: no space"
