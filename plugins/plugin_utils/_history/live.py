@@ -82,7 +82,7 @@ def hold_against_certificates(directory: RunDirectory) -> None:
         with open_history((directory.run.get("history") or {}).get("place") or "", migrate=False) as history:
             found = {folder: _held(directory, folder, history) for folder in folders}
     except HistoryError as error:
-        found = dict.fromkeys(folders, unknown(f"There is no certificate to compare with: {error}"))
+        found = dict.fromkeys(folders, unknown(f"There is no certificate to compare with: {error}."))
     for folder, certificate in found.items():
         record = directory.read_limits_record(folder)
         directory.note_certificate(record.host, record.volume, certificate)

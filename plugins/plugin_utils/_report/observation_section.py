@@ -36,6 +36,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import mean_size_text
 from markupsafe import Markup
 
+BEYOND = 1.05
+"""A utilisation above this is no utilisation. One that follows from rolling averages can be."""
 SHOWN_INTERVALS = 60
 SHOWN_MAXIMA = 20
 SHOWN_STALLS = 5
@@ -136,6 +138,7 @@ class ObservationSection:
             return ""
         busiest = f", in the busiest interval {_units.format_ratio(highest)}" if highest is not None and len(self._intervals) > 1 else ""
         near = " That is near the limit: one write is outstanding at a time, so waits grow steeply from here on." if share >= HIGH else ""
+        near = " More than all of the time cannot be: the averages that MQ publishes lag behind its load." if share > BEYOND else near
         return f"The logger was writing {_units.format_ratio(share)} of the time{busiest}{trend_text(self._host)}.{near}"
 
     @property

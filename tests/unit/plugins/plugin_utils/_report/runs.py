@@ -212,7 +212,7 @@ def _traced():
     )
 
 
-def observation(base, names=("db01", "db02", "db03"), queue_manager="QM1"):
+def observation(base, names=("db01", "db02", "db03"), queue_manager="QM1", latency_ns=690_000):
     """A run that observed live queue managers: one is judged and slower than certified, two are not judged, and one is gone."""
     place = str(base / "history.sqlite")
     open_history(place, create=True).close()
@@ -226,7 +226,7 @@ def observation(base, names=("db01", "db02", "db03"), queue_manager="QM1"):
     keys = {"kind": "observation", "host_profiles": {names[0]: live}, "history": {"place": place, "required": False}}
     directory = RunDirectory.create(str(base), fabricate.run_data([*names, "gone"], **keys))
     options = Options(queue_manager, f"/var/mqm/log/{queue_manager}")
-    for name, seen in zip(names, (_traced(), _published(), _published("amqsrua", 230_000))):
+    for name, seen in zip(names, (_traced(), _published(latency_ns=latency_ns), _published("amqsrua", 230_000))):
         files, facts = tables_of(seen, options), {"mount_point": "/var/mqm/log", "filesystem_type": "xfs"}
         workspace = {"path": options.log_path, "queue_managers": [queue_manager]}
         directory.write_record(observed(directory.run, name, "log", facts, workspace, files, seen_of(seen, options), fabricate.TODAY), files)
