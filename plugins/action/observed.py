@@ -170,7 +170,7 @@ class _OfHost:
         if not observation.streams:
             reason = "; ".join(part for part in (ending, *observation.problems) if part) or "nothing was observed"
             return file_error(self.directory, self.host, self.volume, STAGE, one_line(reason), self._facts)
-        observation = replace(observation, ending=ending)
+        observation = replace(observation, ending=ending or observation.ending)
         options = self._options()
         files = tables_of(observation, options)
         workspace = {"path": options.log_path, "queue_managers": [options.queue_manager]}

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import (
+    ENDED_EARLY,
     IDENTITY_PREFIXES,
     NOTHING_MEASURED,
     blank,
@@ -63,8 +64,13 @@ def observed(
         observation=dict(seen),
     )
     if profile.observations != JUDGED:
-        return record
+        return replace(record, notes=[*_ending(seen), *record.notes])
     return replace(record, **{**judge_host(record, tables, profile, today), "certified": False, "qualification": ""})
+
+
+def _ending(seen: Mapping[str, Any]) -> list[str]:
+    """Return in a sentence why it ended before its time. A verdict would say so as well."""
+    return [f"{ENDED_EARLY}: {seen['ending']}"] if seen.get("ending") else []
 
 
 def ready(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any]) -> HostRecord:

@@ -26,6 +26,7 @@ def seen_of(observation: Observation, options: Options) -> dict[str, Any]:
         "start_epoch_s": observation.start_epoch_s,
         "elapsed_s": observation.elapsed_ns / 1e9,
         "interval_s": options.interval_s,
+        "ending": observation.ending,
         "intervals": [_interval(each) for each in observation.intervals[:MOST_INTERVALS]],
         "maxima": [dataclasses.asdict(each) for each in observation.maxima[-MOST_MAXIMA:]],
         "utilisation": dataclasses.asdict(utilisation(observation)),

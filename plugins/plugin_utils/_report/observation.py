@@ -36,10 +36,13 @@ def figures_text(host: Host) -> str:
     figures = log_figures(host)
     size, mean, busy = size_of(figures), number(figures, "latency_mean_ns"), number(host.observation.get("utilisation"), "share")
     writes = f"log writes of {mean_size_text(size)} take {_units.format_duration(mean)} on average" if size and mean else "no log write was seen"
+    elapsed_s = number(host.observation, "elapsed_s")
+    after = f" after {_units.format_duration(elapsed_s * 1e9)}" if elapsed_s else ""
     parts = [
         f"queue manager {host.observation.get('queue_manager') or 'not known'}",
         writes,
         "" if busy is None else f"logger busy {_units.format_ratio(busy)} of the time{trend_text(host)}",
+        f"ended before its time{after}" if host.observation.get("ending") else "",
     ]
     return ", ".join(filter(None, parts))
 

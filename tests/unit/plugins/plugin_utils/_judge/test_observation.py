@@ -21,10 +21,10 @@ def tables(latency_ns=200_000, **keys):
     return fabricate.tables(fabricate.step_rows(1, 12288, latency_ns=latency_ns), program="observe", source="prometheus", queue_manager="QM1", **keys)
 
 
-def record(profile="mq-log-silver", latency_ns=200_000, **keys):
+def record(profile="mq-log-silver", latency_ns=200_000, seen=SEEN, **keys):
     run = {**fabricate.run_data(["h"], profile, kind="observation"), "run_id": "r"}
     return observed(
-        run, "h", "log", {"mount_point": "/var/mqm"}, {"path": "/var/mqm/log", "queue_managers": ["QM1"]}, tables(latency_ns, **keys), SEEN, fabricate.TODAY
+        run, "h", "log", {"mount_point": "/var/mqm"}, {"path": "/var/mqm/log", "queue_managers": ["QM1"]}, tables(latency_ns, **keys), seen, fabricate.TODAY
     )
 
 
@@ -47,6 +47,17 @@ def test_without_the_key_an_observation_has_figures_and_no_verdict(tmp_path):
 def test_a_profile_that_asks_for_it_judges_an_observation_that_still_never_certifies(latency_ns, verdict):
     made = record("mq-live", latency_ns)
     assert (made.verdict, made.certified, made.qualification) == (verdict, False, "")
+
+
+ENDED = {"exit_status": 4, "exit_reason": "interrupted", "exit_message": "process 7 ended"}
+
+
+def test_an_observation_that_ended_early_says_so_and_does_not_pass():
+    sentence = "the observation ended before its time: process 7 ended"
+    made = record(seen={**SEEN, "ending": "process 7 ended"}, **ENDED)
+    assert (made.verdict, made.notes) == (None, [sentence, *SEEN["problems"]])
+    made = record("mq-live", seen={"ending": "process 7 ended"}, **ENDED)
+    assert (made.verdict, made.reasons[0], made.notes) == ("inconclusive", sentence, [])
 
 
 def test_an_observed_host_does_not_hide_a_missing_one(tmp_path):

@@ -77,6 +77,23 @@ def test_a_hostile_name_of_a_queue_manager_is_only_text(tmp_path):
     assert "<script>alert(1)</script>" not in runs.content(directory, "index.html")
 
 
+def changed(directory, **observation):
+    """Change what the record of db01 has of its observation, and render."""
+    (folder,) = [folder for folder in directory.folders() if "db01" in folder]
+    path = f"{directory.path}/{folder}/record.json"
+    with open(path, encoding="utf-8") as file:
+        record = json.load(file)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({**record, "observation": {**record["observation"], **observation}}, file)
+    render(directory)
+
+
+def test_the_summary_says_that_an_observation_ended_early(tmp_path):
+    directory = runs.observation(tmp_path)
+    changed(directory, ending="process 7 ended")
+    assert "logger busy 26.9 % of the time, ended before its time after 60 s\n" in runs.content(directory, "summary.txt")
+
+
 MISSHAPEN = {"intervals": [7, {"stream": "log"}], "utilisation": "x", "facts": [1], "maxima": {}}
 CERTIFICATE = {"certificate": {"caveats": 3, "others": 4, "ratio": "x"}}
 
