@@ -27,7 +27,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.rows import limits_on_pace
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, MQ_LOG, OBSERVER
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, MQ_LOG
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import profile_data
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
@@ -164,7 +164,8 @@ def _judge_ending(status: int, tables: Tables, profile: Profile) -> Ending | Non
         at = f" at offset {tables.run['in_flight_offset_bytes']} of {tables.run.get('in_flight_file')}" if "in_flight_offset_bytes" in tables.run else ""
         what = "an operation" if tables.of_streams else "a write"
         return FAIL, f"{what}{at} had not returned after {_units.format_duration(age)} (the stall limit is {_units.format_duration(profile.stall_limit_ns)})"
-    return INCONCLUSIVE, f"{ENDED_EARLY if tables.run.get('program') == OBSERVER else 'the tester ended before it had measured everything'}: {ended}"
+    early = ENDED_EARLY if tables.of_observation else "the tester ended before it had measured everything"
+    return INCONCLUSIVE, f"{early}: {ended}"
 
 
 def _io_error_reason(run: Mapping[str, str]) -> str:

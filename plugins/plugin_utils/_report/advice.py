@@ -93,8 +93,7 @@ SYMPTOMS = {
 OTHERS = {
     "open": Advice(
         "the figures decide nothing",
-        "Set sweep_duration, or observe_duration of an observation, to the seconds that are named, if any are. Storage at its limit has no reserve: ask for "
-        "a faster class.",
+        "Set sweep_duration to the seconds that are named, if any are. Storage at its limit has no reserve: ask for a faster class.",
         (STORAGE,),
     ),
     "too_few": Advice("too few writes", "Measure longer: leave sweep_duration at 0, so that the profile decides.", ()),
@@ -181,6 +180,17 @@ OTHERS = {
 }
 """What else can be the cause."""
 
+OF_OBSERVATIONS = {
+    "open": "Set observe_duration to the seconds that are named, if any are. Storage at its limit has no reserve: ask for a faster class.",
+    "too_few": "Observe longer, or with observe_source: bpftrace, which sees each write.",
+    "nothing": "Judge it by a profile that is made for live logs, such as mq-live.",
+    "ended_early": "Observe again, and let the observation come to its end.",
+    "missing": "Look in Ansible's output for the last task of the host, and observe it again.",
+    "error": "Correct what the message reports, and observe the host again.",
+    "unreachable": "Connect to the host with ssh as Ansible does. When that works, observe these hosts again with --limit.",
+}
+"""What to do next if a live queue manager was observed, if that is something else than after a test."""
+
 UNDECIDED = "Nothing is proven: this storage may keep the limit or break it."
 UNKNOWN = "Nothing is known about this storage."
 
@@ -203,8 +213,8 @@ _OF_STREAMS = {
 }
 """Consequences for other users of the storage than queue managers."""
 
-ENDED_EARLY = "the tester ended before it had measured everything"
-"""How the reason begins that a tester was stopped."""
+ENDED_EARLY = ("the tester ended before it had measured everything", "the observation ended before its time")
+"""How the reason begins that a tester or an observation was stopped."""
 HUNG = "had not returned"
 """What the reason contains that a write hangs."""
 
@@ -221,10 +231,15 @@ def key_of_sentence(kind: str, verdict: str, stage: str, sentence: str) -> str:
     return {"baseline": "worse" if verdict == FAIL else "uncompared", "qualification": "unqualified", "leftovers": "leftovers"}.get(kind, "")
 
 
-def of_sentence(kind: str, verdict: str, stage: str, sentence: str, of_streams: bool = False) -> tuple[str, str]:
+def other(key: str, observes: bool = False) -> str:
+    """Return what to do next about one of the other causes."""
+    return (observes and OF_OBSERVATIONS.get(key)) or OTHERS[key].text
+
+
+def of_sentence(kind: str, verdict: str, stage: str, sentence: str, of_streams: bool = False, observes: bool = False) -> tuple[str, str]:
     """Return consequence and next step of a cause that is not about a limit."""
     key = key_of_sentence(kind, verdict, stage, sentence)
     if not key:
         return "", ""
-    consequence, next_step = _CONSEQUENCES[key], OTHERS[key].text
+    consequence, next_step = _CONSEQUENCES[key], other(key, observes)
     return (_OF_STREAMS.get(key, consequence), next_step.replace("no recovery log", "no database")) if of_streams else (consequence, next_step)

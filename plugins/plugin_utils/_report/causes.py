@@ -152,7 +152,7 @@ def _of_sentences(model: Model, group: _Sentences) -> Cause:
     statement = say(who or "the host", text) if who or group.kind in _SAYING else text
     if len(hosts) == 1:
         statement = statement.replace(" passed, but do not certify", " passed, but does not certify")
-    consequence, next_step = advice.of_sentence(group.kind, group.verdict, group.stage, sentences[0], model.words.of_streams)
+    consequence, next_step = advice.of_sentence(group.kind, group.verdict, group.stage, sentences[0], model.words.of_streams, model.observes)
     return _cause(group.kind, group.verdict, statement, hosts, consequence=consequence, next_step=next_step)
 
 
@@ -324,7 +324,7 @@ def _look(model: Model, group: _Broken, medians: Medians) -> tuple[str, str]:
     if group.why == _NOTHING and model.words.of_streams:
         return "", advice.OTHERS["no_stream"].text
     if group.why in _ADVICE:
-        return "", advice.OTHERS[_ADVICE[group.why]].text
+        return "", advice.other(_ADVICE[group.why], model.observes)
     if group.limit["unit"] == MARGIN.unit:
         return "", advice.OTHERS["headroom"].text
     if group.limit["metric"] in _ADVICE_BY_METRIC:
@@ -417,7 +417,7 @@ def _names(model: Model, group: _Broken) -> str:
 def _at(model: Model, group: _Broken) -> str:
     """Return which rows it is about: block sizes, load points and queue managers."""
     rows = {row for host, limit, rows in group.on for row in rows if row.load_point is not None}
-    if not rows:
+    if not rows or model.words.mixed:
         return ""
     loads = sorted({row.load_point for row in rows if row.load_point})
     measured_loads = {step[0] for step in model.steps}

@@ -17,7 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import Series, SeriesKey, in_order, series_of, stream_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, Step
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, mean_size_text, size_text
 
 MARKS = {"pass": "\u2713", "warn": "!", "inconclusive": "?", "missing": "\u2205", "unreachable": "\u21af", "error": "\u2715", "fail": "\u2717"}
 """A sign for each verdict, so that colour is never all that tells them apart."""
@@ -97,11 +97,13 @@ def _titles(operation: str, shown: tuple[tuple[str, str, Any], ...] = FIGURES) -
 
 def row_title(words: Words) -> str:
     """Return the title of the column of step_cell."""
-    return "Stream" if words.of_streams else words.size.capitalize()
+    return "Stream" if words.of_streams else "Mean size" if words.mixed else words.size.capitalize()
 
 
 def step_cell(host: Host, figures: Mapping[str, Any]) -> str:
     """Write the size of a row's step, with the operation if the step has rows of several; of streams, which one it is with its own size."""
+    if host.words.mixed:
+        return mean_size_text(figures["block_size_bytes"]) if figures["block_size_bytes"] else str(figures["stream"])
     size = size_text(figures["block_size_bytes"])
     if host.words.of_streams:
         named = stream_text(figures["stream"], figures["operation"])
@@ -113,6 +115,8 @@ def step_text(step: Step, several: bool, words: Words) -> str:
     """Write a load point and block size: the block size alone if there is only one load point."""
     if words.of_streams:
         return words.load_text(step[0])
+    if words.mixed:
+        return "Log writes"
     size = size_text(step[1])
     return f"{step[0]} {words.load} \u00d7 {size}" if several else size
 

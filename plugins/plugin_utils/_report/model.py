@@ -451,7 +451,7 @@ class _Reader:
             limits=[_limit(group) for group in groups],
             words=words_of(record.load_unit),
             profile=_profile_name(own_profile) if own_profile else "",
-            volume_class=printable(volume_class(self._classes.get(record.host), record.facts)) if record.facts else "",
+            volume_class=printable(volume_class(self._classes.get(record.host), record.facts)) if record.facts and not record.observation else "",
             comparison=_plain(record.comparison),
             observation=_safe(record.observation or {}),
             leftovers=[printable(item) for item in entry["leftovers"]],

@@ -23,6 +23,9 @@ COMMITS = "commit"
 OBSERVER = "observe"
 """The program that run.csv names if the tables are not the tester's, but of an observation."""
 
+LOG = "log"
+"""The stream of the writes of a queue manager's log."""
+
 STREAMS = "streams"
 """The workload that is described by places, streams and loads."""
 ALL_STREAMS = "all"

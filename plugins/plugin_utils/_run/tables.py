@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS, BLOCK, KEY_COLUMNS, Row
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS, BLOCK, KEY_COLUMNS, OBSERVER, Row
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_checks import check_fidelity, check_over, check_steps, is_of_averages, is_of_streams
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import (
     DECIMAL_PATTERN,
@@ -22,7 +22,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader im
     read_integer,
     typed_rows,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, words_of_streams, words_of_workers
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, words_of_observations, words_of_streams, words_of_workers
 
 SCHEMA_VERSION = 1
 
@@ -65,6 +65,8 @@ class Tables:
     def words(self) -> Words:
         """What people call the workers of the workload."""
         load_unit = self.run.get("load_unit", "")
+        if self.of_observation:
+            return words_of_observations()
         return words_of_streams(load_unit) if self.of_streams else words_of_workers(load_unit)
 
     @property
@@ -76,6 +78,11 @@ class Tables:
     def of_streams(self) -> bool:
         """Whether the workload was described by places, streams and loads."""
         return is_of_streams(self.run)
+
+    @property
+    def of_observation(self) -> bool:
+        """Whether they are not the tester's, but of a live queue manager that was observed."""
+        return self.run.get("program") == OBSERVER
 
     @property
     def of_averages(self) -> bool:

@@ -7,11 +7,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_OPERATIONS, ALL_WORKERS, Step
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_OPERATIONS, ALL_WORKERS, LOG, Step
 
 _LONGEST_UNIT = 32
 """How much of the unit of load points is shown."""
@@ -22,7 +22,7 @@ class Words:
     """What people call a worker of the workload, several of them, a load point, and the size of a step; loads is what a load point counts.
 
     operation is that of the rows whose figures stand for a step, empty if there are only rows of writes. If a workload consists of streams, the row of the
-    whole workload stands for a step.
+    whole workload stands for a step. mixed says that the rows of a step have one size, which differs from host to host: the mean of what a live log wrote.
     """
 
     worker: str
@@ -32,6 +32,7 @@ class Words:
     size: str = "block size"
     operation: str = ""
     of_streams: bool = False
+    mixed: bool = False
 
     @property
     def load_is_workers(self) -> bool:
@@ -62,11 +63,11 @@ class Words:
 
     def stands_for_step(self, row: Mapping[str, Any]) -> bool:
         """Whether the figures of a row of results.csv are those of its step."""
-        return row["worker"] == ALL_WORKERS and self.operation in ("", row["operation"])
+        return row["worker"] == ALL_WORKERS and (row["stream"] == LOG if self.mixed else self.operation in ("", row["operation"]))
 
     def step_of(self, row: Mapping[str, Any]) -> Step:
-        """Return load point and size of the step of a row; the sizes of streams are their own."""
-        return row["load_point"], None if self.of_streams else row["block_size_bytes"]
+        """Return load point and size of the step of a row; the sizes of streams and of live logs are their own."""
+        return row["load_point"], None if self.of_streams or self.mixed else row["block_size_bytes"]
 
     def load_text(self, load_point: int) -> str:
         """Return a load point in full: "1 queue manager", "60 applications"."""
@@ -82,6 +83,11 @@ _WORDS_BY_LOAD_UNIT = {
 def words_of(load_unit: str) -> Words:
     """Return the words of the workload whose load points have this unit (``load_unit`` of run.csv)."""
     return words_of_streams(load_unit) if load_unit and load_unit not in _WORDS_BY_LOAD_UNIT else words_of_workers(load_unit)
+
+
+def words_of_observations() -> Words:
+    """Return the words of live queue managers, whose logs write many sizes."""
+    return replace(_WORDS_BY_LOAD_UNIT["queue managers"], size="log write", mixed=True)
 
 
 def words_of_workers(load_unit: str) -> Words:

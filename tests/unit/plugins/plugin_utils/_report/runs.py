@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify, store
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.live import hold_against_certificates
@@ -212,8 +213,8 @@ def _traced():
     )
 
 
-def observation(base, names=("db01", "db02", "db03"), queue_manager="QM1", latency_ns=690_000):
-    """A run that observed live queue managers: one is judged and slower than certified, two are not judged, and one is gone."""
+def observation(base, names=("db01", "db02", "db03"), queue_manager="QM1", latency_ns=690_000, ending="", own_profile=True):
+    """A run that observed live queue managers: one is judged and slower than certified, two are not judged unless all are, and one is gone."""
     place = str(base / "history.sqlite")
     open_history(place, create=True).close()
     tested = RunDirectory.create(str(base), fabricate.run_data(names[:2], history={"place": place}))
@@ -223,10 +224,11 @@ def observation(base, names=("db01", "db02", "db03"), queue_manager="QM1", laten
     judge_run(tested, GATE)
     store(place, certify(tested)[0])
     live = load_profile("mq-live", fabricate.PROFILES).as_dict()
-    keys = {"kind": "observation", "host_profiles": {names[0]: live}, "history": {"place": place, "required": False}}
-    directory = RunDirectory.create(str(base), fabricate.run_data([*names, "gone"], **keys))
+    keys = {"kind": "observation", "host_profiles": {names[0]: live} if own_profile else {}, "history": {"place": place, "required": False}}
+    directory = RunDirectory.create(str(base), fabricate.run_data([*names, "gone"], "mq-log-silver" if own_profile else "mq-live", **keys))
     options = Options(queue_manager, f"/var/mqm/log/{queue_manager}")
     for name, seen in zip(names, (_traced(), _published(latency_ns=latency_ns), _published("amqsrua", 230_000))):
+        seen = replace(seen, ending=ending)
         files, facts = tables_of(seen, options), {"mount_point": "/var/mqm/log", "filesystem_type": "xfs"}
         workspace = {"path": options.log_path, "queue_managers": [queue_manager]}
         directory.write_record(observed(directory.run, name, "log", facts, workspace, files, seen_of(seen, options), fabricate.TODAY), files)

@@ -109,3 +109,23 @@ def test_a_record_with_a_misshapen_observation_is_rendered(tmp_path, broken):
         json.dump({**record, "observation": broken}, file)
     render(directory)
     assert runs.content(directory, "summary.txt")
+
+
+def test_live_logs_share_one_column_and_have_advice_of_their_own(tmp_path):
+    """Each log writes another mean size, which says nothing about the others."""
+    directory = runs.observation(tmp_path, own_profile=False)
+    render(directory)
+    report = json.loads(runs.content(directory, "report.json"))
+    advice = {cause["statement"].partition(" ")[0]: cause["next_step"] for cause in report["causes"]}
+    assert advice["gone:"] == "Look in Ansible's output for the last task of the host, and observe it again."
+    assert advice["latency_p99"] == "Observe longer, or with observe_source: bpftrace, which sees each write."
+    (table,) = re.findall(r"^\| host \|.*$", runs.content(directory, "report.md"), re.MULTILINE)
+    assert table == "| host | verdict | certified | Log writes |"
+    assert "Classes of alike volumes" not in page(directory)
+
+
+def test_an_observation_that_ended_early_decides_nothing(tmp_path):
+    directory = runs.observation(tmp_path, ending="the queue manager ended", own_profile=False)
+    render(directory)
+    text = runs.content(directory, "summary.txt")
+    assert "the observation ended before its time: the queue manager ended" in text
