@@ -6,8 +6,6 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 import time
 from typing import Any
 
@@ -16,14 +14,13 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.clock import clock_facts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import GRACE_S, lease_s
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import RUNNING, host_status
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.watching import split
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.observation import STAGE, ready
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 
 OVER_PAUSE_S = 2.0
 """How long an observation may take to begin and to end."""
 SOURCES = ("prometheus", "amqsrua", "bpftrace")
-OF_CALLS = ("auto", "bpftrace")
-_CALL = re.compile(r"MQ[A-Z0-9]{1,20}\Z")
 
 
 class ActionModule(RemoteAction):
@@ -38,12 +35,8 @@ class ActionModule(RemoteAction):
         except RunDirectoryError as error:
             raise AnsibleActionFail(str(error)) from error
         command = split(arguments.get("command") or "")
-        duration_s, interval_s = float(arguments["duration"]), float(arguments["interval"])
-        problem = why_refused(str(arguments["source"]), list(arguments["calls"]), command, duration_s, interval_s)
-        if problem:
-            raise AnsibleActionFail(problem)
-        self._duration_s = duration_s
-        self._lease_s = float(arguments.get("lease") or 0) or lease_s(interval_s, duration_s, len(self._directory.expected_hosts))
+        self._duration_s, interval_s = float(arguments["duration"]), float(arguments["interval"])
+        self._lease_s = float(arguments.get("lease") or 0) or lease_s(interval_s, self._duration_s, len(self._directory.expected_hosts))
         self._sent_epoch_s = time.time()
         return {**arguments, "command": command, "lease": self._lease_s}
 
@@ -64,25 +57,3 @@ class ActionModule(RemoteAction):
         times = {"start_epoch_s": received_epoch_s, "end_epoch_s": end_epoch_s, "give_up_epoch_s": end_epoch_s + GRACE_S}
         volumes = {arguments["volume"]: {"state": RUNNING, "progress": {}}}
         return {**host_status(host, arguments["run_id"], {**answer, "volumes": volumes}), **known, "times": times}
-
-
-def split(command: str) -> list[str]:
-    """Return a program and its arguments as a shell reads them."""
-    try:
-        return shlex.split(command)
-    except ValueError as error:
-        raise AnsibleActionFail(f"observe_command: {error}: write it as for a shell") from error
-
-
-def why_refused(source: str, calls: list[str], command: list[str], duration_s: float, interval_s: float) -> str:
-    """Return why the options of an observation do not fit together, empty if they do."""
-    wrong = next((call for call in calls if not _CALL.match(call)), "")
-    if wrong:
-        return f"observe_calls: {wrong!r} is not the name of a call to MQ: name calls such as MQPUT and MQCMIT"
-    if (calls or command) and source not in OF_CALLS:
-        return f"only bpftrace sees calls of applications and starts programs, but observe_source is {source}: set it to auto or bpftrace"
-    if interval_s < 1:
-        return f"observe_interval is {interval_s:g}, but must be at least 1 second"
-    if duration_s < interval_s:
-        return f"observe_duration ({duration_s:g} s) is shorter than observe_interval ({interval_s:g} s)"
-    return ""

@@ -38,6 +38,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.start_instant
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.start_instant import shown as shown_instant
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.upload import check_url
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import noted_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.watching import check_endpoint, check_observation
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.baseline import named_certificates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import keep_if_asked
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of, try_history
@@ -88,6 +89,9 @@ class ActionModule(ControllerAction):
             check_count(expected.hosts, settings["gate_expected_count"])
             if kind == MEASUREMENT:
                 _check_start(settings["sweep_start_at"], plans)
+            else:
+                for plan in plans.values():
+                    check_observation(plan["settings"])
             run = {**self._run(options, expected, settings, hostvars, plans), "controller": self._controller(task_vars)}
             # Without a history nothing can be held against a baseline: better to know that before measuring.
             history = {**run["history"], "required": run["history"]["required"] or bool(run["baseline"]["kind"])}
@@ -262,6 +266,7 @@ def _parameters(defaults: Mapping[str, Any], hostvars: Mapping[str, Any], plans:
         plan = plans[host]
         given = read_options({name: own[name] for name in defaults if name in own}, problems=[])
         values = {**defaults, **given, **(plan.get("settings") or {}), **{name: plan[name] for name in RESOLVED if name in plan}}
+        check_endpoint(str(values.get("observe_url") or ""))
         for name in defaults:
             value = values[name]
             if parameters.setdefault(name, value) != value:
