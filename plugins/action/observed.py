@@ -34,7 +34,7 @@ READERS = {"prometheus": prometheus.read, "amqsrua": amqsrua.read, "bpftrace": b
 PART_MAX_BYTES = 16 << 20
 """More than a host sends of the samples in one call."""
 MOST_CALLS = 20
-OF_CONTROLLER = ("run_path", "known", "started", "over", "give_up")
+OF_CONTROLLER = ("run_path", "known", "started", "give_up")
 """The options that are not sent to the host."""
 STATUS = ("host", "run_id", "state", "volumes", "times", "shown", COLLECTED)
 """What the status of a host has that is handed on from poll to poll."""
@@ -65,7 +65,8 @@ class ActionModule(RemoteAction):
                 self._of_host = _OfHost(self._own["run_path"], task_vars["inventory_hostname"], arguments["volume"], self._own["started"])
             except RunDirectoryError as error:
                 raise AnsibleActionFail(str(error)) from error
-            arguments["ask"] = "finish" if self._own["over"] else "poll"
+            # It ends by itself, and may take some seconds longer than planned: only what does not is cut off.
+            arguments["ask"] = "finish" if self._own["give_up"] else "poll"
         return arguments
 
     def call(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 
-from ansible_collections.mqops.logdisk.plugins.action.observed import _OfHost
+import pytest
+from ansible_collections.mqops.logdisk.plugins.action.observed import ActionModule, _OfHost
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
@@ -34,3 +35,13 @@ def test_what_the_source_says_about_an_early_end_is_kept(tmp_path):
 
 def test_how_the_observer_ended_comes_first(tmp_path):
     assert filed(tmp_path, TEXTS, end="stopped", reason="it was ended by request").observation["ending"] == "it was ended by request"
+
+
+@pytest.mark.parametrize(("give_up", "ask"), [(False, "poll"), (True, "finish")])
+def test_an_observation_is_cut_off_only_when_its_host_is_given_up(tmp_path, give_up, ask):
+    """bpftrace takes some seconds to begin and to end, which come on top of the duration."""
+    directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h"], kind="observation"))
+    started = {"facts": {}, "source": "bpftrace", "asked": {}}
+    plugin = ActionModule.__new__(ActionModule)
+    arguments = {"run_path": directory.path, "volume": "log", "started": started, "give_up": give_up}
+    assert plugin.prepare(arguments, {"inventory_hostname": "h"})["ask"] == ask
