@@ -28,7 +28,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils._sources import bpft
 from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
 from ansible_collections.mqops.logdisk.plugins.module_utils._sources.bpftrace_seconds import Seconds
 
-LOG = "log"
+LOG, CALL = "log", "call"
 LIBRARY = "/opt/mqm/lib64/libmqm_r.so"
 CALLS_MAX = 8
 DIRECTORIES_MAX = 16
@@ -60,7 +60,8 @@ class Source(object):
 
     def __init__(self, options):
         self._options = options
-        self._overheads_ns = {}
+        self.overheads_ns = {}
+        """What a probe adds to an operation of each kind, by LOG and CALL, when check() has measured it."""
 
     def check(self):
         """Say what the kernel or the account lacks; else measure what a probe costs here, and return facts. Raises SourceError."""
@@ -69,10 +70,10 @@ class Source(object):
         _refuse_privilege()
         streams = self._streams()
         _refuse_kernel(streams)
-        self._overheads_ns = {"call" if "library" in stream else LOG: None for dummy, stream in streams}
-        for kind in self._overheads_ns:
-            self._overheads_ns[kind] = _overhead_ns(program, kind)
-        return dict(source_bpftrace=_version(program), source_probe_overhead_ns=max(self._overheads_ns.values()))
+        self.overheads_ns = {CALL if "library" in stream else LOG: None for dummy, stream in streams}
+        for kind in self.overheads_ns:
+            self.overheads_ns[kind] = _overhead_ns(program, kind)
+        return dict(source_bpftrace=_version(program), source_probe_overhead_ns=max(self.overheads_ns.values()))
 
     def samples(self, end_monotonic):
         """Yield the texts that bpftrace_seconds describes, after a first one about what is watched. Raises SourceError."""
@@ -80,7 +81,7 @@ class Source(object):
         streams = self._streams()
         names = [name for name, dummy in streams]
         duration_s = max(1, int(round(end_monotonic - time.monotonic())))
-        yield _text(watched=dict(streams=names, pid=self._pid(), duration_s=duration_s, probe_overhead_ns=self._overheads_ns))
+        yield _text(watched=dict(streams=names, pid=self._pid(), duration_s=duration_s, probe_overhead_ns=self.overheads_ns))
         with _Program(self._options.get("command") or []) as observed:
             command = _command(program, bpftrace_program.text_of([stream for dummy, stream in streams], duration_s), observed.pid or self._pid())
             seconds = Seconds(names, duration_s)
@@ -278,6 +279,7 @@ def _own_operation(kind):
         finally:
             os.close(descriptor)
     else:
+        # Its first instruction is one that the kernel has to step over, unlike that of most functions: the cost is rather told too high than too low.
         function = ctypes.CDLL(None).labs
         yield lambda: function(1), bpftrace_program.call_stream(os.path.realpath(_libc()), "labs")
 
