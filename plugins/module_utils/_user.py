@@ -12,14 +12,34 @@ __metaclass__ = type
 
 import os
 import pwd
+import stat
 
 
 def name():
     """Return the name of the user that this process runs as; the number of one without a name."""
+    return _name_of(os.geteuid())
+
+
+def _name_of(number):
     try:
-        return pwd.getpwuid(os.geteuid()).pw_name
+        return pwd.getpwuid(number).pw_name
     except KeyError:
-        return str(os.geteuid())
+        return str(number)
+
+
+def other_owner(path):
+    """Return who but root can replace a program, in words; empty if nobody can."""
+    path = os.path.realpath(path)
+    while True:
+        status = os.stat(path)
+        if status.st_uid != 0:
+            return _name_of(status.st_uid)
+        # In a directory with the sticky bit nobody replaces what belongs to root.
+        if status.st_mode & (stat.S_IWOTH | (stat.S_IWGRP if status.st_gid else 0)) and not (stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX):
+            return "whoever may write to %s" % path
+        if path == "/":
+            return ""
+        path = os.path.dirname(path)
 
 
 def why_other(promised):

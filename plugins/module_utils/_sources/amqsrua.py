@@ -147,6 +147,16 @@ class Source(object):
 
     def _path(self):
         """Return the path of amqsrua. Raises SourceError."""
+        path = self._found()
+        owner = _user.other_owner(path) if os.geteuid() == 0 else ""
+        if owner:
+            raise SourceError(
+                "%s is not run as root, because %s could replace it: set observe_become to false and connect as a user who may subscribe, "
+                "or set observe_source to prometheus or bpftrace" % (path, owner)
+            )
+        return path
+
+    def _found(self):
         if not self._queue_manager:
             raise SourceError("no running queue manager is known on this host: set observe_queue_manager")
         if self._given:

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pwd
 import shutil
 import time
 
@@ -152,3 +154,17 @@ def test_it_is_searched_in_the_installations_of_the_host(tmp_path, monkeypatch):
 def test_a_path_that_is_none(tmp_path):
     message = why(amqsrua.Source({"queue_manager": "QM1", "amqsrua": str(tmp_path)}).check)
     assert message == f"observe_amqsrua is {tmp_path}, which is not the absolute path of a program that this user may run"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize("given_away", ["amqsrua", "."])
+def test_root_runs_no_program_that_another_user_could_replace(program, tmp_path, given_away):
+    source = program()
+    assert source._path() == str(tmp_path / "amqsrua")
+    os.chown(tmp_path / given_away, 65534, 65534)
+    owner = pwd.getpwuid(65534).pw_name
+    for call in (source.check, lambda: taken(source)):
+        assert f"amqsrua is not run as root, because {owner} could replace it: set observe_become to false" in why(call)
+    os.chown(tmp_path / given_away, 0, 0)
+    (tmp_path / given_away).chmod(0o777)
+    assert f"because whoever may write to {tmp_path / given_away}".rstrip("/.") in why(source.check)
