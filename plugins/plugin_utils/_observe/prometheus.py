@@ -66,8 +66,8 @@ _NS = {"_seconds": 1e9, "_milliseconds": 1e6, "_microseconds": 1e3, "": 1e9}
 _DURATIONS = (LATENCY, SLOWEST)
 _BYTES = (PHYSICAL, LOGICAL)
 _GAUGE, _COUNTER, _UNSURE = "gauge", "counter", "unsure"
-_FEWEST_TO_TELL = 4
-"""Answers from which on a counter that never falls counts on and on."""
+_FEWEST_TO_TELL = 5
+"""Answers from which on a counter that never falls counts on and on. Of so many figures in any order one in 120 never falls."""
 _MOST_NAMED = 5
 
 

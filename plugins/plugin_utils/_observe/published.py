@@ -21,6 +21,7 @@ LARGEST = float(1 << 63)
 """No figure of MQ is larger."""
 _SLACK_S = 1.0
 _LATEST_EPOCH_S = 1e11
+_RESTARTED = "The queue manager restarted while it was observed: its slowest write since restart became faster."
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +66,18 @@ def observation_of(
     """Return what was published as an observation of the log; ``slowest_before_ns`` is the slowest write when it began, None if that was not published."""
     grown = list(_growth(published, slowest_before_ns))
     slowest = [each for each in (slowest_before_ns, *(each.slowest_ns for each in published)) if each]
-    intervals = tuple(_interval(each, maximum) for each, maximum in zip(published, grown, strict=True))
     restarted = any(later < earlier for earlier, later in pairwise(slowest))
+    # After a restart MQ no longer says how long the writes before it took at most: only what is longer than all of them is known as the maximum.
+    known = [maximum if maximum and not (restarted and maximum.new_ns < max(slowest)) else None for maximum in grown]
+    intervals = tuple(_interval(each, maximum) for each, maximum in zip(published, known, strict=True))
     return Observation(
         source=source,
         start_epoch_s=published[0].start_epoch_s if published else 0.0,
         elapsed_ns=round(sum(each.elapsed_s for each in published) * 1e9),
         intervals=intervals,
         maxima=tuple(maximum for maximum in grown if maximum),
-        facts={"operations_are_estimated": 1, "latency_is_rolling": 1, **_facts(published), **facts},
-        problems=(*problems, *(["The queue manager restarted while it was observed: its slowest write since restart became faster."] if restarted else [])),
+        facts={"operations_are_estimated": 1, "latency_is_rolling": 1, **_facts(published, restarted), **facts},
+        problems=(*problems, *([_RESTARTED] if restarted else [])),
         ending=ending,
     )
 
@@ -115,14 +118,18 @@ def _growth(published: Sequence[Published], previous: float | None) -> Iterator[
         yield found
 
 
-def _facts(published: Sequence[Published]) -> dict[str, Fact]:
-    """Return the newest of what has no interval of its own."""
+def _facts(published: Sequence[Published], restarted: bool) -> dict[str, Fact]:
+    """Return the newest of what has no interval of its own. The slowest write since a restart says nothing about the writes before it."""
     found: dict[str, Fact] = {}
     for each in published:
-        for name, value in (("slowest_write_since_restart_ns", each.slowest_ns), ("log_bytes_in_use", each.in_use_bytes), ("log_bytes_max", each.max_bytes)):
+        for name, value in (
+            ("slowest_write_since_restart_ns", None if restarted else each.slowest_ns),
+            ("log_bytes_in_use", each.in_use_bytes),
+            ("log_bytes_max", each.max_bytes),
+        ):
             if value is not None:
                 found[name] = round(value)
-        if each.slowest_at_epoch_s:
+        if each.slowest_at_epoch_s and not restarted:
             found["slowest_write_at_epoch_s"] = each.slowest_at_epoch_s
     logical = [each for each in published if each.logical_bytes is not None]
     if logical:

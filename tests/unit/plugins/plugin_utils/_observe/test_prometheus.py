@@ -144,7 +144,8 @@ def test_a_counter_that_one_get_lacks():
     ("values", "wanted"),
     [
         ((9000, 4096, 8192, 4096, 12288), [4096, 8192, 4096, 12288]),
-        ((9000, 13096, 17192, 29480), [4096, 4096, 12288]),
+        ((9000, 13096, 17192, 29480, 29480), [4096, 4096, 12288, 0]),
+        ((4096, 8192, 12288, 16384), [None, None, None]),
         ((9000, 4096, 8192), [None, None]),
         ((9000, 13096), [None]),
     ],
@@ -226,3 +227,11 @@ def test_broken_text_never_fails():
 def test_long_hostile_lines_are_read_in_linear_time():
     for text in ("a{" + 'x="\\' * 200_000, 'ibmmq_qmgr_log_max_bytes{qmgr="' + "\\" * 400_000, "_qmgr_log" * 50_000 + " 1", "a{}" * 100_000 + " 1"):
         read(samples(text, text), QM1)
+
+
+@pytest.mark.parametrize(("slowest", "longest_ns"), [(("0.5", "0.5", "0.01", "0.02"), None), (("0.01", "0.5", "0.01", "0.02"), 500_000_000)])
+def test_after_a_restart_the_slowest_write_is_known_only_if_it_is_longer_than_all_before(slowest, longest_ns):
+    """Else a limit on it would be kept by the writes after the restart alone."""
+    found = read(samples(*(exposition(physical_written_bytes=4096, slowest_write_since_restart_seconds=each) for each in slowest)), QM1)
+    assert max((each.latency_max_ns for each in found.intervals if each.latency_max_ns), default=None) == longest_ns
+    assert "slowest_write_since_restart_ns" not in found.facts
