@@ -16,7 +16,8 @@ PREFIX = "ansible_collections.mqops.logdisk.plugins.plugin_utils."
 MAY_IMPORT = {
     "_run": {"_run"},
     "_estimate": {"_run", "_estimate"},
-    "_judge": {"_run", "_numerics", "_estimate", "_judge"},
+    "_durability": {"_run", "_durability"},
+    "_judge": {"_run", "_numerics", "_estimate", "_durability", "_judge"},
     "_workload": {"_run", "_workload"},
     "_fleet": {"_run", "_estimate", "_workload", "_observe", "_fleet"},
     "_tester": {"_tester"},
@@ -25,7 +26,7 @@ MAY_IMPORT = {
     "_signing": {"_run", "_signing"},
     "_kubernetes": {"_kubernetes"},
     "_observe": {"_run", "_numerics", "_observe"},
-    "_report": {"_run", "_judge", "_numerics", "_estimate", "_fleet", "_report"},
+    "_report": {"_run", "_judge", "_numerics", "_estimate", "_durability", "_fleet", "_report"},
 }
 
 

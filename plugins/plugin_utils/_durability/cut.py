@@ -1,0 +1,235 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One power cut and what it showed.
+
+Nothing is claimed that was not seen. A cut is kept or lost only if the tester's check of the files says so. Whatever went differently than a cut of the power
+does makes it inconclusive.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import DEADLINE, END_OF_TIME, SIGNAL, Seen, sight_of
+
+KEPT, LOST, INCONCLUSIVE = "kept", "lost", "inconclusive"
+OUTCOMES = (KEPT, LOST, INCONCLUSIVE)
+
+CHECK_KEPT, CHECK_LOST = 0, 5
+"""The exit status of the tester's check if everything was kept, and if something was lost."""
+
+SAME_VOLUME = ("filesystem_uuid", "mount_point", "mount_source", "filesystem_type")
+"""The facts by which the file system is the same after the cut. A device may get another name when the host boots, so a UUID says more than its source."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """What became of the user's command or tasks. ``status`` is None if it was killed after its time, or if tasks took its place."""
+
+    done: bool = False
+    status: int | None = None
+    output: str = ""
+    problem: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Witnessed:
+    """How the witness ended. ``problem`` says why it did not see the connection break; ``early`` is true if it broke before the cut."""
+
+    seen: Seen
+    broken: bool = False
+    early: bool = False
+    problem: str = ""
+    said: str = ""
+
+
+@dataclass(frozen=True)
+class Returned:
+    """What the host said before and after: ``before`` and ``after`` hold its boot_id and the facts of the file system under test, ``after`` is None if it did
+    not come back. ``problem`` is the last reason why it did not answer, or why its file system could not be looked at."""
+
+    before: Mapping[str, Any]
+    after: Mapping[str, Any] | None = None
+    problem: str = ""
+    waited_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What the tester's check of the files said. ``status`` is None if it did not run or was killed."""
+
+    status: int | None = None
+    rows: Sequence[Mapping[str, str]] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """One power cut in a record. ``rows`` are those of durability.csv. Figures are None if they are not known."""
+
+    number: int
+    outcome: str
+    reason: str
+    acknowledged_writes: int = 0
+    rate_writes_per_s: float | None = None
+    writing_s: float | None = None
+    delay_p50_ns: int | None = None
+    delay_p99_ns: int | None = None
+    gap_max_ns: int | None = None
+    visible_from_writes: int | None = None
+    visible_from_ns: int | None = None
+    boot_id_before: str = ""
+    boot_id_after: str = ""
+    seed: str = ""
+    end: str = ""
+    command_status: int | None = None
+    command_output: str = ""
+    command_s: float | None = None
+    back_after_s: float | None = None
+    rows: list[dict[str, str]] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+
+def cut_of(number: int, command: Command, witnessed: Witnessed, returned: Returned, checked: Checked) -> Cut:
+    """Return what a cut showed."""
+    outcome, reason = outcome_of(command, witnessed, returned, checked)
+    seen, sight = witnessed.seen, sight_of(witnessed.seen)
+    return Cut(
+        number=number,
+        outcome=outcome,
+        reason=reason,
+        acknowledged_writes=seen.acknowledged_writes,
+        rate_writes_per_s=round(seen.rate_writes_per_s, 3) if seen.ready else None,
+        writing_s=round(seen.writing_s, 3) if seen.ready else None,
+        **dataclasses.asdict(sight),
+        boot_id_before=str(returned.before.get("boot_id") or ""),
+        boot_id_after=str((returned.after or {}).get("boot_id") or ""),
+        seed=str(seen.ready.seed) if seen.ready else "",
+        end=seen.end,
+        command_status=command.status,
+        command_output=command.output,
+        command_s=round(command.seconds, 3) if command.done else None,
+        back_after_s=round(returned.waited_s, 1) if returned.after else None,
+        rows=[dict(row) for row in checked.rows],
+    )
+
+
+def outcome_of(command: Command, witnessed: Witnessed, returned: Returned, checked: Checked) -> tuple[str, str]:
+    """Return the outcome of a cut and the reason, a sentence without a full stop."""
+    why = why_no_cut(command, witnessed, returned) or why_unchecked(checked)
+    if why:
+        return INCONCLUSIVE, why
+    if checked.status == CHECK_LOST:
+        return LOST, loss_sentence(total_row(checked.rows))
+    return KEPT, f"all {witnessed.seen.acknowledged_writes:,} acknowledged writes were found"
+
+
+def why_no_cut(command: Command, witnessed: Witnessed, returned: Returned) -> str:
+    """Return why this was no cut of the power of a host that was writing, or why that is not known; empty if it was one."""
+    return _why_not_writing(command, witnessed) or _why_not_cut(command, witnessed) or _why_not_back(returned)
+
+
+def _why_not_writing(command: Command, witnessed: Witnessed) -> str:
+    seen = witnessed.seen
+    said = f" ({witnessed.said})" if witnessed.said else ""
+    if witnessed.problem:
+        return witnessed.problem + said
+    if seen.ready is None:
+        return f"the files were not complete when the connection broke, so nothing may be claimed{said}"
+    if witnessed.early or not command.done:
+        return f"{command.problem or 'the connection to the tester broke before the cut'}{said}"
+    if not seen.acknowledged_writes:
+        return "no write was acknowledged before the cut"
+    return ""
+
+
+def _why_not_cut(command: Command, witnessed: Witnessed) -> str:
+    end = witnessed.seen.end
+    if end == SIGNAL:
+        return "the tester was told to end, so this was an orderly shutdown and no power cut: use a command that takes the power at once"
+    if end in (END_OF_TIME, DEADLINE):
+        return "the tester came to the end of its time before the power was cut"
+    if not witnessed.broken:
+        failed = f": the cut command failed: {_failure_of(command)}" if _failure_of(command) else ""
+        return f"the host went on writing after the cut command, so its power was not cut{failed}"
+    return ""
+
+
+def _failure_of(command: Command) -> str:
+    if command.problem:
+        return command.problem
+    return f"status {command.status}{f' ({command.output[-500:]})' if command.output else ''}" if command.status else ""
+
+
+def _why_not_back(returned: Returned) -> str:
+    after = returned.after
+    if after is None:
+        why = f" ({returned.problem})" if returned.problem else ""
+        return f"the host did not come back within {returned.waited_s:.0f} s{why}: nothing is known of its files, which are still there"
+    if not after.get("boot_id") or not returned.before.get("boot_id"):
+        return "the host does not say its boot id, so it is not known whether its power was cut"
+    if after["boot_id"] == returned.before["boot_id"]:
+        return "the host has not booted (its boot id is unchanged): the connection was lost, but the power was not cut"
+    if returned.problem:
+        return f"the file system under test cannot be looked at: {returned.problem}"
+    return why_other_volume(returned.before, after)
+
+
+def why_other_volume(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """Return why this is not the file system that was written to, empty if it is."""
+    known = before.get("filesystem_uuid") or ""
+    differing = [name for name in SAME_VOLUME if (after.get(name) or "") != (before.get(name) or "") and not (name == "mount_source" and known)]
+    if not differing:
+        return ""
+    name = differing[0]
+    return (
+        f"not the same file system is mounted after the cut ({name} was {before.get(name) or 'unknown'} and is {after.get(name) or 'unknown'}): "
+        "mount it, and look whether it can be mounted at all, because a file system that cannot be is lost"
+    )
+
+
+def why_unchecked(checked: Checked) -> str:
+    """Return why the check of the files says nothing, empty if it says something."""
+    if checked.problem:
+        return f"the files could not be checked: {checked.problem}"
+    if checked.status not in (CHECK_KEPT, CHECK_LOST):
+        return f"the files could not be checked: the tester ended with status {checked.status}"
+    said = total_row(checked.rows).get("outcome")
+    wanted = KEPT if checked.status == CHECK_KEPT else LOST
+    if said != wanted:
+        return f"the files could not be checked: the tester's status {checked.status} says {wanted}, but its table says {said or 'nothing'}"
+    return ""
+
+
+def total_row(rows: Sequence[Mapping[str, str]]) -> Mapping[str, str]:
+    """Return the row of durability.csv for all queue managers, an empty one if there is none."""
+    return next((row for row in rows if row.get("worker") == "all"), {})
+
+
+_LOSSES = (
+    ("lost_tail_writes", "{} acknowledged writes at the end are gone"),
+    ("lost_out_of_order_writes", "{} writes are gone although later ones are there"),
+    ("torn_positions", "{} blocks hold parts of two writes"),
+    ("misdirected_positions", "{} blocks hold a write that belongs elsewhere"),
+    ("unreadable_positions", "{} blocks cannot be read"),
+    ("zeroed_positions", "{} blocks are zeroed"),
+    ("corrupt_positions", "{} blocks hold nothing that was written"),
+)
+
+
+def loss_sentence(row: Mapping[str, str]) -> str:
+    """Return what was lost, from the row for all queue managers."""
+    parts = ["files or directories are gone"] if row.get("metadata_lost") == "1" else []
+    parts += [text.format(f"{int(row[name]):,}") for name, text in _LOSSES if row.get(name, "").isdigit() and int(row[name])]
+    size = [f"{int(row[name]):,} {unit}" for name, unit in (("lost_tail_bytes", "bytes"),) if row.get(name, "").isdigit() and int(row[name])]
+    if row.get("lost_tail_ns", "").isdigit() and int(row["lost_tail_ns"]):
+        size.append(f"{int(row['lost_tail_ns']) / 1e6:.3g} ms of writing")
+    return "; ".join(parts or ["acknowledged writes were lost"]) + (f" ({', '.join(size)})" if size else "")

@@ -1,0 +1,188 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a tester says while it writes: lines that a host sends, each acknowledging writes that returned. Nobody vouches for them.
+
+Only whole lines count, and of each queue manager only the greatest count. A line that is lost lowers what is claimed, and none can raise it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+
+LONGEST_LINE = 4096
+MOST_FOREIGN_LINES = 1000
+"""How many lines may be no part of the protocol: what a login prints comes before the tester's lines."""
+MOST_DELAYS = 100_000
+TICK_NS = 1_000_000
+"""How often the tester looks for writes that returned."""
+LARGEST_COUNT = 1 << 48
+"""More writes of a queue manager than the stamps can tell apart."""
+
+END_OF_TIME, SIGNAL, DEADLINE = "time", "signal", "deadline"
+"""How the tester ends if no write failed; otherwise it says the name of the error."""
+
+_READY = re.compile(
+    r"ready (?P<run_id>[A-Za-z0-9][A-Za-z0-9_.-]{0,99}) (?P<boot_id>[0-9a-f-]{1,64}) seed=(?P<seed>[0-9]{1,20}) bsize=(?P<bsize>[0-9]{1,15})"
+    r" file_size=(?P<file_size>[0-9]{1,15}) files=(?P<files>[0-9]{1,6}) qm=(?P<qm>[0-9]{1,6}) prefix=(?P<prefix>[A-Za-z0-9._-]{1,64})\Z"
+)
+_ACK = re.compile(r"ack ([1-9][0-9]{0,5}) ([0-9]{1,15})\Z")
+_TICK = re.compile(r"tick ([0-9]{1,19})\Z")
+_END = re.compile(r"end ([A-Za-z0-9]{1,20})\Z")
+_NUMBERS = ("seed", "bsize", "file_size", "files", "qm")
+
+
+class ProtocolError(ValueError):
+    """Lines that no tester of this collection sends; the message says what is wrong with them."""
+
+
+@dataclass(frozen=True)
+class Ready:
+    """What the tester says when its files are complete on the disk: from here on anything may be claimed. Sizes are in bytes."""
+
+    line: str
+    run_id: str
+    boot_id: str
+    prefix: str
+    seed: int
+    bsize: int
+    file_size: int
+    files: int
+    qm: int
+
+
+@dataclass
+class Seen:
+    """What was seen of the tester so far. Times are in nanoseconds by the monotonic clock of whoever saw it.
+
+    ``ticks`` are the first and the last time that the tester said by its own clock.
+    """
+
+    ready: Ready | None = None
+    ready_ns: int = 0
+    counts: dict[int, int] = field(default_factory=dict)
+    end: str = ""
+    last_ns: int = 0
+    ticks: tuple[int, int] | None = None
+    gap_max_ns: int = 0
+    delays_ns: list[int] = field(default_factory=list)
+
+    @property
+    def acknowledged_writes(self) -> int:
+        """The writes of all queue managers that returned, as far as that was seen."""
+        return sum(self.counts.values())
+
+    @property
+    def writing_s(self) -> float:
+        """How long acknowledgements were seen."""
+        return (self.last_ns - self.ready_ns) / 1e9 if self.ready else 0.0
+
+    @property
+    def rate_writes_per_s(self) -> float:
+        return self.acknowledged_writes / self.writing_s if self.writing_s > 0 else 0.0
+
+
+class Reader:
+    """Reads what a host sends, part by part. ``asked`` is what the tester was told: ``run_id`` and the numbers of its ``ready`` line."""
+
+    def __init__(self, asked: Mapping[str, object]) -> None:
+        self.seen = Seen()
+        self._asked = dict(asked)
+        self._rest = b""
+        self._foreign = 0
+
+    def feed(self, content: bytes, now_ns: int) -> None:
+        """Take in what came at a moment. Raises ProtocolError."""
+        *lines, self._rest = (self._rest + content).split(b"\n")
+        if len(self._rest) > LONGEST_LINE or any(len(line) > LONGEST_LINE for line in lines):
+            raise ProtocolError(f"the host sent a line of more than {LONGEST_LINE} bytes")
+        for line in lines:
+            self._read(line.decode("ascii", "replace"), now_ns)
+
+    def _read(self, line: str, now_ns: int) -> None:
+        seen = self.seen
+        if seen.ready is None:
+            self._begin(line, now_ns)
+        elif seen.end:
+            self._count_foreign()
+        elif found := _ACK.match(line):
+            self._acknowledge(int(found[1]), int(found[2]))
+        elif found := _TICK.match(line):
+            tick_ns = int(found[1])
+            seen.ticks = (seen.ticks[0] if seen.ticks else tick_ns, tick_ns)
+            if len(seen.delays_ns) < MOST_DELAYS:
+                seen.delays_ns.append(now_ns - tick_ns)
+        elif found := _END.match(line):
+            seen.end = found[1]
+        else:
+            self._count_foreign()
+            return
+        if seen.ready is not None:
+            if seen.last_ns:
+                seen.gap_max_ns = max(seen.gap_max_ns, now_ns - seen.last_ns)
+            seen.last_ns = now_ns
+
+    def _begin(self, line: str, now_ns: int) -> None:
+        if not line.startswith("ready "):
+            self._count_foreign()
+            return
+        found = _READY.match(line)
+        if not found:
+            raise ProtocolError(f"the host sent {printable(line[:200])!r}, which is no line of this tester")
+        values = {**found.groupdict(), **{name: int(found[name]) for name in _NUMBERS}}
+        for name, wanted in self._asked.items():
+            if values[name] != wanted:
+                raise ProtocolError(f"the tester says {name} {values[name]}, but it was told {wanted}")
+        self.seen.ready = Ready(line=line, **values)  # type: ignore[arg-type]
+        self.seen.ready_ns = now_ns
+
+    def _acknowledge(self, number: int, count: int) -> None:
+        if self.seen.ready is None or number > self.seen.ready.qm or count >= LARGEST_COUNT:
+            raise ProtocolError(f"the host acknowledges {count} writes of queue manager {number}, which no tester does")
+        self.seen.counts[number] = max(count, self.seen.counts.get(number, 0))
+
+    def _count_foreign(self) -> None:
+        self._foreign += 1
+        if self._foreign > MOST_FOREIGN_LINES:
+            raise ProtocolError(f"the host sent more than {MOST_FOREIGN_LINES} lines that no tester sends")
+
+
+def acknowledged_text(seen: Seen) -> str:
+    """Return what the check is given: the line of the tester that was ready, its first and last time, the last count of each queue manager, and the end if it
+    came."""
+    if seen.ready is None:
+        return ""
+    counts = [f"ack {number} {count}" for number, count in sorted(seen.counts.items())]
+    ticks = [f"tick {tick_ns}" for tick_ns in seen.ticks or ()]
+    return "\n".join([seen.ready.line, *ticks, *counts, *([f"end {seen.end}"] if seen.end else [])]) + "\n"
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What a witness can have missed: how late acknowledgements came, and which loss at the end it would surely have noticed."""
+
+    delay_p50_ns: int | None
+    delay_p99_ns: int | None
+    gap_max_ns: int | None
+    visible_from_ns: int | None
+    visible_from_writes: int | None
+
+
+def sight_of(seen: Seen) -> Sight:
+    """Return what was visible. The clocks of host and witness differ, so delays count from the fastest line of all."""
+    if not seen.delays_ns or not seen.last_ns:
+        return Sight(None, None, None, None, None)
+    fastest_ns = min(seen.delays_ns)
+    delays_ns = sorted(delay_ns - fastest_ns for delay_ns in seen.delays_ns)
+    p50_ns, p99_ns = (delays_ns[math.ceil(share * len(delays_ns)) - 1] for share in (0.50, 0.99))
+    visible_ns = TICK_NS + max(p99_ns, seen.gap_max_ns)
+    # Each queue manager may have had one write that returned and was not yet counted.
+    queue_managers = seen.ready.qm if seen.ready else 1
+    elapsed_ns = max(1, seen.last_ns - seen.ready_ns)
+    return Sight(p50_ns, p99_ns, seen.gap_max_ns, visible_ns, -(-seen.acknowledged_writes * visible_ns // elapsed_ns) + queue_managers)

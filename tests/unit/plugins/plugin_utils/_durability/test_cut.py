@@ -1,0 +1,106 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a cut showed: kept or lost only if the check says so, and inconclusive whatever else happened."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import INCONCLUSIVE, KEPT, LOST, Checked, Command, Returned, Witnessed, cut_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import Reader
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.tested import NEVER_AN_ARRAY, what_is_tested
+
+READY = b"ready R1 b1 seed=7 bsize=4096 file_size=1048576 files=4 qm=1 prefix=logdisk\n"
+VOLUME = {"filesystem_uuid": "u-1", "mount_point": "/fut", "mount_source": "/dev/sda", "filesystem_type": "xfs"}
+BEFORE = {"boot_id": "b1", **VOLUME}
+AFTER = {"boot_id": "b2", **VOLUME}
+ROW = {"worker": "all", "outcome": "kept", "metadata_lost": "0", "lost_tail_writes": "0", "lost_tail_bytes": "0", "lost_tail_ns": "", "torn_positions": "0"}
+LOST_ROW = {**ROW, "outcome": "lost", "lost_tail_writes": "1063", "lost_tail_bytes": "4354048", "lost_tail_ns": "12500000", "torn_positions": "2"}
+
+DONE = Command(done=True, status=0)
+BACK = Returned(BEFORE, AFTER, waited_s=12)
+
+
+def witnessed(stream=READY + b"ack 1 5000\n", broken=True, **more):
+    reader = Reader({})
+    reader.feed(stream, 1)
+    return Witnessed(reader.seen, broken=broken, **more)
+
+
+def cut(command=DONE, seen=None, returned=BACK, checked=None):
+    return cut_of(1, command, seen or witnessed(), returned, checked or Checked(0, [ROW]))
+
+
+def test_kept():
+    found = cut()
+    assert (found.outcome, found.reason) == (KEPT, "all 5,000 acknowledged writes were found")
+    assert (found.boot_id_before, found.boot_id_after, found.seed, found.rows) == ("b1", "b2", "7", [ROW])
+
+
+def test_lost_says_how_much():
+    found = cut(checked=Checked(5, [LOST_ROW]))
+    assert found.outcome == LOST
+    assert found.reason == "1,063 acknowledged writes at the end are gone; 2 blocks hold parts of two writes (4,354,048 bytes, 12.5 ms of writing)"
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"seen": witnessed(b"")}, "the files were not complete"),
+        ({"seen": witnessed(b"", said="No space left on device")}, r"\(No space left on device\)"),
+        ({"seen": witnessed(early=True)}, "broke before the cut"),
+        ({"command": Command(problem="a task of cut_task_file failed: no such outlet"), "seen": witnessed(early=True)}, "no such outlet"),
+        ({"seen": witnessed(problem="the witness cannot write: No space left on device")}, "the witness cannot write"),
+        ({"seen": witnessed(READY)}, "no write was acknowledged"),
+        ({"seen": witnessed(READY + b"ack 1 5\nend signal\n")}, "orderly shutdown"),
+        ({"seen": witnessed(READY + b"ack 1 5\nend time\n")}, "the end of its time"),
+        ({"seen": witnessed(READY + b"ack 1 5\nend deadline\n")}, "the end of its time"),
+        ({"seen": witnessed(broken=False)}, "went on writing after the cut command"),
+        ({"seen": witnessed(broken=False), "command": Command(True, 1, "no such outlet")}, r"failed: status 1 \(no such outlet\)"),
+        ({"returned": Returned(BEFORE, None, "Connection timed out", 600)}, r"did not come back within 600 s \(Connection timed out\)"),
+        ({"returned": Returned(BEFORE, {**AFTER, "boot_id": "b1"})}, "boot id is unchanged"),
+        ({"returned": Returned(BEFORE, {**AFTER, "boot_id": ""})}, "does not say its boot id"),
+        ({"returned": Returned(BEFORE, AFTER, "it did not answer within 10 s")}, "cannot be looked at: it did not"),
+        ({"returned": Returned(BEFORE, {**AFTER, "filesystem_uuid": "u-2"})}, "filesystem_uuid was u-1 and is u-2"),
+        ({"returned": Returned(BEFORE, {**AFTER, "mount_point": "/"})}, "mount_point was /fut and is /"),
+        ({"returned": Returned({**BEFORE, "filesystem_uuid": ""}, {**AFTER, "filesystem_uuid": "", "mount_source": "/dev/sdb"})}, "mount_source was"),
+        ({"checked": Checked()}, "the tester ended with status None"),
+        ({"checked": Checked(2, problem="the mark of another run")}, "could not be checked: the mark of another run"),
+        ({"checked": Checked(5, [ROW])}, "status 5 says lost, but its table says kept"),
+        ({"checked": Checked(0, [])}, "its table says nothing"),
+    ],
+)
+def test_whatever_else_happened_is_inconclusive(changes, reason):
+    found = cut(**changes)
+    assert found.outcome == INCONCLUSIVE
+    assert re.search(reason, found.reason)
+
+
+def test_an_orderly_end_outranks_what_the_check_says():
+    assert cut(seen=witnessed(READY + b"ack 1 5\nend signal\n"), checked=Checked(5, [LOST_ROW])).outcome == INCONCLUSIVE
+
+
+def test_a_disk_that_died_before_its_host_is_checked():
+    assert cut(seen=witnessed(READY + b"ack 1 5\nend EIO\n")).outcome == KEPT
+
+
+def test_a_device_may_get_another_name_if_its_uuid_is_known():
+    assert cut(returned=dataclasses.replace(BACK, after={**AFTER, "mount_source": "/dev/sdb"})).outcome == KEPT
+
+
+@pytest.mark.parametrize(
+    ("command", "part"),
+    [
+        ("virsh destroy db01", "process of its hypervisor"),
+        ("ssh db01 'echo b > /proc/sysrq-trigger'", "drives and its controller keep their power"),
+        ("ipmitool -H bmc chassis power off", "local drives"),
+        ("./pull-the-cable", "depends on what it cuts"),
+    ],
+)
+def test_what_a_command_tests(command, part):
+    assert part in what_is_tested(command)
+    assert what_is_tested(command).endswith(NEVER_AN_ARRAY)

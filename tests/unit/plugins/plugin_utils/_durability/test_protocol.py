@@ -1,0 +1,107 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The lines of a tester are read from bytes that a host sends: a bad one never raises what is claimed."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import (
+    LONGEST_LINE,
+    MOST_FOREIGN_LINES,
+    ProtocolError,
+    Reader,
+    acknowledged_text,
+    sight_of,
+)
+
+ASKED = {"run_id": "R1", "seed": 7, "bsize": 4096, "file_size": 1048576, "files": 4, "qm": 2}
+READY = b"ready R1 0f3c-aa seed=7 bsize=4096 file_size=1048576 files=4 qm=2 prefix=logdisk\n"
+MS = 1_000_000
+
+
+def read(*parts, asked=ASKED):
+    reader = Reader(asked)
+    for number, part in enumerate(parts):
+        reader.feed(part, (number + 1) * MS)
+    return reader.seen
+
+
+def test_the_greatest_count_of_each_queue_manager_counts():
+    seen = read(READY + b"tick 5\nack 1 10\nack 2 3\n", b"ack 2 9\nack 1 8\ntick 105\n", b"end EIO\n")
+    assert (seen.counts, seen.acknowledged_writes, seen.end) == ({1: 10, 2: 9}, 19, "EIO")
+    assert acknowledged_text(seen) == READY.decode() + "tick 5\ntick 105\nack 1 10\nack 2 9\nend EIO\n"
+
+
+def test_only_whole_lines_count_wherever_the_stream_breaks():
+    whole = READY + b"ack 1 5\nack 1 1234\n"
+    for length in range(len(whole) + 1):
+        seen = read(whole[:length])
+        lines = whole[:length].count(b"\n")
+        assert (seen.ready is not None, seen.counts) == (lines > 0, {} if lines < 2 else {1: 5 if lines == 2 else 1234})
+
+
+def test_parts_of_lines_come_together():
+    stream = READY + b"ack 1 77\nend time\n"
+    seen = read(*(stream[place : place + 1] for place in range(len(stream))))
+    assert (seen.counts, seen.end) == ({1: 77}, "time")
+
+
+def test_what_a_login_prints_is_passed_over():
+    assert read(b"Welcome\nack 1 99\n" + READY + b"ack 1 2\n").counts == {1: 2}
+
+
+def test_nothing_counts_after_the_end():
+    assert read(READY + b"ack 1 2\nend signal\nack 1 9\n").counts == {1: 2}
+
+
+@pytest.mark.parametrize(
+    ("stream", "problem"),
+    [
+        (b"x" * (LONGEST_LINE + 1), "a line of more than"),
+        (READY + b"ack 1 " + b"1" * LONGEST_LINE + b"\n", "a line of more than"),
+        (b"\n" * (MOST_FOREIGN_LINES + 1), "lines that no tester sends"),
+        (READY + READY * (MOST_FOREIGN_LINES + 1), "lines that no tester sends"),
+        (READY + b"ack 3 1\n", "queue manager 3"),
+        (READY + b"ack 1 999999999999999\n", "acknowledges"),
+        (READY.replace(b"seed=7", b"seed=8"), "seed 8, but it was told 7"),
+        (READY.replace(b"R1", b"R2"), "run_id R2"),
+        (READY.replace(b"files=4", b"files=-4"), "no line of this tester"),
+        (b"ready \x1b[2J\n", "\\\\x1b"),
+    ],
+)
+def test_what_no_tester_sends_is_an_error(stream, problem):
+    with pytest.raises(ProtocolError, match=problem):
+        read(stream)
+
+
+def test_garbage_never_acknowledges():
+    chance = random.Random(16)
+    for dummy in range(300):
+        line = bytearray(b"ack 1 12345\n")
+        line[chance.randrange(len(line) - 1)] = chance.choice(b"-+. \x00\xffae\n")
+        try:
+            counts = read(READY + bytes(line)).counts
+        except ProtocolError:
+            continue
+        assert all(count <= 12345 for count in counts.values())
+
+
+def test_what_a_witness_can_have_missed():
+    # 10 ticks, the fastest 1 ms, one 9 ms late; 2,000 writes in 9 ms, and no gap above 2 ms.
+    reader = Reader(ASKED)
+    reader.feed(READY, 0 + MS)
+    for number in range(10):
+        late = 8 * MS if number == 9 else 0
+        reader.feed(b"tick %d\nack 1 %d\n" % (100 * MS + number * MS, number * 200), number * MS + 2 * MS + late)
+    sight = sight_of(reader.seen)
+    assert (sight.delay_p50_ns, sight.delay_p99_ns, sight.gap_max_ns) == (0, 8 * MS, 9 * MS)
+    assert sight.visible_from_ns == 10 * MS
+    assert sight.visible_from_writes == 1000 + 2  # 1,800 writes in 18 ms
+
+
+def test_without_ticks_nothing_is_known_of_what_was_missed():
+    assert set(vars(sight_of(read(READY + b"ack 1 2\n"))).values()) == {None}
