@@ -13,7 +13,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import LEFT, RIGHT, TOP, WIDTH, LogAxis, duration_grid, level_grid, thinned
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import stream_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, mean_size_text, size_text
 from markupsafe import Markup
 
 MAX_POINTS = 240
@@ -72,6 +72,8 @@ def _figure(seconds: Sequence[Mapping[str, Any]], words: Words, slowest: Sequenc
 def _row_text(row: Mapping[str, Any], words: Words) -> str:
     if words.of_streams:
         return f"{stream_text(row['stream'], row['operation'])}, {words.load_text(row['load_point'])}"
+    if words.mixed:
+        return f"Log writes of {mean_size_text(row['block_size_bytes'])}" if row["block_size_bytes"] else str(row["stream"])
     operations = f", {row['operation']}s" if words.operation else ""
     return f"{size_text(row['block_size_bytes'])}{operations}, {row['load_point']} {words.load}"
 

@@ -122,6 +122,7 @@ def test_live_logs_share_one_column_and_have_advice_of_their_own(tmp_path):
     (table,) = re.findall(r"^\| host \|.*$", runs.content(directory, "report.md"), re.MULTILINE)
     assert table == "| host | verdict | certified | Log writes |"
     assert "Classes of alike volumes" not in page(directory)
+    assert "own sizes" not in runs.content(directory, "summary.txt") + page(directory)
 
 
 def test_an_observation_that_ended_early_decides_nothing(tmp_path):
