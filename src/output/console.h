@@ -8,6 +8,9 @@
 
 #include "base/standard.h"
 
+// What is meant for standard output goes to standard error instead; to be said before anything else.
+void console_use_standard_error(void);
+
 // Holds text for regular files until console_release, because they may be on a file system under test.
 void console_hold(void);
 void console_release(void);

@@ -1,0 +1,19 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// A standard stream that never blocks its writer, unless it is a regular file: what it does not take at once waits as text.
+#pragma once
+
+#include "base/text.h"
+
+enum outlet_kind { OUTLET_UNKNOWN, OUTLET_FILE, OUTLET_NONBLOCKING, OUTLET_OTHER };
+
+struct outlet {
+    int fd;                     // given; drain replaces it
+    enum outlet_kind kind;
+    int error;                  // of the first text that could not be written
+    struct text text;           // waiting
+};
+
+// Writes what can be written without blocking; nothing into a regular file while those are held.
+void outlet_drain(struct outlet *outlet, bool holds_files);
