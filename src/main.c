@@ -53,7 +53,7 @@ static void plan_run(struct run *run) {
     }
     run->monitor.every_s = options->monitor_s;
     // Rows of --monitor take the place of the live line.
-    run->screen.terminal = isatty(STDOUT_FILENO) == 1 && options->monitor_s == 0;
+    run->screen.terminal = isatty(STDOUT_FILENO) == 1 && options->monitor_s == 0 && !options->acknowledge;
     run->screen.workload = &run->workload;
 }
 
@@ -90,6 +90,12 @@ static void prepare(void *argument) {
     }
 }
 
+static bool say_ready(struct run *run) {
+    char ready[MARK_LINE_BYTES];
+    mark_format(&run->workspace.mark, ready);
+    return acknowledge_start(&run->acknowledge, ready, &run->workers);
+}
+
 // False if the run is to end.
 static bool prepare_run(struct run *run) {
     struct workspace *workspace = &run->workspace;
@@ -114,6 +120,9 @@ static bool prepare_run(struct run *run) {
         return false;
     }
     preflight_warn(run);
+    if (run->options->acknowledge && !say_ready(run)) {
+        return failure_set(&run->failure, EXIT_REFUSED, "--acknowledge: no memory, or no thread, for the acknowledgements");
+    }
     screen_initial_write(&workspace->initial_write);
     run->disturbance = (struct disturbance){.disk = run->identity.disk, .threads_known = true};
     return true;
@@ -139,6 +148,18 @@ static void run_steps(struct run *run) {
             return;
         }
     }
+}
+
+static void say_end(struct run *run) {
+    const struct failure *failure = &run->failure;
+    const char *how = failure->status == EXIT_IO_ERROR ? failure_error_name(failure->error)
+                      : failure->status == EXIT_MEASURED ? "time"
+                      : run->supervisor.reason == STOP_DEADLINE ? "deadline" : "signal";
+    if (acknowledge_is_drained(&run->acknowledge)) {
+        run_warn(run, "--acknowledge: nothing takes the acknowledgements any more: %s; so the run was ended",
+                 strerror(run->acknowledge.outlet.error));
+    }
+    acknowledge_end(&run->acknowledge, how);
 }
 
 // Tables first: whoever waits for the run waits for them. In the thread that writes files, while main only waits.
@@ -211,6 +232,9 @@ static void measure(struct run *run) {
     start_background_threads(run);
     if (prepare_run(run)) {
         run_steps(run);
+        if (run->options->acknowledge) {
+            say_end(run);
+        }
     }
     if (!atomic_load(&run->opened)) {
         return;
@@ -240,12 +264,28 @@ static void judge_screen(struct run *run, bool drained) {
     }
 }
 
+// The end that nobody was told of: a reader that is slow beyond all patience, or gone.
+static void judge_acknowledge(struct run *run) {
+    struct acknowledge *acknowledge = &run->acknowledge;
+    bool started = atomic_load(&acknowledge->end) != NULL;
+    bool drained = !started || supervisor_await(&run->supervisor, acknowledge_is_drained, acknowledge, OUTPUT_PATIENCE_NS);
+    if (started && (!drained || acknowledge->gone)) {
+        console_complain("--acknowledge: the end of the acknowledgements could not be written: %s",
+                         drained ? strerror(acknowledge->outlet.error) : "nothing takes it");
+        run->failure.status = run->failure.status == EXIT_MEASURED ? EXIT_REFUSED : run->failure.status;
+    }
+}
+
 // Waits for what is still being written, unless that hangs, and says last why the run failed.
 static void close_outputs(struct run *run) {
     struct supervisor *supervisor = &run->supervisor;
     console_release();
     bool drained = supervisor_await(supervisor, console_is_drained, NULL, OUTPUT_PATIENCE_NS);
-    judge_screen(run, drained);
+    if (run->options->acknowledge) {
+        judge_acknowledge(run);
+    } else {
+        judge_screen(run, drained);
+    }
     if (run->failure.message[0] != '\0') {
         console_complain("%s", run->failure.message);
     }
@@ -263,6 +303,18 @@ static bool fill_standard_descriptors(void) {
         }
     }
     return true;
+}
+
+// --removeAcknowledged.
+static enum exit_status remove_acknowledged(struct options *options) {
+    uint64_t removed = 0;
+    if (!mark_remove_files(options, &removed, &options->failure)) {
+        console_complain("%s", options->failure.message);
+        return options->failure.status;
+    }
+    console_print("%" PRIu64 " files removed\n", removed);
+    console_flush();
+    return EXIT_MEASURED;
 }
 
 // What was asked for instead of a run.
@@ -311,6 +363,13 @@ int main(int unused, char **argv) {
     if (outcome != OPTIONS_RUN) {
         return (int)print(outcome, &run);
     }
+    if (options.remove_acknowledged) {
+        return (int)remove_acknowledged(&options);
+    }
+    if (options.acknowledge && !acknowledge_look(&options.failure)) {
+        console_complain("%s", options.failure.message);
+        return EXIT_REFUSED;
+    }
     if (!open_workload(&run) || !stop_above_open(&run.stop_above, &options.stop_above, &run.workload, &options.failure)) {
         console_complain("%s", options.failure.message);
         return (int)options.failure.status;
@@ -320,6 +379,9 @@ int main(int unused, char **argv) {
         return fflush(stdout) == 0 ? EXIT_MEASURED : EXIT_REFUSED;
     }
     plan_run(&run);
+    if (options.acknowledge) {
+        console_use_standard_error();
+    }
     if (!supervisor_start(&run.supervisor) || !job_thread_start(&run.work) || !job_thread_start(&run.files)) {
         (void)fprintf(stderr, "logdisk: cannot set up signals and threads: %s\n", strerror(errno));
         return EXIT_REFUSED;

@@ -7,6 +7,7 @@
 
 #include "measure/stop_above.h"
 #include "measure/verify.h"
+#include "output/acknowledge.h"
 #include "output/monitor.h"
 #include "output/progress.h"
 #include "output/tables.h"
@@ -46,6 +47,7 @@ struct run {
     struct stop_above stop_above;
     struct workload workload;
     struct workers workers;
+    struct acknowledge acknowledge;
     uint64_t first_begin_ns;            // of step 1, if --startAt planned it
     struct failure failure;             // the outcome; status EXIT_MEASURED while all is well
     bool thread_hangs;

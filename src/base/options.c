@@ -41,7 +41,7 @@ static bool is_directories(const char *value) {
 }
 
 static bool is_file_prefix(const char *value) {
-    return strlen(value) <= 200 && strchr(value, '/') == NULL;
+    return strlen(value) <= OPTIONS_FILE_PREFIX_MAX && strchr(value, '/') == NULL;
 }
 
 static bool is_run_id(const char *value) {
@@ -75,13 +75,13 @@ static const struct rule rules[] = {
      .help = "test files are NAME.0000, NAME.0001 ...", .key = "option_file_prefix", .unit = "text"},
     {"workload", 0, KIND_CHOICE, FIELD(workload), .initial = "mq-log", .choices = workload_names, .example = "commit",
      .argument = "NAME", .help = "mq-log: writes of fixed sizes; commit: applications that commit; streams: of --stream"},
-    {"bsize", 'b', KIND_SIZE, FIELD(block_sizes), .min = 512, .max = 67108864, .elements = OPTIONS_LIST_MAX,
+    {"bsize", 'b', KIND_SIZE, FIELD(block_sizes), .min = 512, .max = OPTIONS_BLOCK_MAX, .elements = OPTIONS_LIST_MAX,
      .example = "4K,16K,64K", .argument = "SIZE[,SIZE...]", .help = "block sizes to write, one step each (required)",
      .key = "option_block_sizes_bytes", .unit = "bytes", .only = ONLY_MQ_LOG},
-    {"fileSize", 's', KIND_SIZE, FIELD(file_bytes), .initial = "1638400", .min = 4096, .max = UINT64_C(1) << 44,
+    {"fileSize", 's', KIND_SIZE, FIELD(file_bytes), .initial = "1638400", .min = 4096, .max = OPTIONS_FILE_BYTES_MAX,
      .range_unit = " bytes", .example = "64M", .argument = "SIZE", .help = "size of each test file",
      .key = "option_file_size_bytes", .unit = "bytes"},
-    {"numFiles", 'n', KIND_INTEGER, FIELD(files), .initial = "8", .min = 1, .max = 10000, .example = "16", .argument = "N",
+    {"numFiles", 'n', KIND_INTEGER, FIELD(files), .initial = "8", .min = 1, .max = OPTIONS_FILES_MAX, .example = "16", .argument = "N",
      .help = "test files for each queue manager", .key = "option_files", .unit = "count"},
     {"duration", 't', KIND_INTEGER, FIELD(duration_s), .initial = "10", .min = 1, .max = 604800, .range_unit = " seconds",
      .example = "60", .argument = "S", .help = "seconds to measure in each step", .key = "option_duration_s", .unit = "s"},
@@ -179,6 +179,10 @@ static const struct rule rules[] = {
      .help = "of the data written (random)", .key = "option_seed", .unit = "number"},
     {"verify", 0, KIND_FLAG, FIELD(verify), .help = "read everything back after each step and compare", .key = "option_verify",
      .unit = "0/1", .only = ONLY_MQ_LOG},
+    {"acknowledge", 0, KIND_FLAG, FIELD(acknowledge), .key = "option_acknowledge", .unit = "0/1", .only = ONLY_MQ_LOG,
+     .help = "for a power cut: leave the files, and print on standard output how many writes have returned"},
+    {"removeAcknowledged", 0, KIND_FLAG, FIELD(remove_acknowledged), .only = ONLY_MQ_LOG,
+     .help = "remove the files that --acknowledge left in --dir (with its --qm and --filePrefix), and end"},
     {"cpu", 0, KIND_RANGES, FIELD(cpus), .max = OPTIONS_CPUS_MAX - 1, .elements = OPTIONS_LIST_MAX,
      .allowed = "processors, as 0-3,8", .example = "0-3", .argument = "LIST",
      .help = "pin the writers to these processors, in turn", .key = "option_cpus", .unit = "text"},
@@ -377,6 +381,35 @@ static bool refuse_foreign(struct options *options) {
                                                          : "operations are those of --stream");
 }
 
+// What another machine is to check needs writes that are on the disk when they return, and a layout that its one line
+// describes. Standard output is for that line and the counts.
+static bool check_acknowledge(struct options *options) {
+    if (!options->acknowledge) {
+        return true;
+    }
+    options->keep_files = true;
+    if (options->block_sizes.count != 1 || options->load_points.count != 1) {
+        return complain(options, "--acknowledge: a list of --bsize or --qm is not allowed; allowed: one block size and one load "
+                        "point; try --bsize=4K --qm=1");
+    }
+    if (options->block_sizes.values[0] % 4096 != 0 || options->alignment_bytes != 4096) {
+        return complain(options, "--acknowledge: --bsize=%" PRIu64 " --alignment=%" PRIu64 " is not allowed; allowed: a block "
+                        "size that is a multiple of 4096, and an alignment of 4096; try --bsize=4K",
+                        options->block_sizes.values[0], options->alignment_bytes);
+    }
+    if (options->sync == SYNC_NONE) {
+        return complain(options, "--acknowledge: --sync=none is not allowed, because nothing promises that such writes are on "
+                        "the disk; try --sync=dsync");
+    }
+    if (options->file_prefix[strspn(options->file_prefix, OPTIONS_RUN_ID_LETTERS)] != '\0') {
+        return complain(options, "--acknowledge: --filePrefix='%.200s' is not allowed; allowed: letters, digits, '.', '_' and "
+                        "'-'; try --filePrefix=mqldt_testfile", options->file_prefix);
+    }
+    return options->tables_dir == NULL || strcmp(options->tables_dir, "-") != 0 ||
+           complain(options, "--acknowledge: --tables=- is not allowed, because standard output is for the acknowledgements; "
+                    "try --tables=./result");
+}
+
 static bool check_workload(struct options *options) {
     if (options->streams.count > 0 && !options->workload_given) {
         options->workload = WORKLOAD_STREAMS;
@@ -388,8 +421,10 @@ static bool check_workload(struct options *options) {
     case WORKLOAD_COMMIT: return check_commit(options);
     case WORKLOAD_STREAMS: return check_streams(options);
     default:
-        return options->block_sizes.count > 0 ||
-               complain(options, "missing required option --bsize, for example --bsize=4K,16K,64K");
+        return options->remove_acknowledged ||
+               ((options->block_sizes.count > 0 ||
+                 complain(options, "missing required option --bsize, for example --bsize=4K,16K,64K")) &&
+                check_acknowledge(options));
     }
 }
 

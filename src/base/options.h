@@ -11,6 +11,10 @@
 #define OPTIONS_LIST_MAX 1000           // elements in --bsize and in --qm
 #define OPTIONS_OVER_MAX 32             // elements in --over
 #define OPTIONS_QUEUE_MANAGERS_MAX 1000
+#define OPTIONS_FILE_PREFIX_MAX 200
+#define OPTIONS_BLOCK_MAX 67108864
+#define OPTIONS_FILE_BYTES_MAX (UINT64_C(1) << 44)
+#define OPTIONS_FILES_MAX 10000
 #define OPTIONS_CPUS_MAX 1024           // as many as cpu_set_t holds
 #define OPTIONS_TEXTS_MAX 16            // of --place, of --stream and of --eraseDevice
 #define OPTIONS_LOAD_MAX 100000
@@ -70,6 +74,8 @@ struct options {
     const char *only[WORKLOADS];        // the first option given that only that workload has; NULL: none
     uint64_t sync, direct;              // enum sync_mode; 1 is yes
     bool create_dirs, keep_files, verify, mlock, share_device;
+    bool acknowledge;                   // keep_files then is as well
+    bool remove_acknowledged;           // instead of a run
     const char *run_id;                 // empty: a run of its own
     struct number_list cpus;            // empty: not pinned
     struct failure failure;             // OPTIONS_WRONG: what is wrong

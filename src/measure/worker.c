@@ -34,6 +34,7 @@ void worker_prepare_step(struct worker *worker, uint64_t alignment_bytes) {
     }
     atomic_store(&worker->passed, 0);
     atomic_store(&worker->call_start_ns, 0);
+    atomic_store(&worker->returned, 0);
     atomic_store(&worker->state, WORKER_RUNNING);
 }
 
@@ -271,6 +272,7 @@ static bool loop_of_log(struct worker *worker) {
             return outcome == OUTCOME_FAILED;
         }
         struct figures *figures = worker->figures[worker->operation];
+        atomic_store_explicit(&worker->returned, worker->operations + 1, memory_order_release);
         record(worker, figures, start_ns, end_ns);
         if (flushes || open_loop) {
             record_flush_and_response(worker, figures, flush_ns, end_ns - due_ns);

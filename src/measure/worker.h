@@ -100,6 +100,7 @@ struct worker {
     // Shared with main:
     _Atomic int state;
     _Atomic uint64_t call_start_ns;     // of the operation in flight; 0: none
+    _Atomic uint64_t returned;          // writes that have returned whole; of mq-log, warm-up included
     _Atomic uint32_t passed;            // cuts below this index are passed; UINT32_MAX: finished
     // Owned as described above:
     uint64_t random;                    // state of its random numbers

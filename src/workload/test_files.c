@@ -146,7 +146,7 @@ static bool enough_descriptors(struct workspace *workspace) {
     struct rlimit limit;
     for (uint32_t i = 0; i < workspace->workload->places_count; i++) {
         const struct place *place = &workspace->workload->places[i];
-        needed += place->files + 1;
+        needed += place->files + 1 + workspace->options->acknowledge;
         largest_bytes = place->file_bytes > largest_bytes ? place->file_bytes : largest_bytes;
     }
     workspace->descriptors = needed;
@@ -331,6 +331,18 @@ uint32_t test_file_direct_io_alignment(int fd) {
     return 0;
 }
 
+static void close_mark(const struct workspace *workspace, struct place *place, bool remove_name) {
+    char name[NAME_MAX + 1];
+    mark_name(name, workspace->mark.file_prefix);
+    if (place->mark > 0 && remove_name) {
+        (void)test_file_unlink(place->fd, name, place->mark);
+    }
+    if (place->mark > 0) {
+        (void)close(place->mark);
+        place->mark = 0;
+    }
+}
+
 // Files without a name disappear with their descriptors.
 static void close_files(struct workspace *workspace, bool remove_names) {
     for (uint32_t number = 1; number <= workspace->workload->places_count; number++) {
@@ -346,6 +358,7 @@ static void close_files(struct workspace *workspace, bool remove_names) {
                 place->fds[file] = -1;
             }
         }
+        close_mark(workspace, place, remove_names);
     }
 }
 
@@ -458,6 +471,64 @@ static bool format_file(struct workspace *workspace, uint32_t number, uint32_t f
     return fsync(place->fds[file]) == 0 || format_failed(workspace, errno, 0);
 }
 
+// A stop ends both of these loops early, and is not a failure.
+
+static bool for_each(struct workspace *workspace, bool (*step)(struct workspace *, uint32_t)) {
+    bool good = true;
+    for (uint32_t number = 1; good && number <= workspace->workload->places_count && !atomic_load(workspace->stop); number++) {
+        good = step(workspace, number);
+    }
+    return good;
+}
+
+static bool for_each_file(struct workspace *workspace, bool (*step)(struct workspace *, uint32_t, uint32_t)) {
+    bool good = true;
+    for (uint32_t number = 1; number <= workspace->workload->places_count; number++) {
+        const struct place *place = &workspace->workload->places[number - 1];
+        for (uint32_t file = 0; good && file < place->files && !atomic_load(workspace->stop); file++) {
+            good = step(workspace, number, file);
+        }
+    }
+    return good;
+}
+
+// Files that survive the run.
+
+// Before they are written, so that they are known by it even if the power goes meanwhile.
+static bool create_mark(struct workspace *workspace, uint32_t number) {
+    struct place *place = &workspace->workload->places[number - 1];
+    const char *path = begin_activity(workspace, "openat", number, NO_FILE, 0);
+    int fd = mark_create(&workspace->mark, place->fd);
+    if (fd < 0) {
+        return errno == EEXIST
+                   ? refuse(workspace, "%s already has the mark of files that --acknowledge left there; remove them with "
+                            "--removeAcknowledged, or choose another --dir or --filePrefix", path)
+                   : refuse(workspace, "cannot create the mark of --acknowledge in %s: %s", path, strerror(errno));
+    }
+    place->mark = fd;
+    return true;
+}
+
+static bool sync_directories(struct workspace *workspace, uint32_t number) {
+    const struct place *place = &workspace->workload->places[number - 1];
+    const char *path = begin_activity(workspace, "fsync", number, NO_FILE, 0);
+    return mark_sync_directories(place->fd, place->made) ||
+           failure_set(&workspace->failure, EXIT_IO_ERROR, "--acknowledge: cannot sync %s and the directories above it: %s",
+                       path, strerror(errno));
+}
+
+static bool mark_files(struct workspace *workspace) {
+    if (!workspace->options->acknowledge) {
+        return true;
+    }
+    mark_of_run(&workspace->mark, workspace->options);
+    return for_each(workspace, create_mark);
+}
+
+static bool sync_all_directories(struct workspace *workspace) {
+    return !workspace->options->acknowledge || for_each(workspace, sync_directories);
+}
+
 // Devices.
 
 // Known without a write. The page cache takes any size.
@@ -491,26 +562,7 @@ static bool open_place(struct workspace *workspace, uint32_t number) {
     return (workspace->workload->places[number - 1].is_device ? open_device : open_directory)(workspace, number);
 }
 
-// The course of the preparation. A stop ends each of these loops early, and is not a failure.
-
-static bool for_each(struct workspace *workspace, bool (*step)(struct workspace *, uint32_t)) {
-    bool good = true;
-    for (uint32_t number = 1; good && number <= workspace->workload->places_count && !atomic_load(workspace->stop); number++) {
-        good = step(workspace, number);
-    }
-    return good;
-}
-
-static bool for_each_file(struct workspace *workspace, bool (*step)(struct workspace *, uint32_t, uint32_t)) {
-    bool good = true;
-    for (uint32_t number = 1; number <= workspace->workload->places_count; number++) {
-        const struct place *place = &workspace->workload->places[number - 1];
-        for (uint32_t file = 0; good && file < place->files && !atomic_load(workspace->stop); file++) {
-            good = step(workspace, number, file);
-        }
-    }
-    return good;
-}
+// The course of the preparation.
 
 static bool format_files(struct workspace *workspace) {
     void *pool;
@@ -535,14 +587,16 @@ static bool before_files(struct workspace *workspace) {
 
 void workspace_prepare(void *argument) {
     struct workspace *workspace = argument;
-    bool keep = workspace->options->keep_files;
+    bool keep = workspace->options->keep_files, acknowledge = workspace->options->acknowledge;
     bool good = for_each(workspace, open_place) && enough_descriptors(workspace) &&
-                for_each(workspace, enough_space) && before_files(workspace) && for_each_file(workspace, create_file);
+                for_each(workspace, enough_space) && before_files(workspace) && for_each_file(workspace, create_file) &&
+                mark_files(workspace);
     if (good && !keep) {
         remove_made_directories(workspace);
     }
-    good = good && for_each(workspace, try_block_sizes) && format_files(workspace);
-    if (!good || (atomic_load(workspace->stop) && !keep)) {
+    good = good && for_each(workspace, try_block_sizes) && format_files(workspace) && sync_all_directories(workspace);
+    // Files that were not written in full are of no use to a power cut.
+    if (!good || (atomic_load(workspace->stop) && (!keep || acknowledge))) {
         close_files(workspace, keep);
         remove_made_directories(workspace);
     }

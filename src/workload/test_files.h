@@ -12,6 +12,7 @@
 // it is at. Everything that can be refused is refused before the first byte is written.
 #pragma once
 
+#include "workload/mark.h"
 #include "workload/workload.h"
 
 #include <pthread.h>
@@ -42,6 +43,7 @@ struct workspace {
     const atomic_bool *stop;            // the supervisor's
     struct initial_write initial_write;
     struct payload payload;             // of preformatting
+    struct mark mark;                   // with --acknowledge
     pthread_mutex_t activity_lock;      // while the preparing thread writes the activity, or main reads it
     struct activity activity;
     struct failure failure;             // status EXIT_MEASURED: prepared, or stopped

@@ -1,0 +1,41 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// --acknowledge: what another machine is told about the writes that have returned, so that it knows after a power cut what
+// has to be there. Lines on standard output:
+//
+//   ready ...              see workload/mark.h; the files and their names are on the disk
+//   ack Q COUNT            that many writes of queue manager Q (from 1) have returned, the warm-up's included
+//   tick MONOTONIC_NS      everything that returned before this instant of CLOCK_MONOTONIC has been acknowledged above
+//   end HOW                no more writes: time, signal, deadline, or the name of an error
+//
+// A count may be late and is never early: a writer stores it after its call has returned, and one thread sends what it
+// finds every millisecond. A line may be left out for a slow reader, because counts only grow. Writers never wait.
+#pragma once
+
+#include "measure/worker.h"
+#include "output/outlet.h"
+
+struct acknowledge {
+    const struct worker *workers;
+    uint32_t count;
+    uint64_t *sent;                     // by worker: the last count
+    uint64_t ticked_ns;
+    struct outlet outlet;               // the thread's
+    pthread_t thread;
+    _Atomic(const char *) end;          // how the run ended; NULL while it goes on
+    atomic_bool drained;                // the thread has nothing left to do
+    bool gone;                          // once it is drained: because standard output takes nothing; outlet.error says why
+};
+
+// Refuses a standard output that nobody could read lines from.
+bool acknowledge_look(struct failure *failure);
+
+// Says ready, and starts the thread. False if there is no memory, or no thread.
+bool acknowledge_start(struct acknowledge *acknowledge, const char *ready, const struct workers *workers);
+
+// Once every worker has finished or is abandoned.
+void acknowledge_end(struct acknowledge *acknowledge, const char *how);
+
+// For supervisor_await: the end was said, or nobody takes it.
+bool acknowledge_is_drained(void *acknowledge);

@@ -1,0 +1,238 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "workload/mark.h"
+
+#include "host/procfs.h"
+#include "workload/test_files.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ANCESTORS_MAX 100               // deeper than any path
+
+// The line.
+
+void mark_of_run(struct mark *mark, const struct options *options) {
+    *mark = (struct mark){.seed = options->seed, .block_bytes = options->block_sizes.values[0],
+                          .file_bytes = options->file_bytes, .files = options->files,
+                          .queue_managers = options->queue_managers};
+    if (!read_text("/proc/sys/kernel/random/boot_id", mark->boot_id, sizeof mark->boot_id)) {
+        (void)snprintf(mark->boot_id, sizeof mark->boot_id, "-");
+    }
+    (void)snprintf(mark->run_id, sizeof mark->run_id, "%s", options->run_id[0] != '\0' ? options->run_id : "-");
+    (void)snprintf(mark->file_prefix, sizeof mark->file_prefix, "%s", options->file_prefix);
+}
+
+void mark_format(const struct mark *mark, char line[MARK_LINE_BYTES]) {
+    (void)snprintf(line, MARK_LINE_BYTES, "ready %s %s seed=%" PRIu64 " bsize=%" PRIu64 " file_size=%" PRIu64 " files=%" PRIu64
+                   " qm=%" PRIu64 " prefix=%s\n", mark->run_id, mark->boot_id, mark->seed, mark->block_bytes,
+                   mark->file_bytes, mark->files, mark->queue_managers, mark->file_prefix);
+}
+
+static bool is_possible(const struct mark *mark) {
+    return mark->block_bytes >= 4096 && mark->block_bytes % 4096 == 0 && mark->block_bytes <= OPTIONS_BLOCK_MAX &&
+           mark->file_bytes >= mark->block_bytes && mark->file_bytes % 4096 == 0 &&
+           mark->file_bytes <= OPTIONS_FILE_BYTES_MAX && mark->files >= 1 && mark->files <= OPTIONS_FILES_MAX &&
+           mark->queue_managers >= 1 && mark->queue_managers <= OPTIONS_QUEUE_MANAGERS_MAX &&
+           strspn(mark->file_prefix, OPTIONS_RUN_ID_LETTERS) == strlen(mark->file_prefix);
+}
+
+// The widths below.
+_Static_assert(OPTIONS_RUN_ID_MAX == 64 && MARK_BOOT_ID_MAX == 36 && OPTIONS_FILE_PREFIX_MAX == 200, "widths of scanf");
+
+// What is not what mark_format would have written is refused: signs, leading zeros, other blanks, a line that was cut.
+bool mark_parse(struct mark *mark, const char *line) {
+    char again[MARK_LINE_BYTES];
+    int fields = sscanf(line, "ready %64s %36s seed=%20" SCNu64 " bsize=%20" SCNu64 " file_size=%20" SCNu64 " files=%20" SCNu64
+                        " qm=%20" SCNu64 " prefix=%200s", mark->run_id, mark->boot_id, &mark->seed, &mark->block_bytes,
+                        &mark->file_bytes, &mark->files, &mark->queue_managers, mark->file_prefix);
+    if (fields != 8 || !is_possible(mark)) {
+        return false;
+    }
+    mark_format(mark, again);
+    return strcmp(again, line) == 0;
+}
+
+// The file.
+
+void mark_name(char name[NAME_MAX + 1], const char *file_prefix) {
+    (void)snprintf(name, NAME_MAX + 1, "%s.acknowledge", file_prefix);
+}
+
+static bool write_line(int fd, const struct mark *mark) {
+    char line[MARK_LINE_BYTES];
+    mark_format(mark, line);
+    ssize_t written = write(fd, line, strlen(line));
+    if (written >= 0 && (size_t)written < strlen(line)) {
+        errno = ENOSPC;
+    }
+    return written == (ssize_t)strlen(line) && fsync(fd) == 0;
+}
+
+int mark_create(const struct mark *mark, int dir_fd) {
+    char name[NAME_MAX + 1];
+    mark_name(name, mark->file_prefix);
+    int fd = openat(dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0660);
+    if (fd < 0) {
+        return -1;
+    }
+    (void)flock(fd, LOCK_EX | LOCK_NB);         // not every file system has locks
+    if (!write_line(fd, mark)) {
+        int error = errno;
+        (void)test_file_unlink(dir_fd, name, fd);
+        (void)close(fd);
+        errno = error;
+        return -1;
+    }
+    return fd;
+}
+
+// 0 or an error.
+static int read_mark(struct mark *mark, int fd) {
+    struct stat status;
+    char line[MARK_LINE_BYTES + 1] = "";
+    if (fstat(fd, &status) != 0) {
+        return errno;
+    }
+    ssize_t length = S_ISREG(status.st_mode) ? read(fd, line, sizeof line - 1) : 0;
+    if (length < 0) {
+        return errno;
+    }
+    return memchr(line, '\0', (size_t)length) == NULL && mark_parse(mark, line) ? 0 : EBADMSG;
+}
+
+int mark_open(struct mark *mark, int dir_fd, const char *file_prefix) {
+    char name[NAME_MAX + 1];
+    mark_name(name, file_prefix);
+    int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) {
+        return -1;
+    }
+    int error = read_mark(mark, fd);
+    error = error == 0 && strcmp(mark->file_prefix, file_prefix) != 0 ? EBADMSG : error;
+    if (error == 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        error = EBUSY;
+    }
+    if (error != 0) {
+        (void)close(fd);
+        errno = error;
+        return -1;
+    }
+    return fd;
+}
+
+// Directories.
+
+static bool sync_upwards(int dir_fd, bool names_own, int levels) {
+    struct stat here, above;
+    if (fsync(dir_fd) != 0 || fstat(dir_fd, &here) != 0) {
+        return false;
+    }
+    int up = openat(dir_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (up < 0) {
+        return errno == EACCES && !names_own;
+    }
+    bool good = fstat(up, &above) == 0;
+    bool top = above.st_dev != here.st_dev || above.st_ino == here.st_ino || levels == 0;
+    good = good && (top || sync_upwards(up, false, levels - 1));
+    int error = errno;
+    (void)close(up);
+    errno = error;
+    return good;
+}
+
+bool mark_sync_directories(int dir_fd, bool names_own) {
+    return sync_upwards(dir_fd, names_own, ANCESTORS_MAX);
+}
+
+// Removal: first a look at all of it, and then the same again with unlink, so that nothing is removed beside what is refused.
+
+#define refuse(failure, ...) failure_set(failure, EXIT_REFUSED, "--removeAcknowledged: " __VA_ARGS__)
+
+struct removal {
+    struct mark mark;
+    struct stat mark_status;
+    const char *path;                   // of the directory
+    int dir_fd;
+    bool unlinks;
+    uint64_t *removed;
+    struct failure *failure;
+};
+
+static bool unlink_open(const struct removal *removal, const char *name, int fd) {
+    if (!removal->unlinks) {
+        return true;
+    }
+    bool gone = test_file_unlink(removal->dir_fd, name, fd);
+    *removal->removed += gone;
+    return gone || refuse(removal->failure, "cannot remove %s/%s: %s", removal->path, name, strerror(errno));
+}
+
+// A test file that a power cut has shortened or taken away is one all the same.
+static bool remove_file(const struct removal *removal, uint32_t file) {
+    struct stat status;
+    char name[NAME_MAX + 1];
+    (void)snprintf(name, sizeof name, "%s.%04" PRIu32, removal->mark.file_prefix, file);
+    int fd = openat(removal->dir_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) {
+        return errno == ENOENT || refuse(removal->failure, "cannot open %s/%s: %s", removal->path, name, strerror(errno));
+    }
+    bool ours = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1 &&
+                status.st_uid == removal->mark_status.st_uid && (uint64_t)status.st_size <= removal->mark.file_bytes;
+    bool good = ours ? unlink_open(removal, name, fd)
+                     : refuse(removal->failure, "%s/%s is not a file that the test made: it is a link, a directory, larger, or "
+                              "somebody else's; nothing was removed beside it, so remove by hand what is yours", removal->path,
+                              name);
+    (void)close(fd);
+    return good;
+}
+
+static bool refuse_mark(const struct removal *removal, const char *name, int error) {
+    return error == EBUSY ? refuse(removal->failure, "the test of %s/%s still runs; end it first", removal->path, name)
+           : error == EBADMSG || error == ELOOP
+               ? refuse(removal->failure, "%s/%s is not a mark of --acknowledge with this --filePrefix; remove by hand what is "
+                        "yours", removal->path, name)
+               : refuse(removal->failure, "cannot read %s/%s: %s", removal->path, name, strerror(error));
+}
+
+static bool remove_marked(struct removal *removal, const struct options *options) {
+    char name[NAME_MAX + 1];
+    mark_name(name, options->file_prefix);
+    int fd = mark_open(&removal->mark, removal->dir_fd, options->file_prefix);
+    if (fd < 0) {
+        return errno == ENOENT || refuse_mark(removal, name, errno);
+    }
+    bool good = fstat(fd, &removal->mark_status) == 0 && removal->mark_status.st_nlink == 1;
+    good = good || refuse_mark(removal, name, EBADMSG);
+    for (uint32_t file = 0; good && file < removal->mark.files; file++) {
+        good = remove_file(removal, file);
+    }
+    good = good && unlink_open(removal, name, fd);      // last: if anything went wrong, it can be done again
+    (void)close(fd);
+    return good;
+}
+
+static bool remove_from(struct removal *removal, const struct options *options) {
+    removal->dir_fd = open(removal->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (removal->dir_fd < 0) {
+        return refuse(removal->failure, "cannot open %s: %s", removal->path, strerror(errno));
+    }
+    bool good = remove_marked(removal, options);
+    (void)close(removal->dir_fd);
+    return good;
+}
+
+bool mark_remove_files(const struct options *options, uint64_t *removed, struct failure *failure) {
+    char path[PATH_MAX];
+    struct removal removal = {.path = path, .removed = removed, .failure = failure};
+    bool good = true;
+    for (int pass = 0; pass < 2; pass++) {
+        removal.unlinks = pass == 1;
+        for (uint32_t number = 1; good && number <= options->queue_managers; number++) {
+            good = options_directory(options, number, path, sizeof path) && remove_from(&removal, options);
+        }
+    }
+    return good;
+}

@@ -1,0 +1,41 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The mark of --acknowledge: a file beside test files that survive the run, PREFIX.acknowledge. It says in one line who
+// made them and what they are. The same line is the first that the run sends, so a check knows that both are of one run.
+#pragma once
+
+#include "base/options.h"
+
+#define MARK_LINE_BYTES 640
+#define MARK_BOOT_ID_MAX 36
+
+struct mark {
+    char run_id[OPTIONS_RUN_ID_MAX + 1];        // "-" if the run had none
+    char boot_id[MARK_BOOT_ID_MAX + 1];         // "-" if the kernel does not say
+    uint64_t seed, block_bytes, file_bytes, files, queue_managers;
+    char file_prefix[OPTIONS_FILE_PREFIX_MAX + 1];
+};
+
+// Of the run that these options ask for, which have a seed.
+void mark_of_run(struct mark *mark, const struct options *options);
+
+// "ready RUN_ID BOOT_ID seed=N bsize=N file_size=N files=N qm=N prefix=NAME" and a line feed.
+void mark_format(const struct mark *mark, char line[MARK_LINE_BYTES]);
+// False if the line, of which everything counts, the line feed included, is not such a line.
+bool mark_parse(struct mark *mark, const char *line);
+
+// Creates the mark exclusively, and writes and syncs it. Its descriptor holds a lock that others see for as long as the
+// run lasts. -1 and errno if that fails: then there is no mark.
+int mark_create(const struct mark *mark, int dir_fd);
+void mark_name(char name[NAME_MAX + 1], const char *file_prefix);
+// Reads the mark of that prefix from a directory, and leaves its descriptor open. -1 if it fails: errno is ENOENT if there
+// is none, EBADMSG if it is not a mark, EBUSY if the run that made it has not ended.
+int mark_open(struct mark *mark, int dir_fd, const char *file_prefix);
+
+// Makes the names in a directory survive a power cut, and those of the directory and of what is above it on its file
+// system. A directory above that may not be read ends the way up, unless names_own: this run made the directory.
+bool mark_sync_directories(int dir_fd, bool names_own);
+
+// --removeAcknowledged: removes the marked files from all directories of the options, or says why not.
+bool mark_remove_files(const struct options *options, uint64_t *removed, struct failure *failure);
