@@ -174,7 +174,7 @@ class _OfHost:
         observation = replace(observation, ending=ending or observation.ending)
         options = self._options()
         files = tables_of(observation, options)
-        workspace = {"path": options.log_path, "queue_managers": [options.queue_manager]}
+        workspace = {"path": options.log_path, "queue_managers": [options.queue_manager] if options.queue_manager else []}
         seen = seen_of(observation, options)
         record = observed(self.directory.run, self.host, self.volume, self._facts, workspace, files, seen, datetime.date.today())
         self.directory.write_record(record, files)

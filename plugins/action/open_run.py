@@ -54,7 +54,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import ab
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import MEASUREMENT, OBSERVATION
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import REPORTS, report_directory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE, UNQUALIFIED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import UNQUALIFIED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.ssh_keygen import try_key
 
 VARIES = "differs between hosts"
@@ -137,7 +137,7 @@ class ActionModule(ControllerAction):
             "profile": common,
             "host_profiles": {host: profile for host, profile in profiles.items() if profile != common},
             "policy": {
-                "fail_on": _fail_on(settings["gate_fail_on"], options["kind"]),
+                "fail_on": stops_gate(settings["gate_fail_on"], options["kind"]),
                 "report_only": settings["gate_report_only"],
                 "valid_days": check_days("gate_valid_days", settings["gate_valid_days"]),
             },
@@ -210,10 +210,10 @@ def _asked(name: str, plans: Mapping[str, Any]) -> dict[str, Any]:
     return {host: asked[name] for host, asked in handed_on.items() if name in asked}
 
 
-def _fail_on(asked: Any, kind: str) -> list[str]:
-    """Return the verdicts at which the gate stops. An observation is not repeated until it proves something, and cannot certify. Raises PolicyError."""
+def stops_gate(asked: Any, kind: str) -> list[str]:
+    """Return the verdicts at which the gate stops. An observation never certifies, so it is not stopped for that. Raises PolicyError."""
     fail_on = check_policy(asked)
-    return list(fail_on) if kind == MEASUREMENT else [verdict for verdict in fail_on if verdict not in (INCONCLUSIVE, UNQUALIFIED)]
+    return list(fail_on) if kind == MEASUREMENT else [verdict for verdict in fail_on if verdict != UNQUALIFIED]
 
 
 def _check_plans(plans: Mapping[str, Mapping[str, Any]]) -> None:

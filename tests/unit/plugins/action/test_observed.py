@@ -10,6 +10,7 @@ import json
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.action.observed import ActionModule, _OfHost
+from ansible_collections.mqops.logdisk.plugins.action.open_run import stops_gate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
@@ -31,6 +32,7 @@ def test_what_the_source_says_about_an_early_end_is_kept(tmp_path):
     record = filed(tmp_path, TEXTS, end="finished", reason="")
     assert record.notes[0] == "the observation ended before its time: process 7 ended"
     assert record.tester["exit_status"] == 4
+    assert record.worker_names == []  # no queue manager is known
 
 
 def test_how_the_observer_ended_comes_first(tmp_path):
@@ -45,3 +47,9 @@ def test_an_observation_is_cut_off_only_when_its_host_is_given_up(tmp_path, give
     plugin = ActionModule.__new__(ActionModule)
     arguments = {"run_path": directory.path, "volume": "log", "started": started, "give_up": give_up}
     assert plugin.prepare(arguments, {"inventory_hostname": "h"})["ask"] == ask
+
+
+def test_an_observation_that_decides_nothing_stops_the_gate_and_one_that_certifies_nothing_does_not():
+    asked = ["fail", "inconclusive", "unqualified"]
+    assert stops_gate(asked, "measurement") == asked
+    assert stops_gate(asked, "observation") == ["fail", "inconclusive"]
