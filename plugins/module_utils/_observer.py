@@ -219,7 +219,7 @@ def _watched(observation, source, end_monotonic, samples, stopped):
             for text in texts:
                 written += _write_sample(samples, text) if text is not None else 0
                 if written > SAMPLES_MAX_BYTES:
-                    raise _TooLarge("the samples have reached %d MiB: set observe_interval to more seconds" % (SAMPLES_MAX_BYTES >> 20))
+                    raise _TooLarge("the samples have reached %d MiB: set a shorter observe_duration or a longer observe_interval" % (SAMPLES_MAX_BYTES >> 20))
                 if stopped.asked:
                     return STOPPED, "it was ended by request"
                 if observation.lease_is_over():

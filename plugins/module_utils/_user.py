@@ -42,23 +42,26 @@ def other_owner(path):
         path = os.path.dirname(path)
 
 
-def why_other(promised):
-    """Return why this process must not continue as the user it runs as; empty if that is the ``promised`` one, or if none is promised."""
+def why_other(promised, option="workspace_owner"):
+    """Return why this process must not continue as the user it runs as; empty if that is the ``promised`` one, or if none is promised.
+
+    ``option`` is what names that user.
+    """
     if promised in ("", name()):
         return ""
     try:
         if pwd.getpwnam(promised).pw_uid == os.geteuid():
             return ""
     except KeyError:
-        return "workspace_owner: there is no user %s on this host" % promised
+        return "%s: there is no user %s on this host" % (option, promised)
     return (
         "this would run as %s, not as %s: remove ansible_become, ansible_become_user and the like (ansible_sudo_user) from the extra "
-        "variables and the inventory; workspace_owner alone names the user" % (name(), promised)
+        "variables and the inventory; %s alone decides about the user" % (name(), promised, option)
     )
 
 
-def refuse_other(module):
-    """Fail the module if it does not run as the user of its option ``user``."""
-    other = why_other(module.params["user"])
+def refuse_other(module, option="workspace_owner"):
+    """Fail the module if it does not run as the user of its option ``user``, which a role takes from its own ``option``."""
+    other = why_other(module.params["user"], option)
     if other:
         module.fail_json(msg=other)

@@ -68,7 +68,7 @@ options:
     type: str
     default: ""
   calls:
-    description: Calls of applications to MQ that are to be observed, for example V(MQPUT). If empty, the writes to the log are observed.
+    description: Calls of applications to MQ that are to be observed, for example V(MQPUT), besides the writes to the log.
     type: list
     elements: str
     default: []
@@ -246,7 +246,7 @@ def main():
         supports_check_mode=True,
     )
     p = module.params
-    _user.refuse_other(module)
+    _user.refuse_other(module, "observe_become")
     try:
         observation = _observer.Observation(p["state_dir"], p["run_id"], p["volume"])
         source, facts = prepare(p, module.run_command)

@@ -181,7 +181,7 @@ def main():
         supports_check_mode=True,
     )
     p = module.params
-    _user.refuse_other(module)
+    _user.refuse_other(module, "observe_become")
     try:
         found = answer(p, module.check_mode)
     except (OSError, _runs.RunError) as error:

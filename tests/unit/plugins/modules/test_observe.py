@@ -13,7 +13,7 @@ import time
 import zlib
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.module_utils import _observer
+from ansible_collections.mqops.logdisk.plugins.module_utils import _observer, _user
 from ansible_collections.mqops.logdisk.plugins.module_utils._sources import choice
 from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
 from ansible_collections.mqops.logdisk.plugins.modules import observe, observed
@@ -152,3 +152,8 @@ def test_observations_are_ended_and_removed_by_their_run_or_all(running):
     assert observed.answer({**running, "ask": "remove"}, True)["removed"] == [path] and os.path.exists(path)
     assert observed.answer({**running, "ask": "remove"}, False)["removed"] == [path] and not os.path.exists(path)
     assert observed.answer(running, False)["state"] == "absent"
+
+
+def test_another_user_than_the_promised_one_is_told_which_option_decides():
+    message = _user.why_other("nobody", "observe_become")
+    assert message.startswith("this would run as ") and message.endswith("; observe_become alone decides about the user")
