@@ -36,8 +36,7 @@ options:
     default: log
   ask:
     description:
-      - V(poll) lets the observation of O(volume) go on, and returns what it has written. V(finish) does the same,
-        and ends it if it does not end by itself within 15 seconds.
+      - V(poll) lets the observation of O(volume) go on, and returns what it has written. V(finish) does the same, but ends it.
       - V(end) ends observations. Their samples are kept until they are collected or the lease is over.
       - V(remove) ends observations and removes their state. With O(run_id) empty, only those whose process has disappeared are removed.
     type: str
@@ -103,26 +102,15 @@ collected:
 """
 
 import base64
-import time
 import zlib
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.mqops.logdisk.plugins.module_utils import _observer, _runs, _user
 
-OVERTIME_S = 15.0
-"""How much longer than its time an observation may go on before it is ended."""
-
 
 def chosen(p):
     """Return the observations that are to be ended or removed."""
     return [each for each in _observer.observations_below(p["state_dir"]) if p["run_id"] in ("", each.run_id)]
-
-
-def let_end(observation):
-    """Wait a moment for an observation that is at its end: a source may take long to begin."""
-    end_s = time.monotonic() + OVERTIME_S
-    while observation.state() == _observer.RUNNING and time.monotonic() < end_s:
-        time.sleep(0.1)
 
 
 def end(observations, check):
@@ -161,8 +149,6 @@ def answer(p, check):
         stopped = end(chosen(p), check)
         return dict(changed=bool(stopped), stopped=stopped)
     observation = _observer.Observation(p["state_dir"], p["run_id"], p["volume"])
-    if p["ask"] == "finish":
-        let_end(observation)
     stopped = end([observation], check) if p["ask"] == "finish" else []
     return dict(changed=bool(stopped), **polled(p, observation))
 

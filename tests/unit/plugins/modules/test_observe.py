@@ -92,9 +92,8 @@ class Texts:
 
 
 @pytest.fixture
-def running(tmp_path, monkeypatch):
+def running(tmp_path):
     """The options of the module for an observation that has written one sample."""
-    monkeypatch.setattr(observed, "OVERTIME_S", 0)
     observation = _observer.Observation(str(tmp_path / "state"), RUN, "log")
     observation.start(Texts(), 900, 900, {})
     end = time.monotonic() + 90
@@ -119,15 +118,6 @@ def test_a_poll_renews_the_lease_and_returns_what_is_new(running):
     assert lines(observed.answer({**running, "offset": size}, False)) == []
     finished = observed.answer({**running, "offset": size, "ask": "finish"}, False)
     assert (finished["state"], finished["changed"], lines(finished)[0]["end"]) == ("ended", True, "stopped")
-
-
-def test_an_observation_at_its_end_is_let_end(running, monkeypatch):
-    monkeypatch.setattr(observed, "OVERTIME_S", 90)
-    other = _observer.Observation(running["state_dir"], RUN, "other")
-    other.start(Texts(), 0.5, 900, {})
-    answer = observed.answer({**running, "volume": "other", "ask": "finish"}, False)
-    assert (answer["state"], answer["changed"], lines(answer)[-1]["end"]) == ("ended", False, "finished")
-    other.remove()
 
 
 def test_many_samples_come_in_parts(running, monkeypatch):
