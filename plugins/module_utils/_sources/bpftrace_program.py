@@ -3,14 +3,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The text of the program that bpftrace loads into the kernel.
 
-Nothing is printed per operation, and no count is ever cleared: a clear between reading and counting would lose operations. Each stream has these maps:
+Nothing is printed per operation, and no count is ever cleared: a clear between reading and counting would lose operations. Nor is a key ever deleted from a map
+that is printed while it is in use: bpftrace ends if a key is gone when it looks it up. Each stream has these maps:
 
 ``@n<stream>[slot, item]``
     sums. An item below 4608 is a bucket of the tester's histogram (src/figures/distribution.h) and counts operations; the others are named below.
 ``@x<stream>[slot, 0]`` and ``@x<stream>[slot, 1]``
-    the maximum, and the distance of the minimum from LONGEST.
+    the maximum, and the distance of the minimum from LONGEST; 0 if there is none. Two processors that write one at once may lose it; its bucket is not lost.
 ``@t<stream>[thread, depth]``
-    when the operations began that have not returned.
+    when the operations began that have not returned. bpftrace prints it when it has ended and nothing changes any more.
 
 An operation counts in the slot of the second in which it returned, that second modulo SLOTS, so the kernel itself decides which second it belongs to. When a
 second is over, its slot is read; the difference from what the slot had before is that second, exactly, if it is read before the slot's next turn.
@@ -129,8 +130,9 @@ _RECORD = """$second = ($now - @base) / 1000000000;
       @n<ID>[$slot, ($shift << 7) + ($counted >> $shift)] = sum((uint64)1);
       @n<ID>[$slot, <SUM_NS>] = sum($ns);
       @n<ID>[$slot, <BYTES>] = sum((uint64)<MOVED>);
-      @x<ID>[$slot, 0] = max((int64)$ns);
-      @x<ID>[$slot, 1] = max((int64)(<LONGEST> - $ns));
+      $distance = (uint64)<LONGEST> - $ns;
+      if ($ns > @x<ID>[$slot, 0]) { @x<ID>[$slot, 0] = $ns; }
+      if ($distance > @x<ID>[$slot, 1]) { @x<ID>[$slot, 1] = $distance; }
       if ($ns > @top<ID>) {
         printf("maximum <ID> %lu %lu %lu %lu\\n", $now, $ns, (uint64)<MOVED>, @top<ID>);
         @top<ID> = $ns;
@@ -193,9 +195,9 @@ def text_of(streams, duration_s):
         SUM_NS=SUM_NS,
         BYTES=BYTES,
         ERRORS=ERRORS,
-        PRINTS=" ".join("print(@n%d); print(@x%d); print(@t%d);" % (number, number, number) for number in numbers),
+        PRINTS=" ".join("print(@n%d); print(@x%d);" % (number, number) for number in numbers),
         # The slot that comes next holds the extremes of its last turn.
-        FORGETS=" ".join("delete(@x%d[($second + 1) & 3, 0]); delete(@x%d[($second + 1) & 3, 1]);" % (number, number) for number in numbers),
+        FORGETS=" ".join("@x%d[($second + 1) & 3, 0] = (uint64)0; @x%d[($second + 1) & 3, 1] = (uint64)0;" % (number, number) for number in numbers),
     )
     parts = [_BEGIN] + [_stream_text(number, stream) for number, stream in enumerate(streams)] + [_CLOCK]
     return _replaced("".join(parts), replacements)

@@ -7,7 +7,7 @@ Each text is a JSON object with one key, and all times are the kernel's monotoni
 
     {"base": 1}                                    when the observation began
     {"second": {"number": 1, "late": false, "streams": {"log": {"buckets": {"513": 2}, "sum_ns": 1, "bytes": 1, "errors": 0, "min_ns": 1, "max_ns": 1}}}}
-    {"in_flight": {"log": [1]}}                    when the operations began that have not returned, if that changed
+    {"in_flight": {"log": [1]}}                    when the operations began that have not returned at the end
     {"maximum": {"stream": "log", "at_ns": 1, "latency_ns": 1, "bytes": 1, "previous_ns": 0}}
     {"stall": {"stream": "log", "at_ns": 1, "latency_ns": 1, "bytes": 1}}
     {"end": 1}                                     when it ended, if that was before its time
@@ -41,7 +41,6 @@ class Seconds(object):
         self._maps = {}
         self._seen = {}
         self._read = 0
-        self._in_flight = {}
         self._end_ns = None
 
     def feed(self, line, now_ns):
@@ -61,7 +60,10 @@ class Seconds(object):
 
     def finish(self):
         """Return the texts of what was read when the program had ended: bpftrace prints all maps then."""
-        return self._finished(min(self._ended_second(), self._duration_s), False) if self._end_ns else []
+        if not self._end_ns:
+            return []
+        in_flight = dict((name, sorted(self._maps.get("@t%d" % index, {}).values())[:IN_FLIGHT_MAX]) for index, name in enumerate(self._names))
+        return self._finished(min(self._ended_second(), self._duration_s), False) + [_text("in_flight", in_flight)]
 
     def _ended_second(self):
         return (self._end_ns - self.base_ns) // _NS_PER_S + 1
@@ -95,10 +97,6 @@ class Seconds(object):
             streams = dict((name, self._stream(index, (second - 1) % program.SLOTS)) for index, name in enumerate(self._names))
             texts.append(_text("second", dict(number=second, late=late or second <= number - program.SLOTS, streams=streams)))
         self._read = max(self._read, number)
-        in_flight = dict((name, sorted(self._maps.get("@t%d" % index, {}).values())[:IN_FLIGHT_MAX]) for index, name in enumerate(self._names))
-        if in_flight != self._in_flight:
-            texts.append(_text("in_flight", in_flight))
-            self._in_flight = in_flight
         self._maps = {}
         return texts
 
@@ -116,7 +114,7 @@ class Seconds(object):
         content["buckets"] = gained
         if gained:
             content["max_ns"] = extremes.get("%d,0" % slot)
-            content["min_ns"] = program.LONGEST - extremes["%d,1" % slot] if "%d,1" % slot in extremes else None
+            content["min_ns"] = program.LONGEST - extremes["%d,1" % slot] if extremes.get("%d,1" % slot) else None
         return content
 
 
