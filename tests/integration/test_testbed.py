@@ -7,12 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from testbed import Bed, HostSpec, Settings, reaper
+from testbed import Bed, HostSpec, Settings, power, reaper
+from testbed.bed import answers
+from testbed.host import FILE_SYSTEMS
 from testbed.shell import TestbedError, wait_for
 from testbed.trees import USER
 
 Start = Callable[..., Bed]
 WRITE = "dd if=/dev/zero of=/fut/file bs=4k count=1 oflag=direct,dsync conv=notrunc status=none"
+TESTS = Path(__file__).resolve().parents[1]
 READ = "dd if=/fut/file of=/dev/null bs=4k count=1 iflag=direct status=none"
 
 
@@ -137,6 +140,31 @@ def test_reboot(start: Start) -> None:
     assert not host.pids("sleep")
 
 
+@pytest.mark.parametrize("file_system", FILE_SYSTEMS)
+def test_a_power_cut(start: Start, file_system: str) -> None:
+    """Another process cuts: what was synchronised is there afterwards, what the host had only in its memory is not."""
+    bed = start(HostSpec("h1", disk="cut", file_system=file_system))
+    host = bed["h1"]
+    boot_id = bed.ssh(host, "cat /proc/sys/kernel/random/boot_id")
+    bed.ssh(host, "touch /root/kept /run/lost /fut/kept; sync; echo lost > /fut/lost")
+    for command in ("cut", "boot"):
+        if command == "boot":
+            assert not answers(host)
+        done = subprocess.run([sys.executable, "-m", "testbed", "--prefix", bed.settings.prefix, command, "h1"], cwd=TESTS, check=False)
+        assert done.returncode == 0
+    wait_for(lambda: answers(host), "the host is back")
+    assert bed.ssh(host, "ls /root/kept /run/lost /fut/kept /fut/lost 2>/dev/null || :").split() == ["/fut/kept", "/root/kept"]
+    assert bed.ssh(host, "cat /proc/sys/kernel/random/boot_id") != boot_id
+
+
+def test_only_a_disk_that_loses_something_is_cut(start: Start) -> None:
+    bed = start(HostSpec("h1", disk="slow"))
+    with pytest.raises(TestbedError, match="its disk is not 'cut'"):
+        bed["h1"].cut()
+    with pytest.raises(TestbedError, match="no host h2"):
+        power.find(bed.settings, "h2")
+
+
 def _try(what: Callable[[], str]) -> str:
     try:
         return what()
@@ -149,11 +177,11 @@ def test_nothing_is_left_of_a_killed_run(settings: Settings) -> None:
     script = f"""
 import os, signal
 from testbed import Bed, HostSpec, Settings
-Bed(Settings(prefix={settings.prefix!r})).up([HostSpec("h1"), HostSpec("h2", disk="slow")])
+bed = Bed(Settings(prefix={settings.prefix!r})).up([HostSpec("h1"), HostSpec("h2", disk="slow"), HostSpec("h3", disk="cut"), HostSpec("h4", disk="cut")])
+bed["h4"].cut()
 os.kill(os.getpid(), signal.SIGKILL)
 """
-    tests = Path(__file__).resolve().parents[1]
-    done = subprocess.run([sys.executable, "-c", script], cwd=tests, check=False)
+    done = subprocess.run([sys.executable, "-c", script], cwd=TESTS, check=False)
     assert done.returncode == -9
     assert reaper.leftovers(settings)
     reaper.reap(settings)
@@ -180,5 +208,7 @@ def test_names_and_prefixes_are_checked(settings: Settings) -> None:
         Settings(prefix="much-too-long")
     with pytest.raises(TestbedError, match="not one of ram"):
         HostSpec("h1", disk="floppy")
+    with pytest.raises(TestbedError, match="not one of honest"):
+        HostSpec("h1", disk="cut", character="kind")
     with Bed(settings) as bed, pytest.raises(TestbedError, match="not unique"):
         bed.up([HostSpec("h1"), HostSpec("h1")])

@@ -5,9 +5,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from testbed import reaper, trees
+from testbed import power, reaper, trees
 from testbed.bed import Bed
-from testbed.host import DISKS, FILE_SYSTEMS, HostSpec
+from testbed.host import CHARACTERS, DISKS, FILE_SYSTEMS, HostSpec
 from testbed.settings import Settings, default_prefix
 from testbed.shell import TestbedError
 
@@ -34,6 +34,7 @@ def parser() -> argparse.ArgumentParser:
     start = commands.add_parser("up", help="start hosts and write their inventory")
     start.add_argument("hosts", type=int, help="how many")
     start.add_argument("--disk", choices=DISKS, default="ram")
+    start.add_argument("--character", choices=CHARACTERS, default="honest", help="what a disk that is cut does")
     start.add_argument("--file-system", choices=FILE_SYSTEMS, default="ext4")
     start.add_argument("--size", default="")
     start.add_argument("--release", default="bookworm")
@@ -43,6 +44,11 @@ def parser() -> argparse.ArgumentParser:
     start.add_argument("--user", default="root", help=f"root (default), or {trees.USER}, who has sudo")
     start.add_argument("--inventory", type=Path, help="where the inventory goes (default: in the bed's own directory)")
     start.set_defaults(do=up)
+
+    for name, do, what in (("cut", cut, "cut the power of a host whose disk is 'cut'"), ("boot", boot, "give it back")):
+        switch = commands.add_parser(name, help=what)
+        switch.add_argument("host", help="its name")
+        switch.set_defaults(do=do)
 
     stop = commands.add_parser("down", help="remove everything under the prefix")
     stop.add_argument("--all", action="store_true", help="under every prefix that has a directory of its own")
@@ -56,10 +62,18 @@ def make_tree(settings: Settings, options: argparse.Namespace) -> None:
 
 
 def up(settings: Settings, options: argparse.Namespace) -> None:
-    wanted = ("disk", "file_system", "size", "release", "image", "python", "compiler", "user")
+    wanted = ("disk", "character", "file_system", "size", "release", "image", "python", "compiler", "user")
     choices = {name: getattr(options, name) for name in wanted}
     bed = Bed(settings).up(HostSpec(name=f"h{number}", **choices) for number in range(1, options.hosts + 1))
     print(bed.inventory(options.inventory or settings.state / "inventory.yml"))
+
+
+def cut(settings: Settings, options: argparse.Namespace) -> None:
+    power.cut(*power.find(settings, options.host))
+
+
+def boot(settings: Settings, options: argparse.Namespace) -> None:
+    power.on(*power.find(settings, options.host))
 
 
 def down(settings: Settings, options: argparse.Namespace) -> None:

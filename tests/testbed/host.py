@@ -10,25 +10,27 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
 
-from testbed import disk, processes
+from testbed import disk, power, processes
 from testbed.shell import TestbedError, attempt, run, wait_for
 
 HERE = Path(__file__).resolve().parent
-DISKS = ("ram", "file", "slow", "tmpfs", "directory")
+DISKS = ("ram", "file", "slow", "cut", "tmpfs", "directory")
+CHARACTERS = ("honest", "honest-garbage", "write-through", "drop", "misdirect", "tail", "reorder", "torn", "unreadable", "zero", "garbage")
 FILE_SYSTEMS = ("ext4", "xfs")
 COMPILERS = ("usr/bin/*gcc*", "usr/bin/cc", "usr/bin/c89*", "usr/bin/c99*", "usr/bin/*-linux-gnu-cpp*", "usr/bin/cpp*")
 
 
 @dataclass
 class HostSpec:
-    """What a host is like. ``disk``: see host-init; ``more``: mount points of further file systems, in memory; ``image``: a
-    container image instead of a Debian release; ``python``: "" for the release's own, "none", "broken", or "3.6" and such for
-    an interpreter of that version which this machine has (:func:`interpreter`); ``alone``: the host is as a machine of its
-    own, so that a run can certify it, however busy this machine is; its disk is ``ram`` or ``slow``; ``tracing``: the host has
-    tracefs and this machine's bpftrace."""
+    """What a host is like. ``disk``: see host-init; ``character``: what a disk that is cut does, see cutdisk.py; ``more``: mount
+    points of further file systems, in memory; ``image``: a container image instead of a Debian release; ``python``: "" for the
+    release's own, "none", "broken", or "3.6" and such for an interpreter of that version which this machine has
+    (:func:`interpreter`); ``alone``: the host is as a machine of its own, so that a run can certify it, however busy this
+    machine is; its disk is ``ram`` or ``slow``; ``tracing``: the host has tracefs and this machine's bpftrace."""
 
     name: str
     disk: str = "ram"
+    character: str = "honest"
     file_system: str = "ext4"
     size: str = ""
     more: tuple[str, ...] = ()
@@ -47,12 +49,20 @@ class HostSpec:
         for value, allowed, what in ((self.disk, DISKS, "disk"), (self.file_system, FILE_SYSTEMS, "file system")):
             if value not in allowed:
                 raise TestbedError(f"{self.name}: {what} {value!r} is not one of {', '.join(allowed)}")
-        self.size = self.size or ("320M" if self.file_system == "xfs" else "256M")  # mkfs.xfs refuses less than 300 MB
+        if self.character not in CHARACTERS:
+            raise TestbedError(f"{self.name}: character {self.character!r} is not one of {', '.join(CHARACTERS)}")
+        self.size = self.size or default_size(self.disk, self.file_system)
 
     @property
     def interpreter(self) -> Path | None:
         """An interpreter of this machine that the host borrows."""
         return interpreter(self.python) if self.python[:1].isdigit() else None
+
+
+def default_size(disk: str, file_system: str) -> str:
+    if disk == "cut":
+        return "512M"  # from here on the blocks of ext4 have 4 KiB, as those of any disk in use
+    return "320M" if file_system == "xfs" else "256M"  # mkfs.xfs refuses less than 300 MB
 
 
 def interpreter(version: str) -> Path:
@@ -91,6 +101,7 @@ class Host:
 
     def start(self) -> None:
         (self.dir / "ram").mkdir(parents=True)
+        (self.dir / "name").write_text(self.name)
         run("ip", "-n", self.net, "-batch", "-", stdin=f"addr add {self.address}/16 dev eth0\nlink set eth0 up\nlink set lo up\n")
         with (self.dir / "log").open("wb") as log:
             self._process = subprocess.Popen(
@@ -124,7 +135,8 @@ class Host:
             "REMOVE": " ".join(remove),
             "BINDS": str(borrowed.parents[1]) if borrowed else "",
             "BROKEN_PYTHON": "1" if spec.python == "broken" else "0",
-            "PLUGIN": str(HERE / "slowdisk.py"),
+            "PLUGINS": str(HERE),
+            "CHARACTER": spec.character,
         }
 
     def check_alive(self) -> None:
@@ -140,21 +152,24 @@ class Host:
         (self.dir / "reboot").touch()
         processes.kill(self.pid)
 
+    def cut(self) -> None:
+        """Cut the power of the host and of its disk. It stays dead until boot()."""
+        power.cut(self.dir, self.net)
+        self.is_linked = False
+
+    def boot(self) -> None:
+        """Give the power back. The root is as it was, and the disk has what reached its medium. Nobody waits for sshd here."""
+        power.on(self.dir, self.net)
+        self.is_linked = True
+
     # Its inside, seen from the machine
 
     @property
     def pid(self) -> int:
         """The machine's number of the host's PID 1."""
         if not (self._pid and processes.namespace_pids(self._pid)[-1:] == [1]):
-            self._pid = self._find_pid()
+            self._pid = power.first_pid(self.dir, self.net)
         return self._pid
-
-    def _find_pid(self) -> int:
-        for word in run("ip", "netns", "pids", self.net).split():
-            # Two PID namespaces below the machine's: the first holds the host's disks, the second is the host.
-            if len(numbers := processes.namespace_pids(int(word))) >= 3 and numbers[-1] == 1:
-                return int(word)
-        raise TestbedError(f"host {self.name} is not running: {self.log()}")
 
     @property
     def root(self) -> Path:
@@ -181,6 +196,10 @@ class Host:
         for pid in found:
             processes.kill(pid, number)
         return len(found)
+
+    def command(self, *words: str) -> list[str]:
+        """What runs a command on the host without a network between: its standard streams are the caller's."""
+        return ["nsenter", "--target", str(self.pid), "--mount", "--pid", "--net", "--uts", "--ipc", "--", *words]
 
     def files(self, *directories: str) -> list[str]:
         """Everything below the host's directories, links not followed."""

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A disk for nbdkit's python plugin whose write cache is the memory of this process, so that SIGKILL is a power cut.
+
+What has reached the medium is in the file ``medium=``; what has not is lost with the process. ``character=`` says what the disk does:
+
+* honest: a flush writes the whole cache to the medium. honest-garbage: also, but what was in the cache at the cut is garbage afterwards, as an
+  interrupted write may be.
+* write-through: there is no cache, as if the disk had a battery.
+* drop, misdirect: honest, but some writes of a block go nowhere, or to a place two blocks before their own.
+* tail, reorder, torn: liars, which answer a flush at once. Only what exceeds the cache reaches the medium: the oldest sector first, a random block, or
+  random sectors.
+* unreadable, zero, garbage: like tail, and that is what stands where the cache was lost, instead of the older content.
+
+``restarted=1``: the power is back, and what was lost is damaged as the character wants it.
+"""
+
+import builtins
+import errno
+import mmap
+import random
+
+import nbdkit
+
+API_VERSION = 2
+
+SECTOR = 512
+BLOCK = 4096
+CACHE_SECTORS = 64 * BLOCK // SECTOR
+EVERY = 97  # so many writes of a block for one that is dropped or misdirected
+
+LIARS = ("tail", "reorder", "torn", "unreadable", "zero", "garbage")
+
+settings = {"character": "honest", "restarted": "0"}
+medium = None
+unsettled = None  # a byte for each sector, in a file: whether its newest content is in the cache alone
+cache = {}  # content by sector, in the order of writing
+unreadable = set()
+blocks_written = 0
+chance = random.Random()
+
+
+def config(key, value):
+    settings[key] = value
+
+
+def get_ready():
+    global medium, unsettled
+    medium = map_file(settings["medium"])
+    unsettled = map_file(settings["medium"] + ".unsettled", len(medium) // SECTOR)
+    if settings["restarted"] == "1":
+        damage([sector for sector in range(len(unsettled)) if unsettled[sector]])
+    unsettled[:] = bytes(len(unsettled))
+
+
+def map_file(path, size=None):
+    with builtins.open(path, "r+b" if size is None else "a+b") as file:
+        if size is not None:
+            file.truncate(size)
+        return mmap.mmap(file.fileno(), 0)
+
+
+def damage(lost):
+    character = settings["character"]
+    if character == "unreadable":
+        unreadable.update(lost)
+    elif character.endswith("garbage") or character == "zero":
+        for sector in lost:
+            put(sector, bytes(SECTOR) if character == "zero" else chance.randbytes(SECTOR))
+
+
+def thread_model():
+    return nbdkit.THREAD_MODEL_SERIALIZE_ALL_REQUESTS
+
+
+def open(readonly):  # the names are nbdkit's
+    return 1
+
+
+def get_size(handle):
+    return len(medium)
+
+
+def can_flush(handle):
+    return True
+
+
+def can_fua(handle):
+    return nbdkit.FUA_EMULATE
+
+
+def sectors(offset, count):
+    return range(offset // SECTOR, (offset + count) // SECTOR)
+
+
+def pread(handle, buffer, offset, flags):
+    view = memoryview(buffer)
+    view[:] = medium[offset : offset + len(buffer)]
+    for number, sector in enumerate(sectors(offset, len(buffer))):
+        if sector in unreadable:
+            nbdkit.set_error(errno.EIO)
+            raise OSError(errno.EIO, "lost at the cut")
+        if sector in cache:
+            view[number * SECTOR : (number + 1) * SECTOR] = cache[sector]
+
+
+def pwrite(handle, buffer, offset, flags):
+    data = bytes(buffer)
+    offset = place(offset, len(data))
+    if offset is None:
+        return
+    for number, sector in enumerate(sectors(offset, len(data))):
+        cache.pop(sector, None)  # the newest is the last
+        cache[sector] = data[number * SECTOR : (number + 1) * SECTOR]
+        unsettled[sector] = 1
+        unreadable.discard(sector)
+    if settings["character"] == "write-through":
+        settle(list(cache))
+    elif len(cache) > CACHE_SECTORS:
+        settle(evicted())
+
+
+def place(offset, count):
+    """Where a write goes: None if nowhere."""
+    global blocks_written
+    if count != BLOCK or settings["character"] not in ("drop", "misdirect"):
+        return offset
+    blocks_written += 1
+    if blocks_written % EVERY:
+        return offset
+    return None if settings["character"] == "drop" else max(offset - 2 * BLOCK, 0)
+
+
+def evicted():
+    """The sectors that must leave the cache, because it is full."""
+    excess = len(cache) - CACHE_SECTORS
+    if settings["character"] == "torn":
+        return chance.sample(list(cache), excess)
+    if settings["character"] == "reorder":
+        blocks = {}
+        for sector in cache:
+            blocks.setdefault(sector * SECTOR // BLOCK, []).append(sector)
+        chosen = chance.sample(list(blocks), min(len(blocks), -(-excess * SECTOR // BLOCK)))
+        return [sector for block in chosen for sector in blocks[block]]
+    return list(cache)[:excess]
+
+
+def settle(chosen):
+    for sector in chosen:
+        put(sector, cache.pop(sector))
+        unsettled[sector] = 0
+
+
+def put(sector, content):
+    medium[sector * SECTOR : (sector + 1) * SECTOR] = content
+
+
+def flush(handle, flags):
+    if settings["character"] not in LIARS:
+        settle(list(cache))

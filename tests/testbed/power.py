@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The power of a host whose disk is cut: off, so that disk, network and host die at one instant, and on again."""
+
+import fcntl
+import socket
+import struct
+from pathlib import Path
+
+from testbed import processes
+from testbed.settings import Settings
+from testbed.shell import TestbedError, run
+
+SIOCGIFFLAGS = 0x8913
+SIOCSIFFLAGS = 0x8914
+IFF_UP = 0x1
+INTERFACE_REQUEST = "16sH14x"
+
+
+def find(settings: Settings, name: str) -> tuple[Path, str]:
+    """Directory and interface of a host, for whoever did not start it."""
+    for path in settings.state.glob("h*/name"):
+        if path.read_text() == name:
+            return path.parent, f"{settings.prefix}-{path.parent.name[1:]}"
+    raise TestbedError(f"there is no host {name} in {settings.state}")
+
+
+def first_pid(directory: Path, net: str) -> int:
+    """The machine's number of a host's PID 1."""
+    for word in run("ip", "netns", "pids", net).split():
+        # Two PID namespaces below the machine's: the first holds the host's disks, the second is the host.
+        if len(numbers := processes.namespace_pids(int(word))) >= 3 and numbers[-1] == 1:
+            return int(word)
+    log = directory / "log"
+    raise TestbedError(f"host {net} is not running: {log.read_text(errors='replace').strip() if log.exists() else ''}")
+
+
+def disk_pids(directory: Path) -> tuple[int, int]:
+    """The processes that are a host's disk: nbdkit, which has the cache, and nbdfuse."""
+    found = {pid: line for pid in processes.all_pids() if f"{directory}/nbd/" in (line := processes.command_line(pid))}
+    server = [pid for pid, line in found.items() if "cutdisk.py" in line]
+    client = [pid for pid, line in found.items() if line.startswith("nbdfuse ")]
+    if not (server and client):
+        raise TestbedError(f"the host in {directory} has no disk that can be cut: its disk is not 'cut'")
+    return server[0], client[0]
+
+
+def cut(directory: Path, net: str) -> None:
+    """Kill all that a host is, and let it stay dead until on().
+
+    The disk dies first: an acknowledgement that is lost before the disk dies makes a liar look honest. The network is next,
+    because nothing that the host says of its dead disk may leave it.
+    """
+    server, client = disk_pids(directory)
+    host = first_pid(directory, net)
+    (directory / "power").unlink(missing_ok=True)
+    (directory / "cut").touch()
+    processes.kill(server)
+    set_link(net, up=False)
+    processes.kill(host)
+    processes.kill(client)  # it does not always end with its server
+
+
+def on(directory: Path, net: str) -> None:
+    set_link(net, up=True)
+    (directory / "power").touch()
+
+
+def set_link(interface: str, *, up: bool) -> None:
+    """What `ip link set` does, without the milliseconds that a process takes to start."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+        request = struct.pack(INTERFACE_REQUEST, interface.encode(), 0)
+        flags = struct.unpack(INTERFACE_REQUEST, fcntl.ioctl(control, SIOCGIFFLAGS, request))[1]
+        flags = flags | IFF_UP if up else flags & ~IFF_UP
+        fcntl.ioctl(control, SIOCSIFFLAGS, struct.pack(INTERFACE_REQUEST, interface.encode(), flags))
