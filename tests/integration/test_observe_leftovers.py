@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Observations leave nothing on their hosts or in the kernel, whatever is killed, and a host that fails does not take others with it."""
 
+import ctypes
 import json
 import os
+import platform
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from ansible_runs import PROJECT, Controller
-from testbed import Bed
+from testbed import Bed, HostSpec
 from testbed.host import Host
 from testbed.shell import wait_for
 
@@ -37,14 +40,79 @@ def watching(host: Host) -> dict[int, str]:
     return {pid: line for pid, line in host.pids("python3*").items() if f" {AMQSRUA} " in line}
 
 
+def has_samples(host: Host) -> bool:
+    with suppress(FileNotFoundError):
+        return any((host.root / path.lstrip("/")).stat().st_size for path in host.files(STATE) if path.endswith("/samples"))
+    return False
+
+
 def is_observed(host: Host) -> bool:
-    samples = [host.root / path.lstrip("/") for path in host.files(STATE) if path.endswith("/samples")]
-    return bool(watching(host) and samples and samples[0].stat().st_size)
+    return bool(watching(host)) and has_samples(host)
 
 
 def left_on(host: Host) -> list[str]:
     observers = [line for line in host.pids("python3*").values() if "observe" in line]
     return [*watching(host).values(), *observers, *host.files(STATE)]
+
+
+# The system call bpf, and the command that opens a program of the kernel by its number.
+BPF_CALL = {"x86_64": 321, "aarch64": 280}
+BPF_PROG_GET_FD_BY_ID = 13
+WRITER = """
+import os
+os.makedirs("/fut/log/active")
+log = os.open("/fut/log/active/S0000000.LOG", os.O_WRONLY | os.O_CREAT | os.O_DSYNC)
+while True:
+    os.pwrite(log, bytes(4096), 0)
+"""
+
+
+def kernel_programs(pid: int) -> set[int]:
+    """The numbers of the programs that a process has in the kernel."""
+    found = set()
+    for path in Path(f"/proc/{pid}/fdinfo").iterdir():
+        found |= {int(line.split()[1]) for line in path.read_text().splitlines() if line.startswith("prog_id:")}
+    return found
+
+
+def is_in_kernel(program: int) -> bool:
+    attributes = (ctypes.c_uint32 * 4)(program)
+    descriptor = ctypes.CDLL(None, use_errno=True).syscall(BPF_CALL[platform.machine()], BPF_PROG_GET_FD_BY_ID, attributes, ctypes.sizeof(attributes))
+    if descriptor < 0:
+        return False
+    os.close(descriptor)
+    return True
+
+
+def bpftraces(host: Host) -> list[int]:
+    """The processes of bpftrace on a host, which borrows the program from the machine."""
+    return [pid for pid, line in host.pids().items() if " /machine/usr/bin/bpftrace " in line]
+
+
+def tracing(host: Host) -> dict[int, set[int]]:
+    """Those that have programs in the kernel, with their programs."""
+    found = {}
+    for pid in bpftraces(host):
+        with suppress(OSError):
+            found[pid] = kernel_programs(pid)
+    return {pid: programs for pid, programs in found.items() if programs}
+
+
+def test_nothing_is_left_in_the_kernel(start: Start, controller: Controller, tmp_path: Path) -> None:
+    """Of bpftrace whose controller was killed."""
+    bed = start(HostSpec("h1", tracing=True))
+    (bed["h1"].root / "srv/writer.py").write_text(WRITER)
+    bed.ssh(bed["h1"], "setsid python3 /srv/writer.py > /dev/null 2>&1 < /dev/null &")
+    variables = {**OPTIONS, "observe_source": "bpftrace", "observe_log_path": "/fut/log", "observe_duration": POLLED_OFTEN_S}
+    inventory = bed.inventory(tmp_path / "hosts.yml", variables=variables)
+
+    killed = controller.start("observe", "-i", str(inventory), "-e", f"observe_lease={SHORT_LEASE_S}")
+    wait_for(lambda: tracing(bed["h1"]) and has_samples(bed["h1"]), "bpftrace sees the writes")
+    programs = set().union(*tracing(bed["h1"]).values())
+    assert programs and all(map(is_in_kernel, programs))
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.wait()
+    wait_for(lambda: not (bpftraces(bed["h1"]) or any(map(is_in_kernel, programs)) or left_on(bed["h1"])), "nothing is left")
 
 
 def test_a_lost_controller_leaves_nothing_on_the_host(start: Start, controller: Controller, tmp_path: Path) -> None:
@@ -106,5 +174,5 @@ def test_each_host_has_its_own_end(start: Start, controller: Controller, backgro
 
 def kept(controller: Controller, host: str) -> str:
     """The samples of a host that are on the controller."""
-    (path,) = [*(controller.directory / "reports").glob(f"2*/hosts/{host}/log/samples.jsonl")] or [Path(os.devnull)]
-    return path.read_text()
+    found = sorted((controller.directory / "reports/latest/hosts").glob(f"{host}/log/samples.jsonl"))
+    return found[0].read_text() if found else ""
