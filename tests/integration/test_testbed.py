@@ -157,6 +157,19 @@ def test_a_power_cut(start: Start, file_system: str) -> None:
     assert bed.ssh(host, "cat /proc/sys/kernel/random/boot_id") != boot_id
 
 
+def test_a_file_system_that_did_not_survive(start: Start) -> None:
+    """The host boots without it, and a second time as well."""
+    bed = start(HostSpec("h1", disk="cut", file_system="xfs"))
+    host = bed["h1"]
+    for _ in range(2):
+        host.cut()
+        with host.medium.open("r+b") as medium:
+            medium.write(bytes(4096))
+        host.boot()
+        wait_for(lambda: answers(host), "the host is back")
+        assert bed.ssh(host, "findmnt /fut || echo nothing") == "nothing\n"
+
+
 def test_only_a_disk_that_loses_something_is_cut(start: Start) -> None:
     bed = start(HostSpec("h1", disk="slow"))
     with pytest.raises(TestbedError, match="its disk is not 'cut'"):

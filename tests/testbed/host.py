@@ -157,6 +157,11 @@ class Host:
         power.cut(self.dir, self.net)
         self.is_linked = False
 
+    @property
+    def medium(self) -> Path:
+        """What a disk that is cut holds without its cache; it may be changed while the power is off."""
+        return Path(f"/proc/{self._process.pid}/root{self.dir}/ram/medium")
+
     def boot(self) -> None:
         """Give the power back. The root is as it was, and the disk has what reached its medium. Nobody waits for sshd here."""
         power.on(self.dir, self.net)
