@@ -89,12 +89,10 @@ class Source(object):
                 if line is None:
                     yield None
                     continue
-                for text in seconds.feed(line, int(time.monotonic() * 1e9)):
-                    yield text
+                yield from seconds.feed(line, int(time.monotonic() * 1e9))
                 if seconds.base_ns is not None:
                     observed.let_run()
-            for text in seconds.finish():
-                yield text
+            yield from seconds.finish()
             if observed.pid:
                 yield _text(program=observed.ended())
 
@@ -201,8 +199,15 @@ def _bpftrace():
 
 
 def _version(program):
-    found = subprocess.run([program, "--version"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    return found.stdout.decode("utf-8", "replace").split()[-1:][0] if found.stdout.split() else ""
+    return (_output([program, "--version"]).split() or [""])[-1]
+
+
+def _output(command):
+    # A source outlives the module, so it cannot use its run_command.
+    done = subprocess.run(  # pylint: disable=ansible-bad-function
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False
+    )
+    return done.stdout.decode("utf-8", "replace")
 
 
 def _refuse_privilege():
@@ -240,8 +245,7 @@ def _refuse_call(stream):
     if not os.path.exists("/sys/bus/event_source/devices/uprobe"):
         raise SourceError("the kernel has no probes in programs: it needs CONFIG_UPROBE_EVENTS to watch calls")
     probe = "uprobe:%s:%s" % (stream["library"], stream["name"])
-    found = subprocess.run([_bpftrace(), "-l", probe], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    if stream["name"].encode("ascii") not in found.stdout:
+    if stream["name"] not in _output([_bpftrace(), "-l", probe]):
         raise SourceError("%s has no function %s: correct observe_calls or observe_library" % (stream["library"], stream["name"]))
 
 
