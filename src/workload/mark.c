@@ -31,12 +31,16 @@ void mark_format(const struct mark *mark, char line[MARK_LINE_BYTES]) {
                    mark->file_bytes, mark->files, mark->queue_managers, mark->file_prefix);
 }
 
+static bool is_name(const char *text) {
+    return text[strspn(text, OPTIONS_RUN_ID_LETTERS)] == '\0';
+}
+
 static bool is_possible(const struct mark *mark) {
     return mark->block_bytes >= 4096 && mark->block_bytes % 4096 == 0 && mark->block_bytes <= OPTIONS_BLOCK_MAX &&
            mark->file_bytes >= mark->block_bytes && mark->file_bytes % 4096 == 0 &&
            mark->file_bytes <= OPTIONS_FILE_BYTES_MAX && mark->files >= 1 && mark->files <= OPTIONS_FILES_MAX &&
            mark->queue_managers >= 1 && mark->queue_managers <= OPTIONS_QUEUE_MANAGERS_MAX &&
-           strspn(mark->file_prefix, OPTIONS_RUN_ID_LETTERS) == strlen(mark->file_prefix);
+           is_name(mark->run_id) && is_name(mark->boot_id) && is_name(mark->file_prefix);
 }
 
 // The widths below.

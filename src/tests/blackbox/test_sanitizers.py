@@ -14,6 +14,7 @@ CHECKED_RUNS = (
     ["--rate=500", "--duration=1", "--monitor=1", "--sync=fdatasync", "--direct=no"],
     ["--duration=1", "--delay=100", "--keepFiles", "--backgroundThreads=1", "--cpu=0"],
     ["--duration=1", "--qm=1,2", "--createDirs", "--bsize=16K", "--verify"],
+    ["--acknowledge", "--duration=1", "--warmup=1"],
     ["--workload=commit", "--apps=1,50", "--msgSize=2K", "--logBuffer=64K", "--tripleWrite", "--thinkTime=50", "--remoteDelay=100", "--duration=1"],
 )
 

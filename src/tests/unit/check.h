@@ -50,6 +50,7 @@ void test_content(void);
 void test_csv(void);
 void test_tables(void);
 void test_progress_file(void);
+void test_mark(void);
 void test_mqldt_table(void);
 void test_job_thread(void);
 void test_rounds(void);

@@ -6,6 +6,7 @@
 #include "output/progress.h"
 #include "output/tables.h"
 #include "output/mqldt_csv.h"
+#include "workload/mark.h"
 #include "check.h"
 
 #include <errno.h>
@@ -43,6 +44,37 @@ static const char *get_file(const char *name) {
         (void)fclose(file);
     }
     return file != NULL ? text : "(absent)";
+}
+
+#define MARK(run_id, boot_id, seed, numbers, prefix) "ready " run_id " " boot_id " seed=" seed " " numbers " prefix=" prefix "\n"
+#define MARK_NUMBERS "bsize=4096 file_size=1638400 files=8 qm=2"
+#define MARK_BOOT "40e5d4d1-eb9a-4492-b07a-791dd8008e9e"
+
+// A line that is not exactly what a run writes may be one that a power cut or somebody else changed.
+void test_mark(void) {
+    static const char good[] = MARK("r-1", MARK_BOOT, "18446744073709551615", MARK_NUMBERS, "log");
+    static const char *const wrong[] = {
+        "", "ready\n", "ready r-1 " MARK_BOOT " seed=1 " MARK_NUMBERS " prefix=log", MARK("r-1", MARK_BOOT, "1", MARK_NUMBERS, ""),
+        MARK("r-1", MARK_BOOT, "1", MARK_NUMBERS, "log") "x", MARK("r-1", MARK_BOOT "0", "1", MARK_NUMBERS, "log"),
+        MARK("r-1", MARK_BOOT, "18446744073709551616", MARK_NUMBERS, "log"), MARK("r-1", MARK_BOOT, "-1", MARK_NUMBERS, "log"),
+        MARK("r-1", MARK_BOOT, "01", MARK_NUMBERS, "log"), MARK("r-1", MARK_BOOT, " 1", MARK_NUMBERS, "log"),
+        MARK("r\033[2J", MARK_BOOT, "1", MARK_NUMBERS, "log"), MARK("r-1 ", MARK_BOOT, "1", MARK_NUMBERS, "log"), MARK("r-1", MARK_BOOT, "1", MARK_NUMBERS, "../log"),
+        MARK("r-1", MARK_BOOT, "1", "bsize=512 file_size=1638400 files=8 qm=2", "log"),
+        MARK("r-1", MARK_BOOT, "1", "bsize=4096 file_size=0 files=8 qm=2", "log"),
+        MARK("r-1", MARK_BOOT, "1", "bsize=4096 file_size=1638400 files=0 qm=2", "log"),
+        MARK("r-1", MARK_BOOT, "1", "bsize=4096 file_size=1638400 files=8 qm=0", "log"),
+        MARK("r-1", MARK_BOOT, "1", "bsize=4096 file_size=1638400 files=8 qm=1001", "log"),
+        MARK("r-1", MARK_BOOT, "1", "bsize=67112960 file_size=1638400000 files=8 qm=1", "log")};
+    struct mark mark;
+    char again[MARK_LINE_BYTES];
+    CHECK(mark_parse(&mark, good));
+    CHECK(mark.seed == UINT64_MAX && mark.block_bytes == 4096 && mark.file_bytes == 1638400 && mark.files == 8);
+    CHECK(mark.queue_managers == 2 && strcmp(mark.run_id, "r-1") == 0 && strcmp(mark.boot_id, MARK_BOOT) == 0);
+    mark_format(&mark, again);
+    CHECK(strcmp(again, good) == 0);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        CHECK_CASE(!mark_parse(&mark, wrong[i]), wrong[i]);
+    }
 }
 
 void test_progress_file(void) {

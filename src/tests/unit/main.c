@@ -34,6 +34,7 @@ static const struct { const char *name; void (*run)(void); } tests[] = {
     {"csv", test_csv},
     {"tables", test_tables},
     {"progress file", test_progress_file},
+    {"mark of --acknowledge", test_mark},
     {"mqldt's table", test_mqldt_table},
     {"job thread", test_job_thread},
     {"rounds", test_rounds},
