@@ -36,7 +36,15 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import is_asked, judged_with
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, replace_link, write_file
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, MEASUREMENT, OBSERVATION, PREFLIGHT, HostRecord, RecordError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import (
+    DEFAULT_VOLUME,
+    DURABILITY,
+    MEASUREMENT,
+    OBSERVATION,
+    PREFLIGHT,
+    HostRecord,
+    RecordError,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, MISSING
 
 SCHEMA_VERSION = 1
@@ -74,6 +82,12 @@ _RUN_TYPES = {
 }
 """The types of what run.json may hold, for what is not a text that is only shown."""
 
+_WHY_UNTESTED = {
+    PREFLIGHT: "was made in check mode and measured nothing",
+    OBSERVATION: "observed live queue managers and tested no storage",
+    DURABILITY: "cut the power and measured no latency",
+}
+
 
 class RunDirectoryError(OSError):
     """A run directory that cannot be made, read or written; the message is one sentence with the path."""
@@ -85,10 +99,11 @@ def latest(base: str) -> str:
 
 
 def kind_of(run: Mapping[str, Any]) -> str:
-    """Return what a run does: PREFLIGHT, which is any run in check mode, OBSERVATION of live queue managers, or MEASUREMENT of storage."""
+    """Return what a run does: PREFLIGHT, which is any run in check mode, OBSERVATION of live queue managers, DURABILITY, which cuts the power, or
+    MEASUREMENT of storage."""
     if (run.get("controller") or {}).get("check_mode"):
         return PREFLIGHT
-    return OBSERVATION if run.get("kind") == OBSERVATION else MEASUREMENT
+    return run["kind"] if run.get("kind") in (OBSERVATION, DURABILITY) else MEASUREMENT
 
 
 def profile_data(run: Mapping[str, Any], host: str) -> dict[str, Any]:
@@ -146,16 +161,15 @@ class RunDirectory:
         The ``hosts`` of the inventory are expected as well; unclaimed_hosts are those that no run expected. Parameters, profile and policy are those of the
         newest run as far as ``changes`` does not say otherwise, in a dictionary key by key; of the controller it is what all agree on. merged_from names all
         runs. The caller judges the fleet.
-        Raises RunDirectoryError, also if one of several runs tested no storage, because it was a preflight or an observation: merged with others it would
-        hide what they measured.
+        Raises RunDirectoryError, also if one of several runs tested no storage, because it was a preflight, an observation or a power cut: merged with
+        others it would hide what they measured.
         """
         sources = sorted((cls.open(path) for path in paths), key=lambda source: (str(source.run.get("created_at", "")), source.run["run_id"]))
         if not sources:
             raise RunDirectoryError("There is no run directory to merge.")
         untested = [source.run for source in sources if not source.is_test]
         if untested and len(sources) > 1:
-            why = "was made in check mode and measured nothing" if kind_of(untested[0]) == PREFLIGHT else "observed live queue managers and tested no storage"
-            raise RunDirectoryError(f"The run {untested[0]['run_id']} {why}; it cannot be merged with others.")
+            raise RunDirectoryError(f"The run {untested[0]['run_id']} {_WHY_UNTESTED[kind_of(untested[0])]}; it cannot be merged with others.")
         newest = {key: value for key, value in sources[-1].run.items() if key not in ("schema", "run_id", "created_at")}
         claimed = {host for source in sources for host in source.expected_hosts}
         expected, unclaimed = sorted(claimed.union(hosts)), sorted(set(hosts) - claimed)
@@ -185,7 +199,7 @@ class RunDirectory:
 
     @property
     def is_test(self) -> bool:
-        """Whether the run tested storage. Only such runs certify, are held against a baseline, and are merged."""
+        """Whether the run measured storage. Only such runs certify, are held against a baseline, and are merged."""
         return kind_of(self.run) == MEASUREMENT
 
     @cached_property

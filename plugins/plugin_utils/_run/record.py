@@ -20,6 +20,7 @@ MEASUREMENT = "measurement"
 ERROR = "error"
 PREFLIGHT = "preflight"
 OBSERVATION = "observation"
+DURABILITY = "durability"
 
 _LARGEST = 1 << 64
 _NUMBER = (int, float, type(None))
@@ -54,8 +55,9 @@ class HostRecord:
     """One host's volume in one run.
 
     ``kind`` is ``measurement``, ``error`` (nothing was measured; ``error`` holds stage, verdict and reason), ``preflight`` (nothing
-    was to be measured; there is no verdict) or ``observation`` (a live queue manager was watched, which ``observation`` is about; there is a verdict only if
-    the profile asks for one, and never a certificate). ``tables`` holds the size and the SHA-256 of each table by its name. ``comparison`` is what holding
+    was to be measured; there is no verdict), ``observation`` (a live queue manager was watched, which ``observation`` is about; there is a verdict only if
+    the profile asks for one, and never a certificate) or ``durability`` (its power was cut while it wrote, which ``durability`` is about).
+    ``tables`` holds the size and the SHA-256 of each table by its name. ``comparison`` is what holding
     it against a baseline said, and ``limits_verdict`` in it is the verdict without that; None if no comparison was asked for. ``capacity`` says what each
     load point came to, and which load is the highest that passes; None if there is one load point only.
     """
@@ -82,6 +84,7 @@ class HostRecord:
     comparison: dict[str, Any] | None = None
     capacity: dict[str, Any] | None = None
     observation: dict[str, Any] | None = None
+    durability: dict[str, Any] | None = None
 
     @property
     def label(self) -> str:
@@ -124,6 +127,8 @@ class HostRecord:
             raise RecordError("has no usable workspace")
         if self.capacity is not None:
             _check_capacity(self.capacity)
+        if self.durability is not None:
+            _check_durability(self.durability)
 
 
 def _check_capacity(capacity: Mapping[str, Any]) -> None:
@@ -138,6 +143,23 @@ def _check_capacity(capacity: Mapping[str, Any]) -> None:
     )
     if not usable:
         raise RecordError("has no usable capacity")
+
+
+def _check_durability(durability: Mapping[str, Any]) -> None:
+    cuts, losses = durability.get("cuts"), durability.get("losses")
+    usable = (
+        isinstance(cuts, list)
+        and isinstance(losses, list)
+        and all(isinstance(each, dict) for each in (*cuts, *losses))
+        and all(isinstance(cut.get("rows"), list) and all(isinstance(row, dict) for row in cut["rows"]) for cut in cuts)
+        and all(isinstance(cut.get(key), str) for cut in cuts for key in ("outcome", "reason"))
+        and all(isinstance(cut.get("number"), int) for cut in cuts)
+        and all(isinstance(loss.get(key), str) for loss in losses for key in ("loss", "consequence", "next_step"))
+        and all(isinstance(durability.get(key), str) for key in ("tests", "claim"))
+        and isinstance(durability.get("cut_count"), int)
+    )
+    if not usable:
+        raise RecordError("has no usable durability")
 
 
 def host_label(host: str, volume: str) -> str:

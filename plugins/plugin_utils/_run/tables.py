@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -289,13 +289,14 @@ def parse_tables(files: Mapping[str, bytes]) -> Tables:
     for name in ("run.csv", "results.csv"):
         if name not in files:
             raise TablesError(f"{name} is missing.")
-    run = _parse_run(files["run.csv"])
+    run = parse_run(files["run.csv"])
     results = typed_rows("results.csv", files["results.csv"], _RESULT_MANDATORY, _RESULT_FILLED)
     check_steps(run, results)
     return Tables(run, results, dict(files))
 
 
-def _parse_run(content: bytes) -> dict[str, str]:
+def parse_run(content: bytes, statuses: Collection[int] = EXIT_STATUSES) -> dict[str, str]:
+    """Return run.csv as a dict of text, of a tester that ended with one of some statuses. Raises TablesError."""
     header, *lines = lines_of("run.csv", content)
     if header != ["key", "value"]:
         raise TablesError("run.csv does not begin with the columns key and value.")
@@ -306,11 +307,11 @@ def _parse_run(content: bytes) -> dict[str, str]:
         if key in run:
             raise TablesError(f"run.csv has the key {key} twice.")
         run[key] = printable(value)
-    _check_run(run, lines)
+    _check_run(run, lines, statuses)
     return run
 
 
-def _check_run(run: dict[str, str], lines: list[list[str]]) -> None:
+def _check_run(run: dict[str, str], lines: list[list[str]], statuses: Collection[int]) -> None:
     if run.get("tables_missing"):
         because = f" ({run['exit_message']})" if run.get("exit_message") else ""
         raise TablesError(f"run.csv says that {quoted(run['tables_missing'])} could not be written{because}.")
@@ -319,5 +320,5 @@ def _check_run(run: dict[str, str], lines: list[list[str]]) -> None:
     version = run.get("schema_version", "")
     if version != str(SCHEMA_VERSION):
         raise TablesError(f"run.csv has schema version {quoted(version)}, this collection reads {SCHEMA_VERSION}.")
-    if run.get("exit_status") not in {str(status) for status in EXIT_STATUSES}:
+    if run.get("exit_status") not in {str(status) for status in statuses}:
         raise TablesError(f"run.csv has the exit status {quoted(run.get('exit_status', ''))}, with which no tables are written.")

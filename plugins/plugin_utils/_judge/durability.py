@@ -1,0 +1,218 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the power cuts of a volume come to.
+
+A loss is a fail that nothing excuses: no profile has a limit on it, so no waiver can be about it. What was kept bounds the chance of a loss, and never excludes
+one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import CHECK_KEPT, CHECK_LOST, LOST, total_row
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import INCONCLUSIVE as UNDECIDED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import IDENTITY_PREFIXES, blank
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS
+
+STAGE = "power cut"
+"""The stage of what keeps a host from being cut, in records."""
+
+CONFIDENCE = 0.95
+
+_TORN_BLOCK_BYTES = 4096
+"""The size of the write that IBM MQ's LogWriteIntegrity is about."""
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A kind of loss: the column of durability.csv that counts it, what it means for a queue manager, and what to do next."""
+
+    name: str
+    column: str
+    consequence: str
+    next_step: str
+
+
+LOSSES = (
+    Loss(
+        "lost tail",
+        "lost_tail_writes",
+        "The newest log records are gone although MQ was told that they are on the disk. Persistent messages whose commit was confirmed are lost or come "
+        "twice, and a queue file that holds later changes than the log keeps the queue manager from starting.",
+        "Flushes are not sent or not honoured. Look for the mount option nobarrier, for queue/write_cache saying write through over a drive that caches, for a "
+        "cache mode such as unsafe below a guest, and for a drive or controller whose volatile write cache answers flushes at once. Turn that cache off, or "
+        "protect it against loss of power, and cut again.",
+    ),
+    Loss(
+        "lost out of order",
+        "lost_out_of_order_writes",
+        "There are holes in the log: later records are there, earlier ones are not. MQ stops its recovery at the first hole or refuses the log, and all that "
+        "was committed after it is lost.",
+        "A cache writes in an order of its own and does not honour flushes, or the storage dropped a write. Turn the volatile write cache off, or replace the "
+        "device, and cut again.",
+    ),
+    Loss(
+        "torn",
+        "torn_positions",
+        "A log block that was written in full holds parts of two writes, so its records are damaged and recovery stops there.",
+        "Do not set LogWriteIntegrity=SingleWrite: leave it at TripleWrite, which survives a torn write in flight but not the loss of one that returned. Turn "
+        "the volatile write cache off, update the firmware, or replace the device, and cut again.",
+    ),
+    Loss(
+        "misdirected",
+        "misdirected_positions",
+        "A write lies in the place of another one. MQ finds foreign data in its log, and a log of another queue manager may be damaged as well.",
+        "Do not use this volume. Firmware, a mapping layer or a stack of file systems sends writes to wrong places: replace what is below the file system, "
+        "part by part, and cut again after each.",
+    ),
+    Loss(
+        "unreadable",
+        "unreadable_positions",
+        "A part of the log cannot be read, so the queue manager does not start.",
+        "Do not use this volume. Look at the kernel's messages and the drive's own error log, and replace the drive.",
+    ),
+    Loss(
+        "zeroed",
+        "zeroed_positions",
+        "A part of the log is zeroes, so the records there are gone, and recovery cannot go past them.",
+        "Look for a file system that does not write what it allocated, thin provisioning and TRIM, and firmware that forgets its mapping. Update or replace "
+        "it, and cut again.",
+    ),
+    Loss(
+        "corrupt",
+        "corrupt_positions",
+        "A part of the log holds data that nobody wrote there, so its records are damaged and recovery stops there.",
+        "Do not use this volume. Test memory and controller, update the firmware, or replace the device, and cut again.",
+    ),
+    Loss(
+        "metadata lost",
+        "metadata_lost",
+        "Files of the log are missing or shorter than they were, although they and their directories had been flushed. The queue manager does not start.",
+        "The file system's own flushes are not honoured either. Look for the mount option nobarrier and for a volatile write cache, repair the file system "
+        "before you use it again, and cut again.",
+    ),
+)
+
+
+def cut_record(
+    run: Mapping[str, Any],
+    host: str,
+    volume: str,
+    facts: dict[str, Any],
+    workspace: dict[str, Any],
+    files: Mapping[str, bytes],
+    durability: Mapping[str, Any],
+) -> HostRecord:
+    """Return the record of the cuts of a volume so far.
+
+    ``durability`` has ``cut_count`` (how many cuts were asked for), ``cuts`` (each as ``Cut.as_dict()``) and ``tests`` (what the cut command tests). ``files``
+    are the tables of all cuts: durability_<number>.csv and run_<number>.csv. ``facts`` are those of the host and of the file system, as those of a test;
+    ``workspace`` has ``path`` and ``queue_managers``.
+    """
+    cuts = [dict(cut) for cut in durability.get("cuts") or []]
+    asked = int(durability.get("cut_count") or 1)
+    verdict, reasons = verdict_of(cuts, asked)
+    checked = _newest_run(cuts, files)
+    identity = {key: value for key, value in checked.items() if key.startswith(IDENTITY_PREFIXES) and value}
+    return replace(
+        blank(run, host, volume, kinds.DURABILITY, {**facts, **identity}),
+        workspace=workspace,
+        verdict=verdict,
+        reasons=reasons,
+        notes=torn_notes(cuts, facts.get("block_size_bytes")),
+        durability={
+            **durability,
+            "cut_count": asked,
+            "cuts": cuts,
+            "tests": str(durability.get("tests") or ""),
+            "claim": claim_of(cuts) if verdict == PASS else "",
+            "losses": losses_of(cuts),
+        },
+    )
+
+
+def verdict_of(cuts: Sequence[Mapping[str, Any]], asked: int) -> tuple[str, list[str]]:
+    """Return the verdict on some cuts of a volume and its reasons. Each cut must be kept for a pass, and one loss is enough for a fail."""
+    by_outcome = {outcome: [f"cut {cut['number']}: {cut['reason']}" for cut in cuts if cut["outcome"] == outcome] for outcome in (LOST, UNDECIDED)}
+    short = [] if len(cuts) >= asked else [f"{_units.format_count(len(cuts))} of {_units.format_count(asked)} cuts were made"]
+    if by_outcome[LOST]:
+        return FAIL, by_outcome[LOST] + by_outcome[UNDECIDED]
+    undecided = by_outcome[UNDECIDED] + short
+    return (INCONCLUSIVE, undecided) if undecided else (PASS, [])
+
+
+def chance_bound(cuts: int, confidence: float = CONFIDENCE) -> float:
+    """Return the largest chance of a loss per cut at which this many cuts without one still happen with a chance of 1 - ``confidence``.
+
+    That is 1 - (1 - confidence)^(1/n), which is a little below 3/n at 95 %. It holds for cuts that are independent and alike.
+    """
+    return -math.expm1(math.log1p(-confidence) / cuts)
+
+
+def claim_of(cuts: Sequence[Mapping[str, Any]]) -> str:
+    """Return what cuts that were all kept prove, and what they could not have shown."""
+    number = len(cuts)
+    percent = _upwards(100 * chance_bound(number))
+    text = (
+        f"{_units.format_count(number)} {'cut' if number == 1 else 'cuts'} without a loss: with {100 * CONFIDENCE:.0f} % confidence, the chance of a loss is "
+        f"at most {percent} % per cut{' (about 3/n for n cuts)' if number >= 10 else ''}, if later cuts are like these. "
+    )
+    return text + _unseen(cuts)
+
+
+def _upwards(value: float) -> str:
+    """Return a percentage with two digits that is not below the value."""
+    unit = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return f"{math.ceil(round(value / unit, 6)) * unit:.2g}"
+
+
+def _unseen(cuts: Sequence[Mapping[str, Any]]) -> str:
+    """Return the size of the loss that could have gone unseen in the cut that shows least."""
+    spans_ns = [cut.get("visible_from_ns") for cut in cuts]
+    writes = [cut.get("visible_from_writes") for cut in cuts]
+    if None in spans_ns or None in writes:
+        return "It is not known how short a loss at the end could have gone unseen."
+    span = _units.format_duration(max(spans_ns))
+    return f"A loss at the end of less than {span} or {_units.format_count(max(writes))} writes could not be seen."
+
+
+def losses_of(cuts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return each kind of loss that was found: in which cuts, what it means for a queue manager, and what to do next."""
+    totals = [(cut["number"], total_row(cut["rows"])) for cut in cuts if cut["outcome"] == LOST]
+    found = []
+    for loss in LOSSES:
+        numbers = [number for number, row in totals if row.get(loss.column) not in (None, "", "0")]
+        if numbers:
+            found.append({"loss": loss.name, "cuts": numbers, "consequence": loss.consequence, "next_step": loss.next_step})
+    return found
+
+
+def torn_notes(cuts: Iterable[Mapping[str, Any]], block_size_bytes: Any) -> list[str]:
+    """Return a sentence if a write was torn in flight, which is no loss, but says whether MQ may rely on whole writes."""
+    numbers = [str(cut["number"]) for cut in cuts if any(row.get("in_flight") == "torn" for row in cut["rows"])]
+    if not numbers:
+        return []
+    size = f" of {_units.format_size(block_size_bytes)}" if isinstance(block_size_bytes, int) else ""
+    advice = ", so LogWriteIntegrity=SingleWrite is not safe here: leave it at TripleWrite" if block_size_bytes == _TORN_BLOCK_BYTES else ""
+    return [f"The write in flight{size} was torn in cut {', '.join(numbers)}. That is no loss, but writes{size} are not atomic{advice}"]
+
+
+def _newest_run(cuts: Sequence[Mapping[str, Any]], files: Mapping[str, bytes]) -> dict[str, str]:
+    """Return run.csv of the last cut that was checked, empty if there is none that can be read. Only facts are taken from it."""
+    for cut in reversed(cuts):
+        try:
+            return parse_run(files[f"run_{cut['number']}.csv"], (CHECK_KEPT, CHECK_LOST))
+        except (KeyError, TablesError):
+            continue
+    return {}
