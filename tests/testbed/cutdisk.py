@@ -16,6 +16,7 @@ What has reached the medium is in the file ``medium=``; what has not is lost wit
 
 import builtins
 import errno
+import itertools
 import mmap
 import random
 
@@ -145,13 +146,15 @@ def evicted():
 
 
 def settle(chosen):
-    for sector in chosen:
-        put(sector, cache.pop(sector))
-        unsettled[sector] = 0
+    """Stretches go to the medium in one piece, so that a cut within an eviction tears no block."""
+    for dummy, stretch in itertools.groupby(enumerate(sorted(chosen)), key=lambda item: item[1] - item[0]):
+        places = [sector for dummy, sector in stretch]
+        put(places[0], b"".join(cache.pop(sector) for sector in places))
+        unsettled[places[0] : places[-1] + 1] = bytes(len(places))
 
 
 def put(sector, content):
-    medium[sector * SECTOR : (sector + 1) * SECTOR] = content
+    medium[sector * SECTOR : sector * SECTOR + len(content)] = content
 
 
 def flush(handle, flags):
