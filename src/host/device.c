@@ -127,6 +127,7 @@ const struct device_fact device_facts[DEVICE_FACTS] = {
     {"device/model", "model", "text"},
     {"queue/scheduler", "scheduler", "text"},
     {"queue/write_cache", "write_cache", "text"},
+    {"queue/fua", "fua", "0/1"},
     {"queue/rotational", "rotational", "text"},
     {"queue/nomerges", "nomerges", "text"},
     {"queue/wbt_lat_usec", "wbt_lat_us", "us"},

@@ -17,7 +17,7 @@ struct block_number {
 };
 
 // Files of a device in sysfs, and the names of their facts in run.csv.
-#define DEVICE_FACTS 8
+#define DEVICE_FACTS 9
 extern const struct device_fact {
     const char *file, *name, *unit;
 } device_facts[DEVICE_FACTS];

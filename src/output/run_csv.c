@@ -212,6 +212,13 @@ static void put_device(struct csv *csv, const char *prefix, const struct device 
     csv->prefix = NULL;
 }
 
+static void put_sync_probe(struct csv *csv, const struct sync_probe *probe) {
+    bool known = probe->plain_p50_ns > 0 && probe->sync_p50_ns > 0;
+    csv_integer_if(csv, "sync_probe_plain_p50_ns", "ns", known, probe->plain_p50_ns);
+    csv_integer_if(csv, "sync_probe_sync_p50_ns", "ns", known, probe->sync_p50_ns);
+    csv_real(csv, "sync_probe_ratio", "ratio", known ? (double)probe->sync_p50_ns / (double)probe->plain_p50_ns : NAN, 3);
+}
+
 static void put_storage(struct csv *csv, const struct run *run) {
     const struct identity *identity = &run->identity;
     const struct mount *mount = &identity->mount;
@@ -234,6 +241,7 @@ static void put_storage(struct csv *csv, const struct run *run) {
     put_device(csv, "device_", &identity->device);
     put_device(csv, "device_member_", &identity->member);
     csv_text(csv, "device_stack", "text", identity->stack.text);
+    put_sync_probe(csv, &run->workspace.sync_probe);
     csv_integer_if(csv, "direct_io_alignment_bytes", "bytes", run->direct_io_alignment_bytes > 0,
                    run->direct_io_alignment_bytes);
     csv_text(csv, "backing_filesystem_type", "text", run->backing.type);

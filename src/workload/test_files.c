@@ -373,6 +373,12 @@ static void remove_made_directories(struct workspace *workspace) {
     }
 }
 
+static bool write_failed(struct workspace *workspace, const char *path, int error) {
+    bool refused = error == ENOSPC || error == EDQUOT || error == EFBIG;
+    return failure_set(&workspace->failure, refused ? EXIT_REFUSED : EXIT_IO_ERROR, "cannot write to %s: %s", path,
+                       failure_error_text(error));
+}
+
 // Writes one block at the file's start; if the kernel refuses that size, names the next one that works.
 static bool try_block(struct workspace *workspace, const struct place *place, const char *path, uint64_t block_bytes) {
     uint64_t offset_bytes = place_offset(place, 0, 0);
@@ -398,8 +404,7 @@ static bool try_block(struct workspace *workspace, const struct place *place, co
                       "disk of %s; try --alignment=4096, or --direct=no", workspace->workload->write_option, block_bytes,
                       workspace->alignment_bytes, path);
     }
-    return error == 0 || failure_set(&workspace->failure, error == ENOSPC || error == EDQUOT || error == EFBIG ? EXIT_REFUSED
-                                     : EXIT_IO_ERROR, "cannot write to %s: %s", path, failure_error_text(error));
+    return error == 0 || write_failed(workspace, path, error);
 }
 
 // Directories on one file system take the same sizes, but each place of --place has streams of its own.
@@ -578,6 +583,17 @@ static bool format_files(struct workspace *workspace) {
     return good;
 }
 
+// Not on a device, which is opened once, and not if every block must be one of the run's own.
+static bool probe_sync(struct workspace *workspace) {
+    const struct place *place = &workspace->workload->places[0];
+    if (!place->direct || place->is_device || workspace->options->acknowledge || atomic_load(workspace->stop)) {
+        return true;
+    }
+    const char *path = begin_activity(workspace, "the sync probe", 1, 0, 0);
+    int error = sync_probe_run(&workspace->sync_probe, place->fds[0], place->file_bytes, workspace->options->seed, workspace->stop);
+    return error == 0 || write_failed(workspace, path, error);
+}
+
 // Makes no call that could hang on a disk.
 static bool before_files(struct workspace *workspace) {
     end_activity(workspace);
@@ -594,7 +610,8 @@ void workspace_prepare(void *argument) {
     if (good && !keep) {
         remove_made_directories(workspace);
     }
-    good = good && for_each(workspace, try_block_sizes) && format_files(workspace) && sync_all_directories(workspace);
+    good = good && for_each(workspace, try_block_sizes) && format_files(workspace) && sync_all_directories(workspace) &&
+           probe_sync(workspace);
     // Files that were not written in full are of no use to a power cut.
     if (!good || (atomic_load(workspace->stop) && (!keep || acknowledge))) {
         close_files(workspace, keep);

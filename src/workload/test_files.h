@@ -13,6 +13,7 @@
 #pragma once
 
 #include "workload/mark.h"
+#include "workload/sync_probe.h"
 #include "workload/workload.h"
 
 #include <pthread.h>
@@ -44,6 +45,7 @@ struct workspace {
     struct initial_write initial_write;
     struct payload payload;             // of preformatting
     struct mark mark;                   // with --acknowledge
+    struct sync_probe sync_probe;       // of the first place
     pthread_mutex_t activity_lock;      // while the preparing thread writes the activity, or main reads it
     struct activity activity;
     struct failure failure;             // status EXIT_MEASURED: prepared, or stopped
