@@ -15,6 +15,7 @@ from testbed.trees import USER
 
 Start = Callable[..., Bed]
 WRITE = "dd if=/dev/zero of=/fut/file bs=4k count=1 oflag=direct,dsync conv=notrunc status=none"
+SHOW_DISK = "ls /dev/disk/by-uuid; [ /dev/disk/by-uuid/* -ef $(findmnt -no SOURCE /fut) ] && echo /"
 TESTS = Path(__file__).resolve().parents[1]
 READ = "dd if=/fut/file of=/dev/null bs=4k count=1 iflag=direct status=none"
 
@@ -146,6 +147,7 @@ def test_a_power_cut(start: Start, file_system: str) -> None:
     bed = start(HostSpec("h1", disk="cut", file_system=file_system))
     host = bed["h1"]
     boot_id = bed.ssh(host, "cat /proc/sys/kernel/random/boot_id")
+    disk = bed.ssh(host, SHOW_DISK)
     bed.ssh(host, "touch /root/kept /run/lost /fut/kept; sync; echo lost > /fut/lost")
     for command in ("cut", "boot"):
         if command == "boot":
@@ -155,6 +157,7 @@ def test_a_power_cut(start: Start, file_system: str) -> None:
     wait_for(lambda: answers(host), "the host is back")
     assert bed.ssh(host, "ls /root/kept /run/lost /fut/kept /fut/lost 2>/dev/null || :").split() == ["/fut/kept", "/root/kept"]
     assert bed.ssh(host, "cat /proc/sys/kernel/random/boot_id") != boot_id
+    assert "/" in disk and bed.ssh(host, SHOW_DISK) == disk
 
 
 def test_a_file_system_that_did_not_survive(start: Start) -> None:
