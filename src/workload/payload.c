@@ -5,12 +5,23 @@
 #define POOL_MIN_BYTES ((size_t)32 << 10)
 #define POOL_MORE_MAX_BYTES ((size_t)1 << 20)
 
-// Sebastiano Vigna's public-domain generator: well mixed, any seed will do.
-uint64_t splitmix64(uint64_t *state) {
-    uint64_t z = (*state += UINT64_C(0x9E3779B97F4A7C15));
+#define SPLITMIX_STEP UINT64_C(0x9E3779B97F4A7C15)
+
+static uint64_t mix(uint64_t z) {
     z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
     return z ^ (z >> 31);
+}
+
+// Sebastiano Vigna's public-domain generator: well mixed, any seed will do.
+uint64_t splitmix64(uint64_t *state) {
+    return mix(*state += SPLITMIX_STEP);
+}
+
+// Of the generator that fills the pool.
+static uint64_t pool_state(uint64_t seed, uint32_t worker) {
+    uint64_t state = seed ^ (uint64_t)worker << 40;
+    return splitmix64(&state);
 }
 
 static size_t round_up(size_t value, size_t unit) {
@@ -25,13 +36,12 @@ size_t payload_pool_bytes(uint64_t block_bytes, uint64_t alignment_bytes) {
 }
 
 void payload_open(struct payload *payload, void *pool, size_t pool_bytes, uint64_t seed, uint32_t worker) {
-    uint64_t state = seed ^ (uint64_t)worker << 40;
-    state = splitmix64(&state);
+    uint64_t state = pool_state(seed, worker);
     for (size_t i = 0; i < pool_bytes / sizeof state; i++) {
         ((uint64_t *)pool)[i] = splitmix64(&state);
     }
     *payload = (struct payload){.pool = pool, .pool_bytes = pool_bytes,
-                                .stamp = ((uint64_t)worker << 48 | 1) * PAYLOAD_STAMP_STEP};
+                                .stamp = ((uint64_t)worker << PAYLOAD_WORKER_SHIFT | 1) * PAYLOAD_STAMP_STEP};
 }
 
 void payload_start_step(struct payload *payload, uint64_t block_bytes, uint64_t alignment_bytes) {
@@ -51,4 +61,24 @@ const unsigned char *payload_expect(struct payload *payload, uint64_t n) {
     payload->window = (size_t)(n % payload->windows);
     payload->stamp = payload->step_stamp + PAYLOAD_STAMP_STEP * (n * payload->stamps_a_block);
     return payload_next(payload);
+}
+
+bool payload_stamp_of(const unsigned char *sector, uint32_t *worker, uint64_t *number) {
+    uint64_t stamp;
+    memcpy(&stamp, sector, sizeof stamp);
+    uint64_t counted = stamp * PAYLOAD_STAMP_STEP_INVERSE;
+    *worker = (uint32_t)(counted >> PAYLOAD_WORKER_SHIFT);
+    *number = (counted & ((UINT64_C(1) << PAYLOAD_WORKER_SHIFT) - 1)) - 1;
+    return *number != UINT64_MAX;
+}
+
+// The generator is a counter, so any word of a pool can be made without those before it, and no pool is needed.
+bool payload_is_of_pool(const unsigned char *sector, uint64_t seed, uint32_t worker, size_t at_bytes) {
+    uint64_t words[PAYLOAD_SECTOR_BYTES / sizeof(uint64_t)], differences = 0;
+    uint64_t state = pool_state(seed, worker) + SPLITMIX_STEP * (at_bytes / sizeof(uint64_t) + 1);
+    memcpy(words, sector, sizeof words);
+    for (size_t i = 1; i < sizeof words / sizeof words[0]; i++) {
+        differences |= words[i] ^ mix(state + SPLITMIX_STEP * i);
+    }
+    return differences == 0;
 }

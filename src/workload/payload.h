@@ -12,6 +12,8 @@
 
 #define PAYLOAD_SECTOR_BYTES 512
 #define PAYLOAD_STAMP_STEP UINT64_C(0x9E3779B97F4A7C15)
+#define PAYLOAD_STAMP_STEP_INVERSE UINT64_C(0xF1DE83E19937733D)         // modulo 2^64
+#define PAYLOAD_WORKER_SHIFT 48         // of the number of a stamp: below it, a worker counts its own from 1
 
 struct payload {
     unsigned char *pool;
@@ -64,5 +66,10 @@ static inline unsigned char *payload_next_of(struct payload *payload, size_t byt
 
 // The bytes that write number n (from 0) of the step carried; good until the next call.
 const unsigned char *payload_expect(struct payload *payload, uint64_t n);
+
+// The way back. A sector says whose stamp it carries, and which one of them (from 0); false if it is nobody's.
+bool payload_stamp_of(const unsigned char *sector, uint32_t *worker, uint64_t *number);
+// Whether all of a sector but its stamp is what that worker's pool holds from that byte on.
+bool payload_is_of_pool(const unsigned char *sector, uint64_t seed, uint32_t worker, size_t at_bytes);
 
 uint64_t splitmix64(uint64_t *state);

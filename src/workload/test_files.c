@@ -13,7 +13,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define FORMAT_PART_BYTES ((size_t)1 << 20)
 #define FORMAT_ALIGNMENT_BYTES ((size_t)1 << 16)
 #define SPARE_DESCRIPTORS 64
 #define RESERVE_MIN_BYTES (UINT64_C(16) << 20)

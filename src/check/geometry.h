@@ -1,0 +1,35 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Which write each sector of an acknowledged run holds, by the sector's own word. Writes of a queue manager are numbered
+// from 1; 0 stands for the preformat. Write w goes to position (w - 1) mod R of the queue manager's ring, where R is the
+// number of positions, that is of the writes in a pass.
+#pragma once
+
+#include "workload/mark.h"
+#include "workload/payload.h"
+
+// A place of 512 bytes in the files of a queue manager.
+struct spot {
+    uint32_t worker;                    // whose files, from 1
+    uint64_t file, offset_bytes;
+};
+
+struct geometry {
+    uint64_t seed, block_bytes, file_bytes, files;
+    uint32_t queue_managers;
+    uint64_t blocks_a_file, positions;
+    struct payload writes, preformat;   // only how their windows lie; the pools are not needed
+};
+
+// Of a run with that mark.
+void geometry_of(struct geometry *geometry, const struct mark *mark);
+
+// Where a position begins.
+struct spot geometry_spot(const struct geometry *geometry, uint32_t worker, uint64_t position);
+
+// False if the sector is not of this run. If it is, of which write, and where that write put it.
+bool geometry_trace(const struct geometry *geometry, const unsigned char *sector, uint64_t *write, struct spot *spot);
+
+// The greatest number of writes whose stamps can be told apart.
+uint64_t geometry_writes_max(const struct geometry *geometry);

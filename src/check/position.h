@@ -1,0 +1,37 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// What stands at a position of a ring: the sum of what its sectors say.
+#pragma once
+
+#include "check/geometry.h"
+
+enum content {
+    CONTENT_WHOLE,              // one write's sectors, all in their place, or the preformat's
+    CONTENT_TORN,               // sectors of several writes of this position
+    CONTENT_MISDIRECTED,        // some belong to another place
+    CONTENT_UNREADABLE,
+    CONTENT_ZEROED,
+    CONTENT_CORRUPT,            // not of this run
+    CONTENT_MISSING,            // the file ends before
+    CONTENTS,
+};
+
+// A sector that belongs elsewhere.
+struct stray {
+    uint64_t write;
+    struct spot at, from;
+};
+
+struct position {
+    uint64_t sectors[CONTENTS];         // by what each sector alone shows; in their place: whole
+    uint64_t oldest, newest;            // of the writes that have a sector in its place; newest 0: the preformat or none
+    struct stray stray;                 // the first
+};
+
+// Takes one more sector, which was read from that spot. NULL: it could not be read.
+void position_add(struct position *position, const struct geometry *geometry, const struct spot *at,
+                  const unsigned char *sector);
+
+// The one name for it. If several are true, the first of: misdirected, unreadable, corrupt, zeroed, torn.
+enum content position_content(const struct position *position);

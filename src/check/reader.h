@@ -1,0 +1,38 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Reads the rings of all queue managers once, each from its beginning to its end, and has them judged.
+//
+// Nothing may come from memory. After a power cut there is nothing of before in the page cache, but a disk alone may have
+// been cut, and the check may be made twice. So files are read with O_DIRECT; if their file system has no such thing, what
+// the page cache holds of them is dropped before.
+#pragma once
+
+#include "check/verdict.h"
+
+struct reader {
+    const struct options *options;      // with the queue managers of the run, of which the directories' names are made
+    const struct mark *mark;            // as the witness has it
+    const uint64_t *counts;             // of acknowledged writes, by queue manager from 1
+    uint64_t writing_ns;
+    const atomic_bool *stop;
+    struct geometry geometry;
+    struct durability *rows;            // of all, and of each queue manager; made by reader_run
+    struct ring ring;
+    unsigned char *memory;              // of a part
+    bool *unreadable;                   // by sector of it
+    uint64_t part_bytes;
+    void (*first_directory)(void *context, int fd);     // NULL: nobody wants to see it
+    void *context;
+    bool is_buffered;                   // a file system without O_DIRECT
+    uint64_t bytes;                     // read
+    struct failure failure;             // status EXIT_MEASURED: everything was read, or it was stopped
+};
+
+// Makes calls that may hang.
+void reader_run(struct reader *reader);
+void reader_free(struct reader *reader);
+
+// The path of a test file, as the user would write it; SPOT_MARK is the mark's.
+#define SPOT_MARK UINT64_MAX
+void reader_path(const struct reader *reader, const struct spot *spot, char path[PATH_MAX]);

@@ -1,0 +1,13 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// What a check found, for people.
+#pragma once
+
+#include "check/reader.h"
+
+// Every row that says something else than "kept", or the only one, and the verdict.
+void report_text(struct text *text, const struct reader *reader);
+
+// The first finding in a sentence; empty if all is kept.
+void report_finding(struct text *text, const struct reader *reader, const struct evidence *first);

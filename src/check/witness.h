@@ -1,0 +1,35 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// What a witness kept of the lines that `logdisk --acknowledge` sends: the line `ready`, and then in any order, and any
+// number of times, `ack QUEUE_MANAGER COUNT` and `tick NANOSECONDS`, and `end REASON` at most once. Counts only grow, so
+// the greatest one of each queue manager is all that is needed. The time from the first to the last tick is that of
+// writing. Anything else is refused: whoever judges a disk by this text must have all of it understood.
+#pragma once
+
+#include "workload/mark.h"
+
+#define WITNESS_LINE_BYTES 1024
+#define WITNESS_REASON_BYTES 32
+
+struct witness {
+    struct mark mark;
+    uint64_t lines;
+    bool ready;
+    uint64_t counts_max;                // of one queue manager
+    uint64_t counts[OPTIONS_QUEUE_MANAGERS_MAX + 1];        // by queue manager, from 1
+    uint64_t ticks, first_tick_ns, last_tick_ns;
+    char reason[WITNESS_REASON_BYTES];  // of the end; empty: the run was cut off
+};
+
+// Takes the next line, of which the line feed is a part; false if it is wrong: then failure says why.
+bool witness_take(struct witness *witness, const char *line, struct failure *failure);
+
+// After the last line: false if nothing can be concluded from them.
+bool witness_complete(const struct witness *witness, struct failure *failure);
+
+// How long the run wrote; 0: unknown.
+uint64_t witness_writing_ns(const struct witness *witness);
+
+// Reads the lines from a file. The last one is ignored if its line feed is missing: it was cut off.
+bool witness_read(struct witness *witness, FILE *file, struct failure *failure);
