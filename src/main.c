@@ -35,8 +35,6 @@ static uint64_t random_seed(void) {
 
 static void plan_run(struct run *run) {
     struct options *options = run->options;
-    run->start_ns = now_ns();
-    run->start_epoch_ns = epoch_ns();
     options->seed = options->seed_given ? options->seed : random_seed();
     run->clock_read_ns = measure_clock_read_ns();
     const struct number_list *sizes = run->workload.sizes, *load_points = run->workload.load_points;
@@ -188,6 +186,8 @@ static void print_results(struct run *run) {
         if (!whole && run->failure.status == EXIT_MEASURED) {
             (void)failure_set(&run->failure, EXIT_REFUSED, "--tables=-: the tables were not printed in full");
         }
+    }
+    if (run->tables.printed && run->options->check_acknowledged == NULL) {
         screen_summary(&run->screen);
         console_print("%" PRIu32 " of %" PRIu32 " steps measured\n", run->steps_measured, run->steps);
     }
@@ -212,8 +212,11 @@ static void finish(struct run *run) {
     }
 }
 
-// Only if directories have to be removed afterwards. If not, the files are closed when the process ends.
+// The files themselves only if directories have to be removed afterwards. If not, they are closed when the process ends.
 static void close_workspace(struct run *run) {
+    if (!run->thread_hangs) {
+        workers_end(&run->workers);     // their descriptor tables hold the test files
+    }
     if (run->thread_hangs || workspace_left_behind(&run->workspace) == NULL) {
         return;
     }
@@ -225,9 +228,6 @@ static void close_workspace(struct run *run) {
 }
 
 static void measure(struct run *run) {
-    uint64_t deadline_s = run->options->deadline_s;
-    bool countable = deadline_s < (UINT64_MAX - run->start_ns) / NS_PER_S;
-    run->supervisor.deadline_ns = countable ? run->start_ns + deadline_s * NS_PER_S : UINT64_MAX;
     screen_options(run->options);
     start_background_threads(run);
     if (prepare_run(run)) {
@@ -235,6 +235,22 @@ static void measure(struct run *run) {
         if (run->options->acknowledge) {
             say_end(run);
         }
+    }
+}
+
+// A check has no deadline of its own.
+static void set_deadline(struct run *run) {
+    uint64_t deadline_s = run->options->deadline_s;
+    bool countable = deadline_s > 0 && deadline_s < (UINT64_MAX - run->start_ns) / NS_PER_S;
+    run->supervisor.deadline_ns = countable ? run->start_ns + deadline_s * NS_PER_S : UINT64_MAX;
+}
+
+static void go(struct run *run) {
+    set_deadline(run);
+    if (run->options->check_acknowledged != NULL) {
+        check_acknowledged(run);
+    } else {
+        measure(run);
     }
     if (!atomic_load(&run->opened)) {
         return;
@@ -246,10 +262,9 @@ static void measure(struct run *run) {
     } else {
         finish(run);
     }
-    if (!run->thread_hangs) {
-        workers_end(&run->workers);     // their descriptor tables hold the test files
+    if (run->options->check_acknowledged == NULL) {
+        close_workspace(run);
     }
-    close_workspace(run);
 }
 
 // If standard output is the only result, failing to write it fails the run. If there is another result, a reader that
@@ -347,6 +362,18 @@ static bool open_workload(struct run *run) {
     return good;
 }
 
+// What is measured, and how long it takes; nothing if files are checked.
+static bool open_run(struct run *run) {
+    struct options *options = run->options;
+    run->start_ns = now_ns();
+    run->start_epoch_ns = epoch_ns();
+    if (options->check_acknowledged != NULL) {
+        return true;
+    }
+    return (!options->acknowledge || acknowledge_look(&options->failure)) && open_workload(run) &&
+           stop_above_open(&run->stop_above, &options->stop_above, &run->workload, &options->failure);
+}
+
 int main(int unused, char **argv) {
     static struct options options;
     static struct run run = {.options = &options, .csvfile = {.fd = -1}};
@@ -366,11 +393,7 @@ int main(int unused, char **argv) {
     if (options.remove_acknowledged) {
         return (int)remove_acknowledged(&options);
     }
-    if (options.acknowledge && !acknowledge_look(&options.failure)) {
-        console_complain("%s", options.failure.message);
-        return EXIT_REFUSED;
-    }
-    if (!open_workload(&run) || !stop_above_open(&run.stop_above, &options.stop_above, &run.workload, &options.failure)) {
+    if (!open_run(&run)) {
         console_complain("%s", options.failure.message);
         return (int)options.failure.status;
     }
@@ -378,7 +401,9 @@ int main(int unused, char **argv) {
         fio_print(stdout, &run.workload, &options);
         return fflush(stdout) == 0 ? EXIT_MEASURED : EXIT_REFUSED;
     }
-    plan_run(&run);
+    if (options.check_acknowledged == NULL) {
+        plan_run(&run);
+    }
     if (options.acknowledge) {
         console_use_standard_error();
     }
@@ -387,7 +412,7 @@ int main(int unused, char **argv) {
         return EXIT_REFUSED;
     }
     console_hold();
-    measure(&run);
+    go(&run);
     close_outputs(&run);
     if (run.thread_hangs) {
         _exit((int)run.failure.status); // the thread in the hung call cannot be waited for

@@ -27,7 +27,8 @@ bool preflight_surroundings(struct run *run, struct failure *failure) {
     return csvfile_open(&run->csvfile, options->csv_file, failure) &&
            progress_open(&run->progress, options->progress_file, failure) &&
            trace_open(&run->trace, options->trace_file, options->trace_operations, failure) &&
-           tables_open(&run->tables, options->tables_dir, options->workload == WORKLOAD_STREAMS, failure);
+           tables_open(&run->tables, options->tables_dir, options->workload == WORKLOAD_STREAMS ? TABLES_OF_STREAMS : TABLES_OF_LOG,
+                       failure);
 }
 
 static bool under_test(const struct workload *workload, dev_t device) {

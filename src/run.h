@@ -5,6 +5,8 @@
 // hangs in a write may outlive every use of it.
 #pragma once
 
+#include "check/reader.h"
+#include "check/witness.h"
 #include "measure/stop_above.h"
 #include "measure/verify.h"
 #include "output/acknowledge.h"
@@ -48,6 +50,8 @@ struct run {
     struct workload workload;
     struct workers workers;
     struct acknowledge acknowledge;
+    struct witness witness;             // of --checkAcknowledged
+    struct reader reader;
     uint64_t first_begin_ns;            // of step 1, if --startAt planned it
     struct failure failure;             // the outcome; status EXIT_MEASURED while all is well
     bool thread_hangs;
@@ -85,6 +89,9 @@ bool preflight_surroundings(struct run *run, struct failure *failure);
 bool preflight_disks(void *context, struct failure *failure);
 // Warns of what is not refused.
 void preflight_warn(struct run *run);
+
+// check.c: --checkAcknowledged. Reads the files of a run that was cut off, and tells what it finds.
+void check_acknowledged(struct run *run);
 
 // output/run_csv.c: what was run, where, and how it ended, one key per row. Unknown is empty, never guessed; keys that do
 // not apply, such as those of an error, are left out. Writes all rows, or lists all keys; the "_n" of a listed key stands

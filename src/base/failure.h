@@ -6,7 +6,7 @@
 
 #include "base/standard.h"
 
-enum exit_status { EXIT_MEASURED, EXIT_USAGE, EXIT_REFUSED, EXIT_IO_ERROR, EXIT_INTERRUPTED };
+enum exit_status { EXIT_MEASURED, EXIT_USAGE, EXIT_REFUSED, EXIT_IO_ERROR, EXIT_INTERRUPTED, EXIT_LOST };
 
 #define FAILURE_SHORT_WRITE (-1)    // as error: a write or read that did less than asked
 #define FAILURE_CORRUPT (-2)        // as error: --verify read something other than what was written

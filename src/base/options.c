@@ -28,6 +28,7 @@ struct rule {
     const char *alone;          // the value if the name stands alone; another one then needs its "="
     const char *key, *unit;     // in run.csv
     enum only only;             // one workload has it
+    bool checks;                // also for --checkAcknowledged
     enum options_outcome asks;  // for something other than a run
 };
 
@@ -67,7 +68,7 @@ static bool is_pages(const char *value) {
 }
 
 static const struct rule rules[] = {
-    {"dir", 'd', KIND_TEXT, FIELD(dir), .good = is_directories, .initial = ".", .example = "/mnt/log/test",
+    {"dir", 'd', KIND_TEXT, FIELD(dir), .checks = true, .good = is_directories, .initial = ".", .example = "/mnt/log/test",
      .allowed = "a directory, or a comma list of one for each queue manager or place", .argument = "DIR[,DIR...]",
      .help = "where to write; queue managers: DIR1..DIRn, or the list; places: it, or the list"},
     {"filePrefix", 'f', KIND_TEXT, FIELD(file_prefix), .good = is_file_prefix, .initial = "mqldt_testfile",
@@ -142,7 +143,7 @@ static const struct rule rules[] = {
      .key = "option_create_dirs", .unit = "0/1"},
     {"keepFiles", 0, KIND_FLAG, FIELD(keep_files), .help = "leave the test files (otherwise they never have a name)",
      .key = "option_keep_files", .unit = "0/1"},
-    {"tables", 0, KIND_TEXT, FIELD(tables_dir), .allowed = "a directory, or - for standard output", .example = "./result",
+    {"tables", 0, KIND_TEXT, FIELD(tables_dir), .checks = true, .allowed = "a directory, or - for standard output", .example = "./result",
      .argument = "DIR", .help = "write the full result as CSV tables; once run.csv exists, all are complete; -: print them at the end"},
     {"over", 0, KIND_DURATION, FIELD(over), .min = 1, .max = UINT64_C(3600000000000), .elements = OPTIONS_OVER_MAX,
      .allowed = "1ns to 3600s, in whole ns, us, ms or s", .example = "2ms,10ms", .argument = "TIME[,TIME...]",
@@ -171,7 +172,7 @@ static const struct rule rules[] = {
      .help = "start the first step at that instant; later steps keep to their plan", .key = "option_start_at_epoch_s",
      .unit = "s"},
     {"deadline", 0, KIND_INTEGER, FIELD(deadline_s), .min = 1, .max = 31536000, .range_unit = " seconds", .example = "600",
-     .argument = "S", .help = "seconds from the start to report what there is and end (twice the planned time + 60)",
+     .argument = "S", .checks = true, .help = "seconds from the start to report what there is and end (twice the planned time + 60)",
      .key = "option_deadline_s", .unit = "s"},
     {"reserve", 0, KIND_SIZE, FIELD(reserve_bytes), .max = UINT64_C(1) << 44, .range_unit = " bytes", .example = "1G",
      .argument = "SIZE", .help = "must stay free beside the test files (1 % of the file system, 16M to 1G)"},
@@ -181,6 +182,9 @@ static const struct rule rules[] = {
      .unit = "0/1", .only = ONLY_MQ_LOG},
     {"acknowledge", 0, KIND_FLAG, FIELD(acknowledge), .key = "option_acknowledge", .unit = "0/1", .only = ONLY_MQ_LOG,
      .help = "for a power cut: leave the files, and print on standard output how many writes have returned"},
+    {"checkAcknowledged", 0, KIND_TEXT, FIELD(check_acknowledged), .checks = true, .only = ONLY_MQ_LOG, .allowed = "a file name, or - for standard input",
+     .example = "acknowledged.txt", .argument = "FILE",
+     .help = "after the cut: compare the files in --dir with what --acknowledge printed, and end"},
     {"removeAcknowledged", 0, KIND_FLAG, FIELD(remove_acknowledged), .only = ONLY_MQ_LOG,
      .help = "remove the files that --acknowledge left in --dir (with its --qm and --filePrefix), and end"},
     {"cpu", 0, KIND_RANGES, FIELD(cpus), .max = OPTIONS_CPUS_MAX - 1, .elements = OPTIONS_LIST_MAX,
@@ -410,12 +414,22 @@ static bool check_acknowledge(struct options *options) {
                     "try --tables=./result");
 }
 
+// What the files hold is said by the run that made them.
+static bool check_check(struct options *options) {
+    return options->not_for_check == NULL ||
+           complain(options, "--%s is not for --checkAcknowledged, which finds in its file what was written; leave it out",
+                    options->not_for_check);
+}
+
 static bool check_workload(struct options *options) {
     if (options->streams.count > 0 && !options->workload_given) {
         options->workload = WORKLOAD_STREAMS;
     }
     if (!refuse_foreign(options)) {
         return false;
+    }
+    if (options->check_acknowledged != NULL) {
+        return check_check(options);
     }
     switch (options->workload) {
     case WORKLOAD_COMMIT: return check_commit(options);
@@ -444,7 +458,7 @@ static bool check_together(struct options *options) {
                         " bytes; allowed: at most the file size; try --fileSize=64M",
                         list_max(&options->block_sizes), options->file_bytes);
     }
-    if (directories > 1 && options->workload != WORKLOAD_STREAMS && directories != options->queue_managers) {
+    if (directories > 1 && options->workload != WORKLOAD_STREAMS && options->check_acknowledged == NULL && directories != options->queue_managers) {
         return complain(options, "--dir names %zu directories, but --qm has %" PRIu64 " queue managers; allowed: one "
                         "directory, or one for each; try --qm=%zu", directories, options->queue_managers, directories);
     }
@@ -533,6 +547,9 @@ static enum options_outcome take_option(struct options *options, char ***words) 
     if (rule->only != ONLY_NONE && options->only[rule->only - 1] == NULL) {
         options->only[rule->only - 1] = rule->name;
     }
+    if (!rule->checks && options->not_for_check == NULL) {
+        options->not_for_check = rule->name;
+    }
     options->workload_given |= rule->field == offsetof(struct options, workload);
     return rule->asks != OPTIONS_RUN ? rule->asks : apply_rule(options, rule, value) ? OPTIONS_RUN : OPTIONS_WRONG;
 }
@@ -553,10 +570,24 @@ enum options_outcome options_parse(struct options *options, char **words) {
     return outcome != OPTIONS_RUN || check_together(options) ? outcome : OPTIONS_WRONG;
 }
 
+bool options_take_queue_managers(struct options *options, uint64_t count) {
+    char path[PATH_MAX];
+    size_t directories = elements(options->dir);
+    options->queue_managers = count;
+    options->load_points = (struct number_list){.count = 1, .values = {count}};
+    if (directories > 1 && directories != count) {
+        return failure_set(&options->failure, EXIT_REFUSED, "--dir names %zu directories, but the run had %" PRIu64
+                           " queue managers; name the --dir of the run", directories, count);
+    }
+    return options_directory(options, (uint32_t)count, path, sizeof path) ||
+           failure_set(&options->failure, EXIT_REFUSED, "--dir: the path of queue manager %" PRIu64 " is too long", count);
+}
+
 void options_help(FILE *out) {
     (void)fprintf(out, "Usage: logdisk --bsize=SIZE[,SIZE...] [--dir=DIR] [option...]\n"
                   "       logdisk --workload=commit --apps=N[,N...] --msgSize=SIZE[,SIZE...] [--dir=DIR] [option...]\n"
-                  "       logdisk --stream=KEY=VALUE,... [--stream=...] [--place=KEY=VALUE,...] [option...]\n\n"
+                  "       logdisk --stream=KEY=VALUE,... [--stream=...] [--place=KEY=VALUE,...] [option...]\n"
+                  "       logdisk --checkAcknowledged=FILE [--dir=DIR] [--tables=DIR]\n\n"
                   "Measures what a disk takes to write IBM MQ's recovery log: O_DIRECT|O_DSYNC, one write at a time,\n"
                   "sequential over a ring of preformatted files. Defaults are in parentheses.\n\n");
     for (const struct rule *rule = rules; rule < rules + RULES; rule++) {
@@ -572,7 +603,8 @@ void options_help(FILE *out) {
                       initial != NULL ? initial : "", initial != NULL ? ")" : "");
     }
     (void)fprintf(out, "\nExit status: 0 measured; 1 usage; 2 refused or could not set up; 3 an I/O error, short write or\n"
-                  "corrupt block; 4 interrupted or past the deadline. See logdisk(1).\n");
+                  "corrupt block; 4 interrupted or past the deadline; 5 acknowledged writes were lost. With\n"
+                  "--checkAcknowledged, 0 is kept, and 2 also means that nothing can be concluded. See logdisk(1).\n");
 }
 
 static void add_value(struct text *text, const struct rule *rule, const void *field) {

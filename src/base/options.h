@@ -76,6 +76,8 @@ struct options {
     bool create_dirs, keep_files, verify, mlock, share_device;
     bool acknowledge;                   // keep_files then is as well
     bool remove_acknowledged;           // instead of a run
+    const char *check_acknowledged;     // instead of a run: the file of acknowledgements; NULL: not asked for
+    const char *not_for_check;          // the first option given that makes no sense with it; NULL: none
     const char *run_id;                 // empty: a run of its own
     struct number_list cpus;            // empty: not pinned
     struct failure failure;             // OPTIONS_WRONG: what is wrong
@@ -92,6 +94,9 @@ void options_help(FILE *out);
 // does not have them.
 typedef void option_put(void *context, const char *key, const char *unit, const char *value);
 void options_each(const struct options *options, option_put *put, void *context);
+
+// Takes the queue managers of another run, whose files are checked; false, with a failure, if --dir does not name them.
+bool options_take_queue_managers(struct options *options, uint64_t count);
 
 // The directory of queue manager number (from 1): the element of the list; the directory itself if no load
 // point is above one; otherwise its name followed by the number. False if that does not fit.

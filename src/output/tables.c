@@ -84,15 +84,23 @@ static bool open_table(struct tables *tables, int table, struct failure *failure
     return true;
 }
 
-bool tables_open(struct tables *tables, const char *path, bool streams, struct failure *failure) {
+static bool is_wanted(int table, enum tables_kind kind) {
+    switch (table) {
+    case TABLE_RUN: return true;
+    case TABLE_DURABILITY: return kind == TABLES_OF_CHECK;
+    case TABLE_RESPONSES: case TABLE_FIDELITY: return kind == TABLES_OF_STREAMS;
+    default: return kind != TABLES_OF_CHECK;
+    }
+}
+
+bool tables_open(struct tables *tables, const char *path, enum tables_kind kind, struct failure *failure) {
     *tables = (struct tables){.path = path, .dir_fd = -1, .printed = path != NULL && strcmp(path, TABLES_PRINTED) == 0};
     for (int i = 0; i < TABLES; i++) {
         tables->files[i].fd = -1;
     }
     bool good = path == NULL || open_directory(tables, failure);
     for (int i = 0; path != NULL && good && i < TABLES; i++) {
-        bool wanted = streams || (i != TABLE_RESPONSES && i != TABLE_FIDELITY);
-        good = !wanted || open_table(tables, i, failure);
+        good = !is_wanted(i, kind) || open_table(tables, i, failure);
     }
     if (!good) {
         tables_discard(tables);

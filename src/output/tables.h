@@ -13,12 +13,15 @@
 #pragma once
 
 #include "base/supervisor.h"
+#include "check/verdict.h"
 #include "measure/fidelity.h"
 #include "measure/result.h"
 #include "output/csv.h"
 
 enum table { TABLE_RESULTS, TABLE_INTERVALS, TABLE_HISTOGRAM, TABLE_STALLS, TABLE_ROUNDS, TABLE_OVER,
-             TABLE_RESPONSES, TABLE_FIDELITY, TABLE_RUN, TABLES };
+             TABLE_RESPONSES, TABLE_FIDELITY, TABLE_DURABILITY, TABLE_RUN, TABLES };
+
+enum tables_kind { TABLES_OF_LOG, TABLES_OF_STREAMS, TABLES_OF_CHECK };
 
 extern const char *const table_names[TABLES];
 
@@ -39,6 +42,8 @@ struct table_row {
     uint64_t over_ns;                   // over.csv: the threshold, and what was above it
     struct distribution_over over;
     const struct fidelity *fidelity;    // fidelity.csv
+    const struct durability *durability;        // durability.csv, which has no key; file is that of its finding
+    const char *from_file;
 };
 
 // columns.c declares each column of every table but run.csv once, as csv.h says; header, rows and --columns are made from it.
@@ -46,7 +51,7 @@ struct table_row {
 void columns_put(struct csv *csv, enum table table, const struct table_row *row);
 
 struct table_file {
-    int fd;                             // -1: not open; responses.csv and fidelity.csv are only for streams
+    int fd;                             // -1: not open, because another kind of run has this table
     struct csv rows;                    // collected by the main thread
     struct text writing;                // taken over by the thread that writes files while it is busy
     atomic_bool busy;
@@ -66,7 +71,7 @@ struct tables {
 };
 
 // Creates the directory (mode 0700) if its parent exists, refuses if a table exists in it, and creates all tables.
-bool tables_open(struct tables *tables, const char *path, bool streams, struct failure *failure);
+bool tables_open(struct tables *tables, const char *path, enum tables_kind kind, struct failure *failure);
 // Removes what tables_open made.
 void tables_discard(struct tables *tables);
 

@@ -3,6 +3,8 @@
 //
 // libFuzzer's entry to every parser of text that comes from outside: the command line, and what /proc and /sys say.
 // The first byte chooses the parser; the rest is its text.
+#include "check/geometry.h"
+#include "check/witness.h"
 #include "output/csv.h"
 #include "base/options.h"
 #include "host/device.h"
@@ -55,6 +57,9 @@ static void fuzz_options(char *text) {
     require((outcome == OPTIONS_WRONG) == (options.failure.message[0] != '\0'));
     if (outcome != OPTIONS_RUN) {
         return;
+    }
+    if (options.check_acknowledged != NULL || options.remove_acknowledged) {
+        return;                         // these read or remove files, and measure nothing
     }
     bool commits = options.workload == WORKLOAD_COMMIT, streams = options.workload == WORKLOAD_STREAMS;
     require(options.workload < WORKLOADS && (commits || streams) == (options.block_sizes.count == 0));
@@ -136,6 +141,31 @@ static void fuzz_csv(char *text) {
     text_free(&csv.text);
 }
 
+// What is understood keeps its promises: a geometry that can be read, and counts that its stamps can tell apart.
+static void fuzz_witness(char *text) {
+    static struct witness witness;
+    struct geometry geometry;
+    FILE *file = text[0] != '\0' ? fmemopen(text, strlen(text), "r") : NULL;
+    memset(&witness, 0, sizeof witness);
+    failure.message[0] = '\0';
+    bool good = file != NULL && witness_read(&witness, file, &failure);
+    require(file == NULL || good == (failure.message[0] == '\0'));
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    failure.message[0] = '\0';
+    if (!good) {
+        return;
+    }
+    geometry_of(&geometry, &witness.mark);
+    require(geometry.positions >= 1 && geometry.block_bytes % 4096 == 0 && strchr(witness.mark.file_prefix, '/') == NULL);
+    require(geometry.queue_managers >= 1 && geometry.queue_managers <= OPTIONS_QUEUE_MANAGERS_MAX);
+    for (uint32_t i = 0; i <= OPTIONS_QUEUE_MANAGERS_MAX; i++) {
+        require(witness.counts[i] <= witness.counts_max && (witness.counts[i] == 0 || (i >= 1 && i <= geometry.queue_managers)));
+    }
+    require(strcmp(witness.reason, "signal") != 0 && witness.last_tick_ns >= witness.first_tick_ns);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 1 || size > 8192) {
         return 0;
@@ -146,8 +176,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     memcpy(text, data + 1, size - 1);
     text[size - 1] = '\0';
-    static void (*const targets[])(char *) = {fuzz_options, fuzz_kernel_text, fuzz_units, fuzz_csv};
-    targets[data[0] % 4](text);
+    static void (*const targets[])(char *) = {fuzz_options, fuzz_kernel_text, fuzz_units, fuzz_csv, fuzz_witness};
+    targets[data[0] % 5](text);
     free(text);
     return 0;
 }

@@ -1,0 +1,202 @@
+# Copyright (c) 2026 mqops contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""--checkAcknowledged: what a cut left is judged by its files and by the lines that a witness kept, and nothing is written."""
+
+import contextlib
+import fcntl
+import os
+import re
+import shutil
+import signal
+import subprocess
+
+from support import BUILD, LOGDISK, PATIENCE_S, Result, contains, equal, opening, refused, strace, test, traced, until, write
+
+BLOCK_BYTES, FILE_BYTES, FILES = 4096, 262144, 3
+BLOCKS = FILE_BYTES // BLOCK_BYTES
+RING = BLOCKS * FILES
+SANITIZED = os.path.join(BUILD, "asan", "logdisk")
+
+
+def acknowledged(place, *options):
+    """Two queue managers write a few passes; the lines that the witness has, one each."""
+    result = place.logdisk("--acknowledge", "--duration=1", "--qm=2", "--createDirs", "--seed=7", *options, dir=place.dir + "/q")
+    equal(result.status, 0, result.err)
+    lines = result.out.splitlines()
+    counts = {line.split()[1]: int(line.split()[2]) for line in lines if line.startswith("ack")}
+    assert min(counts.values()) > 2 * RING, counts
+    ticks = [line for line in lines if line.startswith("tick")]
+    return counts, [lines[0], ticks[0], ticks[-1]] + ["ack %s %d" % pair for pair in counts.items()]
+
+
+def check(place, lines, *options, **keywords):
+    shutil.rmtree(place.tables, ignore_errors=True)
+    before = keywords.get("before", [])
+    command = before + [LOGDISK if before else SANITIZED, "--checkAcknowledged=-", "--dir=" + keywords.get("dir", place.dir + "/q")]
+    done = subprocess.run(
+        command + (list(options) or ["--tables=" + place.tables]),
+        input="".join(line + "\n" for line in lines),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+        timeout=PATIENCE_S,
+    )
+    return Result(done.returncode, done.stdout, done.stderr, place.tables)
+
+
+def rows(result):
+    return {row["worker"]: row for row in result.rows("durability.csv")}
+
+
+def path_of(place, queue_manager, number):
+    """The file and the offset of the last write that went to the position of this one."""
+    file, block = divmod((number - 1) % RING, BLOCKS)
+    return "%s/q%d/mqldt_testfile.%04d" % (place.dir, queue_manager, file), block * BLOCK_BYTES
+
+
+def read_at(place, queue_manager, number):
+    path, offset = path_of(place, queue_manager, number)
+    with open(path, "rb") as file:
+        file.seek(offset)
+        return file.read(BLOCK_BYTES)
+
+
+@contextlib.contextmanager
+def damaged(place, queue_manager, number, content):
+    """Other bytes where a write is, for as long as the block lasts."""
+    path, offset = path_of(place, queue_manager, number)
+    before = read_at(place, queue_manager, number)
+    for data in (content, None):
+        with open(path, "r+b") as file:
+            file.seek(offset)
+            file.write(data if data is not None else before)
+        if data is not None:
+            yield path, offset
+
+
+def is_lost(result, finding, **wanted):
+    """Status, message, the row of that queue manager and the row of all of them agree on the one finding."""
+    equal(result.status, 5, result.err)
+    contains(result.err, "acknowledged writes were lost (%s)" % finding)
+    contains(result.out, "Verdict: LOST")
+    run = result.run()
+    equal((run["exit_status"], run["exit_reason"], run["complete"]), ("5", "lost", "1"))
+    found, every = rows(result), rows(result)["all"]
+    one = [row for worker, row in found.items() if worker != "all" and row["outcome"] == "lost"]
+    equal((len(one), every["outcome"], every["finding"]), (1, "lost", finding))
+    equal({key: one[0][key] for key in wanted}, wanted, finding)
+    equal({key: every[key] for key in one[0] if key.startswith("finding")}, {key: one[0][key] for key in one[0] if key.startswith("finding")})
+    return one[0]
+
+
+@test
+def what_a_run_left_is_kept(place):
+    counts, lines = acknowledged(place)
+    result = check(place, lines)
+    equal((result.status, result.err), (0, ""))
+    contains(result.out, "2 queue managers kept every write\n", "Verdict: kept\n")
+    found, run = rows(result), result.run()
+    equal(sorted(found), ["1", "2", "all"])
+    for worker, count in counts.items():
+        row = found[worker]
+        equal((row["acknowledged_writes"], row["found_writes"], row["kept_positions"]), (str(count), str(count), str(RING)), worker)
+        equal((row["in_flight"], row["outcome"], row["finding"], row["metadata_lost"]), ("old", "kept", "", "0"), worker)
+    equal(int(found["all"]["acknowledged_writes"]), sum(counts.values()))
+    equal((run["exit_status"], run["exit_reason"], run["exit_message"], run["complete"]), ("0", "kept", "", "1"))
+    equal((run["option_seed"], run["option_files"], run["option_load_points"], run["option_block_sizes_bytes"]), ("7", "3", "2", "4096"))
+    equal((run["acknowledged_run_id"], run["acknowledged_end"], run["check_read_bytes"]), (lines[0].split()[1], "", str(2 * FILES * FILE_BYTES)))
+    equal((run["acknowledged_boot_id"], run["boot_id"]), (lines[0].split()[2],) * 2)
+    printed = check(place, lines + ["end time"], "--tables=-")
+    equal(printed.status, 0, printed.err)
+    contains(printed.out, "Verdict: kept\n|= durability.csv ", "acknowledged_end,time", "|= end 2\n")
+    late = rows(check(place, lines[:1]))["all"]  # all that a dead connection took
+    equal((late["outcome"], late["in_flight"], late["lost_tail_ns"], late["acknowledged_writes"]), ("kept", "new", "0", "0"))
+
+
+@test
+def each_loss_has_its_name(place):
+    counts, lines = acknowledged(place)
+    first, last = counts["1"], counts["2"]
+    number = last - 5
+    path, offset = path_of(place, 2, number)
+    where = {"finding_file": path, "finding_offset_bytes": str(offset), "finding_expected_write": str(number), "finding_worker": "2"}
+    with damaged(place, 2, number, b"\0" * BLOCK_BYTES):
+        is_lost(check(place, lines), "zeroed", zeroed_positions="1", kept_positions=str(RING - 1), finding_found_write="", **where)
+    with damaged(place, 2, number, os.urandom(BLOCK_BYTES)):
+        is_lost(check(place, lines), "corrupt", corrupt_positions="1", **where)
+    with damaged(place, 2, number, read_at(place, 1, first)):
+        came_from, at = path_of(place, 1, first)
+        origin = {"finding_from_worker": "1", "finding_from_file": came_from, "finding_from_offset_bytes": str(at), "finding_found_write": str(first)}
+        is_lost(check(place, lines), "misdirected", misdirected_positions="1", **where, **origin)
+    late = [line.replace("ack 2 %d" % last, "ack 2 %d" % (last + 3)) for line in lines]
+    older = {"found_writes": str(last), "finding_expected_write": str(last + 1), "finding_found_write": str(last + 1 - RING)}
+    row = is_lost(check(place, late), "lost tail", lost_tail_writes="3", lost_tail_bytes="12288", **older)
+    assert int(row["lost_tail_ns"]) > 0, row
+    unreadable = check(place, lines, before=strace(place, "pread64:error=EIO", calls="pread64") + ["-P", path])
+    in_flight = path_of(place, 2, last + 1)[0] == path
+    is_lost(unreadable, "unreadable", unreadable_positions=str(BLOCKS - in_flight), in_flight="damaged" if in_flight else "old")
+    passing = check(place, lines, before=strace(place, "pread64:error=EIO:when=1", calls="pread64") + ["-P", path])
+    equal(passing.status, 0, "an error that does not come again")
+    os.truncate(path, offset)
+    is_lost(check(place, lines), "metadata lost", metadata_lost="1", finding_file=path, kept_positions=str(RING - BLOCKS + offset // BLOCK_BYTES))
+    os.unlink(path)
+    is_lost(check(place, lines), "metadata lost", metadata_lost="1", kept_positions=str(RING - BLOCKS), lost_tail_writes="0")
+    mark = place.dir + "/q1/mqldt_testfile.acknowledge"
+    shutil.rmtree(place.dir + "/q2")
+    is_lost(check(place, lines), "metadata lost", metadata_lost="1", kept_positions="0", finding_file=mark.replace("q1", "q2"), in_flight="none")
+    write(mark, "\0" * os.path.getsize(mark))
+    contains(check(place, lines).err, "(metadata lost): " + mark + " is missing, too short or unreadable")
+
+
+@test
+def nothing_is_concluded_from_too_little(place):
+    _counts, lines = acknowledged(place)
+    mark = place.dir + "/q2/mqldt_testfile.acknowledge"
+    for text, *says in (
+        ([], "there is no line 'ready'", "begin again"),
+        (lines[1:], "comes before the line 'ready'"),
+        (lines + ["end signal"], "an orderly shutdown"),
+        (lines + ["ack 3 1"], "line %d, 'ack 3 1', names a queue manager" % (len(lines) + 1)),
+        ([lines[0].replace("seed=7", "seed=8")] + lines[1:], "is of another run", "seed 7"),
+    ):
+        refused(place, check(place, text), *says)
+    refused(place, check(place, lines, dir="%s/q1,%s/q2,%s" % (place.dir, place.dir, place.dir)), "--dir names 3 directories, but the run had 2")
+    equal(check(place, lines, dir="%s/q1,%s/q2" % (place.dir, place.dir)).status, 0)
+    with open(mark) as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        refused(place, check(place, lines), "has not ended")
+    file = place.dir + "/q1/mqldt_testfile.0001"
+    os.rename(file, file + ".kept")
+    os.symlink(file + ".kept", file)
+    refused(place, check(place, lines), "cannot open " + file)
+    for options, says in ((["--bsize=4K"], "--bsize is not for --checkAcknowledged"), (["--removeAcknowledged"], "--removeAcknowledged is not for")):
+        result = check(place, lines, *options)
+        equal(result.status, 1, result.err)
+        contains(result.err, says)
+
+
+@test
+def a_check_reads_the_disk_and_writes_nothing(place):
+    _counts, lines = acknowledged(place)
+    equal(check(place, lines, "--deadline=60", before=strace(place, calls="openat,pread64,pwritev,write,unlinkat,ftruncate")).status, 0)
+    calls = [line for line in traced(place) if "mqldt_testfile.0" in line]
+    equal(len(calls), 2 * FILES)
+    equal([line for line in calls if "O_RDONLY" not in line or "O_DIRECT" not in line], [])
+    equal([line for line in traced(place) if re.search(r"(pwritev|unlinkat|ftruncate)\(", line)], [])
+    result = check(place, lines, "--tables=" + place.tables, before=opening(place, "flags & O_DIRECT", "EINVAL"))
+    equal((result.status, result.run()["check_buffered"]), (0, "1"), result.err)
+
+
+@test
+def a_check_that_is_stopped_says_nothing(place):
+    _counts, lines = acknowledged(place)
+    write(place.path + "/lines", "".join(line + "\n" for line in lines))
+    shutil.rmtree(place.tables)
+    slow = strace(place, "pread64:delay_enter=3000000", calls="pread64") + ["-P", place.dir + "/q1/mqldt_testfile.0000"]
+    command = slow + [LOGDISK, "--checkAcknowledged=" + place.path + "/lines", "--dir=" + place.dir + "/q", "--tables=" + place.tables]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+    until(lambda: os.path.exists(place.tables + "/.run.csv.tmp"), "it checks", process)
+    with open("/proc/%d/task/%d/children" % (process.pid, process.pid)) as children:
+        os.kill(int(children.read().split()[0]), signal.SIGTERM)
+    result = place.finish(process)
+    equal((result.status, result.run()["exit_reason"], result.rows("durability.csv")), (4, "interrupted", []), result.err)
