@@ -8,10 +8,12 @@ from pathlib import Path
 
 from ansible_runs import PROJECT, Controller
 from certification import Certification
+from mq import install_amqsrua
 from testbed import Bed, HostSpec
 from testbed.host import Host
 from testbed.shell import wait_for
 
+AMQSRUA = "opt/mqm/samp/bin/amqsrua"
 RECORDED = PROJECT / "tests/fixtures/observe"
 WAIT_S = 28
 """How long the endpoints are read: less than the time after which one that says nothing new is given up. amqsrua is asked for four publications."""
@@ -53,13 +55,6 @@ def in_microseconds(text: str) -> str:
     return "".join(f"{own}{blank}{float(value) * 1e6 if value else ''}\n" for own, blank, value in lines).replace(name, "log_write_latency_microseconds")
 
 
-def install_amqsrua(host: Host, **play: object) -> None:
-    program = host.root / "opt/mqm/samp/bin/amqsrua"
-    program.parent.mkdir(parents=True)
-    shutil.copy(PROJECT / "tests/mq/amqsrua.py", program)
-    program.with_suffix(".json").write_text(json.dumps(play))
-
-
 def start_exporter(bed: Bed, host: Host, said: list[str]) -> None:
     place = host.root / "srv"
     shutil.copy(PROJECT / "tests/mq/exporter.py", place)
@@ -78,12 +73,12 @@ def test_what_mq_says_becomes_right_figures_or_a_clear_error(start: Callable[...
     """Three levels of MQ by two sources, and what goes wrong with them, each on a host of its own. The user cannot become root."""
     names = [*FIGURES, *(name for name in REASONS if name not in FIGURES)]
     bed = start(*(HostSpec(name, user="ops", remove=("usr/bin/sudo",)) for name in names))
-    install_amqsrua(bed["old"], text=recorded("amqsrua-9.0.5.txt"))
-    install_amqsrua(bed["ends"], text=recorded("amqsrua-9.2.txt"))
+    install_amqsrua(bed["old"].root / AMQSRUA, text=recorded("amqsrua-9.0.5.txt"))
+    install_amqsrua(bed["ends"].root / AMQSRUA, text=recorded("amqsrua-9.2.txt"))
     unknown = "Log - phase of the moon 7 furlongs\nParameter(99) Value(7) not recognised\nLog - write latency"
-    install_amqsrua(bed["new"], text=recorded("amqsrua-9.4.txt").replace("Log - write latency", unknown))
-    install_amqsrua(bed["hangs"], hang=True)
-    install_amqsrua(bed["denied"], refuse=2035)
+    install_amqsrua(bed["new"].root / AMQSRUA, text=recorded("amqsrua-9.4.txt").replace("Log - write latency", unknown))
+    install_amqsrua(bed["hangs"].root / AMQSRUA, hang=True)
+    install_amqsrua(bed["denied"].root / AMQSRUA, refuse=2035)
     start_exporter(bed, bed["micro"], [in_microseconds(answer) for answer in answers("mq_prometheus-9.1.txt")])
     start_exporter(bed, bed["seconds"], answers("mq_prometheus-9.4.txt"))
     start_exporter(bed, bed["container"], [*answers("mq-container-9.4.txt")[:-1], "stop"])

@@ -2,7 +2,6 @@
 """Observations leave nothing on their hosts or in the kernel, whatever is killed, and a host that fails does not take others with it."""
 
 import ctypes
-import json
 import os
 import platform
 import signal
@@ -11,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ansible_runs import PROJECT, Controller
+from mq import install_amqsrua
 from testbed import Bed, HostSpec
 from testbed.host import Host
 from testbed.shell import wait_for
@@ -29,10 +29,8 @@ OPTIONS = {"observe_source": "amqsrua", "observe_amqsrua": AMQSRUA, "observe_que
 def give_amqsrua(host: Host) -> None:
     """Give the host a program that publishes every second what was recorded, again and again."""
     program = host.root / AMQSRUA.lstrip("/")
-    program.write_bytes((PROJECT / "tests/mq/amqsrua.py").read_bytes())
-    program.chmod(0o755)
     text = (PROJECT / "tests/fixtures/observe/amqsrua-9.4.txt").read_text()
-    program.with_name("amqsrua.json").write_text(json.dumps({"text": text * 300, "every_s": 1, "then": "hang"}))
+    install_amqsrua(program, text=text * 300, every_s=1, then="hang")
 
 
 def watching(host: Host) -> dict[int, str]:

@@ -3,7 +3,6 @@
 
 import json
 import os
-import shutil
 import signal
 import stat
 import tempfile
@@ -15,6 +14,7 @@ import pytest
 from ansible_runs import PROJECT, QUICK, Controller
 from certification import read_csv
 from leftovers import left_on, measuring
+from mq import install_amqsrua
 from testbed import Bed, HostSpec
 from testbed.host import Host
 from testbed.shell import run as command
@@ -60,14 +60,6 @@ def install_queue_managers(host: Host) -> None:
         (host.root / mount_point[1:] / name / "active").mkdir(parents=True)
 
 
-def install_amqsrua(host: Host, **play: object) -> None:
-    """Give the host a program that plays amqsrua (tests/mq/amqsrua.py)."""
-    program = host.root / "opt/mqm/samp/bin/amqsrua"
-    program.parent.mkdir(parents=True)
-    shutil.copy(PROJECT / "tests/mq/amqsrua.py", program)
-    program.with_suffix(".json").write_text(json.dumps(play))
-
-
 def records_of(run: Path) -> dict[str, dict]:
     return {record["volume"]: record for record in (json.loads(path.read_text()) for path in run.glob("hosts/*/*/record.json"))}
 
@@ -83,7 +75,7 @@ def test_a_frozen_volume_costs_its_neighbours_nothing(start: Start, controller: 
     host = bed["h1"]
     install_queue_managers(host)
     # What it has to say is said at once, so the window ends early.
-    install_amqsrua(host, queue_manager="QM3", text=(PROJECT / "tests/fixtures/observe/amqsrua-9.4.txt").read_text())
+    install_amqsrua(host.root / "opt/mqm/samp/bin/amqsrua", queue_manager="QM3", text=(PROJECT / "tests/fixtures/observe/amqsrua-9.4.txt").read_text())
     bed.ssh(host, RUNNING)
     inventory = bed.inventory(tmp_path / "hosts.yml", variables={**QUICK, **SWEEP})
     preflight = controller.run("preflight", "-i", str(inventory))

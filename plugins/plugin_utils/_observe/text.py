@@ -107,8 +107,8 @@ def histogram_lines(observation: Observation, stream: str) -> list[str]:
     lines = [f"{'Up to (us)':>14} {'Frequency':>12}  {stream}"]
     for row in range(max(rows) + 1):
         bound_ns = upper_ns(min(last, first + (row + 1) * width - 1))
-        bar = "=" * (-(-rows[row] * BAR_WIDTH // highest))
-        lines.append(f"{_us(bound_ns, 1):>14} {rows[row]:>12}  {bar}".rstrip())
+        signs = "=" * (-(-rows[row] * BAR_WIDTH // highest))
+        lines.append(f"{_us(bound_ns, 1):>14} {rows[row]:>12}  {signs}".rstrip())
     return lines
 
 

@@ -4,17 +4,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pwd
-import shutil
 import time
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.module_utils import _user
 from ansible_collections.mqops.logdisk.plugins.module_utils._sources import amqsrua
 from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
-from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.fabricate import PROJECT
+from mq import install_amqsrua
 
 LIMIT_S = 90
 FIRST = (
@@ -35,8 +33,7 @@ def program(tmp_path, monkeypatch):
 
     def make(queue_manager="QM1", **play):
         path = tmp_path / "amqsrua"
-        shutil.copy(PROJECT / "tests/mq/amqsrua.py", path)
-        path.with_suffix(".json").write_text(json.dumps({"text": f"{FIRST}\n\n{SECOND}\n\n", **play}))
+        install_amqsrua(path, **{"text": f"{FIRST}\n\n{SECOND}\n\n", **play})
         return amqsrua.Source({"queue_manager": queue_manager, "amqsrua": str(path)})
 
     return make
@@ -144,8 +141,7 @@ def test_it_is_searched_in_the_installations_of_the_host(tmp_path, monkeypatch):
     source = amqsrua.Source({"queue_manager": "QM1"})
     assert "amqsrua was not found in" in why(source.check) and "install the samples of IBM MQ" in why(source.check)
     place = tmp_path / "second/samp/bin"
-    place.mkdir(parents=True)
-    shutil.copy(PROJECT / "tests/mq/amqsrua.py", place / "amqsrua")
+    install_amqsrua(place / "amqsrua")
     assert source._path() == str(place / "amqsrua")
     ini.write_text("Installation:\n   FilePath=relative\n")
     assert "amqsrua was not found in" in why(source.check)

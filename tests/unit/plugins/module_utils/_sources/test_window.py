@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 
@@ -13,6 +12,7 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.module_utils._sources import amqsrua, prometheus, window
 from ansible_collections.mqops.logdisk.plugins.modules import probe
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.fabricate import PROJECT
+from mq import install_amqsrua
 
 FIXTURES = PROJECT / "tests/fixtures/observe"
 
@@ -20,8 +20,7 @@ FIXTURES = PROJECT / "tests/fixtures/observe"
 @pytest.fixture
 def program(tmp_path):
     """The path of an amqsrua that says what MQ 9.4 says of QM1."""
-    shutil.copy(PROJECT / "tests/mq/amqsrua.py", tmp_path / "amqsrua")
-    (tmp_path / "amqsrua.json").write_text(json.dumps({"text": (FIXTURES / "amqsrua-9.4.txt").read_text()}))
+    install_amqsrua(tmp_path / "amqsrua", text=(FIXTURES / "amqsrua-9.4.txt").read_text())
     return str(tmp_path / "amqsrua")
 
 
