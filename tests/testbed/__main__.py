@@ -3,6 +3,7 @@
 
 import argparse
 import sys
+import time
 from pathlib import Path
 
 from testbed import power, reaper, trees
@@ -45,10 +46,13 @@ def parser() -> argparse.ArgumentParser:
     start.add_argument("--inventory", type=Path, help="where the inventory goes (default: in the bed's own directory)")
     start.set_defaults(do=up)
 
-    for name, do, what in (("cut", cut, "cut the power of a host whose disk is 'cut'"), ("boot", boot, "give it back")):
-        switch = commands.add_parser(name, help=what)
+    off = commands.add_parser("cut", help="cut the power of a host whose disk is 'cut'")
+    off.add_argument("--hang", type=float, default=0.0, metavar="SECONDS", help="the disk answers no more for so long before")
+    off.set_defaults(do=cut)
+    on = commands.add_parser("boot", help="give the power back")
+    on.set_defaults(do=boot)
+    for switch in (off, on):
         switch.add_argument("host", help="its name")
-        switch.set_defaults(do=do)
 
     stop = commands.add_parser("down", help="remove everything under the prefix")
     stop.add_argument("--all", action="store_true", help="under every prefix that has a directory of its own")
@@ -69,7 +73,11 @@ def up(settings: Settings, options: argparse.Namespace) -> None:
 
 
 def cut(settings: Settings, options: argparse.Namespace) -> None:
-    power.cut(*power.find(settings, options.host))
+    directory, net = power.find(settings, options.host)
+    if options.hang:
+        power.hang(directory)
+        time.sleep(options.hang)
+    power.cut(directory, net)
 
 
 def boot(settings: Settings, options: argparse.Namespace) -> None:

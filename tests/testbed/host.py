@@ -152,6 +152,10 @@ class Host:
         (self.dir / "reboot").touch()
         processes.kill(self.pid)
 
+    def hang(self) -> None:
+        """The disk that is to be cut answers no more."""
+        power.hang(self.dir)
+
     def cut(self) -> None:
         """Cut the power of the host and of its disk. It stays dead until boot()."""
         power.cut(self.dir, self.net)

@@ -2,6 +2,7 @@
 """The power of a host whose disk is cut: off, so that disk, network and host die at one instant, and on again."""
 
 import fcntl
+import signal
 import socket
 import struct
 from pathlib import Path
@@ -42,6 +43,11 @@ def disk_pids(directory: Path) -> tuple[int, int]:
     if not (server and client):
         raise TestbedError(f"the host in {directory} has no disk that can be cut: its disk is not 'cut'")
     return server[0], client[0]
+
+
+def hang(directory: Path) -> None:
+    """The disk answers no more, so that all that it has acknowledged reaches a witness, however slow the way, before cut()."""
+    processes.kill(disk_pids(directory)[0], signal.SIGSTOP)
 
 
 def cut(directory: Path, net: str) -> None:
