@@ -25,8 +25,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.workflow impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import find, is_kept
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import place_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import REPORT, PolicyError, check_policy, judge_run
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import MANIFEST, RunDirectory, RunDirectoryError, latest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import MEASUREMENT
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import MANIFEST, RunDirectory, RunDirectoryError, kind_of, latest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DURABILITY, MEASUREMENT, OBSERVATION
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run_sources import RunSources
 
@@ -180,7 +180,8 @@ def left_out(untested: list[RunDirectory], older: list[RunDirectory], artifacts:
     age = f"it is more than {MOST_APART.days} days older than the newest run"
     kinds = {
         "preflights measure nothing": [run for run in untested if run.is_check_mode],
-        "observations test no storage": [run for run in untested if not run.is_check_mode],
+        "observations test no storage": [run for run in untested if kind_of(run.run) == OBSERVATION],
+        "power cuts measure no latency": [run for run in untested if kind_of(run.run) == DURABILITY],
     }
     skipped = {**kinds, age: older}
     sentences = [f"Left out, because {why}: {shown([run.run['run_id'] for run in runs])}." for why, runs in skipped.items() if runs]

@@ -15,7 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import find
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import place_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, kind_of, latest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import OBSERVATION
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DURABILITY, OBSERVATION
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory
 
 NAME_IT = (
@@ -45,13 +45,17 @@ class ActionModule(ControllerAction):
 
 
 def measured(directory: RunDirectory) -> RunDirectory:
-    """Return a run that hosts can have results of. Raises RunDirectoryError if it was merged from others, or observed."""
+    """Return a run that hosts can have results of. Raises RunDirectoryError if it was merged from others, observed, or cut the power."""
     sources = directory.run.get("merged_from") or []
     if sources:
         which = "that one" if len(sources) == 1 else "those"
         raise RunDirectoryError(f"{directory.path} was merged from {shown([str(each) for each in sources])}, and hosts have results of {which} only.")
     if kind_of(directory.run) == OBSERVATION:
         raise RunDirectoryError(f"{directory.path} is an observation, of which hosts keep nothing when its controller is lost: observe again.")
+    if kind_of(directory.run) == DURABILITY:
+        raise RunDirectoryError(
+            f"{directory.path} is a run of power cuts, which cannot be collected: remove its files with playbooks/cleanup.yml, and cut again."
+        )
     return directory
 
 

@@ -137,6 +137,7 @@ def cut_record(
             "cuts": cuts,
             "tests": str(durability.get("tests") or ""),
             "claim": claim_of(cuts) if verdict == PASS else "",
+            "loss_chance_bound": chance_bound(len(cuts)) if verdict == PASS else None,
             "losses": losses_of(cuts),
         },
     )

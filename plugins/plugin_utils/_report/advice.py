@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL
@@ -190,6 +190,14 @@ OF_OBSERVATIONS = {
     "unreachable": "Connect to the host with ssh as Ansible does. When that works, observe these hosts again with --limit.",
 }
 """What to do next if a live queue manager was observed, if that is something else than after a test."""
+NOTHING_ELSE: Mapping[str, str] = {}
+
+OF_POWER_CUTS = {
+    "missing": "Look in Ansible's output for the last task of the host. Remove its files with playbooks/cleanup.yml, and cut again.",
+    "error": "Correct what the message reports, and run playbooks/power_cut.yml again.",
+    "unreachable": "Connect to the host with ssh as Ansible does. When that works, remove its files with playbooks/cleanup.yml, and cut again.",
+}
+"""The same if the power of a host was cut."""
 
 UNDECIDED = "Nothing is proven: this storage may keep the limit or break it."
 UNKNOWN = "Nothing is known about this storage."
@@ -231,15 +239,15 @@ def key_of_sentence(kind: str, verdict: str, stage: str, sentence: str) -> str:
     return {"baseline": "worse" if verdict == FAIL else "uncompared", "qualification": "unqualified", "leftovers": "leftovers"}.get(kind, "")
 
 
-def other(key: str, observes: bool = False) -> str:
+def other(key: str, instead: Mapping[str, str] = NOTHING_ELSE) -> str:
     """Return what to do next about one of the other causes."""
-    return (observes and OF_OBSERVATIONS.get(key)) or OTHERS[key].text
+    return instead.get(key) or OTHERS[key].text
 
 
-def of_sentence(kind: str, verdict: str, stage: str, sentence: str, of_streams: bool = False, observes: bool = False) -> tuple[str, str]:
+def of_sentence(kind: str, verdict: str, stage: str, sentence: str, of_streams: bool = False, instead: Mapping[str, str] = NOTHING_ELSE) -> tuple[str, str]:
     """Return consequence and next step of a cause that is not about a limit."""
     key = key_of_sentence(kind, verdict, stage, sentence)
     if not key:
         return "", ""
-    consequence, next_step = _CONSEQUENCES[key], other(key, observes)
+    consequence, next_step = _CONSEQUENCES[key], other(key, instead)
     return (_OF_STREAMS.get(key, consequence), next_step.replace("no recovery log", "no database")) if of_streams else (consequence, next_step)

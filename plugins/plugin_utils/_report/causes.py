@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import MARGIN, NOT_STARTED, find_metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import advice
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.consequences import Excess, consequence_of, consequence_of_stream
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.durability import advice_on_cuts, losses_told
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import and_list, fold_names, fold_sizes, natural, shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, OBSERVED, Host, JudgedRow, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import at_text, operations_text
@@ -27,7 +28,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, FAIL, GOOD, INCONCLUSIVE, PASS, rank
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words
 
-LIMIT, MEASUREMENT, UNMEASURED, BASELINE, QUALIFICATION, LEFTOVERS, PREFLIGHT = (
+LIMIT, MEASUREMENT, UNMEASURED, BASELINE, QUALIFICATION, LEFTOVERS, PREFLIGHT, POWER_CUT = (
     "limit",
     "measurement",
     "unmeasured",
@@ -35,6 +36,7 @@ LIMIT, MEASUREMENT, UNMEASURED, BASELINE, QUALIFICATION, LEFTOVERS, PREFLIGHT = 
     "qualification",
     "leftovers",
     "preflight",
+    "power cut",
 )
 """Kinds of causes: a limit; a tester that did not get to its end; a host without a measurement; and so on."""
 
@@ -106,7 +108,9 @@ def _sentences(host: Host) -> Iterator[tuple[str, str, str]]:
     if host.verdict == NOT_MEASURED:
         yield from ((PREFLIGHT, NOT_MEASURED, reason) for reason in host.reasons)
         return
-    if host.verdict not in (PASS, OBSERVED):
+    if host.durability:
+        yield from ((POWER_CUT, FAIL if reason in losses_told(host) else INCONCLUSIVE, reason) for reason in host.reasons)
+    elif host.verdict not in (PASS, OBSERVED):
         yield from ((_kind_of(host), *_with_verdict(host, reason)) for reason in unexplained(host))
     if _counts_against(host):
         yield BASELINE, host.comparison["verdict"], host.comparison["reason"]
@@ -152,8 +156,15 @@ def _of_sentences(model: Model, group: _Sentences) -> Cause:
     statement = say(who or "the host", text) if who or group.kind in _SAYING else text
     if len(hosts) == 1:
         statement = statement.replace(" passed, but do not certify", " passed, but does not certify")
-    consequence, next_step = advice.of_sentence(group.kind, group.verdict, group.stage, sentences[0], model.words.of_streams, model.observes)
+    consequence, next_step = advice.of_sentence(group.kind, group.verdict, group.stage, sentences[0], model.words.of_streams, _instead(model))
+    if group.kind == POWER_CUT:
+        consequence, next_step = advice_on_cuts(hosts, group.verdict)
     return _cause(group.kind, group.verdict, statement, hosts, consequence=consequence, next_step=next_step)
+
+
+def _instead(model: Model) -> Mapping[str, str]:
+    """Return the advice that is another one than after a test."""
+    return advice.OF_OBSERVATIONS if model.observes else advice.OF_POWER_CUTS if model.cuts_power else advice.NOTHING_ELSE
 
 
 def _who(model: Model, hosts: Sequence[Host]) -> str:
@@ -324,7 +335,7 @@ def _look(model: Model, group: _Broken, medians: Medians) -> tuple[str, str]:
     if group.why == _NOTHING and model.words.of_streams:
         return "", advice.OTHERS["no_stream"].text
     if group.why in _ADVICE:
-        return "", advice.other(_ADVICE[group.why], model.observes)
+        return "", advice.other(_ADVICE[group.why], _instead(model))
     if group.limit["unit"] == MARGIN.unit:
         return "", advice.OTHERS["headroom"].text
     if group.limit["metric"] in _ADVICE_BY_METRIC:

@@ -14,6 +14,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.bound_chart import bound_bar
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.distribution_chart import distribution_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.dots_chart import first_pass_charts, worker_charts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.durability_section import DurabilitySection
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.estimate_section import EstimateSection
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.facts import ShownFact, grouped_facts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.fidelity import Property, fidelity_of
@@ -97,6 +98,11 @@ class HostSection:
     def observation(self) -> ObservationSection | None:
         """What was observed of a live queue manager, None if the host was not observed."""
         return ObservationSection(self.of) if self.of.observation else None
+
+    @cached_property
+    def durability(self) -> DurabilitySection | None:
+        """What its power cuts showed, None if there were none."""
+        return DurabilitySection(self.of) if self.of.durability else None
 
     @property
     def drift(self) -> dict[str, Any]:

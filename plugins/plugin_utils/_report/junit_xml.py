@@ -91,9 +91,10 @@ def _measurement(host: Host) -> Case:
     """Return the case of the measurement itself: whatever of the host's verdict no limit explains."""
     told = tuple(limit["worst"]["reason"] for limit in host.limits)
     reasons = [reason for reason in host.reasons if not (told and reason.startswith(told))]
+    name = "power cut" if host.durability else "measurement"
     if host.verdict in GOOD or (host.limits and not reasons):
-        return Case("measurement", WARN if host.notes else PASS, "; ".join(host.notes))
-    return Case("measurement", host.verdict, reasons[0] if reasons else host.verdict, "\n".join([*reasons, *host.notes]))
+        return Case(name, WARN if host.notes else PASS, "; ".join(filter(None, [host.durability.get("claim"), *host.notes])))
+    return Case(name, host.verdict, reasons[0] if reasons else host.verdict, "\n".join([*reasons, *host.notes]))
 
 
 def _limit_case(limit: dict[str, Any]) -> Case:

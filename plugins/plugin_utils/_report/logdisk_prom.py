@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import OUTCOMES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, OBSERVED, Host, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import number, ratio_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.shares import used_share
@@ -34,6 +35,7 @@ def render(model: Model) -> Iterator[str]:
     yield from _margins(hosts)
     yield from _capacities(hosts)
     yield from _observations(hosts)
+    yield from _power_cuts(hosts)
     yield from _rows(model, hosts)
     yield om.END
 
@@ -96,6 +98,21 @@ def _observations(hosts: list[tuple[Host, str]]) -> Iterator[str]:
         for host, own in observed:
             if (value := figure(host)) is not None:
                 yield om.sample(name, own, value)
+
+
+def _power_cuts(hosts: list[tuple[Host, str]]) -> Iterator[str]:
+    known = [(host.durability, own) for host, own in hosts if host.durability]
+    if not known:
+        return
+    yield om.family("logdisk_run_power_cuts", "Power cuts by what they showed.")
+    for durability, own in known:
+        for outcome in OUTCOMES:
+            count = sum(cut["outcome"] == outcome for cut in durability["cuts"])
+            yield om.sample("logdisk_run_power_cuts", f"{own},{om.labels({'outcome': outcome})}", count)
+    yield om.family("logdisk_run_power_cut_loss_bound_ratio", "Largest chance of a loss per power cut, with 95 % confidence, if all cuts were kept.")
+    for durability, own in known:
+        if (bound := number(durability, "loss_chance_bound")) is not None:
+            yield om.sample("logdisk_run_power_cut_loss_bound_ratio", own, bound)
 
 
 def _utilisation(host: Host) -> float | None:

@@ -31,7 +31,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.stalls impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_OPERATIONS, ALL_WORKERS, KEY_COLUMNS, Step
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, kind_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, OBSERVATION, HostRecord, host_label
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, DURABILITY, OBSERVATION, HostRecord, host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError, printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables, parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import with_variables
@@ -152,7 +152,8 @@ class Host:
     each of limits which rows it judges. distributions, the counts of operations by upper bound for each load point and series,
     stalls, the slowest operations, and fidelity, what streams asked for and achieved, are for charts and empty in a large fleet. basis is what estimates of the
     volume rest on, None if nothing wrote to a log. headroom is what the volume carries beside its target; if it has a target but no headroom, no_headroom
-    says why. capacity is None if only one load was measured. observation is what the record has of a live queue manager, empty if it was a test.
+    says why. capacity is None if only one load was measured. observation is what the record has of a live queue manager, and
+    durability what it has of power cuts, each empty if there was none.
     """
 
     host: str
@@ -177,6 +178,7 @@ class Host:
     certificate: str = ""
     comparison: dict[str, Any] = field(default_factory=dict)
     observation: dict[str, Any] = field(default_factory=dict)
+    durability: dict[str, Any] = field(default_factory=dict)
     recorded_notes: list[str] = field(default_factory=list)
     leftovers: list[str] = field(default_factory=list)
     decisive: list[tuple[JudgedRow, ...]] = field(default_factory=list)
@@ -265,6 +267,16 @@ class Model:
         return kind_of(self.run) == OBSERVATION
 
     @property
+    def cuts_power(self) -> bool:
+        """Whether the power of the hosts was cut, rather than the latency of their storage measured."""
+        return kind_of(self.run) == DURABILITY
+
+    @property
+    def can_certify(self) -> bool:
+        """Whether the run is of a kind that certifies."""
+        return not self.observes and not self.cuts_power
+
+    @property
     def words(self) -> Words:
         """What people call the workers of the workload that the hosts ran."""
         return next((host.words for host in self.hosts if host.rows), words_of("queue managers"))
@@ -273,7 +285,7 @@ class Model:
     def subject(self) -> str:
         """What the storage is for."""
         if not self.words.of_streams:
-            return "IBM MQ recovery logs, live" if self.observes else "IBM MQ recovery logs"
+            return f"IBM MQ recovery logs{', live' if self.observes else ', power cut' if self.cuts_power else ''}"
         names = dict.fromkeys(name for host in self.hosts if (name := _workload(host)))
         return f"the workload {' and '.join(names)}" if names else "a workload of streams"
 
@@ -301,6 +313,9 @@ class Model:
             return "Check mode: nothing was measured, and there is no verdict."
         if self.observes:
             return self._observed()
+        if self.cuts_power:
+            told = ", ".join(f"{count} {verdict}" for verdict, count in counts_worst_first(self.fleet["counts"]))
+            return f"Power cuts on {self.size}: {told or 'none was made'}. They measure no latency, so they certify none."
         if self.fleet["certified"]:
             against = "the profile of each" if self.run.get("host_profiles") else self.profile_name
             return f"This run certifies {self.size} against {against}."
@@ -454,6 +469,7 @@ class _Reader:
             volume_class=printable(volume_class(self._classes.get(record.host), record.facts)) if record.facts and not record.observation else "",
             comparison=_plain(record.comparison),
             observation=_safe(record.observation or {}),
+            durability=_safe(record.durability or {}),
             leftovers=[printable(item) for item in entry["leftovers"]],
             decisive=[_decisive(group) for group in groups],
             spans=[_span(group) for group in groups],
@@ -464,7 +480,7 @@ class _Reader:
         host.recorded_notes = list(host.notes)
         host.notes.extend(f"Disturbed while it was measured: {item}" for item in host.disturbances)
         host.notes.extend(f"Left behind on the host: {item}" for item in host.leftovers)
-        if record.tables:
+        if record.tables and not record.durability:
             self._add_tables(host, record)
         return host
 
@@ -645,6 +661,9 @@ def _printable_value(value: Any) -> Any:
 
 
 def _criteria(run: Mapping[str, Any]) -> list[Limit]:
+    """Return the limits of the profile. None of them is about power cuts."""
+    if kind_of(run) == DURABILITY:
+        return []
     try:
         return list(load_profile(run.get("profile") or {}).limits)
     except DefinitionError:

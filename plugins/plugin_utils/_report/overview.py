@@ -48,7 +48,7 @@ def parameters_of(model: Model) -> list[tuple[str, str]]:
 
 def qualifies_of(model: Model) -> str:
     """Return in one sentence what a run must be to certify."""
-    if model.observes:
+    if not model.can_certify:
         return ""
     asked = (model.run.get("profile") or {}).get("qualifies") or {}
     of_streams = model.words.of_streams

@@ -67,6 +67,7 @@ def _host(host: Host) -> dict[str, Any]:
         "capacity": host.capacity.as_dict() if host.capacity else None,
         "estimates": _estimates(host),
         "observation": host.observation or None,
+        "durability": host.durability or None,
         "results": [_result(row, figures) for row, figures in host.results()],
     }
 

@@ -12,6 +12,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.capacities import capacity_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import Cause, causes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.durability import durability_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import Cell, cells, count_words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.headrooms import headroom_lines
@@ -35,6 +36,7 @@ def render(model: Model) -> Iterator[str]:
     lines = [
         *_head(model),
         *_list_of("Live queue managers", observation_lines(model)),
+        *_list_of("Power cuts", durability_lines(model)),
         *_list_of("Headroom", headroom_lines(model)),
         *_list_of("Capacity", capacity_lines(model)),
     ]

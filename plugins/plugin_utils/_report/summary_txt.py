@@ -12,6 +12,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import thinned
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.capacities import capacity_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import QUALIFICATION, causes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.durability import durability_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import (
     count_words,
     figure_titles,
@@ -55,6 +56,7 @@ def _lines(model: Model) -> Iterator[str]:
         yield from _table(model.hosts[0])
         yield from (f"  note     {note}" for note in model.hosts[0].recorded_notes[:SHOWN_NOTES])
     yield from (f"  live     {line}" for line in observation_lines(model))
+    yield from (f"  cuts     {line}" for line in durability_lines(model))
     yield from (f"  headroom {line}" for line in headroom_lines(model))
     yield from (f"  capacity {line}" for line in capacity_lines(model))
     yield from _causes(model)
@@ -66,7 +68,7 @@ def _headline(model: Model) -> str:
     """Return the first line; its first word is the verdict, or INTERNAL if the run did not reach one."""
     if not model.gate_ran and not model.run.get("merged_from"):
         return f"INTERNAL: the run ended before its gate. Its records say {model.verdict}: {model.statement}"
-    if model.verdict in GOOD and not model.fleet["certified"] and not model.observes:
+    if model.verdict in GOOD and not model.fleet["certified"] and model.can_certify:
         return f"{model.verdict.upper()}, but {model.statement[0].lower()}{model.statement[1:]}"
     return f"{model.verdict.upper()}: {model.statement}"
 

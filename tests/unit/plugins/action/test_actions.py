@@ -384,7 +384,7 @@ def test_a_parameter_that_the_profile_decides_is_what_became_of_it():
 
 @pytest.mark.parametrize("kind, expected", [("measurement", ["fail", "inconclusive", "unqualified"]), ("observation", ["fail"])])
 def test_the_gate_does_not_stop_an_observation_for_what_it_cannot_prove(kind, expected):
-    assert open_run._fail_on(["fail", "inconclusive", "unqualified"], kind) == expected
+    assert open_run.stops_gate(["fail", "inconclusive", "unqualified"], kind) == expected
 
 
 PLAN = {"planned_s": 467, "certify_s": 4247, "format_s": 10, "deadline_s": 9999, "pool": "", "notes": []}

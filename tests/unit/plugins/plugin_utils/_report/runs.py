@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import Cut
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify, store
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.live import hold_against_certificates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import cut_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.observation import observed
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
@@ -237,12 +239,49 @@ def observation(base, names=("db01", "db02", "db03"), queue_manager="QM1", laten
     return directory
 
 
+def cut(number, outcome="kept", reason="all 31,200 acknowledged writes were found", **row):
+    """A power cut of a host with one queue manager, as its record has it."""
+    known = {"acknowledged_writes": "31200", "found_writes": "31201", "in_flight": "new", "outcome": outcome, **row}
+    checked = [{**known, "worker": worker} for worker in ("1", "all")] if outcome != "inconclusive" else []
+    figures = {"acknowledged_writes": 31200, "rate_writes_per_s": 3120.0, "writing_s": 10.0, "delay_p50_ns": 92_000, "delay_p99_ns": 540_000}
+    seen = {"gap_max_ns": 1_300_000, "visible_from_ns": 2_300_000, "visible_from_writes": 9, "boot_id_before": "a", "boot_id_after": "b"}
+    return Cut(number, outcome, reason, **figures, **seen, back_after_s=61.5, rows=checked).as_dict()
+
+
+def lost_tail(number, **row):
+    """A power cut that lost the newest writes."""
+    size = {"lost_tail_writes": "63", "lost_tail_bytes": str(63 * 4096), "lost_tail_ns": "20192307"}
+    first = {
+        "finding": "lost tail",
+        "finding_file": "/var/mqm/log/QM1/x-1",
+        "finding_offset_bytes": "8192",
+        "finding_expected_write": "31138",
+        "finding_found_write": "2",
+    }
+    return cut(number, "lost", "63 acknowledged writes at the end are gone (258,048 bytes, 20.2 ms of writing)", **{**size, **first, **row})
+
+
+def power_cuts(base, loss=lost_tail):
+    """A run of power cuts: a host that keeps everything, one that loses its newest writes, one that does not come back, and one without a record."""
+    run = fabricate.run_data(["db01", "db02", "db03", "db04"], kind="durability")
+    directory = RunDirectory.create(str(base), run)
+    gone = "the host did not come back within 600 s: nothing is known of its files, which are still there"
+    cuts = {"db01": [cut(1), cut(2, in_flight="torn")], "db02": [cut(1), loss(2)], "db03": [cut(1, "inconclusive", gone)]}
+    for host, made in cuts.items():
+        facts = {"filesystem_type": "ext4", "block_size_bytes": 4096}
+        workspace = {"path": "/var/mqm/log", "queue_managers": ["QM1"]}
+        about = {"cut_count": 2, "cuts": made, "tests": "Cutting the power of the chassis tests the host, its controller and its local drives."}
+        directory.write_record(cut_record(directory.run, host, "log", facts, workspace, {}, about), {"durability_1.csv": b"worker\nall\n"})
+    judge_run(directory, GATE)
+    return directory
+
+
 def empty(base):
     """A run that expected no host."""
     return fabricate.run_directory(base, {})
 
 
-KINDS = {make.__name__: make for make in (every_verdict, certified, preflight, merged, interrupted, commits, streams, observation, empty, hostile)}
+KINDS = {make.__name__: make for make in (every_verdict, certified, preflight, merged, interrupted, commits, streams, observation, power_cuts, empty, hostile)}
 
 
 def content(directory, name):

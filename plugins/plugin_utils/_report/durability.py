@@ -1,0 +1,53 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The sentences about power cuts that several formats have. All of them were made when the cuts were judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import LOST, OUTCOMES
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL
+
+SHOWN = 5
+"""The largest number of hosts that have lines of their own, the worst first."""
+
+_UNDECIDED = "Nothing is claimed: this storage may keep what it acknowledged or lose it."
+_CUT_AGAIN = "Correct what is named, and run playbooks/power_cut.yml again."
+
+
+def durability_lines(model: Model) -> list[str]:
+    """Return what the cuts of each host came to, what that proves, and once what the cut commands test."""
+    cut = [host for host in model.hosts if host.durability]
+    lines = []
+    for host in cut[:SHOWN]:
+        lines.append(f"{shorten(host.label)}: {counts_text(host)}")
+        lines += [f"{shorten(host.label)}: {host.durability['claim']}"] if host.durability["claim"] else []
+    lines += [f"and {_units.format_count(len(cut) - SHOWN)} more hosts"] if len(cut) > SHOWN else []
+    return [*lines, *dict.fromkeys(host.durability["tests"] for host in cut[:SHOWN] if host.durability["tests"])]
+
+
+def counts_text(host: Host) -> str:
+    """Return how many cuts there were, and what they showed."""
+    cuts = host.durability["cuts"]
+    told = [(outcome, sum(cut["outcome"] == outcome for cut in cuts)) for outcome in OUTCOMES]
+    made = f"{_units.format_count(len(cuts))} of {_units.format_count(host.durability['cut_count'])} cuts"
+    return ", ".join([made, *(f"{_units.format_count(count)} {outcome}" for outcome, count in told if count)])
+
+
+def losses_told(host: Host) -> set[str]:
+    """Return those reasons of a host that are about a loss."""
+    return {f"cut {cut['number']}: {cut['reason']}" for cut in host.durability["cuts"] if cut["outcome"] == LOST}
+
+
+def advice_on_cuts(hosts: Iterable[Host], verdict: str) -> tuple[str, str]:
+    """Return consequence and next step of cuts with a verdict."""
+    if verdict != FAIL:
+        return _UNDECIDED, _CUT_AGAIN
+    losses = [loss for host in hosts for loss in host.durability["losses"]]
+    return tuple(" ".join(dict.fromkeys(loss[key] for loss in losses)) for key in ("consequence", "next_step"))  # type: ignore[return-value]

@@ -1,0 +1,148 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The part of a host's section about power cuts: each cut with its figures, and what was lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import INCONCLUSIVE, KEPT, LOST
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.durability import counts_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import number
+
+OUTCOME_CLASSES = {KEPT: "pass", LOST: "fail", INCONCLUSIVE: "inconclusive"}
+"""The verdict of which an outcome has the colour."""
+
+SHOWN_ROWS = 100
+"""The largest number of rows about what was lost: a cut has one for each queue manager."""
+
+_COUNTS = (
+    ("acknowledged_writes", "Acknowledged"),
+    ("found_writes", "Found up to"),
+    ("lost_tail_writes", "Lost at the end"),
+    ("lost_out_of_order_writes", "Lost out of order"),
+    ("torn_positions", "Torn"),
+    ("misdirected_positions", "Misdirected"),
+    ("unreadable_positions", "Unreadable"),
+    ("zeroed_positions", "Zeroed"),
+    ("corrupt_positions", "Corrupt"),
+    ("metadata_lost", "Files lost"),
+)
+_ALWAYS = 2
+"""So many of the columns are shown even if nothing is in them."""
+
+
+class DurabilitySection:
+    """Power cuts as page/durability.html.j2 wants them."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._durability: Mapping[str, Any] = host.durability
+        self._cuts: Sequence[Mapping[str, Any]] = host.durability["cuts"]
+
+    @property
+    def lead(self) -> str:
+        """How many cuts there were, and what they showed."""
+        return counts_text(self._host)
+
+    @property
+    def claim(self) -> str:
+        """What cuts without a loss prove, empty if that was not the result."""
+        return str(self._durability["claim"])
+
+    @property
+    def tests(self) -> str:
+        """What the cut command tests and what it does not."""
+        return str(self._durability["tests"])
+
+    @property
+    def losses(self) -> Sequence[Mapping[str, Any]]:
+        """Each kind of loss with its consequence and its next step."""
+        return self._durability["losses"]
+
+    @property
+    def cuts(self) -> list[dict[str, Any]]:
+        """Rows of the table of cuts."""
+        return [
+            {"number": cut["number"], "outcome": cut["outcome"], "badge": OUTCOME_CLASSES.get(cut["outcome"], "none"), "texts": _texts(cut)}
+            for cut in self._cuts
+        ]
+
+    @property
+    def lost(self) -> tuple[list[str], list[list[str]]]:
+        """Titles and rows of what was lost: of each cut with a loss all queue managers together, and each alone if there are several."""
+        found = [(cut, row) for cut in self._cuts if cut["outcome"] == LOST for row in _rows_of(cut)][:SHOWN_ROWS]
+        columns = [each for place, each in enumerate(_COUNTS) if place < _ALWAYS or any(_count(row, each[0]) not in ("", "0") for dummy, row in found)]
+        titles = ["Cut", "Queue manager", *(title for dummy, title in columns), "Size at the end", "First finding"]
+        rows = [[str(cut["number"]), _who(row), *(_count(row, name) for name, dummy in columns), _tail_size(row), _finding(row)] for cut, row in found]
+        return titles, rows
+
+
+def _who(row: Mapping[str, Any]) -> str:
+    return "all" if row.get("worker") == "all" else f"number {row.get('worker')}"
+
+
+def _texts(cut: Mapping[str, Any]) -> list[str]:
+    """Return the figures of a cut. A figure that is not known is empty."""
+    acknowledged, rate = number(cut, "acknowledged_writes"), number(cut, "rate_writes_per_s")
+    writing_s, back_s = number(cut, "writing_s"), number(cut, "back_after_s")
+    unseen_ns, unseen = number(cut, "visible_from_ns"), number(cut, "visible_from_writes")
+    return [
+        "" if acknowledged is None else _units.format_count(int(acknowledged)),
+        "" if rate is None else f"{_units.format_number(rate, 3)}/s",
+        _time(writing_s, 1e9),
+        ", ".join(filter(None, (_time(number(cut, key)) for key in ("delay_p50_ns", "delay_p99_ns")))),
+        _time(number(cut, "gap_max_ns")),
+        "" if unseen_ns is None or unseen is None else f"{_time(unseen_ns)}, {_units.format_count(int(unseen))} writes",
+        _in_flight(cut),
+        _time(back_s, 1e9),
+    ]
+
+
+def _in_flight(cut: Mapping[str, Any]) -> str:
+    """Return what became of the writes that had not returned when the power went: any of it is right."""
+    found = [str(row["in_flight"]) for row in cut["rows"] if row.get("in_flight") and row.get("worker") != "all"]
+    counts = {word: found.count(word) for word in dict.fromkeys(found)}
+    return ", ".join(word if len(found) == 1 else f"{count} {word}" for word, count in counts.items())
+
+
+def _rows_of(cut: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the rows of a cut with the row of all last; the row of a single queue manager repeats it, and has the finding."""
+    alone = [row for row in cut["rows"] if row.get("worker") != "all"]
+    return cut["rows"] if len(alone) != 1 else alone
+
+
+def _count(row: Mapping[str, Any], name: str) -> str:
+    text = str(row.get(name) or "")
+    return _units.format_count(int(text)) if text.isdecimal() and len(text) < 20 else text
+
+
+def _tail_size(row: Mapping[str, Any]) -> str:
+    """Return how large the loss at the end is: that is the size of the cache that lies."""
+    size, span_ns = (_whole(row, name) for name in ("lost_tail_bytes", "lost_tail_ns"))
+    return ", ".join([*([_units.format_size(size)] if size else []), *([f"{_time(span_ns)} of writing"] if size and span_ns else [])])
+
+
+def _finding(row: Mapping[str, Any]) -> str:
+    """Return the first finding in words: where, which write was due there, and which one is there."""
+    if not row.get("finding"):
+        return ""
+    at = f" at {row['finding_offset_bytes']} of {row.get('finding_file')}" if row.get("finding_offset_bytes") else f" of {row.get('finding_file')}"
+    due = f": write {row['finding_expected_write']} was due" if row.get("finding_expected_write") else ""
+    there = f", write {row['finding_found_write']} is there" if row.get("finding_found_write") else ""
+    origin = f", of {row['finding_from_file']} at {row.get('finding_from_offset_bytes')}" if row.get("finding_from_file") else ""
+    return f"{row['finding']}{at}{due}{there}{origin}"
+
+
+def _whole(row: Mapping[str, Any], name: str) -> int | None:
+    text = str(row.get(name) or "")
+    return int(text) if text.isdecimal() and len(text) < 20 else None
+
+
+def _time(value: float | None, scale: float = 1) -> str:
+    return "" if value is None else _units.format_duration(value * scale)

@@ -1,0 +1,95 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What reports say about power cuts: what each showed, what was lost and what that means, and what nothing was seen of."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.action.reopen_run import measured
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import LOSSES
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectoryError
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import runs
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE
+
+CLAIM = "2 cuts without a loss: with 95 % confidence, the chance of a loss is at most 78 % per cut, if later cuts are like these."
+UNSEEN = "A loss at the end of less than 2.3 ms or 9 writes could not be seen."
+
+
+@pytest.fixture
+def cuts(rendered):
+    return rendered("power_cuts")
+
+
+def page(directory):
+    """The text of the page, without markup."""
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", runs.content(directory, "index.html"))).split())
+
+
+def test_the_summary_says_what_was_kept_lost_and_not_seen(cuts):
+    text = runs.content(cuts, "summary.txt")
+    assert text.startswith("FAIL: Power cuts on 4 hosts: 1 fail, 1 missing, 1 inconclusive, 1 pass. They measure no latency, so they certify none.")
+    told = [line.split("cuts     ")[1] for line in text.splitlines() if line.startswith("  cuts")]
+    assert told == [
+        "db02: 2 of 2 cuts, 1 kept, 1 lost",
+        "db03: 1 of 2 cuts, 1 inconclusive",
+        "db01: 2 of 2 cuts, 2 kept",
+        f"db01: {CLAIM} {UNSEEN}",
+        "Cutting the power of the chassis tests the host, its controller and its local drives.",
+    ]
+    assert "cut 2: 63 acknowledged writes at the end are gone (258,048 bytes, 20.2 ms of writing)" in text
+    assert LOSSES[0].consequence in text and f"Next: {LOSSES[0].next_step}" in text
+    assert "collect.yml" not in text
+    assert "1 of 2 cuts were made" in text and "Nothing is claimed: this storage may keep what it acknowledged or lose it." in text
+
+
+def test_the_page_has_each_cut_with_its_figures(cuts):
+    text = page(cuts)
+    assert f"2 of 2 cuts, 2 kept. {CLAIM} {UNSEEN}" in text
+    assert "1 kept 31,200 3,120/s 10 s 92 us, 540 us 1.3 ms 2.3 ms, 9 writes new 61.5 s" in text
+    assert "2 number 1 31,200 31,201 63 252 KiB, 20.2 ms of writing lost tail at 8192 of /var/mqm/log/QM1/x-1: write 31138 was due, write 2 is there" in text
+    assert "LogWriteIntegrity=SingleWrite is not safe here" in text
+
+
+def test_nothing_about_certifying_is_said_of_power_cuts(cuts):
+    for name in ("index.html", "report.md", "summary.txt"):
+        assert "not certif" not in runs.content(cuts, name)
+
+
+def test_all_formats_say_what_was_lost(cuts):
+    for name in ("index.html", "report.md", "summary.txt", "junit.xml"):
+        assert "63 acknowledged writes at the end are gone" in runs.content(cuts, name), name
+    (host,) = (host for host in json.loads(runs.content(cuts, "report.json"))["hosts"] if host["host"] == "db02")
+    assert (host["kind"], host["verdict"], host["durability"]["losses"][0]["loss"]) == ("durability", "fail", "lost tail")
+
+
+def test_monitoring_has_the_outcomes_and_the_bound(cuts):
+    text = runs.content(cuts, "logdisk.prom")
+    assert 'logdisk_run_power_cuts{host="db02",volume="log",outcome="lost"} 1' in text
+    assert 'logdisk_run_power_cuts{host="db03",volume="log",outcome="inconclusive"} 1' in text
+    assert re.search(r'logdisk_run_power_cut_loss_bound_ratio{host="db01",volume="log"} 0\.776', text)
+    assert 'logdisk_run_power_cut_loss_bound_ratio{host="db02"' not in text
+
+
+def test_what_a_host_says_about_its_files_is_only_text(tmp_path):
+    directory = runs.power_cuts(tmp_path, lambda number: runs.lost_tail(number, finding_file=HOSTILE[0], in_flight=HOSTILE[0]))
+    render(directory)
+    assert "<script>alert(1)</script>" not in runs.content(directory, "index.html")
+
+
+def test_power_cuts_cannot_be_collected(cuts):
+    with pytest.raises(RunDirectoryError, match="is a run of power cuts, which cannot be collected"):
+        measured(cuts)
+
+
+def test_the_documentation_names_every_kind_of_loss():
+    text = (fabricate.PROJECT / "docs/power_cut.md").read_text(encoding="utf-8")
+    table = re.findall(r"^\| [^|]+ \| ([^|]+) \| lost", text, re.M)
+    assert [name for cell in table for name in cell.split(", ")] == [loss.name for loss in LOSSES]
