@@ -382,7 +382,7 @@ def test_a_parameter_that_the_profile_decides_is_what_became_of_it():
     assert open_run._parameters(DEFAULTS, {host: {} for host in plans}, plans)["sweep_files"] == 16
 
 
-@pytest.mark.parametrize("kind, expected", [("measurement", ["fail", "inconclusive", "unqualified"]), ("observation", ["fail"])])
+@pytest.mark.parametrize("kind, expected", [("measurement", ["fail", "inconclusive", "unqualified"]), ("observation", ["fail", "inconclusive"])])
 def test_the_gate_does_not_stop_an_observation_for_what_it_cannot_prove(kind, expected):
     assert open_run.stops_gate(["fail", "inconclusive", "unqualified"], kind) == expected
 
