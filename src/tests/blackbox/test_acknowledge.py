@@ -210,6 +210,23 @@ def slow_reader_never_blocks_a_writer(place):
     equal(counts_of(lines), {int(row["worker"]): int(row["operations"]) for row in result.rows("results.csv") if row["worker"] != "all"})
     assert len(lines) < 1500, "as if it had been read"
     assert "0" not in [row["operations"] for row in result.rows("intervals.csv")], "a second without a write"
+    for queue_manager in range(1, 5):
+        equal(remove(place, dir="%s/q%d" % (place.dir, queue_manager)).status, 0)
+
+
+@test
+def reader_that_never_reads_loses_the_end(place):
+    """It is waited for until the deadline, and no longer."""
+    read_end, write_end = os.pipe()
+    size = fcntl.fcntl(write_end, 1031, 4096)  # F_SETPIPE_SZ
+    os.write(write_end, b"x" * size)
+    command = place.command("--acknowledge", "--duration=1", "--deadline=4")
+    done = subprocess.run(command, stdout=write_end, stderr=subprocess.PIPE, universal_newlines=True, timeout=PATIENCE_S)
+    for end in (read_end, write_end):
+        os.close(end)
+    assert done.returncode in (2, 4), done.stderr  # 4: the machine was too slow to measure before the deadline
+    contains(done.stderr, "the end of the acknowledgements could not be written: nothing takes it")
+    equal(Result(done.returncode, "", done.stderr, place.tables).run()["complete"], "1")
 
 
 @test
