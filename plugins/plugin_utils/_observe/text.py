@@ -148,7 +148,7 @@ def _utilisation(observation: Observation) -> list[str]:
     elapsed_ns = sum(each.elapsed_s for each in observation.intervals if each.stream == LOG) * 1e9
     change = (found.share_per_hour or 0) * elapsed_ns / 3600e9
     direction = "rising" if change > 0 else "falling"
-    trend = f", {direction} (trend: {100 * abs(change):.2g} percentage points in {_units.format_duration(elapsed_ns, 2)})"
+    trend = f", {direction} (trend: {100 * abs(change):.3g} percentage points in {_units.format_duration(elapsed_ns, 2)})"
     return [f"The logger was writing {_units.format_ratio(found.share)} of the time{busiest}{trend if abs(change) >= _CLEAR_TREND else ''}."]
 
 

@@ -60,7 +60,7 @@ def trend_text(host: Host) -> str:
     if abs(change) < CLEAR_TREND:
         return ""
     direction = "rising" if change > 0 else "falling"
-    return f" and {direction} (trend: {100 * abs(change):.2g} percentage points in {_units.format_duration(elapsed_s * 1e9, 2)})"
+    return f" and {direction} (trend: {100 * abs(change):.3g} percentage points in {_units.format_duration(elapsed_s * 1e9, 2)})"
 
 
 def ratio_of(host: Host) -> float | None:

@@ -128,7 +128,7 @@ def test_the_histogram_has_every_operation_in_few_rows(latencies):
 def test_the_end_says_how_busy_the_logger_was_and_its_slowest_write():
     observation = replace(WATCHED, facts={"slowest_write_since_restart_ns": 280_000_000, "slowest_write_at_epoch_s": START_EPOCH_S + 25.5})
     assert final_lines(observation) == [
-        "The logger was writing 54 % of the time, in the busiest interval 69.9 %, falling (trend: 54 percentage points in 30 s).",
+        "The logger was writing 54 % of the time, in the busiest interval 69.9 %, falling (trend: 53.6 percentage points in 30 s).",
         "Slowest log write since the queue manager started: 280 ms, at 2026-11-12T08:00:25Z.",
     ]
     steady = replace(WATCHED, intervals=tuple(exact(number, 100, 1, 2, 10**9) for number in range(4)))
