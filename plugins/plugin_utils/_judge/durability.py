@@ -18,6 +18,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import CHECK_KEPT, CHECK_LOST, LOST, total_row
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import INCONCLUSIVE as UNDECIDED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.flushes import flush_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import IDENTITY_PREFIXES, blank
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
@@ -130,7 +131,7 @@ def cut_record(
         workspace=workspace,
         verdict=verdict,
         reasons=reasons,
-        notes=torn_notes(cuts, facts.get("block_size_bytes")),
+        notes=[*torn_notes(cuts, facts.get("block_size_bytes")), *flush_notes({**facts, **identity})],
         durability={
             **durability,
             "cut_count": asked,

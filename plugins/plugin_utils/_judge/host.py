@@ -20,6 +20,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import disturbances, freeze_behind
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.evidence import confidence_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fidelity import deviations, fidelity_notes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.flushes import PROBE_PREFIX, flush_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import Case, judge_capacity, judge_limit, judge_target_operations, reasons_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import CAPACITY, HIGHEST
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.plateau import plateau_notes
@@ -332,7 +333,7 @@ def measurement(
     except TablesError as problem:
         return error(run, host, volume, "collect", ERROR, unusable(problem), facts)
     profile = profile_of(run, host)
-    identity = {key: value for key, value in tables.run.items() if key.startswith(IDENTITY_PREFIXES)}
+    identity = {key: value for key, value in tables.run.items() if key.startswith((*IDENTITY_PREFIXES, PROBE_PREFIX))}
     record = replace(
         blank(run, host, volume, kinds.MEASUREMENT, {**facts, **identity, "tester_version": tables.run.get("version")}),
         workspace=workspace,
@@ -341,6 +342,7 @@ def measurement(
             *sharing_notes(facts),
             *unsteady_notes(tables),
             *plateau_notes(tables),
+            *flush_notes({**facts, **identity}),
             *fidelity_notes(tables),
             *confidence_notes(profile),
         ],

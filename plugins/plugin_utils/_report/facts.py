@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.flushes import NO_FLUSH_BELOW
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import DECIMAL_PATTERN
 
 HOST, FILE_SYSTEM, DEVICE, TESTER = "Host", "File system", "Device", "Tester"
 GROUPS = (HOST, FILE_SYSTEM, DEVICE, TESTER)
@@ -125,6 +127,18 @@ def _free_hint(value: Any, facts: Mapping[str, Any]) -> str:
 
 def _barrier_hint(value: Any, facts: Mapping[str, Any]) -> str:
     return "write barriers are off: a power failure may lose writes that were reported as complete" if _BARRIERS_OFF & {*str(value).split(",")} else ""
+
+
+def _flush_hint(value: Any, facts: Mapping[str, Any]) -> str:
+    """Return what a synchronous write does, by its median over that of a plain one. Between the known cases nothing is said."""
+    number = _real(float(value)) if isinstance(value, str) and DECIMAL_PATTERN.match(value) else _real(value)
+    if number is None:
+        return ""
+    if number < NO_FLUSH_BELOW:
+        return "a synchronous write costs no more than a plain one: no flush is sent, or it costs nothing"
+    if 1.5 <= number <= 3:
+        return "something answers a flush at once: a cache with power-loss protection, a battery, or one that lies"
+    return "a flush does real work" if number > 10 else ""
 
 
 def _physical_hint(value: Any, facts: Mapping[str, Any]) -> str:
@@ -261,6 +275,9 @@ _FACTS = {
         Fact("volume_limits_devices", DEVICE, "Volumes with counters of their limits", _text),
         Fact("volume_limits_elapsed_s", DEVICE, "Time between the readings of the counters", _duration(10**9)),
         *(Fact(name, DEVICE, title, _duration(10**9), _throttled_hint) for name, title in _LIMITS_REACHED),
+        Fact("sync_probe_plain_p50_ns", DEVICE, "Median direct write", _duration(1)),
+        Fact("sync_probe_sync_p50_ns", DEVICE, "Median direct write that is synchronous", _duration(1)),
+        Fact("sync_probe_ratio", DEVICE, "Synchronous over plain", _text, _flush_hint),
         Fact("tester_version", TESTER, "Version", _text),
         Fact("tester_method", TESTER, "How it was installed", _choice(vcompile="compiled on the host", vbinary="copied as a static binary")),
         Fact("promised_user", TESTER, "Runs as", _text),

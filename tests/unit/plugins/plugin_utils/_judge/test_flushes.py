@@ -1,0 +1,49 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a synchronous write costs can make suspicious, and never decides anything."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.flushes import flush_notes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import measurement
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+
+
+def facts(plain_us, sync_us, cache="write back", **others):
+    probe = {"sync_probe_plain_p50_ns": str(plain_us * 1000), "sync_probe_sync_p50_ns": str(sync_us * 1000)}
+    return {**probe, "device_write_cache": cache, **others}
+
+
+# The medians of real disks: a kernel that was told "write through", and disks whose flush is answered at once or does real work.
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        (
+            facts(59, 61, "write through"),
+            "No flush is sent to the device: a synchronous write takes as long as a plain one (61 us and 59 us), because the kernel",
+        ),
+        (facts(59, 61), "No flush seems to be sent to the device, or it costs nothing"),
+        (facts(52, 94, mount_options="rw,nobarrier"), "The file system is mounted with nobarrier, so it sends no flush"),
+        ({"mount_options": "rw,barrier=0"}, "The file system is mounted with barrier=0"),
+    ],
+)
+def test_what_sends_no_flush_is_noted(known, said):
+    (note,) = flush_notes(known)
+    assert note.startswith(said) and "Only a power cut shows" in note
+
+
+@pytest.mark.parametrize("known", [{}, facts(52, 94), facts(60, 125), facts(27, 1063), facts(100, 102, cache=""), facts(0, 0), facts("x", 5)])
+def test_nothing_is_noted_of_what_flushes_or_is_not_known(known):
+    assert flush_notes(known) == []
+
+
+def test_a_certification_notes_it_keeps_the_facts_and_its_verdict():
+    run = {**fabricate.run_data(["h"]), "run_id": "r"}
+    probe = facts(59, 61, "write through", sync_probe_ratio="1.034")
+    plain, made = (measurement(run, "h", "log", {}, {}, fabricate.tables(**keys), fabricate.TODAY) for keys in ({}, probe))
+    assert (made.verdict, made.certified) == (plain.verdict, plain.certified)
+    assert [note for note in made.notes if note not in plain.notes] == flush_notes(probe)
+    assert made.facts["sync_probe_ratio"] == "1.034"
