@@ -1,0 +1,286 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The witness: a process of its own on the controller, which reads what a tester acknowledges until the connection breaks.
+
+It runs beside the tasks that cut the power, so it outlives the task that starts it. It ends when its stream ends, when it is told to, or when Ansible is gone.
+What it has seen lies in the run directory. It writes there when the tester is ready, when the first write is acknowledged, and when the stream is over, and
+never while it measures how late acknowledgements come.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import fcntl
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import ProtocolError, Reader, Ready, Seen, acknowledged_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, write_file
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+
+STARTED, READY, WRITING, OVER, GONE = "started", "ready", "writing", "over", "gone"
+"""How far a witness is. It is gone if it was killed, or could not write what it saw."""
+
+LOOK_S = 1.0
+"""How often the witness looks whether Ansible is still there."""
+LET_END_S = 5.0
+SAID_MAX_BYTES = 16384
+STATE_MAX_BYTES = 64 << 20
+FAILURE_BYTES = 512
+"""The space for why a witness failed is taken at its start, because a full disk may be the reason."""
+
+
+class WitnessError(Exception):
+    """A witness that cannot be started; the message says why."""
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files of a witness, in the folder of a host's volume."""
+
+    folder: str
+    number: int
+
+    @property
+    def lock(self) -> str:
+        return os.path.join(self.folder, f"witness-{self.number}.lock")
+
+    @property
+    def state(self) -> str:
+        return os.path.join(self.folder, f"witness-{self.number}.json")
+
+    @property
+    def acknowledged(self) -> str:
+        return os.path.join(self.folder, f"acknowledged-{self.number}.txt")
+
+    def remove(self) -> None:
+        """Remove what only the witness needs. What was acknowledged is kept."""
+        for path in (self.lock, self.state):
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+
+
+@dataclass(frozen=True)
+class State:
+    """What a witness has seen so far. ``problem`` says why it ended although its stream did not; ``said`` is the end of what the tester and ssh said."""
+
+    name: str
+    pid: int = 0
+    seen: Seen = dataclasses.field(default_factory=Seen)
+    problem: str = ""
+    said: str = ""
+
+    @property
+    def is_over(self) -> bool:
+        return self.name in (OVER, GONE)
+
+
+def start(command: Sequence[bytes | str], asked: Mapping[str, Any], files: Files, longest_s: float, parent_pid: int) -> None:
+    """Start a witness of what a command prints, in a session of its own. It ends with the process ``parent_pid``. Raises WitnessError."""
+    try:
+        os.makedirs(files.folder, exist_ok=True)
+        descriptor = os.open(files.lock, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        if os.write(descriptor, b" " * FAILURE_BYTES) < FAILURE_BYTES:
+            raise OSError("the disk is full")
+        os.fsync(descriptor)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise WitnessError(f"the witness cannot write to {files.folder}: {error.strerror or error}") from error
+    child = os.fork()
+    if child:
+        os.close(descriptor)
+        os.waitpid(child, 0)
+        return
+    try:
+        os.setsid()
+        if os.fork() == 0:
+            _keep_only(descriptor)
+            _Witness(command, asked, files, longest_s, parent_pid, descriptor).run()
+    finally:
+        os._exit(0)
+
+
+def _keep_only(descriptor: int) -> None:
+    """Close what belongs to Ansible: whoever waits for the end of its output must not wait for the witness."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):
+        os.dup2(null, standard)
+    for name in os.listdir("/proc/self/fd"):
+        if int(name) > 2 and int(name) != descriptor:
+            with contextlib.suppress(OSError):
+                os.close(int(name))
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_IGN)
+    sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the end of the process
+
+
+class _Witness:
+    """The process. It holds the lock until it ends."""
+
+    def __init__(self, command: Sequence[bytes | str], asked: Mapping[str, Any], files: Files, longest_s: float, parent_pid: int, descriptor: int) -> None:
+        self._command, self._files, self._parent_pid, self._descriptor = command, files, parent_pid, descriptor
+        self._end_s = time.monotonic() + longest_s
+        self._reader = Reader(asked)
+        self._said = b""
+        self._problem = ""
+        self._told_to_end = False
+        self._written = ""
+
+    def run(self) -> None:
+        signal.signal(signal.SIGTERM, self._tell_to_end)
+        try:
+            self._write(STARTED)
+            with subprocess.Popen(self._command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+                try:
+                    self._read(process)
+                finally:
+                    end(process)
+            self._write(OVER)
+        except OSError as error:
+            self._fail(f"the witness cannot go on: {error.strerror or error}{f' ({error.filename})' if error.filename else ''}")
+
+    def _tell_to_end(self, *dummy: Any) -> None:
+        self._told_to_end = True
+
+    def _read(self, process: subprocess.Popen[bytes]) -> None:
+        """Read until the streams are over, or there is a reason to read no more."""
+        with selectors.DefaultSelector() as selector:
+            for stream in (process.stdout, process.stderr):
+                assert stream is not None
+                selector.register(stream, selectors.EVENT_READ)
+            while selector.get_map() and not self._why_no_more():
+                for key, dummy in selector.select(LOOK_S):
+                    content = os.read(key.fd, 1 << 16)
+                    if not content:
+                        selector.unregister(key.fileobj)
+                    elif key.fileobj is process.stderr:
+                        self._said = (self._said + content)[-SAID_MAX_BYTES:]
+                    elif not self._took_in(content):
+                        return
+
+    def _took_in(self, content: bytes) -> bool:
+        try:
+            self._reader.feed(content, time.monotonic_ns())
+        except ProtocolError as error:
+            self._problem = str(error)
+            return False
+        seen = self._reader.seen
+        if seen.ready and self._written == STARTED:
+            self._write(READY)
+        if seen.acknowledged_writes and self._written == READY:
+            self._write(WRITING)
+        return True
+
+    def _why_no_more(self) -> bool:
+        if time.monotonic() > self._end_s:
+            self._problem = "the tester wrote for longer than it may"
+        return bool(self._told_to_end or self._problem or not is_alive(self._parent_pid))
+
+    def _write(self, name: str) -> None:
+        seen = self._reader.seen
+        content = {
+            "name": name,
+            "pid": os.getpid(),
+            "seen": dataclasses.asdict(seen),
+            "problem": self._problem,
+            "said": last_words(self._said),
+        }
+        if name == OVER and seen.ready:
+            write_file(self._files.acknowledged, acknowledged_text(seen).encode("ascii"))
+        write_file(self._files.state, json.dumps(content).encode("ascii"))
+        self._written = name
+
+    def _fail(self, reason: str) -> None:
+        with contextlib.suppress(OSError):
+            os.pwrite(self._descriptor, reason.encode("ascii", "replace")[:FAILURE_BYTES].ljust(FAILURE_BYTES), 0)
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """End a process, which has a moment to do so by itself."""
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(LET_END_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def last_words(said: bytes) -> str:
+    """Return the last line that is not empty, at most 300 characters of it."""
+    lines = [line for line in said.decode("utf-8", "replace").splitlines() if line.strip()]
+    return printable(lines[-1].strip()[-300:]) if lines else ""
+
+
+def look(files: Files) -> State:
+    """Return how far a witness is, and what it has seen."""
+    alive, failure = _is_held(files.lock)
+    try:
+        data = json.loads(read_file(files.state, STATE_MAX_BYTES))
+        state = State(data["name"], data["pid"], _seen(data["seen"]), data["problem"], data["said"])
+    except (OSError, ValueError, KeyError, TypeError):
+        state = State(STARTED)
+    if alive or state.name == OVER:
+        return state
+    return dataclasses.replace(state, name=GONE, problem=failure or "the witness on the controller was killed")
+
+
+def _is_held(path: str) -> tuple[bool, str]:
+    """Return whether a witness lives, and otherwise why it failed, as far as it said so."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:
+        return False, ""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True, ""
+    else:
+        return False, os.read(descriptor, FAILURE_BYTES).decode("ascii", "replace").strip()
+    finally:
+        os.close(descriptor)
+
+
+def _seen(data: Mapping[str, Any]) -> Seen:
+    ready = Ready(**data["ready"]) if data["ready"] else None
+    counts = {int(number): count for number, count in data["counts"].items()}
+    return Seen(**{**data, "ready": ready, "counts": counts, "ticks": tuple(data["ticks"]) if data["ticks"] else None})
+
+
+def stop(files: Files) -> State:
+    """Tell a witness to end, and return what it saw."""
+    state = look(files)
+    if not state.is_over and state.pid:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(state.pid, signal.SIGTERM)
+    return wait(files, lambda found: found.is_over, LOOK_S + 2 * LET_END_S)
+
+
+def wait(files: Files, until: Any, longest_s: float, pause_s: float = 0.05) -> State:
+    """Return the state of a witness as soon as it is as wanted, or else when the time is over."""
+    end_s = time.monotonic() + longest_s
+    while True:
+        state = look(files)
+        if until(state) or time.monotonic() > end_s:
+            return state
+        time.sleep(pause_s)
