@@ -52,15 +52,16 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, new_run_id
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import MEASUREMENT, OBSERVATION
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DURABILITY, MEASUREMENT, OBSERVATION
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import REPORTS, report_directory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import UNQUALIFIED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.ssh_keygen import try_key
 
 VARIES = "differs between hosts"
-PLANS = {MEASUREMENT: "sweep_plan", OBSERVATION: "observe_plan"}
+PLANS = {MEASUREMENT: "sweep_plan", OBSERVATION: "observe_plan", DURABILITY: "power_cut_plan"}
 """The facts that hold what is planned for a host: its volumes, the settings that its roles hand on, or the problem with them."""
-OF_OBSERVATIONS = ("gate_", "observe_")
+PREFIXES = {OBSERVATION: ("gate_", "observe_"), DURABILITY: ("gate_", "cut_", "workspace_", "tester_", "sweep_state_dir")}
+"""How the variables begin that concern a run which measures nothing."""
 NO_BASELINE = {"gate_baseline": [], "gate_baseline_accept": False, "gate_margin": None}
 """An observation is of whatever load there is, so no earlier run is its baseline."""
 RESOLVED = ("sweep_duration",)
@@ -75,7 +76,7 @@ class ActionModule(ControllerAction):
         "hosts": {"type": "raw", "required": True},
         "report_dir": {"type": "str", "required": True},
         "profile_dir": {"type": "str", "required": True},
-        "kind": {"type": "str", "choices": [MEASUREMENT, OBSERVATION], "default": MEASUREMENT},
+        "kind": {"type": "str", "choices": [MEASUREMENT, OBSERVATION, DURABILITY], "default": MEASUREMENT},
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
@@ -89,7 +90,7 @@ class ActionModule(ControllerAction):
             check_count(expected.hosts, settings["gate_expected_count"])
             if kind == MEASUREMENT:
                 _check_start(settings["sweep_start_at"], plans)
-            else:
+            if kind == OBSERVATION:
                 for plan in plans.values():
                     check_observation(plan["settings"])
             run = {**self._run(options, expected, settings, hostvars, plans), "controller": self._controller(task_vars)}
@@ -99,7 +100,7 @@ class ActionModule(ControllerAction):
             warning = tried_history(history, absolute(settings["gate_report_dir"] or REPORTS), create)
             directory = RunDirectory.create(report_directory(settings["gate_report_dir"]), run)
             for host, plan in plans.items():
-                directory.write_volumes(host, noted_of(plan["volumes"]) if kind == MEASUREMENT else plan["volumes"])
+                directory.write_volumes(host, plan["volumes"] if kind == OBSERVATION else noted_of(plan["volumes"]))
             opened = {"run_id": run["run_id"], "path": directory.path, "expected_hosts": run["expected_hosts"]}
             write_outcome(os.path.dirname(directory.path), make_outcome(INTERNAL, "the run has not reached its verdict", **opened))
             # A run that is killed could not be kept later.
@@ -256,7 +257,7 @@ def _most_common(profiles: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
 def _defaults(kind: str) -> dict[str, Any]:
     """Return the variables that concern a run of some kind, with their defaults."""
     defaults = {**dict.fromkeys(option_specs()), **role_defaults()}
-    return defaults if kind == MEASUREMENT else {name: value for name, value in defaults.items() if name.startswith(OF_OBSERVATIONS)}
+    return {name: value for name, value in defaults.items() if name.startswith(PREFIXES.get(kind, ""))}
 
 
 def _parameters(defaults: Mapping[str, Any], hostvars: Mapping[str, Any], plans: Mapping[str, Any]) -> dict[str, Any]:

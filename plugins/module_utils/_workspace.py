@@ -24,9 +24,9 @@ QUEUE_MANAGER_NAME = re.compile(r"\A[A-Za-z0-9._/%]{1,48}\Z")
 PLACE_NAME = re.compile(r"\A[A-Za-z0-9_][A-Za-z0-9._-]{0,31}\Z")
 TEST_FILE_PREFIX = "logdisk"
 DEVICE_LIMIT_S = 3
-LEFTOVER_FILE = re.compile(r"\A(\.nfs[0-9A-Fa-f]+|%s(\.[A-Za-z0-9._-]{1,32})?\.[0-9]{4,6})\Z" % TEST_FILE_PREFIX)
-"""What a crash may leave in the directory of a queue manager or a place: NFS's silly-renamed files, and a test file
-between its creation and its unlinking."""
+LEFTOVER_FILE = re.compile(r"\A(\.nfs[0-9A-Fa-f]+|%s(\.[A-Za-z0-9._-]{1,32})?\.([0-9]{4,6}|acknowledge))\Z" % TEST_FILE_PREFIX)
+"""What a crash may leave in the directory of a queue manager or a place: NFS's silly-renamed files, a test file between its creation and its unlinking, and
+the files of a test with a power cut, which survive it."""
 
 
 class WorkspaceError(Exception):

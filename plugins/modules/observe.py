@@ -143,21 +143,18 @@ time_epoch_s:
   type: float
 """
 
-import os
 import time
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.mqops.logdisk.plugins.module_utils import (
     _host_facts,
-    _mounts,
     _observer,
-    _places,
     _queue_manager_info,
     _queue_managers,
     _runs,
     _time_limit,
     _user,
-    _volume_identity,
+    _volume,
 )
 from ansible_collections.mqops.logdisk.plugins.module_utils._sources import choice
 from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
@@ -189,20 +186,11 @@ def log_of(p, manager, problems):
     return "", "; ".join(reasons) or "%s does not contain %s" % (p["mqs_ini"], name)
 
 
-def volume_facts(log_path):
-    """Return what tells the volume below the log from others, as it is known of a certified one."""
-    existing = os.path.realpath(_places.nearest_existing(log_path))
-    mount = _mounts.mount_of(existing, _mounts.read_mounts()) or {}
-    facts = dict((key, mount.get(key)) for key in ("mount_point", "mount_source", "mount_options", "filesystem_type", "device_number"))
-    facts.update(_volume_identity.facts(existing, facts["device_number"], facts["mount_source"]), **_mounts.space(existing))
-    return facts
-
-
 def facts_of_volume(log_path):
     """Return the facts of the volume below the log; why there are none if its storage does not answer."""
     if not log_path:
         return {}
-    answer = _time_limit.call_all([lambda: volume_facts(log_path)], VOLUME_LIMIT_S)[0]
+    answer = _time_limit.call_all([lambda: _volume.facts_of(log_path)], VOLUME_LIMIT_S)[0]
     return answer if isinstance(answer, dict) else dict(volume_problem="%s: %s" % (log_path, answer))
 
 

@@ -34,8 +34,9 @@ options:
       - The gate does not stop an observation because a verdict is inconclusive or because it does not certify.
       - For an observation the settings of each host are those of the fact C(observe_plan), a dictionary with C(volumes), a list of dictionaries with C(name),
         C(settings), the options of the roles by name, and, if something is wrong with them, only C(problem).
+      - C(durability) cuts the power of hosts. The settings of each host are those of the fact C(power_cut_plan), which M(mqops.logdisk.cut_plan) returns.
     type: str
-    choices: [measurement, observation]
+    choices: [measurement, observation, durability]
     default: measurement
 attributes:
   check_mode:

@@ -20,6 +20,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol
 KEPT, LOST, INCONCLUSIVE = "kept", "lost", "inconclusive"
 OUTCOMES = (KEPT, LOST, INCONCLUSIVE)
 
+CONNECTION_BROKE = 255
 CHECK_KEPT, CHECK_LOST = 0, 5
 """The exit status of the tester's check if everything was kept, and if something was lost."""
 
@@ -40,13 +41,17 @@ class Command:
 
 @dataclass(frozen=True)
 class Witnessed:
-    """How the witness ended. ``problem`` says why it did not see the connection break; ``early`` is true if it broke before the cut."""
+    """How the witness ended. ``problem`` says why it did not see the connection break; ``early`` is true if it broke before the cut.
+
+    ``status`` is the exit status of the tester, or of ssh if the connection broke (255).
+    """
 
     seen: Seen
     broken: bool = False
     early: bool = False
     problem: str = ""
     said: str = ""
+    status: int | None = None
 
 
 @dataclass(frozen=True)
@@ -140,12 +145,14 @@ def why_no_cut(command: Command, witnessed: Witnessed, returned: Returned) -> st
 def _why_not_writing(command: Command, witnessed: Witnessed) -> str:
     seen = witnessed.seen
     said = f" ({witnessed.said})" if witnessed.said else ""
-    if witnessed.problem:
-        return witnessed.problem + said
-    if seen.ready is None:
+    if seen.ready is None and not witnessed.problem:
+        if witnessed.status not in (None, CONNECTION_BROKE):
+            return f"the tester made no files{said or f' (it ended with status {witnessed.status})'}"
         return f"the files were not complete when the connection broke, so nothing may be claimed{said}"
     if witnessed.early or not command.done:
         return f"{command.problem or 'the connection to the tester broke before the cut'}{said}"
+    if witnessed.problem:
+        return witnessed.problem + said
     if not seen.acknowledged_writes:
         return "no write was acknowledged before the cut"
     return ""

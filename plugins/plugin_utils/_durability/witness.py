@@ -73,13 +73,15 @@ class Files:
 
 @dataclass(frozen=True)
 class State:
-    """What a witness has seen so far. ``problem`` says why it ended although its stream did not; ``said`` is the end of what the tester and ssh said."""
+    """What a witness has seen so far. ``problem`` says why it ended although its stream did not; ``said`` is the end of what the tester and ssh said,
+    and ``status`` the exit status of their command, if it ended by itself."""
 
     name: str
     pid: int = 0
     seen: Seen = dataclasses.field(default_factory=Seen)
     problem: str = ""
     said: str = ""
+    status: int | None = None
 
     @property
     def is_over(self) -> bool:
@@ -136,6 +138,7 @@ class _Witness:
         self._problem = ""
         self._told_to_end = False
         self._written = ""
+        self._status: int | None = None
 
     def run(self) -> None:
         signal.signal(signal.SIGTERM, self._tell_to_end)
@@ -143,7 +146,10 @@ class _Witness:
             self._write(STARTED)
             with subprocess.Popen(self._command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
                 try:
-                    self._read(process)
+                    if self._read(process):
+                        self._status = process.wait(LET_END_S)
+                except subprocess.TimeoutExpired:
+                    pass  # it closed its output and goes on; nobody reads it any more
                 finally:
                     end(process)
             self._write(OVER)
@@ -153,8 +159,8 @@ class _Witness:
     def _tell_to_end(self, *dummy: Any) -> None:
         self._told_to_end = True
 
-    def _read(self, process: subprocess.Popen[bytes]) -> None:
-        """Read until the streams are over, or there is a reason to read no more."""
+    def _read(self, process: subprocess.Popen[bytes]) -> bool:
+        """Read until the streams are over, or there is a reason to read no more; return whether they are over."""
         with selectors.DefaultSelector() as selector:
             for stream in (process.stdout, process.stderr):
                 assert stream is not None
@@ -167,7 +173,8 @@ class _Witness:
                     elif key.fileobj is process.stderr:
                         self._said = (self._said + content)[-SAID_MAX_BYTES:]
                     elif not self._took_in(content):
-                        return
+                        return False
+            return not selector.get_map()
 
     def _took_in(self, content: bytes) -> bool:
         try:
@@ -195,6 +202,7 @@ class _Witness:
             "seen": dataclasses.asdict(seen),
             "problem": self._problem,
             "said": last_words(self._said),
+            "status": self._status,
         }
         if name == OVER and seen.ready:
             write_file(self._files.acknowledged, acknowledged_text(seen).encode("ascii"))
@@ -237,7 +245,7 @@ def look(files: Files) -> State:
     alive, failure = _is_held(files.lock)
     try:
         data = json.loads(read_file(files.state, STATE_MAX_BYTES))
-        state = State(data["name"], data["pid"], _seen(data["seen"]), data["problem"], data["said"])
+        state = State(data["name"], data["pid"], _seen(data["seen"]), data["problem"], data["said"], data["status"])
     except (OSError, ValueError, KeyError, TypeError):
         state = State(STARTED)
     if alive or state.name == OVER:

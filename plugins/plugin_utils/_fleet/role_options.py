@@ -31,7 +31,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import shown
 
 ROLES = Path(__file__).parents[3] / "roles"
-ROLE_NAMES = ("claim", "gate", "observe", "sweep", "tester", "workspace")
+ROLE_NAMES = ("claim", "gate", "observe", "power_cut", "sweep", "tester", "workspace")
 
 OF_PLAYBOOKS = {
     "certify_hosts": "gate_hosts",

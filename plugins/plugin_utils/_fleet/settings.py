@@ -64,6 +64,7 @@ RUN_WIDE: dict[str, Callable[[Any], Any]] = {
     "gate_baseline": _baseline,
     "gate_baseline_accept": _flag,
     "gate_margin": read_margin,
+    "cut_serial": _flag,
     "sweep_mode": str,
     "sweep_start_at": read_start_at,
     "sweep_poll_interval": float,

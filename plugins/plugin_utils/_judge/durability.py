@@ -19,7 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import CHECK_KEPT, CHECK_LOST, LOST, total_row
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import INCONCLUSIVE as UNDECIDED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.flushes import flush_notes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import IDENTITY_PREFIXES, blank
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import IDENTITY_PREFIXES, NOTHING_MEASURED, blank
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
@@ -218,3 +218,8 @@ def _newest_run(cuts: Sequence[Mapping[str, Any]], files: Mapping[str, bytes]) -
         except (KeyError, TablesError):
             continue
     return {}
+
+
+def ready(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any], sentence: str) -> HostRecord:
+    """Return the record of a host whose power could be cut. A preflight does no more, so there is no verdict."""
+    return replace(blank(run, host, volume, kinds.PREFLIGHT, facts), qualification=NOTHING_MEASURED, reasons=[sentence])

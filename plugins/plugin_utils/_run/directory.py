@@ -9,6 +9,8 @@
     <base>/<run id>/hosts/<safe host>/workspace_volumes.yml, if its volumes were discovered: the plan as variables of the host, for people
     <base>/<run id>/hosts/<safe host>/<safe volume>/order.json, record.json, comparison.json, certificate.json and the tester's tables, bytes unchanged
     <base>/<run id>/hosts/<safe host>/<safe volume>/samples.jsonl, if a queue manager was observed: what the source said, bytes unchanged
+    <base>/<run id>/hosts/<safe host>/<safe volume>/acknowledged-<number>.txt of each power cut: the writes that the witness saw acknowledged. Its
+        tables are durability_<number>.csv and run_<number>.csv
     <base>/<run id>/hosts/<safe host>/<safe volume>/round-<number>/order.json and the tester's tables of each round of a search, bytes unchanged: the tables of
         the volume are joined from them
     <base>/<run id>/verdict.json and the rendered report
@@ -384,6 +386,10 @@ class RunDirectory:
             return os.lstat(os.path.join(self.path, _folder(host, volume), SAMPLES)).st_size
         except OSError:
             return 0
+
+    def folder_of(self, host: str, volume: str) -> str:
+        """Return the path of the folder of a host's volume, which need not exist."""
+        return os.path.join(self.path, _folder(host, volume))
 
     def add_samples(self, host: str, volume: str, content: bytes) -> None:
         """Append what an observer has written since the last time. Raises RunDirectoryError, also if it is more than an observer writes."""

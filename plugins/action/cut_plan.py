@@ -1,0 +1,114 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Plans the power cuts of a host. Nothing is sent to the host."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.tested import what_is_tested
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import LONGEST_DEADLINE_S, plan_host
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import read_volumes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
+
+SPARE_S = 3600
+"""How much longer than planned the tester writes, because hosts wait for each other. The cut ends it, or the end of its connection."""
+VARIABLES = {
+    "sweep_block_sizes": "cut_block_size",
+    "sweep_file_size": "cut_file_size",
+    "sweep_files": "cut_files",
+    "sweep_queue_managers": "cut_queue_managers",
+}
+
+
+class ActionModule(ControllerAction):
+    """Runs on the controller alone."""
+
+    argument_spec = {
+        "options": {"type": "dict", "required": True},
+        "volumes": {"type": "raw"},
+        "defaults": {"type": "dict", "required": True},
+        "settings": {"type": "dict", "default": {}},
+        "state_dir": {"type": "str", "required": True},
+        "discover": {"type": "bool", "default": False},
+    }
+
+    def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        handed_on = {"settings": {**options["settings"], **options["options"]}, "state_dir": options["state_dir"]}
+        try:
+            return {**planned(options, task_vars["inventory_hostname"]), **handed_on}
+        except OptionError as error:
+            return {"problem": in_terms_of_cuts(str(error)), **handed_on}
+
+
+def planned(options: Mapping[str, Any], host: str) -> dict[str, Any]:
+    """Return the plan of a host. Raises OptionError."""
+    asked = options["options"]
+    check(asked, host, options["discover"])
+    volumes = read_volumes(options["volumes"], options["defaults"])
+    if len(volumes) > 1:
+        raise OptionError("workspace_volumes names several volumes, but a power cut tests one volume at a time: name one of them")
+    volume = volumes[0]
+    names = volume["queue_managers"]
+    writers = asked["cut_queue_managers"] or len(names)
+    if writers > len(names):
+        raise OptionError(f"cut_queue_managers: {writers} queue managers, but workspace_queue_managers names {len(names)}")
+    variables = {
+        "sweep_block_sizes": [asked["cut_block_size"]],
+        "sweep_file_size": asked["cut_file_size"],
+        "sweep_files": asked["cut_files"],
+        "sweep_duration": math.ceil(asked["cut_after"]) + SPARE_S,
+        "sweep_warmup": 0,
+    }
+    # What a volume says of a sweep is not about power cuts.
+    plan = plan_host([{**volume, "queue_managers": names[:writers], "sets": []}], variables, {})
+    size_bytes = plan["volumes"][0]["block_sizes_bytes"][0]
+    if size_bytes % 4096:
+        raise OptionError(f"cut_block_size: {size_bytes} bytes are not a multiple of 4096")
+    command = asked["cut_command"]
+    cuts = {
+        "count": asked["cut_count"],
+        "after_s": asked["cut_after"],
+        "wait_s": asked["cut_wait"],
+        "command": command,
+        "task_file": absolute(asked["cut_task_file"]) if asked["cut_task_file"] else "",
+        "serial": asked["cut_serial"],
+        "tests": what_is_tested(command),
+        "bsize": size_bytes,
+        "qm": writers,
+        "deadline_s": min(int(plan["deadline_s"]), LONGEST_DEADLINE_S),
+        "ready_s": 4 * plan["format_s"] + 300,
+    }
+    return {"volumes": [{**each, "notes": []} for each in plan["volumes"]], "cuts": cuts}
+
+
+def check(asked: Mapping[str, Any], host: str, discover: bool) -> None:
+    """Raise OptionError if the power of a host is not to be cut, or not in this way."""
+    if asked["cut_confirm"] != host:
+        raise OptionError(
+            f"the power of this host is cut only if its variable cut_confirm is its own name in the inventory, {host} (it is {asked['cut_confirm'] or 'empty'})"
+        )
+    if bool(asked["cut_command"]) == bool(asked["cut_task_file"]):
+        raise OptionError(
+            "cut_command and cut_task_file are both set: leave one of them out"
+            if asked["cut_command"]
+            else "nothing says how the power is cut: set cut_command, a command on the controller, or cut_task_file, a file of tasks"
+        )
+    if discover:
+        raise OptionError("workspace_discover is not used for a power cut: name the directory to test as workspace_path")
+    if asked["cut_count"] < 1:
+        raise OptionError(f"cut_count is {asked['cut_count']}, but must be at least 1")
+    if asked["cut_after"] < 1:
+        raise OptionError(f"cut_after is {asked['cut_after']:g}, but must be at least 1 second")
+
+
+def in_terms_of_cuts(message: str) -> str:
+    """Return a message about variables of the sweep as one about those of power cuts."""
+    return re.sub("|".join(VARIABLES), lambda found: VARIABLES[found[0]], message)

@@ -1,0 +1,51 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a host says of itself before and after a power cut, and how the tester is started over a connection of its own.
+
+Private to this collection; it may change at any time.
+"""
+
+from __future__ import absolute_import, division, print_function
+
+__metaclass__ = type
+
+import os
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _marks, _time_limit, _volume
+
+VOLUME_LIMIT_S = 10
+
+# Arguments: the file of the lock, the ID of the run, and the tester's command, which holds the lock until it ends.
+HOLDER = """
+import fcntl, os, sys
+lock = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+try:
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+except OSError:
+    sys.exit("another certification is running on this host: %s" % os.read(lock, 200).decode("utf-8", "replace"))
+os.ftruncate(lock, 0)
+os.write(lock, sys.argv[2].encode("ascii"))
+os.set_inheritable(lock, True)
+os.umask(0o077)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+
+
+def look(path):
+    """Return the boot ID, the facts of the volume below ``path``, and a ``problem`` if its storage does not answer."""
+    found = dict(boot_id=_machine.identity()["boot_id"], problem="")
+    answer = _time_limit.call_all([lambda: _volume.facts_of(path)], VOLUME_LIMIT_S)[0]
+    if isinstance(answer, dict):
+        return dict(found, **answer)
+    return dict(found, problem="%s: %s" % (path, answer))
+
+
+def sync_marks(directories):
+    """Write the marks of directories to the disk, so that what survives a power cut is known to be ours. The tester does the same for the directories."""
+    for directory in directories:
+        path = os.path.join(directory, _marks.MARK_NAME)
+        if os.path.isfile(path) and not os.path.islink(path):
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+            with _marks.closing(descriptor):
+                os.fsync(descriptor)

@@ -1,0 +1,24 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is known of the volume below a path that need not exist.
+
+Private to this collection; it may change at any time.
+"""
+
+from __future__ import absolute_import, division, print_function
+
+__metaclass__ = type
+
+import os
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _mounts, _places, _volume_identity
+
+
+def facts_of(path):
+    """Return what tells the volume below ``path`` from others, as it is known of a certified one."""
+    existing = os.path.realpath(_places.nearest_existing(path))
+    mount = _mounts.mount_of(existing, _mounts.read_mounts()) or {}
+    facts = dict((key, mount.get(key)) for key in ("mount_point", "mount_source", "mount_options", "filesystem_type", "device_number"))
+    facts.update(_volume_identity.facts(existing, facts["device_number"], facts["mount_source"]), **_mounts.space(existing))
+    return facts

@@ -1,0 +1,238 @@
+#!/usr/bin/python
+# -*- coding: utf-8 -*-
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import absolute_import, division, print_function
+
+__metaclass__ = type
+
+DOCUMENTATION = r"""
+---
+module: cut_check
+short_description: Check what a host kept of its writes after a power cut
+description:
+  - Has the tester compare its files with what it had acknowledged, and removes the files.
+  - The action plugin decides what the cut showed, stores the tables in the run directory on the controller, and writes the record with all cuts so far.
+  - A cut of which something is missing is inconclusive. Files of a host that did not come back are kept, and M(mqops.logdisk.cleanup) removes them.
+version_added: 1.0.0
+author: mqops contributors (@mqops)
+extends_documentation_fragment:
+  - mqops.logdisk.run
+  - mqops.logdisk.run.state_dir
+  - mqops.logdisk.run.user
+options:
+  run_path:
+    description: The run directory on the controller. The action plugin does not send it to the host.
+    type: str
+    required: true
+  plan:
+    description: The plan, as returned by M(mqops.logdisk.cut_plan). The action plugin does not send it to the host.
+    type: dict
+    required: true
+  workspace:
+    description: The workspace, as returned by M(mqops.logdisk.workspace). The action plugin does not send it to the host.
+    type: dict
+    required: true
+  facts:
+    description: Facts about the host. The action plugin does not send them to the host.
+    type: dict
+    default: {}
+  started:
+    description: What M(mqops.logdisk.cut_start) returned. The action plugin does not send it to the host.
+    type: dict
+    required: true
+  command:
+    description: What M(mqops.logdisk.cut_power) returned. The action plugin does not send it to the host.
+    type: dict
+    required: true
+  returned:
+    description: What M(mqops.logdisk.cut_return) returned. The action plugin does not send it to the host.
+    type: dict
+    required: true
+  problem:
+    description: Why a task that was to cut the power failed, if it did. The action plugin does not send it to the host.
+    type: str
+    default: ""
+  volume:
+    description: Name of the volume. The action plugin sets this option.
+    type: str
+    default: log
+  tester:
+    description: Path of the tester on the host.
+    type: str
+    default: ""
+  directories:
+    description: The directories with the files, one per queue manager. The action plugin sets this option.
+    type: list
+    elements: str
+    default: []
+  arguments:
+    description: The arguments of the tester by which it finds its files. The action plugin sets this option.
+    type: list
+    elements: str
+    default: []
+  acknowledged:
+    description: What was acknowledged, as the witness noted it. If empty, the files are not checked. The action plugin sets this option.
+    type: str
+    default: ""
+  limit_s:
+    description: Number of seconds after which the tester is ended.
+    type: float
+    default: 3600
+attributes:
+  check_mode:
+    description: This module is not meant for check mode.
+    support: none
+"""
+
+EXAMPLES = r"""
+- name: Check the files
+  mqops.logdisk.cut_check:
+    run_id: "{{ gate_run.run_id }}"
+    run_path: "{{ gate_run.path }}"
+    state_dir: ~/.mqops-logdisk
+    plan: "{{ power_cut_plan }}"
+    workspace: "{{ workspace_layout }}"
+    started: "{{ power_cut_started }}"
+    command: "{{ power_cut_command }}"
+    returned: "{{ power_cut_returned }}"
+"""
+
+RETURN = r"""
+status:
+  description: Exit status of the tester. None if it did not run.
+  returned: success
+  type: int
+tables:
+  description: The tables of the tester by name, compressed and in base64. The action plugin stores and does not return them.
+  returned: success
+  type: dict
+said:
+  description: The last lines that the tester wrote to its standard error.
+  returned: success
+  type: str
+left:
+  description: What could not be removed, and the reason.
+  returned: success
+  type: list
+  elements: str
+outcome:
+  description: What the cut showed, V(kept), V(lost) or V(inconclusive). The action plugin adds it.
+  returned: success
+  type: str
+reason:
+  description: Why. The action plugin adds it.
+  returned: success
+  type: str
+is_back:
+  description: Whether the host came back, so that its power can be cut again. The action plugin adds it.
+  returned: success
+  type: bool
+"""
+
+import base64
+import os
+import subprocess
+import zlib
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.mqops.logdisk.plugins.module_utils import _runs, _user
+
+PATIENCE_S = 10
+LOCK_PATIENCE_S = 10
+REMOVAL_S = 600
+SAID_MAX_BYTES = 2000
+TABLES = ("run.csv", "durability.csv")
+TABLE_MAX_BYTES = 16 << 20
+
+
+def call(command, limit_s):
+    """Return the exit status of a command, None if it was ended after its time, and the end of its standard error."""
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    try:
+        said = process.communicate(timeout=limit_s)[1]
+    except subprocess.TimeoutExpired:
+        # Its storage may hang, so it may never end.
+        process.kill()
+        return None, "the tester had not ended after %d s, so it was killed" % limit_s
+    return process.returncode, said[-SAID_MAX_BYTES:].decode("utf-8", "replace").strip()
+
+
+def read_table(path):
+    if os.path.islink(path) or not os.path.isfile(path) or os.path.getsize(path) > TABLE_MAX_BYTES:
+        return None
+    with open(path, "rb") as stream:
+        return base64.b64encode(zlib.compress(stream.read())).decode("ascii")
+
+
+def check(p, run):
+    """Return what the tester says of its files."""
+    path = os.path.join(run.path, "acknowledged")
+    with open(path, "w") as stream:
+        stream.write(p["acknowledged"])
+    command = [p["tester"], "--checkAcknowledged=" + path, "--tables=" + run.tables_path, "--dir=" + ",".join(p["directories"])]
+    status, said = call(command, p["limit_s"])
+    tables = dict((name, read_table(os.path.join(run.tables_path, name))) for name in TABLES)
+    return dict(status=status, said=said, tables=dict((name, content) for name, content in tables.items() if content))
+
+
+def remove(p):
+    """Have the tester remove its files. Returns what is left."""
+    status, said = call([p["tester"], "--removeAcknowledged", "--dir=" + ",".join(p["directories"])] + p["arguments"], REMOVAL_S)
+    return [] if status == 0 else ["%s (%s)" % (", ".join(p["directories"]), said or "the tester ended with status %s" % status)]
+
+
+def answer(p):
+    run = _runs.Run(p["state_dir"], p["run_id"], p["volume"])
+    if run.exists():
+        # The tester still writes if the power was not cut.
+        stuck = _runs.terminate([run], PATIENCE_S)[0]
+        if stuck:
+            raise _runs.RunError("the tester still hangs in a write (pid %s)" % ", ".join(str(pid) for pid in stuck))
+        run.remove()
+    run.create()
+    lock = run.lock(LOCK_PATIENCE_S)
+    try:
+        found = check(p, run) if p["acknowledged"] else dict(status=None, said="", tables={})
+        left = remove(p)
+        run.remove()
+    finally:
+        os.close(lock)
+    return dict(found, left=left)
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec=dict(
+            run_id=dict(type="str", required=True),
+            state_dir=dict(type="str", required=True),
+            run_path=dict(type="str"),
+            plan=dict(type="dict"),
+            workspace=dict(type="dict"),
+            facts=dict(type="dict", default={}),
+            started=dict(type="dict"),
+            command=dict(type="dict"),
+            returned=dict(type="dict"),
+            problem=dict(type="str", default=""),
+            volume=dict(type="str", default="log"),
+            tester=dict(type="str", default=""),
+            directories=dict(type="list", elements="str", default=[]),
+            arguments=dict(type="list", elements="str", default=[]),
+            acknowledged=dict(type="str", default=""),
+            limit_s=dict(type="float", default=3600),
+            user=dict(type="str", default=""),
+        ),
+    )
+    p = module.params
+    _user.refuse_other(module)
+    try:
+        found = answer(p)
+    except (OSError, _runs.RunError) as error:
+        module.fail_json(msg=str(error))
+    module.exit_json(changed=True, **found)
+
+
+if __name__ == "__main__":
+    main()

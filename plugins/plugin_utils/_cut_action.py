@@ -1,0 +1,88 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the action plugins of power cuts share: the stream of the tester, and what one of them hands on to the next."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from ansible.errors import AnsibleActionFail
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import witness
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import Command, Returned, Witnessed
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.witness import Files
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+
+# The connection of the witness is its own: one that is shared would break later. It notices a host without power within three seconds. Of options that are
+# given twice, ssh takes the first.
+SSH_OPTIONS = (
+    "ControlMaster=no",
+    "ControlPath=none",
+    "ServerAliveInterval=1",
+    "ServerAliveCountMax=2",
+    "BatchMode=yes",
+    "Compression=no",
+)
+PASSWORD = "the witness of a power cut logs in by itself and cannot give a password: let the user log in with a key{}"
+WRONG_CONNECTION = "the writes before a power cut can be witnessed over the connections ssh and local only, not over {}"
+MOST_ROWS = 10_000
+
+
+def stream_command(connection: Any, command: list[str]) -> list[bytes | str]:
+    """Return what runs a command on a host beside Ansible, with the arguments of its connection. Raises AnsibleActionFail."""
+    text = shlex.join(command)
+    if connection.become:
+        if connection.become.get_option("become_pass"):
+            raise AnsibleActionFail(PASSWORD.format(", and let it become the owner of the workspace without one"))
+        text = connection.become.build_become_command(text, connection._shell)
+    if connection.transport == "local":
+        return ["/bin/sh", "-c", text]
+    if connection.transport != "ssh":
+        raise AnsibleActionFail(WRONG_CONNECTION.format(connection.transport))
+    if connection.get_option("password") or connection.get_option("pkcs11_provider"):
+        raise AnsibleActionFail(PASSWORD.format(""))
+    host = connection.get_option("host") or connection._play_context.remote_addr
+    connection.host = host
+    program, *arguments = connection._build_command(connection.get_option("ssh_executable"), "ssh", "-T", host, text)
+    return [program, *(word for option in SSH_OPTIONS for word in ("-o", option)), *arguments]
+
+
+def files_of(directory: RunDirectory, host: str, volume: str, number: int) -> Files:
+    return Files(directory.folder_of(host, volume), number)
+
+
+def command_of(given: Mapping[str, Any], problem: str) -> Command:
+    """Return what became of the cut command, from the result of its task and what a task of the user failed with."""
+    return Command(
+        done=given.get("go") is True,
+        status=given.get("status"),
+        output=str(given.get("output") or ""),
+        problem=problem or str(given.get("problem") or ""),
+        seconds=float(given.get("seconds") or 0),
+    )
+
+
+def witnessed_of(state: witness.State, command: Command, broken: bool) -> Witnessed:
+    return Witnessed(state.seen, broken=broken, early=not command.done, problem=state.problem, said=state.said, status=state.status)
+
+
+def returned_of(before: Mapping[str, Any], given: Mapping[str, Any]) -> Returned:
+    after = given.get("after")
+    return Returned(before, after if isinstance(after, Mapping) else None, str(given.get("problem") or ""), float(given.get("waited_s") or 0))
+
+
+def read_rows(content: bytes) -> list[dict[str, str]]:
+    """Return the rows of durability.csv, which nobody vouches for. Raises ValueError."""
+    try:
+        header, *lines = csv.reader(io.StringIO(content.decode("utf-8", "replace"), newline=""), strict=True)
+    except csv.Error as error:
+        raise ValueError(f"durability.csv cannot be read: {error}") from None
+    if len(lines) > MOST_ROWS or any(len(line) != len(header) for line in lines):
+        raise ValueError("durability.csv is not a table of the tester")
+    return [{printable(name): printable(text) for name, text in zip(header, line, strict=True)} for line in lines]

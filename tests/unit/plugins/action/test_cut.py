@@ -1,0 +1,165 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the action plugins of power cuts refuse, and what they make of a command and of what a host answers."""
+
+from __future__ import annotations
+
+import base64
+import os
+import signal
+import zlib
+from types import SimpleNamespace
+
+import pytest
+from ansible.errors import AnsibleActionFail
+from ansible_collections.mqops.logdisk.plugins.action import cut_check, cut_plan, cut_power
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import SSH_OPTIONS, read_rows, stream_command
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.role_options import defaults_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
+
+DEFAULTS = {"name": "log", "path": "/fut/logdisk", "places": {}, "queue_managers": ["QM1", "QM2"], "owner": "", "expect_mount": ""}
+ASKED = {**defaults_of("power_cut"), "cut_confirm": "db01", "cut_command": "virsh destroy db01"}
+
+
+def plan(volumes=None, discover=False, **changes):
+    return cut_plan.planned({"options": {**ASKED, **changes}, "volumes": volumes, "defaults": DEFAULTS, "discover": discover}, "db01")
+
+
+def test_a_plan():
+    found = plan(cut_queue_managers=1, cut_block_size="16K", cut_count=3)
+    (volume,), cuts = found["volumes"], found["cuts"]
+    assert (cuts["count"], cuts["bsize"], cuts["qm"], cuts["after_s"]) == (3, 16384, 1, 10)
+    assert volume["queue_managers"] == ["QM1"]
+    assert volume["footprint_bytes"] == 16 * 64 << 20
+    assert {"--bsize=16384", "--qm=1", "--filePrefix=logdisk"} <= set(volume["arguments"])
+    assert "hypervisor" in cuts["tests"]
+
+
+def test_all_queue_managers_write_unless_told_otherwise():
+    assert plan()["cuts"]["qm"] == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"cut_confirm": ""}, "cut_confirm is its own name in the inventory, db01 .it is empty"),
+        ({"cut_confirm": "db02"}, "it is db02"),
+        ({"cut_command": ""}, "nothing says how the power is cut"),
+        ({"cut_task_file": "cut.yml"}, "both set"),
+        ({"cut_count": 0}, "cut_count is 0"),
+        ({"cut_after": 0}, "cut_after is 0"),
+        ({"cut_block_size": "512"}, "not a multiple of 4096"),
+        ({"cut_queue_managers": 3}, "names 2"),
+        ({"discover": True}, "workspace_discover"),
+        ({"volumes": [{"name": "a", "path": "/a"}, {"name": "b", "path": "/b"}]}, "one volume at a time"),
+    ],
+)
+def test_what_is_refused_before_any_host_is_contacted(changes, problem):
+    with pytest.raises(OptionError, match=problem):
+        plan(**changes)
+
+
+def test_messages_name_the_options_of_power_cuts():
+    with pytest.raises(OptionError) as found:
+        plan(cut_file_size="x")
+    assert "cut_file_size" in cut_plan.in_terms_of_cuts(str(found.value))
+
+
+class Connection:
+    become = None
+    _shell = None
+    _play_context = SimpleNamespace(remote_addr="10.0.0.1")
+
+    def __init__(self, transport="ssh", **options):
+        self.transport = transport
+        self._options = {"ssh_executable": "ssh", "host": "db01.example.com", **options}
+
+    def get_option(self, name):
+        return self._options.get(name)
+
+    def _build_command(self, binary, dummy, *arguments):
+        return [binary.encode(), b"-o", b"ControlPath=/x", *(argument.encode() for argument in arguments)]
+
+
+def test_the_stream_has_a_connection_of_its_own():
+    program, *words, host, command = stream_command(Connection(), ["tester", "--dir=a b"])
+    # ssh takes the first of options that are given twice
+    assert words.index("ControlPath=none") < words.index(b"ControlPath=/x")
+    assert set(SSH_OPTIONS) <= set(words)
+    assert (program, host, command) == (b"ssh", b"db01.example.com", b"tester '--dir=a b'")
+
+
+def test_a_local_command_needs_no_connection():
+    assert stream_command(Connection("local"), ["tester", "x y"]) == ["/bin/sh", "-c", "tester 'x y'"]
+
+
+def test_the_stream_becomes_the_owner():
+    connection = Connection("local")
+    connection.become = SimpleNamespace(get_option=lambda name: None, build_become_command=lambda command, shell: f"sudo -n -u mqm {command}")
+    assert stream_command(connection, ["tester"])[2] == "sudo -n -u mqm tester"
+    connection.become.get_option = lambda name: "secret"
+    with pytest.raises(AnsibleActionFail, match="cannot give a password"):
+        stream_command(connection, ["tester"])
+
+
+@pytest.mark.parametrize(
+    ("connection", "problem"),
+    [(Connection("docker"), "not over docker"), (Connection(password="secret"), "cannot give a password"), (Connection(pkcs11_provider="x"), "a key")],
+)
+def test_what_cannot_be_witnessed_is_refused(connection, problem):
+    with pytest.raises(AnsibleActionFail, match=problem):
+        stream_command(connection, ["tester"])
+
+
+def test_what_became_of_a_command():
+    done = cut_power.call("echo one; echo two >&2; exit 3", 60)
+    assert (done["status"], done["output"], done["problem"]) == (3, "one two", "")
+
+
+def test_a_command_that_does_not_end_is_killed_with_its_children():
+    done = cut_power.call("sleep 600 & wait", 0.1)
+    assert done["status"] is None
+    assert "killed" in done["problem"]
+
+
+def test_what_a_command_leaves_running_is_not_waited_for():
+    done = cut_power.call("sleep 600 & echo $!", 300)
+    os.kill(int(done["output"]), signal.SIGKILL)
+    assert done["status"] == 0
+
+
+def packed(text):
+    return base64.b64encode(zlib.compress(text.encode())).decode()
+
+
+def test_what_the_check_says():
+    table = "worker,outcome,finding\nall,lost,\x1b[2Jx\n"
+    tables, checked = cut_check.taken({"status": 5, "said": "x", "tables": {"durability.csv": packed(table), "other.csv": packed("x")}})
+    assert tables == {"durability.csv": table.encode()}
+    assert (checked.status, checked.rows, checked.problem) == (5, [{"worker": "all", "outcome": "lost", "finding": "\\x1b[2Jx"}], "")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"problem": "the tester hangs"},
+        {"status": 2, "said": "the mark of another run", "tables": {}},
+        {"status": None, "said": "it was killed", "tables": {}},
+        {"status": "0", "said": "x", "tables": {}},
+        {"status": 5, "said": "", "tables": {"durability.csv": "no base64"}},
+        {"status": 5, "said": "", "tables": {"durability.csv": packed("a,b\n1\n")}},
+    ],
+)
+def test_what_cannot_be_relied_on_is_a_problem(answer):
+    assert cut_check.taken(answer)[1].problem
+
+
+def test_no_check_is_no_problem_of_its_own():
+    assert cut_check.taken({"left": ["the files"]})[1].problem == ""
+
+
+def test_rows_are_bounded():
+    with pytest.raises(ValueError, match="not a table of the tester"):
+        read_rows(b"a\n" + b"1\n" * 10_001)
