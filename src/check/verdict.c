@@ -97,7 +97,7 @@ static uint64_t position_of(const struct ring *ring, uint64_t write) {
 static void prove_returned(struct judgement *judgement, uint64_t acknowledged) {
     const struct ring *ring = judgement->ring;
     uint64_t newest = ring->newest;
-    judgement->returned = newest > acknowledged ? newest : acknowledged;
+    judgement->returned = acknowledged;
     if (newest > acknowledged) {
         uint64_t position = position_of(ring, newest);
         bool whole = is_whole(ring, stretch_at(ring, position), position, newest);
@@ -116,9 +116,8 @@ static enum in_flight judge_in_flight(const struct judgement *judgement, uint64_
     if (stretch->content == CONTENT_MISSING) {
         return IN_FLIGHT_NONE;
     }
-    // Its own sectors and those of the write before it, and no older ones.
-    bool torn = stretch->content == CONTENT_TORN && ring->newest > judgement->returned &&
-                write_of(ring, position, stretch->pass) == before;
+    // Its own sectors, since nothing else is newer, and those of the write before it, and no older ones.
+    bool torn = stretch->content == CONTENT_TORN && write_of(ring, position, stretch->pass) == before;
     return torn ? IN_FLIGHT_TORN : IN_FLIGHT_DAMAGED;
 }
 

@@ -36,7 +36,10 @@ static const unsigned char *block_of(uint64_t seed, uint32_t worker, uint64_t bl
 }
 
 void test_stamps(void) {
-    CHECK(PAYLOAD_STAMP_STEP * PAYLOAD_STAMP_STEP_INVERSE == 1);
+    static const unsigned char zeros[PAYLOAD_SECTOR_BYTES];
+    uint32_t nobody;
+    uint64_t none;
+    CHECK(PAYLOAD_STAMP_STEP * PAYLOAD_STAMP_STEP_INVERSE == 1 && !payload_stamp_of(zeros, &nobody, &none));
     static const uint64_t sizes[] = {4096, 8192, 20480, 131072, 1 << 20};
     for (int round = 0; round < 300; round++) {
         struct mark mark = mark_with(sizes[below(5)], (1 << 20) + 4096 * below(64), 1 + below(5), 1 + below(1000));
@@ -194,6 +197,17 @@ void test_damage(void) {
     CHECK(finds(&found, FINDING_LOST_OUT_OF_ORDER, 1) && found.first.expected == 19 && found.first.found == 13);
     put(1, 19, 0, SECTORS);
 
+    put(1, 21, 0, 9);                                   // in flight, and so excused: torn only if with what was due before
+    found = judge(1, 20);
+    CHECK(finds(&found, FINDING_NONE, 0) && found.found == 21 && found.in_flight == IN_FLIGHT_TORN && found.kept == RING - 1);
+    put(1, 9, 9, SECTORS);
+    found = judge(1, 20);
+    CHECK(finds(&found, FINDING_NONE, 0) && found.found == 21 && found.in_flight == IN_FLIGHT_DAMAGED);
+    put(1, 15, 0, 9);                                   // no write 21, and nothing of honest storage
+    found = judge(1, 20);
+    CHECK(finds(&found, FINDING_NONE, 0) && found.found == 20 && found.in_flight == IN_FLIGHT_DAMAGED);
+    put(1, 15, 0, SECTORS);
+
     put(1, 12, 3, 4);                                   // one sector of 18 is of the pass before
     found = judge(1, 0);
     CHECK(finds(&found, FINDING_TORN, 1) && found.first.expected == 18 && found.first.found == 12 && found.kept == RING - 1);
@@ -247,6 +261,13 @@ void test_damage(void) {
     found = (struct durability){0};
     ring_judge(&ring, 20, 0, &found);
     CHECK(finds(&found, FINDING_NONE, 0) && found.kept == 0 && found.in_flight == IN_FLIGHT_NONE && !found.lost_tail_ns_known);
+    CHECK(found.counts[FINDING_NONE] == 0 && !found.first.write_known);
+
+    struct durability unknown = {.worker = 1, .counts = {[FINDING_LOST_TAIL] = 1}}, known = {.worker = 2, .lost_tail_ns_known = true};
+    all = (struct durability){0};
+    durability_add(&all, &unknown);
+    durability_add(&all, &known);
+    CHECK(!all.lost_tail_ns_known);
     ring_free(&ring);
 }
 
