@@ -149,6 +149,41 @@ def each_loss_has_its_name(place):
 
 
 @test
+def killed_run_is_kept_and_old_blocks_in_it_are_losses(place):
+    """What was in the files at an earlier instant is put back, in full and by half."""
+    process = place.start("--acknowledge", "--duration=60")
+    lines = [process.stdout.readline().rstrip("\n")]
+    process.send_signal(signal.SIGSTOP)
+    shutil.copytree(place.dir, place.path + "/old")
+    process.send_signal(signal.SIGCONT)
+    earlier = check(place, lines, dir=place.path + "/old")
+    equal(earlier.status, 0, earlier.err)
+    enough = int(rows(earlier)["1"]["found_writes"]) + 2 * RING
+    while not lines[-1].startswith("ack") or int(lines[-1].split()[2]) < enough:
+        assert process.poll() is None, process.communicate()
+        lines.append(process.stdout.readline().rstrip("\n"))
+    process.kill()
+    out, _err = process.communicate(timeout=PATIENCE_S)
+    lines += out.rpartition("\n")[0].splitlines()
+    result = check(place, lines, dir=place.dir)
+    equal(result.status, 0, result.err)
+    found = int(rows(result)["1"]["found_writes"])
+    assert found >= max(int(line.split()[2]) for line in lines if line.startswith("ack")), (found, lines[-1])
+    file, block = divmod((found - 6) % RING, BLOCKS)
+    path, offset = "%s/mqldt_testfile.%04d" % (place.dir, file), block * BLOCK_BYTES
+    with open(path.replace(place.dir, place.path + "/old"), "rb") as old, open(path, "r+b") as new:
+        old.seek(offset)
+        data = old.read(BLOCK_BYTES)
+        for part, finding, column in ((1536, "torn", "torn_positions"), (BLOCK_BYTES, "lost out of order", "lost_out_of_order_writes")):
+            new.seek(offset)
+            new.write(data[:part])
+            new.flush()
+            where = {"finding_file": path, "finding_offset_bytes": str(offset), "finding_expected_write": str(found - 5)}
+            row = is_lost(check(place, lines[:1], dir=place.dir), finding, **{column: "1"}, **where)
+            assert int(row["finding_found_write"]) <= found - 5 - RING, row
+
+
+@test
 def nothing_is_concluded_from_too_little(place):
     _counts, lines = acknowledged(place)
     mark = place.dir + "/q2/mqldt_testfile.acknowledge"
