@@ -28,6 +28,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify, store
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import is_kept, keep_if_asked
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.live import hold_against_certificates
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import look_up, results_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.regression import hold_against_baseline
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import JUDGED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, host_reasons, judge_fleet, judge_run, missing_hosts
@@ -35,7 +36,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import rende
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.archive import pack
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, kind_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DURABILITY, host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.run_signature import sign_run
 
 
@@ -97,11 +98,13 @@ def conclusion(
 
 
 def compare(directory: RunDirectory) -> str:
-    """Hold the hosts against their baseline if the run asks for it, and live queue managers against their certificates; return what kept that from being
+    """Hold the hosts against their baseline if the run asks for it, live queue managers against their certificates, and power cuts against
+    the history; return what kept that from being
     done, empty if nothing did.
     """
     try:
         hold_against_certificates(directory)
+        look_up(directory)
         return hold_against_baseline(directory)
     except OSError as error:
         return f"the hosts were not held against their {'baseline' if directory.is_test else 'certificates'}: {error}"
@@ -141,16 +144,17 @@ def unwritten(directory: RunDirectory, error: OSError) -> str:
 def remember(directory: RunDirectory, certificates: list[Certificate], problems: list[str]) -> str:
     """Store the certificates of a run in its history; returns what kept one of them from it, empty if nothing did."""
     history = directory.run.get("history")
-    if history is None or not directory.is_test:
+    if history is None or not (directory.is_test or kind_of(directory.run) == DURABILITY):
         return ""
     try:
-        store(history["place"], certificates)
+        store(history["place"], certificates, results_of(directory))
     except OSError as error:
         problems = [*problems, str(error)]
     if not problems:
         return ""
+    what = "certificates" if directory.is_test else "power cuts"
     return (
-        f"certificates of this run were not stored in the history: {one_message(problems)}; when the problem is solved, store them with "
+        f"{what} of this run were not stored in the history: {one_message(problems)}; when the problem is solved, store them with "
         f"playbooks/history.yml -e history_import={directory.path}"
     )
 

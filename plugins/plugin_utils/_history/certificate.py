@@ -256,6 +256,7 @@ def certificate_of(run: Mapping[str, Any], record: HostRecord, tables: Tables | 
             "comparison": comparison or None,
             "accepted": bool((run.get("baseline") or {}).get("accept")),
             "qualification": record.qualification,
+            **({"power_cuts": {key: _plain(value) for key, value in record.power_cuts.items()}} if record.power_cuts else {}),
             "reasons": record.reasons,
             "disturbances": record.disturbances,
             "judged_at": judged_at,

@@ -6,8 +6,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate, CertificateError, certificate_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import CutResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import MEASUREMENT, HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError, printable
@@ -33,12 +36,13 @@ def certificates_of(directory: RunDirectory) -> tuple[list[Certificate], list[st
     return list(found.values()), problems
 
 
-def store(place: str, certificates: list[Certificate]) -> int:
-    """Store certificates in the history at a place; return how many it did not have yet. Raises HistoryError.
+def store(place: str, certificates: list[Certificate], power_cuts: Iterable[CutResult] = ()) -> int:
+    """Store certificates and what power cuts came to in the history at a place; return how many certificates it did not have yet. Raises HistoryError.
 
     The run made the history when it was opened. If it is not there any more, for example because a file system is not mounted, a new one would hide that.
     """
     with open_history(place) as history:
+        history.store_power_cuts(power_cuts)
         return history.store(certificates)
 
 

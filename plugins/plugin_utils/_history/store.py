@@ -87,6 +87,26 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX logdisk_kept_runs_workflow ON logdisk_kept_runs (workflow_job_id)",
         "CREATE TRIGGER logdisk_kept_runs_kept BEFORE UPDATE ON logdisk_kept_runs {refuse}",
     ),
+    (
+        """
+        CREATE TABLE logdisk_power_cuts (
+            sha256 {text} PRIMARY KEY,
+            run_id {text} NOT NULL,
+            host {text} NOT NULL,
+            volume {text} NOT NULL,
+            volume_id {text},
+            judged_at {text} NOT NULL,
+            verdict {text} NOT NULL,
+            cuts INTEGER NOT NULL,
+            reason {text} NOT NULL,
+            claim {text} NOT NULL,
+            tests {text} NOT NULL
+        )
+        """,
+        "CREATE INDEX logdisk_power_cuts_volume ON logdisk_power_cuts (volume_id, judged_at)",
+        "CREATE TRIGGER logdisk_power_cuts_kept BEFORE UPDATE ON logdisk_power_cuts {refuse}",
+        "CREATE TRIGGER logdisk_power_cuts_left BEFORE DELETE ON logdisk_power_cuts {refuse}",
+    ),
 )
 """The statements that lead from each version of the schema to the next, the first from an empty database. Never change one that was released: add another."""
 
@@ -150,6 +170,27 @@ class KeptRun:
     workflow_job_id: str
 
 
+@dataclass(frozen=True)
+class CutResult:
+    """What the power cuts of a volume in one run came to. ``cuts`` is how many were made, all of them kept if the verdict is pass. Texts are untrusted."""
+
+    sha256: str
+    run_id: str
+    host: str
+    volume: str
+    volume_id: str | None
+    judged_at: str
+    verdict: str
+    cuts: int
+    reason: str
+    claim: str
+    tests: str
+
+
+_CUT_COLUMNS = ", ".join(each.name for each in dataclasses.fields(CutResult))
+_INSERT_CUTS = f"INSERT INTO logdisk_power_cuts ({_CUT_COLUMNS}) VALUES ({', '.join('?' * len(dataclasses.fields(CutResult)))}) ON CONFLICT DO NOTHING"
+
+
 class History(abc.ABC):
     """An open history. It is a context manager that closes it. Every method raises HistoryError."""
 
@@ -209,6 +250,18 @@ class History(abc.ABC):
             if rows:
                 self._execute_many(_INSERT_CONTENT, contents)
         return added
+
+    def store_power_cuts(self, results: Iterable[CutResult]) -> int:
+        """Store what power cuts came to; return how many results the history did not have yet."""
+        rows = [dataclasses.astuple(result) for result in sorted(results, key=lambda result: result.sha256)]
+        with self._reported("cannot be written"), self._transaction():
+            return self._execute_many(_INSERT_CUTS, rows) if rows else 0
+
+    def power_cuts_of(self, volume_id: str) -> list[CutResult]:
+        """Return what all power cuts of a volume came to, the oldest first. They are never pruned: a loss must not be forgotten."""
+        with self._reported("cannot be read"):
+            sql = f"SELECT {_CUT_COLUMNS} FROM logdisk_power_cuts WHERE volume_id = ? ORDER BY judged_at, run_id, sha256"
+            return [CutResult(*row) for row in self._execute(sql, (volume_id,)).fetchall()]
 
     def newest(self) -> list[Entry]:
         """Return the entries that decide today's states: of each volume, name, boot and profile, the newest of each effect."""

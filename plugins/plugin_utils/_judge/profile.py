@@ -180,6 +180,7 @@ class Profile:
     that a certificate must contain. confidence is the one with which a pass must be shown, None if figures are taken as they stand and never certify; a
     pass that covers slow phases shorter than episode_s does not certify. Of these, 0 and none ask for nothing. workload is the one whose runs certify.
     derived_from are the name and version of each profile that this one extends; their content is part of it. observations is JUDGED or INFORMATIVE.
+    durability_cuts is how many power cuts without a loss the history must know of the volume, 0 if that is not asked for.
     """
 
     name: str
@@ -195,6 +196,7 @@ class Profile:
     derived_from: tuple[str, ...] = ()
     workload: str = MQ_LOG
     observations: str = INFORMATIVE
+    durability_cuts: int = 0
 
     @property
     def stall_limit_ns(self) -> float:
@@ -212,12 +214,14 @@ class Profile:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the profile as plain data that load_profile reads back to an equal profile."""
+        durability = {"durability": {"cuts": self.durability_cuts}} if self.durability_cuts else {}
         return {
             "name": self.name,
             "version": self.version,
             "description": self.description,
             **({"derived_from": list(self.derived_from)} if self.derived_from else {}),
             **({"observations": self.observations} if self.observations != INFORMATIVE else {}),
+            **durability,
             "qualifies": self._qualifies(),
             "limits": [limit.as_dict() for limit in self.limits],
             "waivers": [waiver.as_dict() for waiver in self.waivers],

@@ -55,7 +55,7 @@ HARD_LIMITS = (
 )
 """Limits of every profile; an I/O error or a short write is the third hard failure and comes from the tester's exit status."""
 
-_PROFILE_KEYS = ("name", "version", "description", "extends", "derived_from", "observations", "qualifies", "limits", "waivers")
+_PROFILE_KEYS = ("name", "version", "description", "extends", "derived_from", "observations", "durability", "qualifies", "limits", "waivers")
 _QUALIFIES_KEYS = ("workload", "min_duration_s", "min_footprint", "block_sizes", "confidence", "episode_s")
 _BOUND_KEYS = {"max": ("max", False), "below": ("max", True), "min": ("min", False)}
 _LIMIT_KEYS = ("metric", *_BOUND_KEYS, "severity", "hard", "stream", "operation", "block_size", "message_size", "load_point", "source")
@@ -69,6 +69,7 @@ _STREAM = re.compile(r"[A-Za-z0-9._-]{1,32}\Z")
 _WAIVER_KEYS = ("host", "metric", "owner", "until", "reason")
 
 _LONGEST_S = 7 * 24 * 3600
+MOST_CUTS = 10_000
 _MAX_EXTENDED = 8
 """The longest chain of profiles that extend each other."""
 
@@ -121,6 +122,7 @@ def _read_profile(data: Any, place: _Place) -> Profile:
         waivers=_added_to(base.waivers, waivers, lambda waiver: (waiver.host, waiver.metric)),
         derived_from=_read_origins(data, base),
         observations=_read_observations(data.get("observations", base.observations)),
+        durability_cuts=_read_durability(data["durability"]) if "durability" in data else base.durability_cuts,
     )
     if len(profile.thresholds_ns) > MAX_THRESHOLDS:
         raise DefinitionError(f"limits on percentiles have {len(profile.thresholds_ns)} different values, but the tester counts at most {MAX_THRESHOLDS}.")
@@ -131,6 +133,14 @@ def _read_observations(value: Any) -> str:
     if value not in (JUDGED, INFORMATIVE):
         raise DefinitionError(f"observations {shown(value)} is not one of {JUDGED}, {INFORMATIVE}.")
     return value
+
+
+def _read_durability(value: Any) -> int:
+    read_mapping(value, "durability", ("cuts",))
+    cuts = value.get("cuts")
+    if not isinstance(cuts, int) or isinstance(cuts, bool) or not 0 <= cuts <= MOST_CUTS:
+        raise DefinitionError(f"durability.cuts {shown(cuts)} is not a number of power cuts from 0 to {MOST_CUTS}.")
+    return cuts
 
 
 def _read_origins(data: Mapping[str, Any], base: Profile) -> tuple[str, ...]:

@@ -112,6 +112,8 @@ def _sentences(host: Host) -> Iterator[tuple[str, str, str]]:
         yield from ((POWER_CUT, FAIL if reason in losses_told(host) else INCONCLUSIVE, reason) for reason in host.reasons)
     elif host.verdict not in (PASS, OBSERVED):
         yield from ((_kind_of(host), *_with_verdict(host, reason)) for reason in unexplained(host))
+    if _is_uncut(host):
+        yield POWER_CUT, host.power_cuts["verdict"], host.power_cuts["reason"]
     if _counts_against(host):
         yield BASELINE, host.comparison["verdict"], host.comparison["reason"]
     if host.verdict in GOOD and host.qualification:
@@ -122,13 +124,22 @@ def _sentences(host: Host) -> Iterator[tuple[str, str, str]]:
 def unexplained(host: Host) -> list[str]:
     """Return the reasons of a host that are neither about a limit nor about its baseline; one that says so if there is no reason at all."""
     told = tuple(limit["worst"]["reason"] for limit in host.limits if limit["verdict"] != PASS and limit["worst"]["reason"])
-    reasons = [reason for reason in host.reasons if not (told and reason.startswith(told)) and reason != host.comparison.get("reason")]
-    return reasons if reasons or told or _counts_against(host) else ["no reason is recorded"]
+    reasons = [
+        reason
+        for reason in host.reasons
+        if not (told and reason.startswith(told)) and reason not in (host.comparison.get("reason"), host.power_cuts.get("reason"))
+    ]
+    return reasons if reasons or told or _counts_against(host) or _is_uncut(host) else ["no reason is recorded"]
 
 
 def _counts_against(host: Host) -> bool:
     """Whether the comparison with its baseline is a reason for the host's verdict."""
     return host.comparison.get("verdict") in (FAIL, INCONCLUSIVE)
+
+
+def _is_uncut(host: Host) -> bool:
+    """Whether what the history says about power cuts is a reason for the host's verdict."""
+    return host.power_cuts.get("reason") in host.reasons
 
 
 def _kind_of(host: Host) -> str:

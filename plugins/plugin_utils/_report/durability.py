@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The sentences about power cuts that several formats have. All of them were made when the cuts were judged."""
+"""The sentences about power cuts that several formats have. The verdict on them was made before."""
 
 from __future__ import annotations
 
@@ -19,6 +19,12 @@ SHOWN = 5
 
 _UNDECIDED = "Nothing is claimed: this storage may keep what it acknowledged or lose it."
 _CUT_AGAIN = "Correct what is named, and run playbooks/power_cut.yml again."
+
+_LOST_BEFORE = {
+    "consequence": "Persistent messages whose commit was confirmed can be lost when the power fails, however fast this storage is.",
+    "next_step": "Correct what the report of that run names, and run playbooks/power_cut.yml again.",
+}
+"""What follows from a loss that the history knows of."""
 
 
 def durability_lines(model: Model) -> list[str]:
@@ -49,5 +55,5 @@ def advice_on_cuts(hosts: Iterable[Host], verdict: str) -> tuple[str, str]:
     """Return consequence and next step of cuts with a verdict."""
     if verdict != FAIL:
         return _UNDECIDED, _CUT_AGAIN
-    losses = [loss for host in hosts for loss in host.durability["losses"]]
+    losses = [loss for host in hosts for loss in host.durability.get("losses", [])] or [_LOST_BEFORE]
     return tuple(" ".join(dict.fromkeys(loss[key] for loss in losses)) for key in ("consequence", "next_step"))  # type: ignore[return-value]

@@ -147,7 +147,8 @@ class Host:
     notes are those of its record and what was noticed later, such as what it left behind. profile is the name of the host's own profile, empty if it is
     judged by the run's. decisive holds for each of limits the rows that have its verdict, none if that is pass. volume_class is what it has in common with
     volumes that are alike. valid_until is the last day of its certificate and certificate the SHA-256 of that, both empty if there is none. comparison is
-    what holding it against its baseline said, empty if no comparison was asked for. stall_period says at which interval stalls came, empty if at none or if
+    what holding it against its baseline said, empty if no comparison was asked for. power_cuts is what the
+    history said of power cuts of a volume that was measured. stall_period says at which interval stalls came, empty if at none or if
     nobody looked. options are those that the tester repeated in run.csv, and method says which version of it measured, empty if none did. spans holds for
     each of limits which rows it judges. distributions, the counts of operations by upper bound for each load point and series,
     stalls, the slowest operations, and fidelity, what streams asked for and achieved, are for charts and empty in a large fleet. basis is what estimates of the
@@ -177,6 +178,7 @@ class Host:
     valid_until: str = ""
     certificate: str = ""
     comparison: dict[str, Any] = field(default_factory=dict)
+    power_cuts: dict[str, Any] = field(default_factory=dict)
     observation: dict[str, Any] = field(default_factory=dict)
     durability: dict[str, Any] = field(default_factory=dict)
     recorded_notes: list[str] = field(default_factory=list)
@@ -468,6 +470,7 @@ class _Reader:
             profile=_profile_name(own_profile) if own_profile else "",
             volume_class=printable(volume_class(self._classes.get(record.host), record.facts)) if record.facts and not record.observation else "",
             comparison=_plain(record.comparison),
+            power_cuts=_plain(record.power_cuts),
             observation=_safe(record.observation or {}),
             durability=_safe(record.durability or {}),
             leftovers=[printable(item) for item in entry["leftovers"]],

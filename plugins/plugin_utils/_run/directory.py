@@ -7,7 +7,8 @@
     <base>/<run id>/run.json
     <base>/<run id>/hosts/<safe host>/volumes.json, if the host is expected to report other volumes than the default one alone
     <base>/<run id>/hosts/<safe host>/workspace_volumes.yml, if its volumes were discovered: the plan as variables of the host, for people
-    <base>/<run id>/hosts/<safe host>/<safe volume>/order.json, record.json, comparison.json, certificate.json and the tester's tables, bytes unchanged
+    <base>/<run id>/hosts/<safe host>/<safe volume>/order.json, record.json, comparison.json, power_cuts.json, certificate.json
+        and the tester's tables, bytes unchanged
     <base>/<run id>/hosts/<safe host>/<safe volume>/samples.jsonl, if a queue manager was observed: what the source said, bytes unchanged
     <base>/<run id>/hosts/<safe host>/<safe volume>/acknowledged-<number>.txt of each power cut: the writes that the witness saw acknowledged. Its
         tables are durability_<number>.csv and run_<number>.csv
@@ -38,6 +39,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import is_asked, judged_with
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, replace_link, write_file
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.power_cuts import judged_with_cuts, wanted_cuts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import (
     DEFAULT_VOLUME,
     DURABILITY,
@@ -55,6 +57,7 @@ SCHEMA_VERSION = 1
 VERDICT = "verdict.json"
 CERTIFICATE = "certificate.json"
 COMPARISON = "comparison.json"
+POWER_CUTS = "power_cuts.json"
 ORDER = "order.json"
 SAMPLES = "samples.jsonl"
 VOLUMES = "volumes.json"
@@ -226,8 +229,7 @@ class RunDirectory:
             _make_folder(self.path, folder)
             for name, content in tables.items():
                 write_file(os.path.join(path, name), content)
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(os.path.join(path, COMPARISON))
+            self._remove(os.path.join(folder, COMPARISON), os.path.join(folder, POWER_CUTS))
             self._write_record_file(folder, record)
         except OSError as error:
             raise RunDirectoryError(f"The record of {record.host!r} cannot be written to {path}: {error.strerror or error}.") from None
@@ -267,6 +269,26 @@ class RunDirectory:
     def read_comparison(self, folder: str) -> dict[str, Any] | None:
         """Return what was written of the comparison of the record in a folder, None if nothing was. One that cannot be read is empty, so it says nothing."""
         path = os.path.join(self.path, folder, COMPARISON)
+        if not os.path.lexists(path):
+            return None
+        try:
+            return _read_json(path, MAX_RECORD_BYTES)
+        except RunDirectoryError:
+            return {}
+
+    def write_power_cuts(self, folder: str, said: Mapping[str, Any]) -> None:
+        """Write what the history said about power cuts of the volume in a folder, and remove what is out of date then. Raises RunDirectoryError."""
+        path = os.path.join(self.path, folder, POWER_CUTS)
+        try:
+            if self.read_power_cuts(folder) != said:
+                write_file(path, _encode(said))
+                self._remove_what_follows_from(folder)
+        except OSError as error:
+            raise RunDirectoryError(f"What is known of power cuts cannot be written to {path}: {error.strerror or error}.") from None
+
+    def read_power_cuts(self, folder: str) -> dict[str, Any] | None:
+        """Return what the history said about power cuts of the volume in a folder, None if nothing was asked or said. One that cannot be read is empty."""
+        path = os.path.join(self.path, folder, POWER_CUTS)
         if not os.path.lexists(path):
             return None
         try:
@@ -351,7 +373,7 @@ class RunDirectory:
         folder = _folder(host, volume)
         try:
             tables = [name for name in os.listdir(os.path.join(self.path, folder)) if _TABLE_NAME.match(name)]
-            self._remove(*(os.path.join(folder, name) for name in ("record.json", COMPARISON, *tables)))
+            self._remove(*(os.path.join(folder, name) for name in ("record.json", COMPARISON, POWER_CUTS, *tables)))
             self._remove_what_follows_from(folder)
         except OSError as error:
             raise RunDirectoryError(f"The record of {host!r} cannot be removed from {self.path}: {error.strerror or error}.") from None
@@ -463,9 +485,15 @@ class RunDirectory:
         return [os.path.join(folder, volume) for volume in volumes if os.path.lexists(os.path.join(self.path, folder, volume, "record.json"))]
 
     def read_record(self, folder: str) -> HostRecord:
-        """Return the record in a folder, judged by its limits and, if the run asks for it, by its comparison with the baseline."""
+        """Return the record in a folder, judged by its limits and, as far as run and profile ask for it, by its comparison with the baseline and by power cuts.
+
+        A merged run has the records as the runs that it comes from have judged them.
+        """
         record = self.read_limits_record(folder)
-        return judged_with(record, self.read_comparison(folder)) if is_asked(self.run) else record
+        record = judged_with(record, self.read_comparison(folder)) if is_asked(self.run) else record
+        if self.run.get("merged_from") or not self.is_test:
+            return record
+        return judged_with_cuts(record, self.read_power_cuts(folder), wanted_cuts(profile_data(self.run, record.host)))
 
     def read_limits_record(self, folder: str) -> HostRecord:
         """Return the record in a folder as it was filed; a record that cannot be trusted becomes an error with the reason."""

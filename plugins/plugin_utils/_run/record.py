@@ -54,12 +54,12 @@ class RecordError(ValueError):
 class HostRecord:
     """One host's volume in one run.
 
-    ``kind`` is ``measurement``, ``error`` (nothing was measured; ``error`` holds stage, verdict and reason), ``preflight`` (nothing
-    was to be measured; there is no verdict), ``observation`` (a live queue manager was watched, which ``observation`` is about; there is a verdict only if
-    the profile asks for one, and never a certificate) or ``durability`` (its power was cut while it wrote, which ``durability`` is about).
-    ``tables`` holds the size and the SHA-256 of each table by its name. ``comparison`` is what holding
-    it against a baseline said, and ``limits_verdict`` in it is the verdict without that; None if no comparison was asked for. ``capacity`` says what each
-    load point came to, and which load is the highest that passes; None if there is one load point only.
+    ``kind`` is ``measurement``, ``error`` (nothing was measured; ``error`` holds stage, verdict and reason), ``preflight`` (nothing was to be measured; there
+    is no verdict), ``observation`` (a live queue manager was watched, which ``observation`` is about; there is a verdict only if the profile asks for one, and
+    never a certificate) or ``durability`` (its power was cut while it wrote, which ``durability`` is about). ``power_cuts`` is what the history said of power
+    cuts of a volume that was measured. ``tables`` holds the size and the SHA-256 of each table by its name. ``comparison`` is what holding it against a
+    baseline said, and ``limits_verdict`` in it is the verdict without that; None if no comparison was asked for. ``capacity`` says what each load point came
+    to, and which load is the highest that passes; None if there is one load point only.
     """
 
     host: str
@@ -85,6 +85,7 @@ class HostRecord:
     capacity: dict[str, Any] | None = None
     observation: dict[str, Any] | None = None
     durability: dict[str, Any] | None = None
+    power_cuts: dict[str, Any] | None = None
 
     @property
     def label(self) -> str:

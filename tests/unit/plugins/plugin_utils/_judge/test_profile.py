@@ -121,6 +121,23 @@ def test_a_profile_as_plain_data_reads_as_the_same_profile():
         assert load_profile(profile.as_dict()) == profile
 
 
+def test_a_profile_can_ask_for_power_cuts_and_hands_that_on(tmp_path):
+    path = tmp_path / "durable.yml"
+    path.write_text(yaml.safe_dump({**GOOD, "durability": {"cuts": 10}}))
+    asked = {name: load_profile({"name": "x", "extends": str(path), **more}) for name, more in {"same": {}, "none": {"durability": {"cuts": 0}}}.items()}
+    assert [asked["same"].durability_cuts, asked["none"].durability_cuts, load_profile(GOOD).durability_cuts] == [10, 0, 0]
+    assert load_profile(asked["same"].as_dict()) == asked["same"]
+    for value, problem in (
+        ({"cuts": -1}, "is not a number of power cuts"),
+        ({"cuts": True}, "is not a number"),
+        ({}, "is not a number"),
+        ({"cut": 1}, "unknown key"),
+        (7, "must be"),
+    ):
+        with pytest.raises(DefinitionError, match=problem):
+            load_profile({**GOOD, "durability": value})
+
+
 def test_only_a_profile_that_says_so_judges_observations():
     assert [load_profile(name, fabricate.PROFILES).observations for name in ("mq-live", "mq-log-silver")] == ["judged", "informative"]
     with pytest.raises(DefinitionError, match="observations 'maybe' is not one of judged, informative"):

@@ -1,0 +1,98 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Power cuts in the history: what each run of them came to, and what is known of the volume of a certification."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import identity_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import CutResult, History, HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import can_be_compared
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, kind_of, profile_data
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.power_cuts import wanted_cuts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DURABILITY, HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS
+
+
+def results_of(directory: RunDirectory) -> list[CutResult]:
+    """Return what each volume of a run of power cuts came to; none of another run. A volume whose power was not cut has no result."""
+    if kind_of(directory.run) != DURABILITY:
+        return []
+    records = (directory.read_limits_record(folder) for folder in directory.folders())
+    return [_result(directory, record) for record in records if record.kind == DURABILITY and record.durability]
+
+
+def _result(directory: RunDirectory, record: HostRecord) -> CutResult:
+    cuts = (record.durability or {})["cuts"]
+    known: dict[str, Any] = {
+        "run_id": record.run_id or str(directory.run["run_id"]),
+        "host": printable(record.host),
+        "volume": printable(record.volume),
+        "volume_id": _volume_id(record),
+        "judged_at": record.created_at,
+        "verdict": str(record.verdict),
+        "cuts": len(cuts),
+        "reason": printable((record.reasons or [""])[0]),
+        "claim": printable(str((record.durability or {})["claim"])),
+        "tests": printable(str((record.durability or {})["tests"])),
+    }
+    return CutResult(sha256=fingerprint(known), **known)
+
+
+def look_up(directory: RunDirectory) -> None:
+    """Note beside each measured record what the history knows about power cuts of its volume. Raises RunDirectoryError."""
+    run = directory.run
+    if not directory.is_test or run.get("merged_from") or run.get("history") is None:
+        return
+    records = {folder: directory.read_limits_record(folder) for folder in directory.folders()}
+    records = {folder: record for folder, record in records.items() if can_be_compared(record)}
+    wanted = {folder: wanted_cuts(profile_data(run, record.host)) for folder, record in records.items()}
+    try:
+        with open_history(run["history"].get("place") or "") as history:
+            found = {folder: said_of(_of_volume(history, record), wanted[folder]) for folder, record in records.items()}
+    except HistoryError as error:
+        found = {folder: _said(INCONCLUSIVE, f"power cuts could not be looked up: {error}") for folder, cuts in wanted.items() if cuts}
+    for folder, said in found.items():
+        if said:
+            directory.write_power_cuts(folder, said)
+
+
+def said_of(results: Sequence[CutResult], wanted: int) -> dict[str, Any] | None:
+    """Return what some results of a volume, the oldest first, come to if so many cuts without a loss are wanted; None if there is nothing to say.
+
+    The newest run that lost something, or that kept everything in enough cuts, decides.
+    """
+    for result in reversed(results):
+        of = f"of {result.judged_at[:10]} (run {result.run_id})"
+        if result.verdict == FAIL:
+            return _said(FAIL, f"a power cut {of} lost acknowledged writes: {result.reason}", result)
+        if result.verdict == PASS and result.cuts >= wanted:
+            return _said(PASS, f"Power cuts {of}: {result.claim} {result.tests}".strip(), result)
+    if not wanted:
+        return None
+    most = max((result.cuts for result in results if result.verdict == PASS), default=0)
+    known = f"the most that one run of this volume kept is {most}" if most else "none of this volume is known"
+    return _said(INCONCLUSIVE, f"the profile asks for {wanted} power cuts without a loss, and {known}: run playbooks/power_cut.yml with cut_count: {wanted}")
+
+
+def _said(verdict: str, reason: str, result: CutResult | None = None) -> dict[str, Any]:
+    known = {key: getattr(result, key) for key in ("run_id", "judged_at", "cuts", "claim", "tests")} if result else {}
+    return {"verdict": verdict, "reason": reason, **known}
+
+
+def _of_volume(history: History, record: HostRecord) -> list[CutResult]:
+    """Return the results of the volume of a record. Machines that were cloned share the identity of their volumes, so the host's name must be the same too."""
+    volume_id = _volume_id(record)
+    return [result for result in history.power_cuts_of(volume_id) if result.host == printable(record.host)] if volume_id else []
+
+
+def _volume_id(record: HostRecord) -> str | None:
+    identity: Mapping[str, Any] | None = identity_of(record)
+    return fingerprint(identity) if identity else None

@@ -1,0 +1,182 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A profile can ask for power cuts: what the history knows of them decides, and what it does not know is never a pass."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.action import gate
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import Cut
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify, store
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import results_of, said_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import CutResult, HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.upkeep import import_runs
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import cut_record
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+
+PROFILE = {"name": "durable", "durability": {"cuts": 2}, "qualifies": {"min_duration_s": 300}, "limits": [{"metric": "latency_p99", "max": "2 ms"}]}
+
+
+@pytest.fixture
+def place(tmp_path):
+    path = str(tmp_path / "history.sqlite")
+    open_history(path, create=True).close()
+    return path
+
+
+def certification(base, place, profile=PROFILE, host="h"):
+    """A run that was measured, looked up and judged."""
+    directory = RunDirectory.create(str(base), fabricate.run_data([host], profile, history={"place": place, "required": True}))
+    files = fabricate.tables(fabricate.sweep_rows(), over=())
+    directory.write_record(fabricate.judged(directory.run, host, files), files)
+    assert gate.compare(directory) == ""
+    judge_run(directory, GATE)
+    return directory
+
+
+def cut_run(base, place, facts, outcomes, host="h"):
+    """A run of power cuts of the volume with some facts, in the history."""
+    directory = RunDirectory.create(str(base), fabricate.run_data([host], kind="durability", history={"place": place, "required": True}))
+    row = {"worker": "all", "lost_tail_writes": "63"}
+    cuts = [Cut(number, outcome, outcome, rows=[row] if outcome == "lost" else []).as_dict() for number, outcome in enumerate(outcomes, 1)]
+    directory.write_record(cut_record(directory.run, host, "log", facts, {}, {}, {"cut_count": len(cuts), "cuts": cuts, "tests": "It tests the guest."}))
+    assert gate.remember(directory, [], []) == ""
+    return directory
+
+
+def facts_of(directory, host="h"):
+    return dict(directory.find_record(host, "log").facts)
+
+
+def verdict_of(directory):
+    record = directory.read_record(directory.folders()[0])
+    return record.verdict, record.certified, (record.reasons or [""])[0]
+
+
+def test_a_certification_without_the_cuts_that_its_profile_asks_for_is_inconclusive(tmp_path, place):
+    verdict, certified, reason = verdict_of(certification(tmp_path, place))
+    assert (verdict, certified) == ("inconclusive", False)
+    assert reason == "the profile asks for 2 power cuts without a loss, and none of this volume is known: run playbooks/power_cut.yml with cut_count: 2"
+
+
+def test_enough_cuts_of_the_same_volume_certify_it_and_are_kept_with_its_certificate(tmp_path, place):
+    facts = facts_of(certification(tmp_path, place))
+    cuts = cut_run(tmp_path, place, facts, ["kept", "kept"])
+    directory = certification(tmp_path, place)
+    assert verdict_of(directory) == ("pass", True, "")
+    ((certificate,), problems) = certify(directory)
+    assert problems == [] and certificate.content["power_cuts"]["run_id"] == cuts.run["run_id"]
+    store(place, [certificate])
+    render(directory)
+    text = (tmp_path / directory.run["run_id"] / "summary.txt").read_text()
+    assert f"Power cuts of {cuts.find_record('h', 'log').created_at[:10]} (run {cuts.run['run_id']}): 2 cuts without a loss" in text
+
+
+@pytest.mark.parametrize("changed", [{"filesystem_uuid": "another"}, {"device_ids": "another"}, {"machine_id": "another"}, {"mount_point": ""}])
+def test_cuts_of_another_volume_do_not_count(tmp_path, place, changed):
+    facts = facts_of(certification(tmp_path, place))
+    cut_run(tmp_path, place, {**facts, **changed}, ["kept", "kept"])
+    assert verdict_of(certification(tmp_path, place))[0] == "inconclusive"
+
+
+def test_cuts_of_a_clone_under_another_name_do_not_count(tmp_path, place):
+    facts = {**facts_of(certification(tmp_path, place)), "machine_id": "shared"}
+    cut_run(tmp_path, place, facts, ["kept", "kept"], host="clone")
+    assert verdict_of(certification(tmp_path, place))[0] == "inconclusive"
+
+
+def test_a_loss_fails_the_certification_and_the_report_says_what_follows(tmp_path, place):
+    facts = facts_of(certification(tmp_path, place))
+    cut_run(tmp_path, place, facts, ["kept", "lost"])
+    directory = certification(tmp_path, place)
+    verdict, certified, reason = verdict_of(directory)
+    assert (verdict, certified) == ("fail", False) and "lost acknowledged writes: cut 2: lost" in reason
+    render(directory)
+    text = (tmp_path / directory.run["run_id"] / "summary.txt").read_text()
+    assert "can be lost when the power fails" in text and "cannot write to its log" not in text
+
+
+def test_a_profile_that_does_not_ask_only_notes_what_is_known(tmp_path, place):
+    profile = {key: value for key, value in PROFILE.items() if key != "durability"}
+    facts = facts_of(certification(tmp_path, place))
+    assert certification(tmp_path, place, profile).read_power_cuts("hosts/h/log") is None
+    cut_run(tmp_path, place, facts, ["lost"])
+    directory = certification(tmp_path, place, profile)
+    assert verdict_of(directory) == ("pass", True, "")
+    assert "lost acknowledged writes" in directory.read_record("hosts/h/log").notes[-1]
+
+
+def test_what_nobody_looked_up_is_inconclusive(tmp_path, place):
+    directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h"], PROFILE, history={"place": place}))
+    files = fabricate.tables(fabricate.sweep_rows(), over=())
+    directory.write_record(fabricate.judged(directory.run, "h", files), files)
+    assert verdict_of(directory)[2] == "power cuts were not looked up in the history, because the gate did not come to it"
+    (tmp_path / directory.run["run_id"] / "hosts/h/log/power_cuts.json").write_text("{")
+    assert verdict_of(directory)[::2] == ("inconclusive", "what was looked up about power cuts cannot be used")
+
+
+def test_a_history_that_cannot_be_read_is_inconclusive(tmp_path, place):
+    verdict, dummy, reason = verdict_of(certification(tmp_path, str(tmp_path / "none.sqlite")))
+    assert verdict == "inconclusive" and reason.startswith("power cuts could not be looked up: the history")
+
+
+def test_a_merged_run_has_the_verdict_of_its_runs(tmp_path, place):
+    directory = certification(tmp_path, place)
+    merged = RunDirectory.merge([directory.path], str(tmp_path))
+    assert verdict_of(merged) == verdict_of(directory)
+
+
+def result(verdict, cuts, number):
+    return CutResult(str(number), f"r{number}", "h", "log", "v", f"2026-11-0{number}T00:00:00Z", verdict, cuts, "why", "claim.", "tests.")
+
+
+@pytest.mark.parametrize(
+    ("history", "verdict"),
+    [
+        ([("pass", 10)], "pass"),
+        ([("pass", 10), ("inconclusive", 10)], "pass"),
+        ([("pass", 10), ("pass", 1)], "pass"),
+        ([("pass", 9)], "inconclusive"),
+        ([("inconclusive", 10)], "inconclusive"),
+        ([("fail", 3), ("pass", 10)], "pass"),
+        ([("fail", 3), ("pass", 9)], "fail"),
+        ([("pass", 10), ("fail", 1)], "fail"),
+        ([], "inconclusive"),
+    ],
+)
+def test_the_newest_loss_or_the_newest_run_with_enough_cuts_decides(history, verdict):
+    results = [result(*each, number) for number, each in enumerate(history, 1)]
+    assert said_of(results, 10)["verdict"] == verdict
+
+
+def test_results_are_only_added(tmp_path, place):
+    directory = cut_run(tmp_path, place, {"mount_point": "/l"}, ["kept"])
+    (found,) = results_of(directory)
+    with open_history(place) as history:
+        assert history.power_cuts_of(found.volume_id) == [found]
+        assert history.store_power_cuts([found]) == 0
+        for statement in ("UPDATE logdisk_power_cuts SET verdict = 'pass'", "DELETE FROM logdisk_power_cuts"):
+            with pytest.raises(HistoryError, match="append-only"), history._reported("cannot be written"):
+                history._execute(statement)
+
+
+def test_a_history_is_made_again_from_run_directories(tmp_path, place):
+    directory = cut_run(tmp_path, place, {"mount_point": "/l"}, ["kept"])
+    again = str(tmp_path / "again.sqlite")
+    with open_history(again, create=True) as history:
+        assert import_runs(history, [directory.path]) == (1, 1, [])
+        assert history.power_cuts_of(results_of(directory)[0].volume_id) == results_of(directory)
+
+
+def test_the_record_says_what_was_looked_up(tmp_path, place):
+    directory = certification(tmp_path, place)
+    assert json.loads((tmp_path / directory.run["run_id"] / "hosts/h/log/power_cuts.json").read_text())["verdict"] == "inconclusive"
+    assert directory.read_record("hosts/h/log").power_cuts["verdict"] == "inconclusive"
