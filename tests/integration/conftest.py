@@ -13,6 +13,7 @@ import pytest
 from ansible_runs import PROJECT, Controller
 from testbed import Bed, HostSpec, Settings, reaper
 from testbed.settings import default_prefix
+from testbed.shell import run
 
 
 @pytest.fixture(scope="session")
@@ -49,6 +50,16 @@ def podman(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         monkeypatch.setenv("CONTAINERS_CONF", str(containers))
         monkeypatch.setenv("BUILDAH_ISOLATION", "chroot")
         yield
+
+
+@pytest.fixture(scope="session")
+def tester() -> Path:
+    """The tester of this checkout; one worker makes it at a time."""
+    (PROJECT / "build").mkdir(exist_ok=True)
+    with (PROJECT / "build/tester.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        run("make", "-s", "-C", str(PROJECT / "src"), "build/logdisk")
+    return PROJECT / "src/build/logdisk"
 
 
 @pytest.fixture

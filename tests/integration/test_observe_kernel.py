@@ -251,9 +251,8 @@ def test_what_cannot_be_watched_is_refused_by_name(observe, mqi):
     assert "observe_pid: there is no process" in observe(calls=["MQPUT"], pid=2**30).reason()
 
 
-def test_log_writes_are_those_of_the_tester(observe, tmp_path):
+def test_log_writes_are_those_of_the_tester(observe, tmp_path, tester):
     """The tester in the logger's place, on this machine's disk: exactly its writes, and its distribution."""
-    run("make", "-s", "-C", str(PROJECT / "src"), "build/logdisk")
     log, tables = tmp_path / "log/active", tmp_path / "tables"
     log.mkdir(parents=True)
     observer = observe(log_path=str(log.parent), duration_s=30)
@@ -262,7 +261,7 @@ def test_log_writes_are_those_of_the_tester(observe, tmp_path):
     # Writes of 1 MiB take long enough for 2 % of them to be more than a probe costs.
     sizes = ["--bsize=1M", "--fileSize=8M", "--numFiles=4", "--reserve=0", "--shareDevice"]
     options = [f"--dir={log}", f"--tables={tables}", "--duration=8", f"--startAt={start}", *sizes]
-    subprocess.run([PROJECT / "src/build/logdisk", *options], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([tester, *options], check=True, stdout=subprocess.DEVNULL)
     observation = observer.observation()
     seen = histograms(observer)
     # Formatting comes before, and then nothing until the tester starts.
