@@ -401,6 +401,11 @@ static bool check_acknowledge(struct options *options) {
                         "size that is a multiple of 4096, and an alignment of 4096; try --bsize=4K",
                         options->block_sizes.values[0], options->alignment_bytes);
     }
+    if (options->files * (options->file_bytes / options->block_sizes.values[0]) == 1) {
+        return complain(options, "--acknowledge: files with room for one block are not allowed, because anything may stand there "
+                        "after the cut: it is the block of the write in flight; allowed: room for two blocks or more; try "
+                        "--numFiles=8");
+    }
     if (options->sync == SYNC_NONE) {
         return complain(options, "--acknowledge: --sync=none is not allowed, because nothing promises that such writes are on "
                         "the disk; try --sync=dsync");

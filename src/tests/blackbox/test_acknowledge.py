@@ -255,6 +255,8 @@ def acknowledge_refuses(place):
         (["--sync=none"], "try --sync=dsync"),
         (["--filePrefix=a b"], "--filePrefix='a b' is not allowed"),
         (["--tables=-"], "--tables=- is not allowed"),
+        (["--fileSize=4K", "--numFiles=1"], "room for one block"),
+        (["--bsize=36K", "--fileSize=64K", "--numFiles=1"], "room for one block"),
     ):
         result = place.logdisk("--acknowledge", "--duration=1", *options)
         equal(result.status, 1, result.err)

@@ -62,6 +62,7 @@ void test_mark(void) {
         MARK("r-1", MARK_BOOT, "1", "bsize=512 file_size=1638400 files=8 qm=2", "log"),
         MARK("r-1", MARK_BOOT, "1", "bsize=4096 file_size=0 files=8 qm=2", "log"),
         MARK("r-1", MARK_BOOT, "1", "bsize=4096 file_size=1638400 files=0 qm=2", "log"),
+        MARK("r-1", MARK_BOOT, "1", "bsize=4096 file_size=4096 files=1 qm=2", "log"),
         MARK("r-1", MARK_BOOT, "1", "bsize=4096 file_size=1638400 files=8 qm=0", "log"),
         MARK("r-1", MARK_BOOT, "1", "bsize=4096 file_size=1638400 files=8 qm=1001", "log"),
         MARK("r-1", MARK_BOOT, "1", "bsize=67112960 file_size=1638400000 files=8 qm=1", "log")};
