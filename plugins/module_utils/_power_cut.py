@@ -15,6 +15,7 @@ import os
 from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _marks, _time_limit, _volume
 
 VOLUME_LIMIT_S = 10
+SYNC_LIMIT_S = 60
 
 # Arguments: the file of the lock, the ID of the run, and the tester's command, which holds the lock until it ends.
 HOLDER = """
@@ -42,7 +43,16 @@ def look(path):
 
 
 def sync_marks(directories):
-    """Write the marks of directories to the disk, so that what survives a power cut is known to be ours. The tester does the same for the directories."""
+    """Write the marks of directories to the disk, so that what survives a power cut is known to be ours. The tester does the same for the directories.
+
+    Raises OSError if that fails or takes too long.
+    """
+    answer = _time_limit.call_all([lambda: _sync(directories)], SYNC_LIMIT_S)[0]
+    if isinstance(answer, _time_limit.TimeLimitError):
+        raise OSError("the marks of the workspace cannot be written to its disk: %s" % answer)
+
+
+def _sync(directories):
     for directory in directories:
         path = os.path.join(directory, _marks.MARK_NAME)
         if os.path.isfile(path) and not os.path.islink(path):

@@ -132,8 +132,8 @@ def age_s(path):
 
 
 def awaits_collection(run, days):
-    """True if the run's tables are complete, not yet collected, and less than ``days`` days old."""
-    return run.finished() and age_s(os.path.join(run.tables_path, "run.csv")) < days * 86400
+    """True if the run's tables are complete, not yet collected, and less than ``days`` days old. Nobody collects those of a power cut."""
+    return run.finished() and not run.read_start().get("power_cut") and age_s(os.path.join(run.tables_path, "run.csv")) < days * 86400
 
 
 def run_directories(path, run_id, volumes):

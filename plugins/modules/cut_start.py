@@ -142,7 +142,7 @@ def begin(p):
     if run.exists():
         run.remove()
     run.create()
-    run.write_start(dict(paths=[p["path"]], run_directories=p["marked"], started_epoch_s=time.time()))
+    run.write_start(dict(paths=[p["path"]], run_directories=p["marked"], started_epoch_s=time.time(), power_cut=True))
     _power_cut.sync_marks(p["marked"])
     return dict(state_path=run.path, tables_path=run.tables_path, lock=os.path.join(run.state_dir, "lock"))
 

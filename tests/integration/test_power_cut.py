@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The power of hosts is cut while they write: what their disks kept is told, and nothing is claimed that was not seen."""
 
+import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from ansible_runs import PROJECT, Controller
 from testbed import Bed, HostSpec, Settings
+from testbed.shell import wait_for
 
 SMALL = {
     "workspace_path": "/fut/logdisk",
@@ -24,6 +27,11 @@ def power(settings: Settings, *verbs: str) -> str:
 
 def inventory(bed: Bed, path: Path, **variables: object) -> str:
     return str(bed.inventory(path / "hosts.yml", variables={"cut_confirm": "{{ inventory_hostname }}", **variables}))
+
+
+def is_writing(controller: Controller, host: str) -> bool:
+    """Whether the witness of a run has seen writes of a host."""
+    return any('"writing"' in state.read_text() for state in controller.directory.glob(f"reports/2*/hosts/{host}/log/witness-1.json"))
 
 
 def left_on(bed: Bed, name: str) -> list[str]:
@@ -56,3 +64,75 @@ def test_each_host_gets_the_outcome_of_its_disk(start: Callable[..., Bed], contr
     assert {path.name for path in folder.iterdir()} >= {f"{name}_{number}.csv" for name in ("durability", "run") for number in (1, 2)}
     assert (folder / "acknowledged-2.txt").read_text().startswith("ready ")
     assert not [path for path in folder.iterdir() if path.name.startswith("witness")]
+
+
+def test_what_is_no_cut_of_a_writing_host_shows_nothing(start: Callable[..., Bed], controller: Controller, settings: Settings, tmp_path: Path) -> None:
+    """A connection that is lost before the cut, a cut while the files are written, a second run at once, and Ctrl-C, after which the clean-up removes all."""
+    must_not_run = {"cut_command": f"touch {tmp_path}/cut", "cut_after": 3600}
+    bed = start(HostSpec("lost", disk="cut", variables=must_not_run), HostSpec("early", disk="cut", variables={**must_not_run, "cut_file_size": "48M"}))
+    lost, early = bed["lost"], bed["early"]
+    hosts = inventory(bed, tmp_path, **{**SMALL, "cut_after": 3600})
+    first = controller.start("power_cut", "-i", hosts)
+    wait_for(lambda: early.pids("logdisk"), "the tester begins to write its files")
+    early.hang()
+    early.cut()
+    early.boot()
+    wait_for(lambda: is_writing(controller, "lost"), "the tester writes")
+
+    second = controller.run("power_cut", "-i", hosts, "--limit", "lost")
+    assert second.status == 2
+    assert "another certification is running on this host" in second.certifications[-1].records["lost"]["reasons"][0]
+
+    lost.link_down()
+    wait_for(lambda: not is_writing(controller, "lost"), "the witness has lost the connection")
+    lost.link_up()
+    assert first.wait() == 2
+    records = second.certifications[0].records
+    reasons = {host: [cut["reason"] for cut in record["durability"]["cuts"]] for host, record in records.items()}
+    assert {host: record["verdict"] for host, record in records.items()} == {"lost": "inconclusive", "early": "inconclusive"}
+    assert reasons["lost"][0].startswith("the connection to the tester broke before the cut")
+    assert reasons["early"][0].startswith("the files were not complete when the connection broke, so nothing may be claimed")
+    assert not (tmp_path / "cut").exists()
+    assert left_on(bed, "lost") == left_on(bed, "early") == []
+
+    with (tmp_path / "screen").open("w") as screen:
+        interrupted = controller.start("power_cut", "-i", hosts, "--limit", "lost", stdout=screen)
+        wait_for(lambda: is_writing(controller, "lost"), "the tester writes again")
+        os.killpg(interrupted.pid, signal.SIGINT)
+        assert interrupted.wait() != 0
+    wait_for(lambda: not lost.pids("logdisk"), "the tester ends with its connection")
+    assert [path for path in left_on(bed, "lost") if path.endswith("/logdisk.acknowledge")]
+    assert controller.run("cleanup", "-i", hosts, "--limit", "lost").status == 0
+    assert left_on(bed, "lost") == []
+    assert not (tmp_path / "cut").exists()
+
+
+def test_tasks_cut_one_host_after_the_other(start: Callable[..., Bed], controller: Controller, settings: Settings, tmp_path: Path) -> None:
+    tasks = tmp_path / "cut.yml"
+    tasks.write_text(
+        f"""---
+- name: Look up the outlet
+  ansible.builtin.fail:
+    msg: there is no such outlet
+  when: inventory_hostname == 'unplugged'
+- name: Switch the outlet
+  ansible.builtin.shell: {power(settings, "cut", "boot")}
+  delegate_to: localhost
+"""
+    )
+    bed = start(HostSpec("one", disk="cut"), HostSpec("unplugged", disk="cut", variables={"cut_wait": 5}))
+    hosts = inventory(bed, tmp_path, **SMALL, cut_task_file=str(tasks), cut_serial=True)
+
+    preflight = controller.run("power_cut", "-i", hosts, "--check")
+    assert preflight.status == 0
+    assert f"the power of one is cut once, each time after 2 s of writing, by the tasks of {tasks}" in preflight.screen
+    assert "No cut of a host tests a SAN array" in preflight.screen
+    assert bed["one"].files("/fut/logdisk") == []
+
+    outcome = controller.run("power_cut", "-i", hosts)
+    assert outcome.status == 2
+    assert outcome.screen.count("PLAY [Cut the power]") == 2
+    cuts = {host: record["durability"]["cuts"][0] for host, record in outcome.certifications[-1].records.items()}
+    assert (cuts["one"]["outcome"], cuts["unplugged"]["outcome"]) == ("kept", "inconclusive")
+    assert "a task of cut_task_file failed: Look up the outlet: there is no such outlet" in cuts["unplugged"]["reason"]
+    assert left_on(bed, "one") == left_on(bed, "unplugged") == []

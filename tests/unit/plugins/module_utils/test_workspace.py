@@ -99,7 +99,7 @@ def test_a_path_that_was_there_stays(tmp_path):
 
 def test_leftovers_of_a_crash_are_removed_and_strange_files_are_not(tmp_path):
     made = make(tmp_path / "ws")
-    for name in ("logdisk.0001", "logdisk.asu-1.0001", ".nfs0000000a"):
+    for name in ("logdisk.0001", "logdisk.asu-1.0001", "logdisk.acknowledge", ".nfs0000000a"):
         open(os.path.join(made["directories"][0], name), "w").close()
     strange = os.path.join(made["directories"][0], "strange")
     open(strange, "w").close()
