@@ -26,15 +26,12 @@ options:
   run_path:
     description: The run directory on the controller. The action plugin does not send it to the host.
     type: str
-    required: true
   plan:
     description: The plan, as returned by M(mqops.logdisk.cut_plan). The action plugin does not send it to the host.
     type: dict
-    required: true
   workspace:
     description: The workspace, as returned by M(mqops.logdisk.workspace). The action plugin does not send it to the host.
     type: dict
-    required: true
   facts:
     description: Facts about the host. The action plugin does not send them to the host.
     type: dict
@@ -42,15 +39,12 @@ options:
   started:
     description: What M(mqops.logdisk.cut_start) returned. The action plugin does not send it to the host.
     type: dict
-    required: true
   command:
     description: What M(mqops.logdisk.cut_power) returned. The action plugin does not send it to the host.
     type: dict
-    required: true
   returned:
     description: What M(mqops.logdisk.cut_return) returned. The action plugin does not send it to the host.
     type: dict
-    required: true
   problem:
     description: Why a task that was to cut the power failed, if it did. The action plugin does not send it to the host.
     type: str
@@ -150,7 +144,10 @@ TABLE_MAX_BYTES = 16 << 20
 
 def call(command, limit_s):
     """Return the exit status of a command, None if it was ended after its time, and the end of its standard error."""
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    # Ansible's run_command has no limit of time.
+    process = subprocess.Popen(  # pylint: disable=ansible-bad-function
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
     try:
         said = process.communicate(timeout=limit_s)[1]
     except subprocess.TimeoutExpired:

@@ -25,15 +25,12 @@ options:
   run_path:
     description: The run directory on the controller. The action plugin does not send it to the host.
     type: str
-    required: true
   started:
     description: What M(mqops.logdisk.cut_start) returned. The action plugin does not send it to the host.
     type: dict
-    required: true
   command:
     description: What M(mqops.logdisk.cut_power) returned. The action plugin does not send it to the host.
     type: dict
-    required: true
   problem:
     description: Why a task that was to cut the power failed, if it did. The action plugin does not send it to the host.
     type: str

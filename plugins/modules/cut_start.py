@@ -28,11 +28,9 @@ options:
   run_path:
     description: The run directory on the controller. The action plugin does not send it to the host.
     type: str
-    required: true
   plan:
     description: The plan, as returned by M(mqops.logdisk.cut_plan). The action plugin does not send it to the host.
     type: dict
-    required: true
   tester:
     description: The tester, as returned by M(mqops.logdisk.build). The action plugin does not send it to the host.
     type: dict

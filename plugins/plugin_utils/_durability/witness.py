@@ -162,8 +162,7 @@ class _Witness:
     def _read(self, process: subprocess.Popen[bytes]) -> bool:
         """Read until the streams are over, or there is a reason to read no more; return whether they are over."""
         with selectors.DefaultSelector() as selector:
-            for stream in (process.stdout, process.stderr):
-                assert stream is not None
+            for stream in filter(None, (process.stdout, process.stderr)):
                 selector.register(stream, selectors.EVENT_READ)
             while selector.get_map() and not self._why_no_more():
                 for key, dummy in selector.select(LOOK_S):

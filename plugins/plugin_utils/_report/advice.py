@@ -239,12 +239,12 @@ def key_of_sentence(kind: str, verdict: str, stage: str, sentence: str) -> str:
     return {"baseline": "worse" if verdict == FAIL else "uncompared", "qualification": "unqualified", "leftovers": "leftovers"}.get(kind, "")
 
 
-def other(key: str, instead: Mapping[str, str] = NOTHING_ELSE) -> str:
+def other(key: str, instead: Mapping[str, str] | None = None) -> str:
     """Return what to do next about one of the other causes."""
-    return instead.get(key) or OTHERS[key].text
+    return (instead or NOTHING_ELSE).get(key) or OTHERS[key].text
 
 
-def of_sentence(kind: str, verdict: str, stage: str, sentence: str, of_streams: bool = False, instead: Mapping[str, str] = NOTHING_ELSE) -> tuple[str, str]:
+def of_sentence(kind: str, verdict: str, stage: str, sentence: str, of_streams: bool = False, instead: Mapping[str, str] | None = None) -> tuple[str, str]:
     """Return consequence and next step of a cause that is not about a limit."""
     key = key_of_sentence(kind, verdict, stage, sentence)
     if not key:
