@@ -32,11 +32,11 @@ def place(tmp_path):
     return path
 
 
-def certification(base, place, profile=PROFILE, host="h"):
+def certification(base, place, profile=PROFILE, host="h", **keys):
     """A run that was measured, looked up and judged."""
     directory = RunDirectory.create(str(base), fabricate.run_data([host], profile, history={"place": place, "required": True}))
     files = fabricate.tables(fabricate.sweep_rows(), over=())
-    directory.write_record(fabricate.judged(directory.run, host, files), files)
+    directory.write_record(fabricate.judged(directory.run, host, files, **keys), files)
     assert gate.compare(directory) == ""
     judge_run(directory, GATE)
     return directory
@@ -90,7 +90,8 @@ def test_cuts_of_another_volume_do_not_count(tmp_path, place, changed):
 def test_cuts_of_a_clone_under_another_name_do_not_count(tmp_path, place):
     facts = {**facts_of(certification(tmp_path, place)), "machine_id": "shared"}
     cut_run(tmp_path, place, facts, ["kept", "kept"], host="clone")
-    assert verdict_of(certification(tmp_path, place))[0] == "inconclusive"
+    assert verdict_of(certification(tmp_path, place, facts=facts))[0] == "inconclusive"
+    assert verdict_of(certification(tmp_path, place, facts=facts, host="clone"))[0] == "pass"
 
 
 def test_a_loss_fails_the_certification_and_the_report_says_what_follows(tmp_path, place):
