@@ -118,6 +118,12 @@ acceptance: packages .venv-dev/.finished link ## proofs that take longer than a 
 	$(MAKE) -C src coverage
 	$(MAKE) -C src fuzz
 
+.PHONY: guests
+guests: packages ## power cuts in guests of QEMU, and 1,000 states of an honest disk that dm-log-writes recorded: tests/guests/README.md
+	@tools/apt-install $$(sed 's/#.*//' tests/guests/packages.txt)
+	"$(PYTHON)" tests/guests/guests.py replay
+	"$(PYTHON)" tests/guests/guests.py cut
+
 .PHONY: fixtures
 fixtures: ## record tests/fixtures/tables anew with the tester of this checkout
 	@tools/make-fixtures
