@@ -182,6 +182,13 @@ static bool check_marks(struct reader *reader) {
     return good;
 }
 
+static bool refuse_order(struct reader *reader, uint32_t worker) {
+    char path[PATH_MAX] = "";
+    (void)options_directory(reader->options, worker, path, sizeof path);
+    return refuse(reader, "%s holds the files of queue manager %" PRIu32 ", not of %" PRIu32 ", so nothing can be concluded; name "
+                  "the directories in --dir in the order of the run, each once", path, ring_owner(&reader->ring), worker);
+}
+
 static bool read_queue_manager(struct reader *reader, uint32_t worker) {
     const struct geometry *geometry = &reader->geometry;
     struct durability *row = &reader->rows[worker];
@@ -201,6 +208,9 @@ static bool read_queue_manager(struct reader *reader, uint32_t worker) {
     ring_add_missing(&reader->ring, geometry->positions - reader->ring.positions);     // the directory is gone
     if (reader->ring.incomplete) {
         return refuse(reader, "no memory");
+    }
+    if (ring_owner(&reader->ring) > 0) {
+        return refuse_order(reader, worker);
     }
     ring_judge(&reader->ring, reader->counts[worker], reader->writing_ns, row);
     durability_add(&reader->rows[0], row);

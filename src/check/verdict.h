@@ -62,6 +62,7 @@ struct ring {
     size_t count, room;
     struct stray strays[2];             // the first two misdirected positions; one of them may be that of the write in flight
     uint32_t strays_count;
+    uint64_t of_another;                // positions that hold what belongs there in the files of another queue manager
     bool incomplete;                    // no memory
 };
 
@@ -70,6 +71,9 @@ void ring_start(struct ring *ring, const struct geometry *geometry, uint32_t wor
 void ring_add(struct ring *ring, const struct position *position);
 void ring_add_missing(struct ring *ring, uint64_t count);       // positions that the file does not have
 void ring_free(struct ring *ring);
+
+// The queue manager whose files these seem to be instead; 0: none.
+uint32_t ring_owner(const struct ring *ring);
 
 // All positions were added. writing_ns: how long the run wrote; 0: unknown.
 void ring_judge(const struct ring *ring, uint64_t acknowledged, uint64_t writing_ns, struct durability *durability);

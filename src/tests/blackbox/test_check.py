@@ -197,6 +197,9 @@ def nothing_is_concluded_from_too_little(place):
         refused(place, check(place, text), *says)
     refused(place, check(place, lines, dir="%s/q1,%s/q2,%s" % (place.dir, place.dir, place.dir)), "--dir names 3 directories, but the run had 2")
     equal(check(place, lines, dir="%s/q1,%s/q2" % (place.dir, place.dir)).status, 0)
+    for other, holder, owner in (("q2,%s/q1", "q2", 2), ("q1,%s/q1", "q1", 1)):
+        mixed = check(place, lines, dir=place.dir + "/" + other % place.dir)
+        refused(place, mixed, "%s/%s holds the files of queue manager %d" % (place.dir, holder, owner), "in the order of the run")
     with open(mark) as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         refused(place, check(place, lines), "has not ended")
