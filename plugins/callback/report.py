@@ -30,14 +30,14 @@ from typing import Any
 from ansible import constants
 from ansible.plugins.callback import CallbackBase
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import progress
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.follow_up import commands, of_observation
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.follow_up import commands, of_observation, of_power_cuts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import is_kept
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.manifests import follow_up
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import finish, summary
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.terminal import fit, verdict_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, kind_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import OBSERVATION
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DURABILITY, MEASUREMENT, OBSERVATION
 
 ON_CONTROLLER = frozenset(f"mqops.logdisk.{name}" for name in ("check_options", "open_run", "reopen_run", "gate", "render"))
 """The actions that name run directories. Hosts cannot influence their results."""
@@ -122,12 +122,13 @@ class CallbackModule(CallbackBase):
     def _follow_up(self, path: str) -> str:
         if self._in_clusters:
             return follow_up(os.path.basename(path))
-        return of_observation(path) if is_observation(path) else commands(path, is_kept(path))
+        told = {OBSERVATION: of_observation, DURABILITY: of_power_cuts}.get(kind_at(path))
+        return told(path) if told else commands(path, is_kept(path))
 
 
-def is_observation(path: str) -> bool:
-    """True if a run watches live queue managers. One that cannot be read counts as a test."""
+def kind_at(path: str) -> str:
+    """Return what a run does. One that cannot be read counts as a test."""
     try:
-        return kind_of(RunDirectory.open(path).run) == OBSERVATION
+        return kind_of(RunDirectory.open(path).run)
     except RunDirectoryError:
-        return False
+        return MEASUREMENT

@@ -28,12 +28,22 @@ def commands(run_path: str, kept: bool = False) -> str:
 
 def of_observation(run_path: str) -> str:
     """Return a sentence on an observation, which nobody can collect later, and how to end it at once."""
+    return _removing(run_path, "the observations of run {} end on their hosts by themselves, and remove their files. To remove them at once")
+
+
+def of_power_cuts(run_path: str) -> str:
+    """Return a sentence on a run of power cuts, whose files survive by design, and how to remove them."""
+    return _removing(
+        run_path, "the testers of run {} end, and their files stay on the hosts. The cuts that were checked are in the run's records. To remove the files"
+    )
+
+
+def _removing(run_path: str, what_becomes: str) -> str:
     run_id = os.path.basename(run_path)
-    ended = "job is cancelled" if in_awx() else "command ends"
-    lost = f"If this {ended}, the observations of run {run_id} end on their hosts by themselves, and remove their files."
+    lost = f"If this {'job is cancelled' if in_awx() else 'command ends'}, {what_becomes.format(run_id)}"
     if in_awx():
-        return f"{lost} To remove them at once, start a job with playbooks/cleanup.yml and cleanup_run_id: {run_id}"
-    return f"{lost} To remove them at once, repeat this command's -e options with\n{_command()}cleanup -e cleanup_run_id={run_id}"
+        return f"{lost}, start a job with playbooks/cleanup.yml and cleanup_run_id: {run_id}"
+    return f"{lost}, repeat this command's -e options with\n{_command()}cleanup -e cleanup_run_id={run_id}"
 
 
 def _command() -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 from ansible import context
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.follow_up import commands, of_observation
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.follow_up import commands, of_observation, of_power_cuts
 
 
 def test_at_a_prompt_they_are_commands(monkeypatch):
@@ -38,3 +38,11 @@ def test_an_observation_ends_by_itself(tmp_path, monkeypatch):
     monkeypatch.setenv("AWX_ISOLATED_DATA_DIR", str(tmp_path / "artifacts/17"))
     monkeypatch.setenv("JOB_ID", "17")
     assert of_observation("/reports/run1").endswith("start a job with playbooks/cleanup.yml and cleanup_run_id: run1")
+
+
+def test_the_files_of_power_cuts_stay_and_are_removed_by_the_cleanup(monkeypatch):
+    monkeypatch.delenv("AWX_ISOLATED_DATA_DIR", raising=False)
+    monkeypatch.setattr(context, "CLIARGS", {"inventory": ("hosts.yml",)})
+    first, cleanup = of_power_cuts("/reports/run1").splitlines()
+    assert "the testers of run run1 end, and their files stay on the hosts" in first and "collect" not in first
+    assert cleanup == "  ansible-playbook -i hosts.yml mqops.logdisk.cleanup -e cleanup_run_id=run1"
