@@ -54,12 +54,16 @@ COUNTS = (
 @pytest.mark.parametrize("character", CHARACTERS)
 @pytest.mark.parametrize("file_system", FILE_SYSTEMS)
 def test_each_liar_is_named_and_no_honest_disk_is(start: Start, tester: Path, tmp_path: Path, file_system: str, character: str, number: int) -> None:
-    bed = start(HostSpec("h1", disk="cut", character=character, file_system=file_system))
     named, besides = NAMES.get(character, (None, ()))
-    # On a busy machine a small cache could lose no more than what was acknowledged too late. An honest disk is cut while it works.
-    witnessed = write_until_cut(bed["h1"], tester, tmp_path, seed=number, settled=named is not None)
-    status, found = check(bed["h1"], witnessed)
-    assert status == (LOST if named else KEPT)
+    for _ in range(5):
+        host = start(HostSpec("h1", disk="cut", character=character, file_system=file_system))["h1"]
+        # On a busy machine a small cache could lose no more than what was acknowledged too late. An honest disk is cut while it works.
+        witnessed = write_until_cut(host, tester, tmp_path, seed=number, settled=named is not None)
+        status, found = check(host, witnessed)
+        assert status == (LOST if named else KEPT)
+        # If somebody on this machine calls sync just before the cut, a liar can lose the file system itself: convicted, but not of what is looked for.
+        if set(found) != {"metadata_lost"}:
+            break
     assert set(found) - set(besides) == ({named} if named else set())
 
 

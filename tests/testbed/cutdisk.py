@@ -7,7 +7,7 @@ What has reached the medium is in the file ``medium=``; what has not is lost wit
   interrupted write may be.
 * write-through: there is no cache, as if the disk had a battery.
 * drop, misdirect: honest, but some writes of a block go nowhere, or to a place two blocks before their own.
-* tail, reorder, torn: liars, which answer a flush at once. Only what exceeds the cache reaches the medium: the oldest sector first, a random block, or
+* tail, reorder, torn: liars, which answer a flush at once. Only what exceeds the cache reaches the medium: the oldest block first, a random block, or
   random sectors.
 * unreadable, zero, garbage: like tail, and that is what stands where the cache was lost, instead of the older content.
 
@@ -136,13 +136,12 @@ def evicted():
     excess = len(cache) - CACHE_SECTORS
     if settings["character"] == "torn":
         return chance.sample(list(cache), excess)
-    if settings["character"] == "reorder":
-        blocks = {}
-        for sector in cache:
-            blocks.setdefault(sector * SECTOR // BLOCK, []).append(sector)
-        chosen = chance.sample(list(blocks), min(len(blocks), -(-excess * SECTOR // BLOCK)))
-        return [sector for block in chosen for sector in blocks[block]]
-    return list(cache)[:excess]
+    blocks = {}
+    for sector in cache:
+        blocks.setdefault(sector * SECTOR // BLOCK, []).append(sector)
+    count = min(len(blocks), -(-excess * SECTOR // BLOCK))
+    chosen = chance.sample(list(blocks), count) if settings["character"] == "reorder" else list(blocks)[:count]
+    return [sector for block in chosen for sector in blocks[block]]
 
 
 def settle(chosen):
