@@ -112,7 +112,7 @@ molecule: packages .venv-dev/.finished link ## the Molecule scenarios, one for e
 	    $(if $(SCENARIO),--scenario-name $(SCENARIO),--all)
 
 .PHONY: acceptance
-acceptance: packages .venv-dev/.finished link ## proofs that take longer than a test may: long runs and stalls, coverage, ten minutes of fuzzing
+acceptance: packages .venv-dev/.finished link ## proofs that take longer than a test may: long runs and stalls, power cuts, coverage, ten minutes of fuzzing
 	@$(DEV)/python tools/controllers.py venv
 	$(PYTEST) tests/integration -n $(JOBS) -m acceptance $(RERUNS) $(ARGS)
 	$(MAKE) -C src coverage
