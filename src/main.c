@@ -148,6 +148,15 @@ static void run_steps(struct run *run) {
     }
 }
 
+// In a thread, because files may hang. What cannot be noted may have been said all the same.
+static void note_end(void *argument) {
+    struct run *run = argument;
+    for (uint32_t i = 0; i < run->workload.places_count; i++) {
+        int mark = run->workload.places[i].mark;
+        (void)(mark > 0 && mark_note_end(mark));
+    }
+}
+
 static void say_end(struct run *run) {
     const struct failure *failure = &run->failure;
     const char *how = failure->status == EXIT_IO_ERROR ? failure_error_name(failure->error)
@@ -158,6 +167,9 @@ static void say_end(struct run *run) {
                  strerror(run->acknowledge.outlet.error));
     }
     acknowledge_end(&run->acknowledge, how);
+    if (strcmp(how, "signal") == 0 && !run->thread_hangs) {
+        run_job(run, note_end, run, SUPERVISOR_PATIENCE_NS);
+    }
 }
 
 // Tables first: whoever waits for the run waits for them. In the thread that writes files, while main only waits.

@@ -159,6 +159,10 @@ static bool check_mark(struct reader *reader, int dir_fd, uint32_t worker) {
         return says_gone(errno) || refuse(reader, "cannot open %s: %s", path, strerror(errno));
     }
     (void)close(fd);
+    if (mark.ended) {
+        return refuse(reader, "%s says that the run was ended by a signal, as in an orderly shutdown, and that is not a power "
+                      "cut, so nothing can be concluded; begin again, and cut the power", path);
+    }
     mark_format(&mark, found);
     mark_format(reader->mark, wanted);
     return strcmp(found, wanted) == 0 ||

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define END_LINE "end signal\n"         // behind the other one
 #define ANCESTORS_MAX 100               // deeper than any path
 
 // The line.
@@ -94,10 +95,28 @@ int mark_create(const struct mark *mark, int dir_fd) {
     return fd;
 }
 
+bool mark_note_end(int fd) {
+    ssize_t written = pwrite(fd, END_LINE, strlen(END_LINE), lseek(fd, 0, SEEK_END));
+    if (written >= 0 && (size_t)written < strlen(END_LINE)) {
+        errno = ENOSPC;
+    }
+    return written == (ssize_t)strlen(END_LINE) && fsync(fd) == 0;
+}
+
+// Takes the line of the end from the text, if it is there.
+static bool take_end(char *text) {
+    char *second = strchr(text, '\n');
+    bool ended = second != NULL && strcmp(second + 1, END_LINE) == 0;
+    if (ended) {
+        second[1] = '\0';
+    }
+    return ended;
+}
+
 // 0 or an error.
 static int read_mark(struct mark *mark, int fd) {
     struct stat status;
-    char line[MARK_LINE_BYTES + 1] = "";
+    char line[MARK_LINE_BYTES + sizeof END_LINE] = "";
     if (fstat(fd, &status) != 0) {
         return errno;
     }
@@ -105,7 +124,9 @@ static int read_mark(struct mark *mark, int fd) {
     if (length < 0) {
         return errno;
     }
-    return memchr(line, '\0', (size_t)length) == NULL && mark_parse(mark, line) ? 0 : EBADMSG;
+    bool is_text = memchr(line, '\0', (size_t)length) == NULL;
+    mark->ended = take_end(line);
+    return is_text && mark_parse(mark, line) ? 0 : EBADMSG;
 }
 
 int mark_open(struct mark *mark, int dir_fd, const char *file_prefix) {

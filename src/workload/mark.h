@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The mark of --acknowledge: a file beside test files that survive the run, PREFIX.acknowledge. It says in one line who
-// made them and what they are. The same line is the first that the run sends, so a check knows that both are of one run.
+// made them and what they are. The same line is the first that the run sends, so a check knows that both are of one run. A
+// second line, "end signal", says that the run was told to end.
 #pragma once
 
 #include "base/options.h"
@@ -15,6 +16,7 @@ struct mark {
     char boot_id[MARK_BOOT_ID_MAX + 1];         // "-" if the kernel does not say
     uint64_t seed, block_bytes, file_bytes, files, queue_managers;
     char file_prefix[OPTIONS_FILE_PREFIX_MAX + 1];
+    bool ended;                                 // only of mark_open: see mark_note_end
 };
 
 // Of the run that these options ask for, which have a seed.
@@ -32,6 +34,10 @@ void mark_name(char name[NAME_MAX + 1], const char *file_prefix);
 // Reads the mark of that prefix from a directory, and leaves its descriptor open. -1 if it fails: errno is ENOENT if there
 // is none, EBADMSG if it is not a mark, EBUSY if the run that made it has not ended.
 int mark_open(struct mark *mark, int dir_fd, const char *file_prefix);
+
+// Notes in the mark that the run was told to end. In an orderly shutdown the connection may go before that can be said, and
+// then only the files know that it was no power cut. False and errno if that fails.
+bool mark_note_end(int fd);
 
 // Makes the names in a directory survive a power cut, and those of the directory and of what is above it on its file
 // system. A directory above that may not be read ends the way up, unless names_own: this run made the directory.

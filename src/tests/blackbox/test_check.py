@@ -214,6 +214,18 @@ def nothing_is_concluded_from_too_little(place):
 
 
 @test
+def orderly_end_that_nobody_was_told_of_is_no_cut(place):
+    command = place.command("--acknowledge", "--duration=600")
+    run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True)
+    lines = [run.stdout.readline().rstrip("\n"), run.stdout.readline().rstrip("\n")]
+    run.send_signal(signal.SIGTERM)
+    run.communicate(timeout=PATIENCE_S)
+    refused(place, check(place, lines, dir=place.dir), "ended by a signal", "begin again")
+    removed = subprocess.run([LOGDISK, "--removeAcknowledged", "--dir=" + place.dir], stdout=subprocess.DEVNULL, timeout=PATIENCE_S)
+    equal((removed.returncode, os.listdir(place.dir)), (0, []))
+
+
+@test
 def a_check_reads_the_disk_and_writes_nothing(place):
     _counts, lines = acknowledged(place)
     equal(check(place, lines, "--deadline=60", before=strace(place, calls="openat,pread64,pwritev,write,unlinkat,ftruncate")).status, 0)
