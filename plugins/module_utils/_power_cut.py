@@ -11,11 +11,13 @@ from __future__ import absolute_import, division, print_function
 __metaclass__ = type
 
 import os
+import subprocess
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _marks, _time_limit, _volume
 
 VOLUME_LIMIT_S = 10
 SYNC_LIMIT_S = 60
+SAID_MAX_BYTES = 2000
 
 # Arguments: the file of the lock, the ID of the run, and the tester's command, which holds the lock until it ends.
 HOLDER = """
@@ -59,3 +61,15 @@ def _sync(directories):
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
             with _marks.closing(descriptor):
                 os.fsync(descriptor)
+
+
+def call(command, limit_s):
+    """Return the exit status of a command, None if it was ended after its time, and the end of its standard error."""
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    try:
+        said = process.communicate(timeout=limit_s)[1]
+    except subprocess.TimeoutExpired:
+        # Its storage may hang, so it may never end.
+        process.kill()
+        return None, "the tester had not ended after %d s, so it was killed" % limit_s
+    return process.returncode, said[-SAID_MAX_BYTES:].decode("utf-8", "replace").strip()

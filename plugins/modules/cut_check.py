@@ -128,33 +128,16 @@ is_back:
 
 import base64
 import os
-import subprocess
 import zlib
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _runs, _user
+from ansible_collections.mqops.logdisk.plugins.module_utils import _power_cut, _runs, _user
 
 PATIENCE_S = 10
 LOCK_PATIENCE_S = 10
 REMOVAL_S = 600
-SAID_MAX_BYTES = 2000
 TABLES = ("run.csv", "durability.csv")
 TABLE_MAX_BYTES = 16 << 20
-
-
-def call(command, limit_s):
-    """Return the exit status of a command, None if it was ended after its time, and the end of its standard error."""
-    # Ansible's run_command has no limit of time.
-    process = subprocess.Popen(  # pylint: disable=ansible-bad-function
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    )
-    try:
-        said = process.communicate(timeout=limit_s)[1]
-    except subprocess.TimeoutExpired:
-        # Its storage may hang, so it may never end.
-        process.kill()
-        return None, "the tester had not ended after %d s, so it was killed" % limit_s
-    return process.returncode, said[-SAID_MAX_BYTES:].decode("utf-8", "replace").strip()
 
 
 def read_table(path):
@@ -170,14 +153,14 @@ def check(p, run):
     with open(path, "w") as stream:
         stream.write(p["acknowledged"])
     command = [p["tester"], "--checkAcknowledged=" + path, "--tables=" + run.tables_path, "--dir=" + ",".join(p["directories"])]
-    status, said = call(command, p["limit_s"])
+    status, said = _power_cut.call(command, p["limit_s"])
     tables = dict((name, read_table(os.path.join(run.tables_path, name))) for name in TABLES)
     return dict(status=status, said=said, tables=dict((name, content) for name, content in tables.items() if content))
 
 
 def remove(p):
     """Have the tester remove its files. Returns what is left."""
-    status, said = call([p["tester"], "--removeAcknowledged", "--dir=" + ",".join(p["directories"])] + p["arguments"], REMOVAL_S)
+    status, said = _power_cut.call([p["tester"], "--removeAcknowledged", "--dir=" + ",".join(p["directories"])] + p["arguments"], REMOVAL_S)
     return [] if status == 0 else ["%s (%s)" % (", ".join(p["directories"]), said or "the tester ended with status %s" % status)]
 
 
