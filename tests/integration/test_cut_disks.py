@@ -50,7 +50,7 @@ COUNTS = (
 )
 
 
-@pytest.mark.parametrize("number", [1, *(pytest.param(number, marks=pytest.mark.acceptance) for number in range(2, 11))])
+@pytest.mark.parametrize("number", [1, *(pytest.param(number, marks=pytest.mark.acceptance) for number in range(2, 12))])
 @pytest.mark.parametrize("character", CHARACTERS)
 @pytest.mark.parametrize("file_system", FILE_SYSTEMS)
 def test_each_liar_is_named_and_no_honest_disk_is(start: Start, tester: Path, tmp_path: Path, file_system: str, character: str, number: int) -> None:
