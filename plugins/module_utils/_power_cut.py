@@ -65,7 +65,10 @@ def _sync(directories):
 
 def call(command, limit_s):
     """Return the exit status of a command, None if it was ended after its time, and the end of its standard error."""
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    # Ansible's run_command has no limit of time.
+    process = subprocess.Popen(  # pylint: disable=ansible-bad-function
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
     try:
         said = process.communicate(timeout=limit_s)[1]
     except subprocess.TimeoutExpired:
