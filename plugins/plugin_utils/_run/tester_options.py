@@ -91,6 +91,7 @@ SET_BY_THE_COLLECTION = {
     "stopAbove": "",
     "runId": "",
     "csvFile": "",
+    **dict.fromkeys(("acknowledge", "checkAcknowledged", "removeAcknowledged"), ""),
     **{each.name: each.variable for each in OPTIONS},
     "load": "sweep_loads",
 }
