@@ -15,6 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.tested import what_is_tested
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import LONGEST_DEADLINE_S, plan_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import read_volumes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import template_in
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
@@ -43,6 +44,7 @@ class ActionModule(ControllerAction):
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         handed_on = {"settings": {**options["settings"], **options["options"]}, "state_dir": options["state_dir"]}
         try:
+            refuse_computed(task_vars.get("cut_confirm"))
             return {**planned(options, task_vars["inventory_hostname"]), **handed_on}
         except OptionError as error:
             return {"problem": in_terms_of_cuts(str(error)), **handed_on}
@@ -87,6 +89,13 @@ def planned(options: Mapping[str, Any], host: str) -> dict[str, Any]:
         "ready_s": 4 * plan["format_s"] + 300,
     }
     return {"volumes": [{**each, "notes": []} for each in plan["volumes"]], "cuts": cuts}
+
+
+def refuse_computed(confirm: Any) -> None:
+    """Raise OptionError if a variable, as it is written in the inventory, is a template: it would confirm every host."""
+    template = template_in(confirm)
+    if template:
+        raise OptionError(f"cut_confirm is computed ({template}), so it would confirm every host: write the name of the host, in its host_vars")
 
 
 def check(asked: Mapping[str, Any], host: str, discover: bool) -> None:

@@ -26,7 +26,12 @@ def power(settings: Settings, *verbs: str) -> str:
 
 
 def inventory(bed: Bed, path: Path, **variables: object) -> str:
-    return str(bed.inventory(path / "hosts.yml", variables={"cut_confirm": "{{ inventory_hostname }}", **variables}))
+    return str(bed.inventory(path / "hosts.yml", variables=variables))
+
+
+def cut_host(name: str, character: str = "honest", **variables: object) -> HostSpec:
+    """A host that says itself that its power may be cut."""
+    return HostSpec(name, disk="cut", character=character, variables={"cut_confirm": name, **variables})
 
 
 def is_writing(controller: Controller, host: str) -> bool:
@@ -42,9 +47,9 @@ def test_each_host_gets_the_outcome_of_its_disk(start: Callable[..., Bed], contr
     """One is honest and its power is cut twice, one loses its cache, one does not come back."""
     back, gone = power(settings, "cut", "boot"), power(settings, "cut")
     bed = start(
-        HostSpec("honest", disk="cut", variables={"cut_command": back, "cut_count": 2}),
-        HostSpec("liar", disk="cut", character="tail", variables={"cut_command": back}),
-        HostSpec("gone", disk="cut", variables={"cut_command": gone, "cut_wait": 5, "ansible_ssh_timeout": 5}),
+        cut_host("honest", cut_command=back, cut_count=2),
+        cut_host("liar", "tail", cut_command=back),
+        cut_host("gone", cut_command=gone, cut_wait=5, ansible_ssh_timeout=5),
     )
 
     outcome = controller.run("power_cut", "-i", inventory(bed, tmp_path), **SMALL)
@@ -69,7 +74,7 @@ def test_each_host_gets_the_outcome_of_its_disk(start: Callable[..., Bed], contr
 def test_what_is_no_cut_of_a_writing_host_shows_nothing(start: Callable[..., Bed], controller: Controller, settings: Settings, tmp_path: Path) -> None:
     """A connection that is lost before the cut, a cut while the files are written, a second run at once, and Ctrl-C, after which the clean-up removes all."""
     must_not_run = {"cut_command": f"touch {tmp_path}/cut", "cut_after": 3600}
-    bed = start(HostSpec("lost", disk="cut", variables=must_not_run), HostSpec("early", disk="cut", variables={**must_not_run, "cut_file_size": "48M"}))
+    bed = start(cut_host("lost", **must_not_run), cut_host("early", **must_not_run, cut_file_size="48M"))
     lost, early = bed["lost"], bed["early"]
     hosts = inventory(bed, tmp_path, **{**SMALL, "cut_after": 3600})
     first = controller.start("power_cut", "-i", hosts)
@@ -120,7 +125,7 @@ def test_tasks_cut_one_host_after_the_other(start: Callable[..., Bed], controlle
   delegate_to: localhost
 """
     )
-    bed = start(HostSpec("one", disk="cut"), HostSpec("unplugged", disk="cut", variables={"cut_wait": 5}))
+    bed = start(cut_host("one"), cut_host("unplugged", cut_wait=5))
     hosts = inventory(bed, tmp_path, **SMALL, cut_task_file=str(tasks), cut_serial=True)
 
     preflight = controller.run("power_cut", "-i", hosts, "--check")

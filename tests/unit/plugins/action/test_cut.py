@@ -61,6 +61,12 @@ def test_what_is_refused_before_any_host_is_contacted(changes, problem):
         plan(**changes)
 
 
+def test_a_confirmation_that_is_computed_confirms_nothing():
+    cut_plan.refuse_computed("db01")
+    with pytest.raises(OptionError, match="so it would confirm every host"):
+        cut_plan.refuse_computed("{{ inventory_hostname }}")
+
+
 def test_messages_name_the_options_of_power_cuts():
     with pytest.raises(OptionError) as found:
         plan(cut_file_size="x")
