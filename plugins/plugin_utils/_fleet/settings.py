@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from ansible.module_utils.parsing.convert_bool import boolean
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import read_target
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.role_options import read_option
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.start_instant import read_start_at
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import read_list
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import LAST
@@ -30,10 +30,6 @@ class SettingsError(Exception):
     """Settings that cannot be used; the message names the variable, the hosts and the values."""
 
 
-def _flag(value: Any) -> bool:
-    return boolean(value)
-
-
 def _baseline(value: Any) -> list[str]:
     """Return what hosts are held against: nothing, LAST alone, or certificates and runs by name."""
     names = [str(name) for name in read_list(value)]
@@ -50,37 +46,43 @@ def read_margin(value: Any) -> float:
     return margin
 
 
-RUN_WIDE: dict[str, Callable[[Any], Any]] = {
-    "gate_report_dir": str,
-    "gate_fail_on": read_list,
-    "gate_report_only": _flag,
-    "gate_expected_count": int,
-    "gate_history": str,
-    "gate_history_required": _flag,
-    "gate_keep_report": _flag,
-    "gate_upload_url": str,
-    "gate_valid_days": int,
-    "gate_sign_key": str,
-    "gate_baseline": _baseline,
-    "gate_baseline_accept": _flag,
-    "gate_margin": read_margin,
-    "cut_serial": _flag,
-    "sweep_mode": str,
-    "sweep_start_at": read_start_at,
-    "sweep_poll_interval": float,
-}
-"""The variables that must be the same for every host of a run, and how each is read: inventories and surveys write the same value in several ways."""
+RUN_WIDE = (
+    "gate_report_dir",
+    "gate_fail_on",
+    "gate_report_only",
+    "gate_expected_count",
+    "gate_history",
+    "gate_history_required",
+    "gate_keep_report",
+    "gate_upload_url",
+    "gate_valid_days",
+    "gate_sign_key",
+    "gate_baseline",
+    "gate_baseline_accept",
+    "gate_margin",
+    "cut_serial",
+    "sweep_mode",
+    "sweep_start_at",
+    "sweep_poll_interval",
+)
+"""The variables that must be the same for every host of a run."""
+
+MEANINGS: dict[str, Callable[[Any], Any]] = {"gate_baseline": _baseline, "gate_margin": read_margin, "sweep_start_at": read_start_at}
+"""What is made of the values of options whose type does not say all that they mean. Each function raises ValueError."""
 
 
 def agreed(name: str, values: Mapping[str, Any]) -> Any:
-    """Return the one value of a run-wide variable; ``values`` holds each host's. Raises SettingsError if they differ or cannot be read."""
+    """Return the one value of a run-wide variable; ``values`` holds each host's. Raises SettingsError if they differ or cannot be read.
+
+    Inventories and surveys write the same value in several ways, and so do templates.
+    """
     hosts_by_value: dict[str, list[str]] = {}
     read: dict[str, Any] = {}
     for host in sorted(values):
         try:
-            value = RUN_WIDE[name](values[host])
+            value = MEANINGS.get(name, _as_it_is)(read_option(name, values[host]))
         except (TypeError, ValueError) as error:
-            raise SettingsError(f"{name}: {values[host]!r} (of {host}) cannot be used: {error}") from None
+            raise SettingsError(f"{name}: {values[host]!r} (of {host}) cannot be used: {str(error).removeprefix(f'{name}: ')}") from None
         hosts_by_value.setdefault(repr(value), []).append(host)
         read[repr(value)] = value
     if len(read) > 1:
@@ -89,6 +91,10 @@ def agreed(name: str, values: Mapping[str, Any]) -> Any:
             "(for example with -e), or certify these hosts in separate runs"
         )
     return next(iter(read.values()), None)
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
 def check_days(name: str, days: int) -> int:

@@ -169,7 +169,7 @@ def test_without_a_shared_directory_the_history_has_the_runs(reporting, tmp_path
         ({"workflow": SLICED, "limit": "h1,h99"}, "--limit names 'h99', which matches no host of the inventory"),
         ({"workflow": SLICED, "expected_count": "7"}, "gate_expected_count is 7, but there are 6 hosts to certify"),
         ({"runs": ["R1"], "expected_count": 1}, "gate_expected_count is 1, but there are 2 hosts to certify"),
-        ({"workflow": SLICED, "fail_on": "fial"}, "fail_on names 'fial'"),
+        ({"workflow": SLICED, "fail_on": "fial"}, "gate_fail_on: 'fial' (of report.yml) cannot be used"),
         ({"workflow": SLICED, "report_only": "maybe"}, "gate_report_only: 'maybe' (of report.yml) cannot be used"),
         ({"run": "R99"}, "The run R99 is neither in "),
         ({"runs": ["/nowhere"]}, "/nowhere/run.json cannot be read"),
