@@ -39,7 +39,9 @@ OF_CONTROLLER = ("run_path", "known", "started", "give_up")
 STATUS = ("host", "run_id", "state", "volumes", "times", "shown", COLLECTED)
 """What the status of a host has that is handed on from poll to poll."""
 
-DEAD, ABSENT, ENDED = "dead", "absent", "ended"
+DEAD = "dead"
+ABSENT = "absent"
+ENDED = "ended"
 WHY_WITHOUT_END = {
     DEAD: "its process disappeared from the host: it was killed, or the host was restarted",
     ABSENT: "its state disappeared from the host: it was removed, or the controller did not poll it in time",
