@@ -98,9 +98,8 @@ def conclusion(
 
 
 def compare(directory: RunDirectory) -> str:
-    """Hold the hosts against their baseline if the run asks for it, live queue managers against their certificates, and power cuts against
-    the history; return what kept that from being
-    done, empty if nothing did.
+    """Hold the hosts against their baseline if the run asks for it, and live queue managers against their certificates, and look power cuts up in the
+    history. Returns what kept that from being done, empty if nothing did.
     """
     try:
         hold_against_certificates(directory)

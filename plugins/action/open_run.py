@@ -62,6 +62,8 @@ PLANS = {MEASUREMENT: "sweep_plan", OBSERVATION: "observe_plan", DURABILITY: "po
 """The facts that hold what is planned for a host: its volumes, the settings that its roles hand on, or the problem with them."""
 PREFIXES = {OBSERVATION: ("gate_", "observe_"), DURABILITY: ("gate_", "cut_", "workspace_", "tester_", "sweep_state_dir")}
 """How the variables begin that concern a run which measures nothing."""
+REMEMBERED = (MEASUREMENT, DURABILITY)
+"""The kinds of runs that the history remembers."""
 NO_BASELINE = {"gate_baseline": [], "gate_baseline_accept": False, "gate_margin": None}
 """An observation is of whatever load there is, so no earlier run is its baseline."""
 RESOLVED = ("sweep_duration",)
@@ -96,7 +98,7 @@ class ActionModule(ControllerAction):
             run = {**self._run(options, expected, settings, hostvars, plans), "controller": self._controller(task_vars)}
             # Without a history nothing can be held against a baseline: better to know that before measuring.
             history = {**run["history"], "required": run["history"]["required"] or bool(run["baseline"]["kind"])}
-            create = not self._task.check_mode and (kind == MEASUREMENT or settings["gate_keep_report"])
+            create = not self._task.check_mode and (kind in REMEMBERED or settings["gate_keep_report"])
             warning = tried_history(history, absolute(settings["gate_report_dir"] or REPORTS), create)
             directory = RunDirectory.create(report_directory(settings["gate_report_dir"]), run)
             for host, plan in plans.items():
@@ -145,7 +147,7 @@ class ActionModule(ControllerAction):
             "host_array_settings": array_settings(_asked("gate_array_settings", plans)),
             "host_targets": targets(_asked("sweep_target", plans)),
             "sign_key": try_key(settings["gate_sign_key"]) if settings["gate_sign_key"] else "",
-            "history": {"place": place, "required": tests and settings["gate_history_required"], "keep_report": settings["gate_keep_report"]},
+            "history": {"place": place, "required": options["kind"] in REMEMBERED and settings["gate_history_required"], "keep_report": settings["gate_keep_report"]},
             "upload_url": check_url(settings["gate_upload_url"]),
             "baseline": _baseline(settings if tests else NO_BASELINE, place, migrate=not self._task.check_mode),
             "host_classes": {host: str(name) for host, name in _asked("gate_class", plans).items() if name},
