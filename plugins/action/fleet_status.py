@@ -13,6 +13,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import volume_names
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import changed_since
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import standing_losses
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import problems_of, status_json, status_prom, status_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, day_of, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action import HISTORY, HOSTS, HistoryAction
@@ -37,7 +38,7 @@ class ActionModule(HistoryAction):
         expected = self.expectation(options, task_vars).hosts
         with self.history(options) as history:
             revocations = history.revocations()
-            lines = fleet_status(history.newest(), revocations, today)
+            lines = fleet_status(history.newest(), revocations, today, standing_losses(history.power_cuts()))
             changed = changed_since(history, lines)
         own = {host: task_vars["hostvars"][host].get("workspace_volumes") for host in expected}
         problems = problems_of(lines, expected, {host: names for host, given in own.items() if (names := volume_names(given))})

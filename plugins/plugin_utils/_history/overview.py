@@ -128,6 +128,7 @@ def _entry(line: Status, revocations: Mapping[str, Revocation], since: Since | N
         "clones": list(line.clones),
         "replaced_volume": line.replaced.volume_id if line.replaced else None,
         "changed_since": _since(since) if since else None,
+        "power_cut_loss": {"run_id": loss.run_id, "judged_at": loss.judged_at, "reason": loss.reason} if (loss := line.loss) else None,
     }
 
 
@@ -139,7 +140,9 @@ def _since(since: Since) -> dict[str, Any]:
 def _sentence(line: Status) -> str:
     """Return a line's state with its dates, and what else one should know."""
     parts = []
-    if line.entry is None:
+    if line.loss:
+        parts.append(f"lost acknowledged writes in a power cut on {line.loss.judged_at[:10]} (run {line.loss.run_id})")
+    elif line.entry is None:
         parts.append("nothing has certified it yet")
     elif line.state == FAILED:
         parts.append(f"failed {line.profile} on {line.entry.judged_at[:10]} (run {line.entry.run_id})")

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import identity_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, standing_loss
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import CutResult, History, HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History, HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import can_be_compared
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, kind_of, profile_data
@@ -67,19 +68,24 @@ def look_up(directory: RunDirectory) -> None:
 def said_of(results: Sequence[CutResult], wanted: int) -> dict[str, Any] | None:
     """Return what some results of a volume, the oldest first, come to if so many cuts without a loss are wanted; None if there is nothing to say.
 
-    The newest run that lost something, or that kept everything in enough cuts, decides.
+    A loss that counts decides, or else the newest run that kept everything in enough cuts.
     """
+    loss = standing_loss(results, wanted)
+    if loss:
+        until = f"it counts until a later run of power cuts keeps everything in at least {max(wanted, loss.cuts, 1)}"
+        return _said(FAIL, f"a power cut {_of(loss)} lost acknowledged writes: {loss.reason}; {until}", loss)
     for result in reversed(results):
-        of = f"of {result.judged_at[:10]} (run {result.run_id})"
-        if result.verdict == FAIL:
-            return _said(FAIL, f"a power cut {of} lost acknowledged writes: {result.reason}", result)
         if result.verdict == PASS and result.cuts >= wanted:
-            return _said(PASS, f"Power cuts {of}: {result.claim} {result.tests}".strip(), result)
+            return _said(PASS, f"Power cuts {_of(result)}: {result.claim} {result.tests}".strip(), result)
     if not wanted:
         return None
     most = max((result.cuts for result in results if result.verdict == PASS), default=0)
     known = f"the most that one run of this volume kept is {most}" if most else "none of this volume is known"
     return _said(INCONCLUSIVE, f"the profile asks for {wanted} power cuts without a loss, and {known}: run playbooks/power_cut.yml with cut_count: {wanted}")
+
+
+def _of(result: CutResult) -> str:
+    return f"of {result.judged_at[:10]} (run {result.run_id})"
 
 
 def _said(verdict: str, reason: str, result: CutResult | None = None) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, CERTIFIES, FAILS, Entry
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, Losses
 
 FAILED = "failed"
 EXPIRED = "expired"
@@ -161,7 +162,8 @@ def _boots_by_host(entries: Iterable[Entry]) -> dict[str, set[str]]:
 class Status:
     """What is known today of a host's volume under one profile.
 
-    entry decides the state (None: nothing does), attempt is a newer entry that changed nothing, and replaced is the volume that was under the same name before.
+    entry decides the state (None: nothing does), unless a power cut lost writes (loss). attempt is a newer entry that changed nothing, and replaced is the
+    volume that was under the same name before.
     """
 
     host: str
@@ -172,13 +174,14 @@ class Status:
     attempt: Entry | None
     clones: tuple[str, ...] = ()
     replaced: Volume | None = None
+    loss: CutResult | None = None
 
 
-def fleet_status(entries: Iterable[Entry], revoked: Collection[str], today: Today) -> list[Status]:
+def fleet_status(entries: Iterable[Entry], revoked: Collection[str], today: Today, losses: Losses | None = None) -> list[Status]:
     """Return the states of the fleet on a day, the most urgent first: of each host's volume, those of the volume that is there now, for each profile.
 
     Profiles that never certified a volume are left out if another one did. So is one whose certificate is expired or revoked if that of another one is newer:
-    the volume has moved on to that.
+    the volume has moved on to that. A volume against which a loss in a power cut counts is failed, unless what decided its state was revoked.
     """
     entries = list(entries)
     by_name: dict[tuple[str, str], list[Volume]] = {}
@@ -188,14 +191,15 @@ def fleet_status(entries: Iterable[Entry], revoked: Collection[str], today: Toda
     for entry in sorted(entries, key=lambda entry: entry.order):
         if not entry.volume_id and entry.sha256 not in revoked:
             unplaced.setdefault((entry.host, entry.volume), []).append(entry)
-    found = [status for name, known in by_name.items() for status in _placed(known, unplaced.get(name, []), revoked, today)]
+    found = [status for name, known in by_name.items() for status in _placed(known, unplaced.get(name, []), revoked, today, losses or {})]
     found += [Status(host, volume, own[-1].profile, NONE, None, own[-1]) for (host, volume), own in unplaced.items() if (host, volume) not in by_name]
     return sorted(found, key=_urgency)
 
 
-def _placed(known: list[Volume], unplaced: list[Entry], revoked: Collection[str], today: Today) -> Iterator[Status]:
+def _placed(known: list[Volume], unplaced: list[Entry], revoked: Collection[str], today: Today, losses: Losses) -> Iterator[Status]:
     """Yield the states of the newest of the volumes that a name has had."""
     volume, replaced = known[-1], known[-2] if len(known) > 1 else None
+    lost = next((losses[key] for entry in volume.entries if (key := (volume.volume_id, entry.host)) in losses), None)
     for chain in _relevant(volume):
         state = chain.state(revoked, today)
         if state in (EXPIRED, REVOKED) and _moved_on(chain, volume):
@@ -203,7 +207,8 @@ def _placed(known: list[Volume], unplaced: list[Entry], revoked: Collection[str]
         attempts = [entry for entry in (*chain.entries, *unplaced) if entry.effect == ATTEMPT and entry.profile == chain.profile]
         last = max(attempts, key=lambda entry: entry.order, default=None)
         newer = last if last and (not chain.deciding or last.order > chain.deciding.order) else None
-        yield Status(volume.newest.host, volume.newest.volume, chain.profile, state, chain.deciding, newer, volume.clones, replaced)
+        loss = None if state == REVOKED else lost
+        yield Status(volume.newest.host, volume.newest.volume, chain.profile, FAILED if loss else state, chain.deciding, newer, volume.clones, replaced, loss)
 
 
 def _relevant(volume: Volume) -> list[Chain]:

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, Certificate, CertificateError, Entry
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import IMPORTED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT, utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
@@ -170,23 +171,6 @@ class KeptRun:
     workflow_job_id: str
 
 
-@dataclass(frozen=True)
-class CutResult:
-    """What the power cuts of a volume in one run came to. ``cuts`` is how many were made, all of them kept if the verdict is pass. Texts are untrusted."""
-
-    sha256: str
-    run_id: str
-    host: str
-    volume: str
-    volume_id: str | None
-    judged_at: str
-    verdict: str
-    cuts: int
-    reason: str
-    claim: str
-    tests: str
-
-
 _CUT_COLUMNS = ", ".join(each.name for each in dataclasses.fields(CutResult))
 _INSERT_CUTS = f"INSERT INTO logdisk_power_cuts ({_CUT_COLUMNS}) VALUES ({', '.join('?' * len(dataclasses.fields(CutResult)))}) ON CONFLICT DO NOTHING"
 
@@ -257,11 +241,18 @@ class History(abc.ABC):
         with self._reported("cannot be written"), self._transaction():
             return self._execute_many(_INSERT_CUTS, rows) if rows else 0
 
+    def power_cuts(self) -> list[CutResult]:
+        """Return what all power cuts came to, the oldest first. They are never pruned: a loss must not be forgotten."""
+        return self._cut_results("TRUE")
+
     def power_cuts_of(self, volume_id: str) -> list[CutResult]:
-        """Return what all power cuts of a volume came to, the oldest first. They are never pruned: a loss must not be forgotten."""
+        """Return what all power cuts of a volume came to, the oldest first."""
+        return self._cut_results("volume_id = ?", volume_id)
+
+    def _cut_results(self, condition: str, *values: str) -> list[CutResult]:
         with self._reported("cannot be read"):
-            sql = f"SELECT {_CUT_COLUMNS} FROM logdisk_power_cuts WHERE volume_id = ? ORDER BY judged_at, run_id, sha256"
-            return [CutResult(*row) for row in self._execute(sql, (volume_id,)).fetchall()]
+            sql = f"SELECT {_CUT_COLUMNS} FROM logdisk_power_cuts WHERE {condition} ORDER BY judged_at, run_id, sha256"
+            return [CutResult(*row) for row in self._execute(sql, values).fetchall()]
 
     def newest(self) -> list[Entry]:
         """Return the entries that decide today's states: of each volume, name, boot and profile, the newest of each effect."""

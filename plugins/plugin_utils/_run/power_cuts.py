@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the history knows about power cuts of a volume whose latency was measured, and what that does to its verdict if its profile asks for cuts."""
+"""What the history knows about power cuts of a volume whose latency was measured, and what that does to its verdict."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def wanted_cuts(profile: Mapping[str, Any]) -> int:
 
 
 def judged_with_cuts(record: HostRecord, said: Mapping[str, Any] | None, wanted: int) -> HostRecord:
-    """Return a record, judged by what the history said of its power cuts as well if so many are wanted: the worse of the two counts.
+    """Return a record, judged by what the history said of its power cuts as well: the worse of the two counts.
 
-    What nobody looked up proves nothing. If no cuts are wanted, what is known of them is a note.
+    A loss is a fail whatever the profile asks for. If so many cuts are wanted, what nobody looked up proves nothing.
     """
     if not can_be_compared(record) or (said is None and not wanted):
         return record
@@ -35,7 +35,7 @@ def judged_with_cuts(record: HostRecord, said: Mapping[str, Any] | None, wanted:
     if said.get("verdict") not in _VERDICTS or not isinstance(said.get("reason"), str):
         said = {"verdict": INCONCLUSIVE, "reason": "what was looked up about power cuts cannot be used"}
     kept = replace(record, power_cuts=said)
-    if not wanted or said["verdict"] == PASS:
+    if said["verdict"] == PASS or (said["verdict"] == INCONCLUSIVE and not wanted):
         return replace(kept, notes=[*record.notes, said["reason"]])
     verdict = worst([record.verdict or PASS, said["verdict"]])
     is_worse = WORST_FIRST.index(said["verdict"]) < WORST_FIRST.index(record.verdict or PASS)

@@ -12,6 +12,7 @@ import json
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, FAILS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import Since
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import Change
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import problems_of, status_json, status_prom, status_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import MOST_URGENT_FIRST, Today, day_of, fleet_status
@@ -71,6 +72,24 @@ def test_every_volume_of_a_host_counts():
 
 def test_a_revoked_certificate_certifies_nothing():
     assert problems_of(lines(VALID, revoked={VALID.sha256}), ["valid"], {}) == ["valid: missing: silver of 2026-05-01 was revoked"]
+
+
+@pytest.mark.parametrize("entry", [VALID, EXPIRED, FAILED, ATTEMPTED])
+def test_a_loss_in_a_power_cut_is_told_whatever_was_certified(entry):
+    loss = CutResult("c", "run-cut", entry.host, "log", entry.volume_id, "2026-05-30T00:00:00Z", "fail", 1, "cut 1: why", "", "")
+    fleet = fleet_status([entry, EXPIRING], (), TODAY, {(entry.volume_id, entry.host): loss})
+    problems = problems_of(fleet, [entry.host, "expiring"], {})
+    assert [problem.split("; ")[0] for problem in problems] == [f"{entry.host}: lost acknowledged writes in a power cut on 2026-05-30 (run run-cut)"]
+    volumes = {volume["host"]: volume for volume in status_json(fleet, [], [], TODAY, {}, {})["volumes"]}
+    assert volumes[entry.host]["power_cut_loss"] == {"run_id": "run-cut", "judged_at": "2026-05-30T00:00:00Z", "reason": "cut 1: why"}
+    assert volumes["expiring"]["power_cut_loss"] is None
+    (revoked,) = fleet_status([entry], {entry.sha256}, TODAY, {(entry.volume_id, entry.host): loss})
+    assert revoked.state == ("failed" if entry is ATTEMPTED else "revoked")
+
+
+def test_a_loss_of_a_clone_is_not_one_of_the_volume():
+    loss = CutResult("c", "run-cut", "clone", "log", "1", "2026-05-30T00:00:00Z", "fail", 1, "cut 1: why", "", "")
+    assert [line.state for line in fleet_status([VALID], (), TODAY, {("1", "clone"): loss})] == ["valid"]
 
 
 def test_a_replaced_disk_is_missing_and_says_why():

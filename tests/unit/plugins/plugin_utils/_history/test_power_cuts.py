@@ -11,10 +11,11 @@ import json
 import pytest
 from ansible_collections.mqops.logdisk.plugins.action import gate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import Cut
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, standing_losses
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify, store
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import results_of, said_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import CutResult, HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.upkeep import import_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import cut_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
@@ -105,14 +106,17 @@ def test_a_loss_fails_the_certification_and_the_report_says_what_follows(tmp_pat
     assert "can be lost when the power fails" in text and "cannot write to its log" not in text
 
 
-def test_a_profile_that_does_not_ask_only_notes_what_is_known(tmp_path, place):
+def test_a_profile_that_does_not_ask_notes_what_was_kept_and_fails_what_was_lost(tmp_path, place):
     profile = {key: value for key, value in PROFILE.items() if key != "durability"}
     facts = facts_of(certification(tmp_path, place))
     assert certification(tmp_path, place, profile).read_power_cuts("hosts/h/log") is None
-    cut_run(tmp_path, place, facts, ["lost"])
+    cut_run(tmp_path, place, facts, ["kept"])
     directory = certification(tmp_path, place, profile)
     assert verdict_of(directory) == ("pass", True, "")
-    assert "lost acknowledged writes" in directory.read_record("hosts/h/log").notes[-1]
+    assert "1 cut without a loss" in directory.read_record("hosts/h/log").notes[-1]
+    cut_run(tmp_path, place, facts, ["lost"])
+    verdict, certified, reason = verdict_of(certification(tmp_path, place, profile))
+    assert (verdict, certified) == ("fail", False) and "it counts until a later run of power cuts keeps everything in at least 1" in reason
 
 
 def test_what_nobody_looked_up_is_inconclusive(tmp_path, place):
@@ -140,22 +144,35 @@ def result(verdict, cuts, number):
 
 
 @pytest.mark.parametrize(
-    ("history", "verdict"),
+    ("history", "wanted", "verdict"),
     [
-        ([("pass", 10)], "pass"),
-        ([("pass", 10), ("inconclusive", 10)], "pass"),
-        ([("pass", 10), ("pass", 1)], "pass"),
-        ([("pass", 9)], "inconclusive"),
-        ([("inconclusive", 10)], "inconclusive"),
-        ([("fail", 3), ("pass", 10)], "pass"),
-        ([("fail", 3), ("pass", 9)], "fail"),
-        ([("pass", 10), ("fail", 1)], "fail"),
-        ([], "inconclusive"),
+        ([("pass", 10)], 10, "pass"),
+        ([("pass", 10), ("inconclusive", 10)], 10, "pass"),
+        ([("pass", 10), ("pass", 1)], 10, "pass"),
+        ([("pass", 9)], 10, "inconclusive"),
+        ([("inconclusive", 10)], 10, "inconclusive"),
+        ([("fail", 3), ("pass", 10)], 10, "pass"),
+        ([("fail", 3), ("pass", 9)], 10, "fail"),
+        ([("pass", 10), ("fail", 1)], 10, "fail"),
+        ([], 10, "inconclusive"),
+        ([("fail", 3), ("pass", 2)], 0, "fail"),
+        ([("fail", 3), ("pass", 2), ("pass", 2)], 0, "fail"),
+        ([("fail", 3), ("pass", 3)], 0, "pass"),
+        ([("fail", 3), ("fail", 1), ("pass", 1)], 0, "fail"),
+        ([("fail", 1), ("inconclusive", 5)], 0, "fail"),
     ],
 )
-def test_the_newest_loss_or_the_newest_run_with_enough_cuts_decides(history, verdict):
+def test_a_loss_or_else_the_newest_run_with_enough_cuts_decides(history, wanted, verdict):
     results = [result(*each, number) for number, each in enumerate(history, 1)]
-    assert said_of(results, 10)["verdict"] == verdict
+    assert said_of(results, wanted)["verdict"] == verdict
+
+
+def test_the_losses_of_the_history_are_by_volume_and_host(tmp_path, place):
+    cut_run(tmp_path, place, {"mount_point": "/l"}, ["lost"])
+    cut_run(tmp_path, place, {"mount_point": "/l"}, ["kept"], host="other")
+    with open_history(place) as history:
+        losses = standing_losses(history.power_cuts())
+    assert [(host, loss.reason) for (dummy, host), loss in losses.items()] == [("h", "cut 1: lost")]
 
 
 def test_results_are_only_added(tmp_path, place):
