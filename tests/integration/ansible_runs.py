@@ -5,7 +5,9 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import subprocess
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +15,7 @@ from typing import IO
 
 import pytest
 from certification import Certification
+from testbed.shell import wait_for
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -100,6 +103,20 @@ class Controller:
         command = [*NICE, str(self.tools / "ansible-playbook"), str(PROJECT / "playbooks" / f"{playbook}.yml"), *arguments]
         output = {"stdin": subprocess.DEVNULL, "stdout": stdout, "stderr": subprocess.STDOUT}
         return subprocess.Popen(command, cwd=self.directory, env=self._environment({}), start_new_session=True, **output)
+
+    @staticmethod
+    def interrupt(running: subprocess.Popen[bytes]) -> int:
+        """Send a playbook what Ctrl-C sends, and return its exit status. Not while Ansible starts a process: Python drops an interrupt that comes then."""
+        children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
+
+        def is_waiting() -> bool:
+            before = children.read_text()
+            time.sleep(0.2)
+            return bool(before) and children.read_text() == before
+
+        wait_for(is_waiting, "Ansible waits for a task")
+        os.killpg(running.pid, signal.SIGINT)
+        return running.wait(timeout=300)
 
     def command(self, line: str, *arguments: str) -> Outcome:
         """Run a command line of ansible-playbook as the screen printed it."""

@@ -175,8 +175,7 @@ def test_an_interrupt_says_how_to_go_on(start: Start, controller: Controller, tm
     with (tmp_path / "screen").open("w+") as screen:
         running = controller.start("certify", "-i", str(inventory), "-e", f"@{variables}", stdout=screen)
         wait_until_measuring(bed)
-        os.killpg(running.pid, signal.SIGINT)
-        assert running.wait(timeout=300) not in (0, 2)
+        assert controller.interrupt(running) not in (0, 2)
         screen.seek(0)
         said = screen.read()
     print(said)

@@ -96,8 +96,8 @@ def tracing(host: Host) -> dict[int, set[int]]:
     return {pid: programs for pid, programs in found.items() if programs}
 
 
-def test_nothing_is_left_in_the_kernel(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """Of bpftrace whose controller was killed."""
+def test_nothing_is_left_in_the_kernel(start: Start, controller: Controller, background: Callable, tmp_path: Path) -> None:
+    """Of bpftrace whose controller was killed, and of one that was killed itself."""
     bed = start(HostSpec("h1", tracing=True))
     (bed["h1"].root / "srv/writer.py").write_text(WRITER)
     bed.ssh(bed["h1"], "setsid python3 /srv/writer.py > /dev/null 2>&1 < /dev/null &")
@@ -105,12 +105,26 @@ def test_nothing_is_left_in_the_kernel(start: Start, controller: Controller, tmp
     inventory = bed.inventory(tmp_path / "hosts.yml", variables=variables)
 
     killed = controller.start("observe", "-i", str(inventory), "-e", f"observe_lease={SHORT_LEASE_S}")
-    wait_for(lambda: tracing(bed["h1"]) and has_samples(bed["h1"]), "bpftrace sees the writes")
-    programs = set().union(*tracing(bed["h1"]).values())
-    assert programs and all(map(is_in_kernel, programs))
+    programs = programs_that_see(bed["h1"])
     os.killpg(killed.pid, signal.SIGKILL)
     killed.wait()
     wait_for(lambda: not (bpftraces(bed["h1"]) or any(map(is_in_kernel, programs)) or left_on(bed["h1"])), "nothing is left")
+
+    run = background(controller.run, "observe", "-i", str(inventory))
+    programs = programs_that_see(bed["h1"])
+    for pid in tracing(bed["h1"]):
+        os.kill(pid, signal.SIGKILL)
+    outcome = run.result()
+    assert outcome.status == 2 and "bpftrace was killed by signal 9" in outcome.screen
+    assert not (bpftraces(bed["h1"]) or any(map(is_in_kernel, programs)) or left_on(bed["h1"]))
+
+
+def programs_that_see(host: Host) -> set[int]:
+    """The programs in the kernel, as soon as bpftrace sees the writes."""
+    wait_for(lambda: tracing(host) and has_samples(host), "bpftrace sees the writes")
+    programs = set().union(*tracing(host).values())
+    assert programs and all(map(is_in_kernel, programs))
+    return programs
 
 
 def test_a_lost_controller_leaves_nothing_on_the_host(start: Start, controller: Controller, tmp_path: Path) -> None:
@@ -127,8 +141,7 @@ def test_a_lost_controller_leaves_nothing_on_the_host(start: Start, controller: 
     with (tmp_path / "screen").open("w") as screen:
         interrupted = controller.start("observe", "-i", str(inventory), stdout=screen)
     wait_for(lambda: is_observed(bed["h1"]), "the host is observed again")
-    interrupted.send_signal(signal.SIGINT)
-    interrupted.wait()
+    assert controller.interrupt(interrupted) != 0
     (advice,) = [line for line in (tmp_path / "screen").read_text().splitlines() if "mqops.logdisk.cleanup" in line]
     assert "end on their hosts by themselves" in (tmp_path / "screen").read_text()
     assert watching(bed["h1"])

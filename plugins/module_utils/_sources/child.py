@@ -158,6 +158,8 @@ def status_of(process):
 
 
 def _why_failed(name, status, last_words):
+    if -status in (signal.SIGKILL, signal.SIGTERM):
+        return "%s was killed by signal %d" % (name, -status)
     how = "was killed by signal %d" % -status if status < 0 else "ended with status %d" % status
     return "%s %s: %s" % (name, how, last_words or "it wrote no message")
 
