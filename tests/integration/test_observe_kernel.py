@@ -193,7 +193,8 @@ def test_each_new_maximum_is_told_once(observe, mqi, tmp_path):
     observation = observe(command=command, calls=["MQCMIT"], library=f"{mqi}/libmqm_r.so").observation()
     durations = account(tmp_path / "account")["MQCMIT"]
     own = [ns for index, ns in enumerate(durations) if ns > max(durations[:index], default=0)]
-    assert [maximum.new_ns for maximum in observation.maxima] == pytest.approx(own, rel=AGREE)
+    # Each is one call: others may run between the probe and the application's own clock.
+    assert [maximum.new_ns for maximum in observation.maxima] == pytest.approx(own, abs=5 * MS)
     assert observation.maxima[0].previous_ns is None
     assert all(after.previous_ns == before.new_ns for before, after in pairwise(observation.maxima))
     assert observation.maxima[-1].new_ns == max(second.latency_max_ns or 0 for second in observation.seconds)
