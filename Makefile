@@ -16,6 +16,8 @@ ENGINE ?= podman
 IMAGE ?= logdisk
 # Tests that measure storage on a shared machine have further chances; see tests/README.md.
 RERUNS := --reruns 2 --reruns-delay 10 --rerun-show-tracebacks
+# No test takes so long, except one that hangs.
+PATIENCE := --timeout 1200
 # More arguments for ansible-playbook.
 ARGS ?=
 
@@ -104,7 +106,7 @@ importer: artifact ## the checks that Galaxy makes when the artifact is publishe
 integration: packages .venv-dev/.finished link ## real ansible-playbook over real SSH hosts; one file or test: ARGS="-k name"
 	@$(DEV)/python tools/controllers.py venv
 	@$(DEV)/python tools/controllers.py list
-	$(PYTEST) tests/integration -n $(JOBS) -m "not acceptance" $(RERUNS) $(ARGS)
+	$(PYTEST) tests/integration -n $(JOBS) -m "not acceptance" $(RERUNS) $(PATIENCE) $(ARGS)
 
 .PHONY: molecule
 molecule: packages .venv-dev/.finished link ## the Molecule scenarios, one for each way of use; one of them: SCENARIO=together
