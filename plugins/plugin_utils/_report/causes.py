@@ -23,9 +23,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.durability i
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import and_list, fold_names, fold_sizes, natural, shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, OBSERVED, Host, JudgedRow, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import at_text, operations_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.shares import used_share
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.symptoms import Medians, medians_of, symptoms_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, FAIL, GOOD, INCONCLUSIVE, PASS, rank
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DURABILITY, OBSERVATION
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, FAIL, GOOD, INCONCLUSIVE, PASS, WARN, rank
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words
 
 LIMIT, MEASUREMENT, UNMEASURED, BASELINE, QUALIFICATION, LEFTOVERS, PREFLIGHT, POWER_CUT = (
@@ -175,7 +177,8 @@ def _of_sentences(model: Model, group: _Sentences) -> Cause:
 
 def _instead(model: Model) -> Mapping[str, str]:
     """Return the advice that is another one than after a test."""
-    return advice.OF_OBSERVATIONS if model.observes else advice.OF_POWER_CUTS if model.cuts_power else advice.NOTHING_ELSE
+    # Check mode makes a preflight of any of them.
+    return {OBSERVATION: advice.OF_OBSERVATIONS, DURABILITY: advice.OF_POWER_CUTS}.get(model.run.get("kind"), advice.NOTHING_ELSE)
 
 
 def _who(model: Model, hosts: Sequence[Host]) -> str:
@@ -268,9 +271,15 @@ def _why(limit: dict[str, Any]) -> str:
         return _NO_TARGET
     if worst["value"] is None:
         return _NOTHING if worst["worker"] is None else _NO_FIGURE
-    if verdict != INCONCLUSIVE:
+    # One that only warns has this verdict also if it is open.
+    if verdict != INCONCLUSIVE and not (verdict == WARN and _is_within(limit)):
         return _BROKEN
     return _DISTURBED if "the host was disturbed" in worst["reason"].lower() else _OPEN
+
+
+def _is_within(limit: dict[str, Any]) -> bool:
+    used = used_share(limit, limit["worst"]["value"])
+    return used is not None and used <= 1
 
 
 def _badness(limit: dict[str, Any]) -> float:

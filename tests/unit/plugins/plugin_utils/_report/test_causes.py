@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import advice
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.consequences import Excess, consequence_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import JudgedRow, build_model
@@ -136,10 +137,28 @@ def test_a_limit_that_a_disturbance_leaves_open_is_not_told_beside_a_harder_one_
     assert [cause.statement for cause in found(directory)] == ["latency_mean <= 10 ms broken at 4 KiB; worst 15 ms at 4 KiB"]
 
 
+def test_a_limit_that_only_warns_is_not_called_broken_if_it_is_open(tmp_path):
+    limits = [{"metric": "latency_p99", "max": "2 ms", "severity": "warn"}]
+    profile = {"name": "mine", "qualifies": {"confidence": 0.95}, "limits": limits}
+    files = {}
+    for host, p99_ns in (("above", 3_000_000), ("below", 1_500_000)):
+        rows = fabricate.sweep_rows((4096,), seconds=4, latency_p99_ns=p99_ns)
+        over = [each for row in rows for each in fabricate.over_rows(row, 2_000_000, row["operations"] // 200, [1])]
+        files[host] = fabricate.tables(rows, over=over, option_over_ns="2000000")
+    above, below = statements(fabricate.run_directory(tmp_path, files, profile=profile), "warn")
+    assert above == "latency_p99 <= 2 ms broken by 1 of 2 hosts at 4 KiB: above; worst 3 ms on above at 4 KiB"
+    assert below.startswith("latency_p99 <= 2 ms neither kept nor broken beyond chance on 1 of 2 hosts at 4 KiB: below; ")
+
+
 def test_a_preflight_groups_what_a_certification_would_do(tmp_path):
     records = [HostRecord(f"db{number}", kind="preflight", reasons=[f"ready: 7 steps, {number} GiB free"]) for number in range(3)]
     directory = fabricate.run_directory(tmp_path, {}, records, check_mode=True)
     assert statements(directory, "not measured") == ["3 of 3 hosts (db0 to db2): for example db0: ready: 7 steps, 0 GiB free"]
+
+
+def test_the_preflight_of_an_observation_advises_as_the_observation_does(tmp_path):
+    directory = fabricate.run_directory(tmp_path, {}, [fabricate.failed("gone")], check_mode=True, kind="observation")
+    assert [cause.next_step for cause in found(directory)] == [advice.OF_OBSERVATIONS["unreachable"]]
 
 
 @pytest.mark.parametrize(
