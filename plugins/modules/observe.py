@@ -202,10 +202,11 @@ def prepare(p, run_command):
     options = dict((key, p[key]) for key in OF_SOURCES)
     options.update(queue_manager=manager["name"], queue_manager_running=manager.get("running"), log_path=log_path, log_path_problem=problem)
     name, source, checked = choice.choose(p["source"], options)
-    known = dict(source=name, queue_manager=manager["name"], log_path=log_path, queue_manager_running=manager.get("running"))
+    # The source may know the queue manager when its host does not, as if it runs in a container.
+    queue_manager = manager["name"] or checked.get("source_queue_manager") or ""
+    known = dict(source=name, queue_manager=queue_manager, log_path=log_path, queue_manager_running=manager.get("running"))
     facts = dict(checked)
     facts.update(_host_facts.facts(), **facts_of_volume(log_path))
-    # The source may know the queue manager when its host does not, as if it runs in a container.
     facts.update((key, known[key]) for key in known if known[key] not in ("", None) or key not in facts)
     return source, facts
 

@@ -83,6 +83,15 @@ def test_auto_takes_the_first_source_that_can_serve_and_says_what_each_lacks():
             source_of(name, none, calls=calls)
 
 
+@pytest.mark.parametrize(("running", "name"), [([], "QM7"), (["QM1"], "QM1")])
+def test_a_queue_manager_that_only_its_source_knows_has_a_name(monkeypatch, running, name):
+    monkeypatch.setattr(observe._queue_managers, "running_queue_managers", lambda: running)
+    monkeypatch.setattr(observe._queue_manager_info, "discover", lambda *dummy: {"queue_managers": [], "problems": []})
+    monkeypatch.setattr(observe.choice, "choose", lambda source, options: (source, Serves(options), {"source_queue_manager": "QM7"}))
+    given = {**dict.fromkeys(observe.OF_SOURCES), **GIVEN, "source": "prometheus"}
+    assert observe.prepare(given, None)[1]["queue_manager"] == name
+
+
 class Texts:
     def samples(self, end_monotonic):
         yield "one"
