@@ -27,7 +27,7 @@ HIGH = 0.7
 def observation_lines(model: Model) -> list[str]:
     """Return what was observed of each queue manager, in a line, and how it relates to its certificate, in another one."""
     observed = sorted((host for host in model.hosts if host.observation), key=lambda host: -(ratio_of(host) or 0.0))
-    lines = [line for host in observed[:SHOWN] for line in (f"{shorten(host.label)}: {figures_text(host)}", f"{shorten(host.label)}: {certificate_text(host)}")]
+    lines = [f"{shorten(host.label)}: {text}" for host in observed[:SHOWN] for text in (figures_text(host), " ".join([certificate_text(host), *caveats(host)]))]
     return [*lines, f"and {_units.format_count(len(observed) - SHOWN)} more hosts"] if len(observed) > SHOWN else lines
 
 
@@ -51,6 +51,13 @@ def certificate_text(host: Host) -> str:
     """Return how what was observed relates to the certificate of the volume, in words."""
     held = host.observation.get("certificate")
     return str(held.get("text") or "") if isinstance(held, Mapping) else "It was not compared with a certificate, because the gate did not come to it."
+
+
+def caveats(host: Host) -> list[str]:
+    """Return what is to be said against that comparison."""
+    held = host.observation.get("certificate")
+    found = held.get("caveats") if isinstance(held, Mapping) else None
+    return [str(each) for each in found] if isinstance(found, list) else []
 
 
 def trend_text(host: Host) -> str:

@@ -26,6 +26,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import (
     HIGH,
+    caveats,
     certificate_text,
     log_figures,
     moment,
@@ -102,7 +103,7 @@ class ObservationSection:
     @property
     def caveats(self) -> list[str]:
         """What is to be said against the comparison."""
-        return [str(each) for each in _list(self._held.get("caveats"))]
+        return caveats(self._host)
 
     @property
     def certificate(self) -> str:

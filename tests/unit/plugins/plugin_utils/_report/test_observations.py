@@ -11,6 +11,7 @@ import json
 import re
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import runs
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE
@@ -34,6 +35,14 @@ def test_the_summary_says_what_each_log_gets_the_slowest_against_its_certificate
     assert live[0] == "db01: queue manager QM1, log writes of 35.2 KiB take 2.69 ms on average, logger busy 26.9 % of the time"
     assert live[1] == "db01: 12 times slower than certified: the volume changed or is shared."
     assert live[5].startswith("db03: The history has no certificate of this volume")
+
+
+def test_the_summary_says_what_is_to_be_said_against_a_comparison(tmp_path):
+    directory = runs.observation(tmp_path)
+    directory.note_certificate("db01", "log", {"outcome": "slower", "text": "Slower.", "caveats": ["It is compared with a test that failed."]})
+    judge_run(directory, GATE)
+    render(directory)
+    assert "  live     db01: Slower. It is compared with a test that failed.\n" in runs.content(directory, "summary.txt")
 
 
 def test_the_page_has_certified_and_observed_side_by_side(observation):
