@@ -147,7 +147,11 @@ class ActionModule(ControllerAction):
             "host_array_settings": array_settings(_asked("gate_array_settings", plans)),
             "host_targets": targets(_asked("sweep_target", plans)),
             "sign_key": try_key(settings["gate_sign_key"]) if settings["gate_sign_key"] else "",
-            "history": {"place": place, "required": options["kind"] in REMEMBERED and settings["gate_history_required"], "keep_report": settings["gate_keep_report"]},
+            "history": {
+                "place": place,
+                "required": options["kind"] in REMEMBERED and settings["gate_history_required"],
+                "keep_report": settings["gate_keep_report"],
+            },
             "upload_url": check_url(settings["gate_upload_url"]),
             "baseline": _baseline(settings if tests else NO_BASELINE, place, migrate=not self._task.check_mode),
             "host_classes": {host: str(name) for host, name in _asked("gate_class", plans).items() if name},
