@@ -11,7 +11,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
+from ansible.errors import AnsibleError
+from ansible.parsing.dataloader import DataLoader
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction, one_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.tested import what_is_tested
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import LONGEST_DEADLINE_S, plan_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import read_volumes
@@ -45,7 +47,9 @@ class ActionModule(ControllerAction):
         handed_on = {"settings": {**options["settings"], **options["options"]}, "state_dir": options["state_dir"]}
         try:
             refuse_computed(task_vars.get("cut_confirm"))
-            return {**planned(options, task_vars["inventory_hostname"]), **handed_on}
+            plan = planned(options, task_vars["inventory_hostname"])
+            check_tasks(self._loader, plan["cuts"]["task_file"])
+            return {**plan, **handed_on}
         except OptionError as error:
             return {"problem": in_terms_of_cuts(str(error)), **handed_on}
 
@@ -96,6 +100,21 @@ def refuse_computed(confirm: Any) -> None:
     template = template_in(confirm)
     if template:
         raise OptionError(f"cut_confirm is computed ({template}), so it would confirm every host: write the name of the host, in its host_vars")
+
+
+def check_tasks(loader: DataLoader, path: str) -> None:
+    """Raise OptionError if a file is named that has no tasks.
+
+    Ansible would find that out while the host writes. It would leave the host out of the gate, and end with status 0.
+    """
+    if not path:
+        return
+    try:
+        content = loader.load_from_file(path)
+    except AnsibleError as error:
+        raise OptionError(f"cut_task_file cannot be read: {one_line(str(error))}") from None
+    if not isinstance(content, list) or not content or not all(isinstance(task, Mapping) for task in content):
+        raise OptionError(f"cut_task_file {path} is not a list of tasks")
 
 
 def check(asked: Mapping[str, Any], host: str, discover: bool) -> None:

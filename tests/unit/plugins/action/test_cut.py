@@ -14,6 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 from ansible.errors import AnsibleActionFail
+from ansible.parsing.dataloader import DataLoader
 from ansible_collections.mqops.logdisk.plugins.action import cut_check, cut_plan, cut_power
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import SSH_OPTIONS, read_rows, stream_command
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.role_options import defaults_of
@@ -65,6 +66,18 @@ def test_a_confirmation_that_is_computed_confirms_nothing():
     cut_plan.refuse_computed("db01")
     with pytest.raises(OptionError, match="so it would confirm every host"):
         cut_plan.refuse_computed("{{ inventory_hostname }}")
+
+
+@pytest.mark.parametrize("content", [None, "", "cut: it", "- cut", "- name: [", "\x00"])
+def test_a_file_without_tasks_is_refused_before_any_host_is_contacted(tmp_path, content):
+    path = tmp_path / "cut.yml"
+    path.write_text("- name: Cut\n  ansible.builtin.command: cut\n")
+    cut_plan.check_tasks(DataLoader(), str(path))
+    path.unlink()
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(OptionError, match="cut_task_file"):
+        cut_plan.check_tasks(DataLoader(), str(path))
 
 
 def test_messages_name_the_options_of_power_cuts():
