@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import DEADLINE, END_OF_TIME, SIGNAL, Seen, sight_of
 
 KEPT, LOST, INCONCLUSIVE = "kept", "lost", "inconclusive"
@@ -139,7 +140,7 @@ def outcome_of(command: Command, witnessed: Witnessed, returned: Returned, check
 
 def why_no_cut(command: Command, witnessed: Witnessed, returned: Returned) -> str:
     """Return why this was no cut of the power of a host that was writing, or why that is not known; empty if it was one."""
-    return _why_not_writing(command, witnessed) or _why_not_cut(command, witnessed) or _why_not_back(returned)
+    return _why_not_writing(command, witnessed) or _why_not_cut(command, witnessed) or _why_not_back(command, returned)
 
 
 def _why_not_writing(command: Command, witnessed: Witnessed) -> str:
@@ -165,22 +166,23 @@ def _why_not_cut(command: Command, witnessed: Witnessed) -> str:
     if end in (END_OF_TIME, DEADLINE):
         return "the tester came to the end of its time before the power was cut"
     if not witnessed.broken:
-        failed = f": the cut command failed: {_failure_of(command)}" if _failure_of(command) else ""
-        return f"the host went on writing after the cut command, so its power was not cut{failed}"
+        return f"the host went on writing after the cut command, so its power was not cut{_failure_of(command, ': ')}"
     return ""
 
 
-def _failure_of(command: Command) -> str:
-    if command.problem:
-        return command.problem
-    return f"status {command.status}{f' ({command.output[-500:]})' if command.output else ''}" if command.status else ""
+def _failure_of(command: Command, before: str) -> str:
+    why = command.problem
+    if command.status and not why:
+        why = f"status {command.status}{f' ({command.output[-500:]})' if command.output else ''}"
+    return f"{before}the cut command failed: {why}" if why else ""
 
 
-def _why_not_back(returned: Returned) -> str:
+def _why_not_back(command: Command, returned: Returned) -> str:
     after = returned.after
     if after is None:
         why = f" ({returned.problem})" if returned.problem else ""
-        return f"the host did not come back within {returned.waited_s:.0f} s{why}: nothing is known of its files, which are still there"
+        failed = _failure_of(command, "; ")
+        return f"the host did not come back within {returned.waited_s:.0f} s{why}: nothing is known of its files, which are still there{failed}"
     if not after.get("boot_id") or not returned.before.get("boot_id"):
         return "the host does not say its boot id, so it is not known whether its power was cut"
     if after["boot_id"] == returned.before["boot_id"]:
@@ -238,5 +240,5 @@ def loss_sentence(row: Mapping[str, str]) -> str:
     parts += [text.format(f"{int(row[name]):,}") for name, text in _LOSSES if row.get(name, "").isdigit() and int(row[name])]
     size = [f"{int(row[name]):,} {unit}" for name, unit in (("lost_tail_bytes", "bytes"),) if row.get(name, "").isdigit() and int(row[name])]
     if row.get("lost_tail_ns", "").isdigit() and int(row["lost_tail_ns"]):
-        size.append(f"{int(row['lost_tail_ns']) / 1e6:.3g} ms of writing")
+        size.append(f"{_units.format_duration(int(row['lost_tail_ns']))} of writing")
     return "; ".join(parts or ["acknowledged writes were lost"]) + (f" ({', '.join(size)})" if size else "")

@@ -19,7 +19,7 @@ VOLUME = {"filesystem_uuid": "u-1", "mount_point": "/fut", "mount_source": "/dev
 BEFORE = {"boot_id": "b1", **VOLUME}
 AFTER = {"boot_id": "b2", **VOLUME}
 ROW = {"worker": "all", "outcome": "kept", "metadata_lost": "0", "lost_tail_writes": "0", "lost_tail_bytes": "0", "lost_tail_ns": "", "torn_positions": "0"}
-LOST_ROW = {**ROW, "outcome": "lost", "lost_tail_writes": "1063", "lost_tail_bytes": "4354048", "lost_tail_ns": "12500000", "torn_positions": "2"}
+LOST_ROW = {**ROW, "outcome": "lost", "lost_tail_writes": "1063", "lost_tail_bytes": "4354048", "lost_tail_ns": "1250000000", "torn_positions": "2"}
 
 DONE = Command(done=True, status=0)
 BACK = Returned(BEFORE, AFTER, waited_s=12)
@@ -44,7 +44,7 @@ def test_kept():
 def test_lost_says_how_much():
     found = cut(checked=Checked(5, [LOST_ROW]))
     assert found.outcome == LOST
-    assert found.reason == "1,063 acknowledged writes at the end are gone; 2 blocks hold parts of two writes (4,354,048 bytes, 12.5 ms of writing)"
+    assert found.reason == "1,063 acknowledged writes at the end are gone; 2 blocks hold parts of two writes (4,354,048 bytes, 1.25 s of writing)"
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,7 @@ def test_lost_says_how_much():
         ({"seen": witnessed(broken=False)}, "went on writing after the cut command"),
         ({"seen": witnessed(broken=False), "command": Command(True, 1, "no such outlet")}, r"failed: status 1 \(no such outlet\)"),
         ({"returned": Returned(BEFORE, None, "Connection timed out", 600)}, r"did not come back within 600 s \(Connection timed out\)"),
+        ({"returned": Returned(BEFORE, None), "command": Command(True, 1, "no power on")}, r"still there; the cut command failed: status 1 \(no power on\)"),
         ({"returned": Returned(BEFORE, {**AFTER, "boot_id": "b1"})}, "boot id is unchanged"),
         ({"returned": Returned(BEFORE, {**AFTER, "boot_id": ""})}, "does not say its boot id"),
         ({"returned": Returned(BEFORE, AFTER, "it did not answer within 10 s")}, "cannot be looked at: it did not"),
