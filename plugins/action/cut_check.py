@@ -14,7 +14,7 @@ from ansible_collections.mqops.logdisk.plugins.action.collect import unpack
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, RemoteAction, as_dict, failure, one_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import command_of, files_of, read_rows, returned_of, witnessed_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import witness
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import CHECK_KEPT, CHECK_LOST, Checked, Cut, cut_of, why_no_cut
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import CHECK_KEPT, CHECK_LOST, Checked, Cut, cut_of, why_no_cut, why_other_volume
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import acknowledged_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import STAGE, cut_record
@@ -47,6 +47,7 @@ class ActionModule(RemoteAction):
         self._witnessed = witnessed_of(witness.look(self._files), self._command, returned.get("broken") is True)
         self._returned = returned_of(started["before"], returned)
         is_cut = not why_no_cut(self._command, self._witnessed, self._returned)
+        self._is_elsewhere = bool(started["before"] and self._returned.after and why_other_volume(started["before"], self._returned.after))
         return {
             **arguments,
             "volume": self._volume["name"],
@@ -62,6 +63,8 @@ class ActionModule(RemoteAction):
         if answer.get("failed"):
             reason = answer["logdisk"]["reason"]
             return {"problem": reason, "left": [f"the files of the test: {reason}"]}
+        if self._is_elsewhere and not answer.get("left"):
+            return {**answer, "left": ["the files of the test, whose file system is not mounted: remove them with playbooks/cleanup.yml when it is"]}
         return answer
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:

@@ -127,6 +127,7 @@ is_back:
 """
 
 import base64
+import errno
 import os
 import zlib
 
@@ -158,10 +159,20 @@ def check(p, run):
     return dict(status=status, said=said, tables=dict((name, content) for name, content in tables.items() if content))
 
 
+def is_gone(path):
+    try:
+        os.lstat(path)
+    except OSError as error:
+        return error.errno in (errno.ENOENT, errno.ENOTDIR)
+    return False
+
+
 def remove(p):
-    """Have the tester remove its files. Returns what is left."""
+    """Have the tester remove its files. Returns what is left: nothing if all directories are gone, because they are lost or another file system is mounted."""
     status, said = _power_cut.call([p["tester"], "--removeAcknowledged", "--dir=" + ",".join(p["directories"])] + p["arguments"], REMOVAL_S)
-    return [] if status == 0 else ["%s (%s)" % (", ".join(p["directories"]), said or "the tester ended with status %s" % status)]
+    if status == 0 or (status is not None and all(is_gone(path) for path in p["directories"])):
+        return []
+    return ["%s (%s)" % (", ".join(p["directories"]), said or "the tester ended with status %s" % status)]
 
 
 def answer(p):

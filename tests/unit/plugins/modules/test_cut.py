@@ -85,6 +85,11 @@ def test_the_tester_checks_and_removes_its_files(tmp_path):
     assert remove == "--removeAcknowledged --dir=/a,/b --qm=2 --filePrefix=logdisk"
     assert not os.path.exists(begun["state_path"])
 
+    tester.write_text("#!/bin/sh\necho no such directory >&2\nexit 2\n")
+    assert cut_check.answer(asked)["left"] == []
+    assert cut_check.answer({**asked, "directories": ["/a", str(tmp_path)]})["left"] == [f"/a, {tmp_path} (no such directory)"]
+
+    tester.write_text(TESTER.format(calls=calls, given=given))
     calls.unlink()
     assert cut_check.answer({**asked, "acknowledged": ""})["status"] is None
     assert calls.read_text().startswith("--removeAcknowledged")
