@@ -72,7 +72,8 @@ def said_of(results: Sequence[CutResult], wanted: int) -> dict[str, Any] | None:
     """
     loss = standing_loss(results, wanted)
     if loss:
-        until = f"it counts until a later run of power cuts keeps everything in at least {max(wanted, loss.cuts, 1)}"
+        enough = max(wanted, loss.cuts, 1)
+        until = f"it counts until a later run of power cuts keeps everything in at least {enough} {'cut' if enough == 1 else 'cuts'}"
         return _said(FAIL, f"a power cut {_of(loss)} lost acknowledged writes: {loss.reason}; {until}", loss)
     for result in reversed(results):
         if result.verdict == PASS and result.cuts >= wanted:

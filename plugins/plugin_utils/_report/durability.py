@@ -18,7 +18,7 @@ SHOWN = 5
 """The largest number of hosts that have lines of their own, the worst first."""
 
 _UNDECIDED = "Nothing is claimed: this storage may keep what it acknowledged or lose it."
-_CUT_AGAIN = "Correct what is named, and run playbooks/power_cut.yml again."
+_CUT_AGAIN = "Correct what is named, and run playbooks/power_cut.yml."
 
 _LOST_BEFORE = {
     "consequence": "Persistent messages whose commit was confirmed can be lost when the power fails, however fast this storage is.",
@@ -34,7 +34,8 @@ def durability_lines(model: Model) -> list[str]:
     for host in cut[:SHOWN]:
         lines.append(f"{shorten(host.label)}: {counts_text(host)}")
         lines += [f"{shorten(host.label)}: {host.durability['claim']}"] if host.durability["claim"] else []
-    lines += [f"and {_units.format_count(len(cut) - SHOWN)} more hosts"] if len(cut) > SHOWN else []
+    more = len(cut) - SHOWN
+    lines += [f"and {_units.format_count(more)} more {'host' if more == 1 else 'hosts'}"] if more > 0 else []
     return [*lines, *dict.fromkeys(host.durability["tests"] for host in cut[:SHOWN] if host.durability["tests"])]
 
 
