@@ -127,12 +127,15 @@ def test_tasks_cut_one_host_after_the_other(start: Callable[..., Bed], controlle
   ansible.builtin.fail:
     msg: there is no such outlet
   when: inventory_hostname == 'unplugged'
+- name: Include the tasks for the outlet
+  ansible.builtin.include_tasks: none.yml
+  when: inventory_hostname == 'unknown'
 - name: Switch the outlet
   ansible.builtin.shell: {power(settings, "cut", "boot")}
   delegate_to: localhost
 """
     )
-    bed = start(cut_host("one"), cut_host("unplugged", cut_wait=5))
+    bed = start(cut_host("one"), cut_host("unplugged", cut_wait=5), cut_host("unknown", cut_wait=5))
     hosts = inventory(bed, tmp_path, **SMALL, cut_task_file=str(tasks), cut_serial=True)
 
     preflight = controller.run("power_cut", "-i", hosts, "--check")
@@ -143,8 +146,10 @@ def test_tasks_cut_one_host_after_the_other(start: Callable[..., Bed], controlle
 
     outcome = controller.run("power_cut", "-i", hosts)
     assert outcome.status == 2
-    assert outcome.screen.count("PLAY [Cut the power]") == 2
+    assert outcome.screen.count("PLAY [Cut the power]") == 3
     cuts = {host: record["durability"]["cuts"][0] for host, record in outcome.certifications[-1].records.items()}
-    assert (cuts["one"]["outcome"], cuts["unplugged"]["outcome"]) == ("kept", "inconclusive")
+    assert {host: cut["outcome"] for host, cut in cuts.items()} == {"one": "kept", "unplugged": "inconclusive", "unknown": "inconclusive"}
     assert "a task of cut_task_file failed: Look up the outlet: there is no such outlet" in cuts["unplugged"]["reason"]
-    assert left_on(bed, "one") == left_on(bed, "unplugged") == []
+    assert "cut_task_file includes a file that cannot be read" in cuts["unknown"]["reason"]
+    assert "unknown: inconclusive: cut 1: " in outcome.screen
+    assert left_on(bed, "one") == left_on(bed, "unplugged") == left_on(bed, "unknown") == []
