@@ -93,10 +93,10 @@ def _list_of_causes(found: Sequence[Cause], most: int) -> list[str]:
 
 def _table_of_hosts(model: Model) -> list[str]:
     steps, titles = steps_of(model)
-    legend = f"Each cell: p99 latency / mean latency of {model.words.together}, with a sign if the verdict there is not pass."
+    legend = [f"Each cell: p99 latency / mean latency of {model.words.together}, with a sign if the verdict there is not pass.", ""] if titles else []
     rows = ([markdown(shorten(host.label)), host.verdict, "yes" if host.certified else "no", *_cells(host, steps)] for host in model.hosts[:SHOWN_HOSTS])
     table = _table(["host", "verdict", "certified", *map(markdown, titles)], ["---"] * 3 + ["---:"] * len(titles), rows)
-    return ["", f"## Hosts and {model.words.size}s", "", legend, "", *table] if model.hosts else []
+    return ["", f"## Hosts and {model.words.size}s" if titles else "## Hosts", "", *legend, *table] if model.hosts else []
 
 
 def _cells(host: Host, steps: list[Step]) -> Iterator[str]:

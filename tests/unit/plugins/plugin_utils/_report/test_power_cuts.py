@@ -50,6 +50,10 @@ def test_the_summary_says_what_was_kept_lost_and_not_seen(cuts):
     assert "1 of 2 cuts were made" in text and "Nothing is claimed: this storage may keep what it acknowledged or lose it." in text
 
 
+def test_a_table_without_latencies_has_no_legend_of_them(cuts):
+    assert "## Hosts\n\n| host | verdict | certified |\n" in runs.content(cuts, "report.md")
+
+
 def test_the_page_has_each_cut_with_its_figures(cuts):
     text = page(cuts)
     assert f"2 of 2 cuts, 2 kept. {CLAIM} {UNSEEN}" in text
