@@ -57,7 +57,7 @@ def keep(history: History, options: dict[str, Any], hosts: Collection[str]) -> t
     problems: list[str] = []
     if options["import_runs"]:
         total, added, problems = import_runs(history, [absolute(path) for path in options["import_runs"]])
-        done.append(f"The history {history.place} had {total - added} of {total} certificates, and {added} were added.")
+        done.append(f"The history {history.place} had {total - added} of {total} entries, and {added} were added.")
     if options["import_mqldt"]:
         origin = Origin(options["mqldt_volume"], options["mqldt_host"], options["mqldt_dates"], hosts)
         imported, damaged = import_mqldt(history, [absolute(path) for path in options["import_mqldt"]], origin, day_of(None))

@@ -85,7 +85,7 @@ def test_the_memory_of_a_fleet(inventory: Path, controller: Controller) -> None:
 
     (failed.directory / "reports/history.sqlite").unlink()
     # A limit does not skip it.
-    assert "had 0 of 3 certificates, and 3 were added" in controller.run("history", *h1, history_import="reports").screen
+    assert "had 0 of 3 entries, and 3 were added" in controller.run("history", *h1, history_import="reports").screen
     rebuilt = controller.run("status", *h1)
     assert (rebuilt.status, states(rebuilt)) == (2, {"h1": "failed"})
     again = controller.run("history", *everything, history_import="reports")
@@ -138,6 +138,6 @@ def test_a_history_that_fails_while_hosts_are_measured(inventory: Path, controll
     outcome = json.loads((reports / "outcome.json").read_text())
     assert outcome["outcome"] == "internal" and "were not stored" in outcome["message"]
     (reports / "history.sqlite").unlink()
-    assert "had 0 of 1 certificates, and 1 were added" in controller.run("history", *h1, history_import=str(directory)).screen
+    assert "had 0 of 1 entries, and 1 were added" in controller.run("history", *h1, history_import=str(directory)).screen
     # Of a run that this machine spoiled, what the history keeps is no certificate.
     assert states(controller.run("status", *h1)) == {"h1": STATES[certificate_of(failed)["effect"]]}

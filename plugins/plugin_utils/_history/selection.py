@@ -76,7 +76,8 @@ def _of_directory(history: History, selection: Selection, term: str) -> list[Ent
         return found
     certificates, dummy = certificates_of(directory)
     if not certificates:
-        raise SelectionError(f"{term}: the run has no certificates: it was merged from others, was a preflight or an observation, or nothing of it was judged")
+        why = "it was merged from others, was a preflight, an observation or a run of power cuts, or nothing of it was judged"
+        raise SelectionError(f"{term}: the run has no certificates: {why}")
     selection.made.update((certificate.sha256, certificate) for certificate in certificates)
     return [certificate.entry for certificate in certificates]
 

@@ -66,7 +66,7 @@ def assert_completed(directory, place):
     """Assert that nothing was stored so far, and that an import completes the history."""
     nothing_else = dict.fromkeys(("import_mqldt", "revoke", "prune_before"))
     asked = {**nothing_else, "import_runs": [directory.path], "history": place, "report_dir": str(Path(directory.path).parent)}
-    assert answer(history, **asked)["done"] == [f"The history {place} had 0 of {HOSTS} certificates, and {HOSTS} were added."]
+    assert answer(history, **asked)["done"] == [f"The history {place} had 0 of {HOSTS} entries, and {HOSTS} were added."]
     with open_history(place) as store:
         assert len(store.of_run(directory.run["run_id"])) == HOSTS
 
