@@ -183,7 +183,7 @@ OTHERS = {
 OF_OBSERVATIONS = {
     "open": "Set observe_duration to the seconds that are named, if any are. Storage at its limit has no reserve: ask for a faster class.",
     "too_few": "Observe longer, or with observe_source: bpftrace, which sees each write.",
-    "nothing": "Judge it by a profile that is made for live logs, such as mq-live.",
+    "nothing": "Observe the log while its queue manager writes to it, and judge that by a profile that is made for live logs, such as mq-live.",
     "ended_early": "Observe again, and let the observation come to its end.",
     "missing": "Look in Ansible's output for the last task of the host, and observe it again.",
     "error": "Correct what the message reports, and observe the host again.",

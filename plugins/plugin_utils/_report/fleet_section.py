@@ -25,7 +25,7 @@ LEVELS = (
     ("half", "keeps its limits with at most half of each used"),
     ("most", "keeps them, uses 50 to 80 %"),
     ("near", "keeps them, uses more than 80 %"),
-    ("warn", "breaks a limit that only warns, or is waived"),
+    ("warn", "does not keep a limit that only warns, or is waived"),
     ("unsure", "not decided"),
     ("broken", "breaks a limit"),
 )

@@ -34,17 +34,25 @@ def observation_lines(model: Model) -> list[str]:
 def figures_text(host: Host) -> str:
     """Return what the log did, and how busy its logger was."""
     figures = log_figures(host)
-    size, mean, busy = size_of(figures), number(figures, "latency_mean_ns"), number(host.observation.get("utilisation"), "share")
-    writes = f"log writes of {mean_size_text(size)} take {_units.format_duration(mean)} on average" if size and mean else "no log write was seen"
+    busy = number(host.observation.get("utilisation"), "share")
     elapsed_s = number(host.observation, "elapsed_s")
     after = f" after {_units.format_duration(elapsed_s * 1e9)}" if elapsed_s else ""
     parts = [
         f"queue manager {host.observation.get('queue_manager') or 'not known'}",
-        writes,
+        _writes_text(host, figures),
         "" if busy is None else f"logger busy {_units.format_ratio(busy)} of the time{trend_text(host)}",
         f"ended before its time{after}" if host.observation.get("ending") else "",
     ]
     return ", ".join(filter(None, parts))
+
+
+def _writes_text(host: Host, figures: Mapping[str, Any]) -> str:
+    size, mean = size_of(figures), number(figures, "latency_mean_ns")
+    if size and mean:
+        return f"log writes of {mean_size_text(size)} take {_units.format_duration(mean)} on average"
+    if figures.get("operations"):
+        return "how long its log writes take is not known"
+    return "no log write was seen" if figures or not host.rows else "only calls were watched, not its log"
 
 
 def certificate_text(host: Host) -> str:

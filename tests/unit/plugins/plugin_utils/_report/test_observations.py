@@ -9,10 +9,12 @@ from __future__ import annotations
 import html
 import json
 import re
+from types import SimpleNamespace
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import figures_text
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import runs
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE
 
@@ -43,6 +45,24 @@ def test_the_summary_says_what_is_to_be_said_against_a_comparison(tmp_path):
     judge_run(directory, GATE)
     render(directory)
     assert "  live     db01: Slower. It is compared with a test that failed.\n" in runs.content(directory, "summary.txt")
+
+
+LOG, CALLS = {"stream": "log", "worker": "all", "block_size_bytes": 8192}, {"stream": "MQPUT", "worker": "all", "operations": 900}
+
+
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        ([], "no log write was seen"),
+        ([{**LOG, "operations": 0}, CALLS], "no log write was seen"),
+        ([CALLS], "only calls were watched, not its log"),
+        ([{**LOG, "operations": 900}], "how long its log writes take is not known"),
+        ([{**LOG, "operations": 900, "latency_mean_ns": 690_000}], "log writes of 8 KiB take 690 us on average"),
+    ],
+)
+def test_what_was_not_watched_is_not_called_idle(rows, text):
+    host = SimpleNamespace(observation={"queue_manager": "QM1"}, rows=rows, results=lambda: ((None, row) for row in rows))
+    assert figures_text(host) == f"queue manager QM1, {text}"
 
 
 def test_the_page_has_certified_and_observed_side_by_side(observation):
