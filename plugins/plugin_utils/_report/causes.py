@@ -100,7 +100,8 @@ def _of_reasons(model: Model) -> Iterator[Cause]:
     groups: dict[tuple[str, ...], _Sentences] = {}
     for host in model.hosts:
         for kind, verdict, sentence in _sentences(host):
-            shape = _PARTICULAR.sub("#", sentence.replace(host.host, "#") if host.host else sentence)
+            # A host's name may be a part of a word, such as su in measure.
+            shape = _PARTICULAR.sub("#", re.sub(rf"(?<!\w){re.escape(host.host)}(?!\w)", "#", sentence) if host.host else sentence)
             groups.setdefault((kind, verdict, host.stage, shape), _Sentences(kind, verdict, host.stage)).said.append((host, sentence))
     return (_of_sentences(model, group) for group in groups.values())
 

@@ -118,6 +118,11 @@ def test_sentences_that_differ_in_names_and_figures_are_one_cause(fleet):
     assert statements(fleet, "missing") == ["never: it was expected but never reported"]
 
 
+def test_a_host_whose_name_is_a_part_of_a_word_has_the_cause_of_the_others(tmp_path):
+    records = [fabricate.failed(name, "error", "tester", f"{name} could not be measured") for name in ("su", "db")]
+    assert statements(fabricate.run_directory(tmp_path, {}, records), "error") == ["2 of 2 hosts (db and su): for example db: tester: db could not be measured"]
+
+
 def test_a_single_host_is_not_named(tmp_path):
     directory = fabricate.run_directory(tmp_path, {"db07": measured(latency_ns=1_400_000)}, profile=PROFILE)
     assert statements(directory, "fail")[0] == "latency_mean <= 1 ms broken at 4 to 64 KiB; worst 1.43 ms at 64 KiB"
