@@ -17,7 +17,8 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import NoLine, fit_line
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, Entry, identity_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, CERTIFIES, Entry, identity_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import standing_loss
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import is_imported
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import EXPIRED, FAILED, REVOKED, SUPERSEDED, VALID, Today, entry_states
@@ -134,8 +135,8 @@ def find(record: HostRecord, history: History, today: datetime.date) -> Certifie
         (content,) = history.contents([entry.sha256])
         means = _means(content)
         if means:
-            state = states.get(entry.sha256, ATTEMPT)
-            return Certified(entry, state, _state_words(entry, state), matched_by, means, _slowest(content), bool(content["disturbances"]))
+            state, words = _state_of(entry, states.get(entry.sha256, ATTEMPT), history)
+            return Certified(entry, state, words, matched_by, means, _slowest(content), bool(content["disturbances"]))
     return None
 
 
@@ -158,6 +159,15 @@ def _means(content: Mapping[str, Any]) -> dict[int, list[tuple[float, float]]]:
 
 def _slowest(content: Mapping[str, Any]) -> float | None:
     return max((row["latency_max_ns"] for row in content["rows"] if row["stream"] == "log" and row["latency_max_ns"]), default=None)
+
+
+def _state_of(entry: Entry, state: str, history: History) -> tuple[str, str]:
+    """Return the state of an entry that has this one without regard to power cuts, and its words."""
+    if entry.effect == CERTIFIES and state != REVOKED and entry.volume_id:
+        loss = standing_loss([result for result in history.power_cuts_of(entry.volume_id) if result.host == entry.host])
+        if loss:
+            return FAILED, f"the certificate of a volume that lost acknowledged writes in a power cut on {loss.judged_at[:10]}"
+    return state, _state_words(entry, state)
 
 
 def _state_words(entry: Entry, state: str) -> str:

@@ -10,6 +10,7 @@ import datetime
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.action import gate
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.live import hold_against_certificates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.observation import observed
@@ -134,6 +135,17 @@ def test_a_test_that_did_not_certify_is_named_if_there_is_nothing_better(certify
 def test_a_failed_test_is_named(certify, observe):
     certify(latency_ns=30_000_000)
     assert observe(30_000_000)["caveats"] == [f"It is compared with a test that failed, of {TODAY[:10]}."]
+
+
+def test_the_certificate_of_a_volume_that_lost_writes_is_not_called_valid(certify, observe, history):
+    certify()
+    with open_history(history) as opened:
+        ((volume_id, host),) = {(entry.volume_id, entry.host) for entry in opened.of_name("db07", "log")}
+        opened.store_power_cuts([CutResult("c", "run-cut", host, "log", volume_id, "2026-05-30T00:00:00Z", "fail", 1, "cut 1: why", "", "")])
+    held = observe(216_384)
+    assert (held["state"], held["outcome"]) == ("failed", "alike")
+    lost = "the certificate of a volume that lost acknowledged writes in a power cut on 2026-05-30"
+    assert held["caveats"] == [f"It is compared with {lost}, of {TODAY[:10]}."]
 
 
 def test_another_file_system_under_the_same_name_is_compared_with_a_caveat(certify, observe):
