@@ -120,9 +120,7 @@ class ActionModule(RemoteAction):
     def _show(self, shown: int) -> int:
         """Show the lines that are new since ``shown`` of them were there, as far as the screen has room for this host; return how many there are now."""
         lines = self._of_host.lines()
-        room = room_of(len(self._of_host.directory.expected_hosts))
-        new = lines[shown:][-room:] if room else []
-        self._say(new)
+        self._say(text.newest_lines(lines, shown, room_of(len(self._of_host.directory.expected_hosts))))
         return len(lines)
 
     def _show_end(self) -> None:

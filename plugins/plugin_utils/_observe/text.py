@@ -24,6 +24,8 @@ _NS_PER_US = 1000
 _SO_FAR = "Times are in microseconds. Total, maximum, minimum and average are of everything since the observation began."
 _ESTIMATED = "MQ publishes rolling averages: the counts are estimates (bytes over the mean write size), and no minimum is known."
 _UNKNOWN = "-"
+_TIME = "Time "
+"""The title of the first column. A sentence begins with another word."""
 _CLEAR_TREND = 0.02
 
 
@@ -84,6 +86,14 @@ def live_lines(observation: Observation) -> list[str]:
     return lines
 
 
+def newest_lines(lines: Sequence[str], shown: int, room: int) -> list[str]:
+    """Return the last lines after the first ``shown`` ones, as many as there is room for, with the titles of the columns if the first are cut off."""
+    new = list(lines[shown:][-room:]) if room else []
+    titles = [line for line in lines[: len(lines) - len(new)] if line.startswith(_TIME)]
+    is_titled = shown or not titles or any(line.startswith(_TIME) for line in new)
+    return new if is_titled or room < 2 else [titles[-1], *new[1:]]
+
+
 def final_lines(observation: Observation, *, histograms: bool = True) -> list[str]:
     """Return what is known when an observation is over: the histogram of each stream, the utilisation of the logger, and its slowest write since restart."""
     lines = [line for stream in observation.streams for line in histogram_lines(observation, stream)] if histograms else []
@@ -114,7 +124,7 @@ def histogram_lines(observation: Observation, stream: str) -> list[str]:
 
 def _header(each: Interval, named: bool) -> str:
     columns = [f"{round(each.elapsed_s)}s Count", "Total", "MaxTime", "MinTime", "AvgTime", "Utilisation"]
-    return _line("Time", "Stream" if named else None, columns)
+    return _line(_TIME, "Stream" if named else None, columns)
 
 
 def _row(epoch_s: float, each: Interval, so_far: _SoFar, named: bool) -> str:
@@ -148,7 +158,7 @@ def _utilisation(observation: Observation) -> list[str]:
     elapsed_ns = sum(each.elapsed_s for each in observation.intervals if each.stream == LOG) * 1e9
     change = (found.share_per_hour or 0) * elapsed_ns / 3600e9
     direction = "rising" if change > 0 else "falling"
-    trend = f", {direction} (trend: {100 * abs(change):.3g} percentage points in {_units.format_duration(elapsed_ns, 2)})"
+    trend = f", {direction} (trend: {_units.format_number(100 * abs(change))} percentage points in {_units.format_duration(elapsed_ns, 2)})"
     return [f"The logger was writing {_units.format_ratio(found.share)} of the time{busiest}{trend if abs(change) >= _CLEAR_TREND else ''}."]
 
 

@@ -75,7 +75,7 @@ def trend_text(host: Host) -> str:
     if abs(change) < CLEAR_TREND:
         return ""
     direction = "rising" if change > 0 else "falling"
-    return f" and {direction} (trend: {100 * abs(change):.3g} percentage points in {_units.format_duration(elapsed_s * 1e9, 2)})"
+    return f" and {direction} (trend: {_units.format_number(100 * abs(change))} percentage points in {_units.format_duration(elapsed_s * 1e9, 2)})"
 
 
 def ratio_of(host: Host) -> float | None:

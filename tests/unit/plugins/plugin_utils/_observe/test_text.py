@@ -11,7 +11,14 @@ from dataclasses import replace
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.buckets import bucket_of, upper_ns
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import LOG, Interval, Maximum, Observation
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.text import BAR_WIDTH, HISTOGRAM_ROWS, final_lines, histogram_lines, live_lines
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.text import (
+    BAR_WIDTH,
+    HISTOGRAM_ROWS,
+    final_lines,
+    histogram_lines,
+    live_lines,
+    newest_lines,
+)
 
 START_EPOCH_S = 1794470400.0
 
@@ -46,6 +53,15 @@ def test_the_table_of_intervals():
         "** New maximum of log: 280000.0 us, previously 260430.0 us, at 2026-11-12T08:00:25Z",
         "08:00:30 19396 100000 280000 81 162 28.1 %",
     ]
+
+
+def test_rows_that_begin_in_the_middle_have_titles():
+    lines = live_lines(WATCHED)
+    titles = next(line for line in lines if line.startswith("Time "))
+    assert newest_lines(lines, 0, 2) == [titles, lines[-1]]
+    assert newest_lines(lines, 4, 2) == lines[-2:]
+    assert newest_lines(lines, 0, 5) == lines[-5:] and titles in lines[-5:]
+    assert (newest_lines(lines, 0, 1), newest_lines(lines, 0, 0), newest_lines(lines, 0, 99)) == (lines[-1:], [], lines)
 
 
 def test_columns_stand_under_their_titles():
@@ -131,5 +147,7 @@ def test_the_end_says_how_busy_the_logger_was_and_its_slowest_write():
         "The logger was writing 54 % of the time, in the busiest interval 69.9 %, falling (trend: 53.6 percentage points in 30 s).",
         "Slowest log write since the queue manager started: 280 ms, at 2026-11-12T08:00:25Z.",
     ]
+    steep = replace(WATCHED, intervals=tuple(exact(number, 100, 1, 2, 10**9 + number * 2 * 10**11) for number in range(3)))
+    assert final_lines(steep)[0].endswith("rising (trend: 6,000 percentage points in 30 s).")
     steady = replace(WATCHED, intervals=tuple(exact(number, 100, 1, 2, 10**9) for number in range(4)))
     assert final_lines(steady) == ["The logger was writing 10 % of the time, in the busiest interval 10 %."]
