@@ -30,7 +30,9 @@ SWEEP = {
 }
 
 
-def test_each_host_climbs_until_its_storage_is_too_slow(start: Start, controller: Controller, tmp_path: Path) -> None:
+def test_each_host_climbs_until_its_storage_is_too_slow(start: Start, controller_of: Callable[[str], Controller], tmp_path: Path) -> None:
+    """With the oldest ansible-core."""
+    controller = controller_of("2.16")
     bed = start("fast", HostSpec("limited", disk="slow", alone=True))
     bed["limited"].set_limit(WRITES_PER_S * BLOCK_BYTES, BLOCK_BYTES)
     certification = controller.certify(bed.inventory(tmp_path / "hosts.yml"), **SWEEP).certification

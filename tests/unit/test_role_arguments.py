@@ -37,6 +37,16 @@ def test_the_volume_without_a_label_is_the_default_one():
     assert load(ROLES[0].parent / "workspace/defaults/main.yml")["workspace_volume"] == DEFAULT_VOLUME
 
 
+IMPORTING = ("main.yml", "preflight.yml")
+"""The files by which roles are entered. Others may be included by a name with variables, and ansible-core 2.16 looks for what they import without these."""
+
+
+@pytest.mark.parametrize("role", ROLES, ids=lambda path: path.name)
+def test_only_files_by_which_roles_are_entered_import_others(role):
+    importing = [path.name for path in (role / "tasks").iterdir() if "import_tasks" in path.read_text(encoding="utf-8")]
+    assert set(importing) <= set(IMPORTING)
+
+
 PLAYBOOKS = sorted((Path(__file__).parents[2] / "playbooks").rglob("*.yml"))
 
 
