@@ -25,7 +25,7 @@ CONNECTION_BROKE = 255
 CHECK_KEPT, CHECK_LOST = 0, 5
 """The exit status of the tester's check if everything was kept, and if something was lost."""
 
-SAME_VOLUME = ("filesystem_uuid", "mount_point", "mount_source", "filesystem_type")
+SAME_VOLUME = ("mount_point", "filesystem_uuid", "mount_source", "filesystem_type")
 """The facts by which the file system is the same after the cut. A device may get another name when the host boots, so a UUID says more than its source."""
 
 

@@ -67,7 +67,7 @@ def test_lost_says_how_much():
         ({"returned": Returned(BEFORE, {**AFTER, "boot_id": ""})}, "does not say its boot id"),
         ({"returned": Returned(BEFORE, AFTER, "it did not answer within 10 s")}, "cannot be looked at: it did not"),
         ({"returned": Returned(BEFORE, {**AFTER, "filesystem_uuid": "u-2"})}, "filesystem_uuid was u-1 and is u-2"),
-        ({"returned": Returned(BEFORE, {**AFTER, "mount_point": "/"})}, "mount_point was /fut and is /"),
+        ({"returned": Returned(BEFORE, {**AFTER, "filesystem_uuid": "", "mount_point": "/"})}, "mount_point was /fut and is /"),
         ({"returned": Returned({**BEFORE, "filesystem_uuid": ""}, {**AFTER, "filesystem_uuid": "", "mount_source": "/dev/sdb"})}, "mount_source was"),
         ({"checked": Checked()}, "the tester ended with status None"),
         ({"checked": Checked(2, problem="the mark of another run")}, "could not be checked: the mark of another run"),
