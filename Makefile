@@ -20,6 +20,8 @@ RERUNS := --reruns 2 --reruns-delay 10 --rerun-show-tracebacks
 PATIENCE := --timeout 1200
 # More arguments for ansible-playbook.
 ARGS ?=
+# The ansible-core of the integration tests; if empty, the newest that this machine can run.
+CORE ?=
 
 QUICK_SWEEP := -e gate_profile=look -e sweep_duration=3 -e sweep_warmup=1 -e sweep_file_size=16M -e sweep_files=4
 # Not by its script, whose first line cannot hold every path.
@@ -106,7 +108,7 @@ importer: artifact ## the checks that Galaxy makes when the artifact is publishe
 integration: packages .venv-dev/.finished link ## real ansible-playbook over real SSH hosts; one file or test: ARGS="-k name"
 	@$(DEV)/python tools/controllers.py venv
 	@$(DEV)/python tools/controllers.py list
-	$(PYTEST) tests/integration -n $(JOBS) -m "not acceptance" $(RERUNS) $(PATIENCE) $(ARGS)
+	LOGDISK_TEST_CORE=$(CORE) $(PYTEST) tests/integration -n $(JOBS) -m "not acceptance" $(RERUNS) $(PATIENCE) $(ARGS)
 
 .PHONY: molecule
 molecule: packages .venv-dev/.finished link ## the Molecule scenarios, one for each way of use; one of them: SCENARIO=together

@@ -52,6 +52,11 @@ class Outcome:
     directory: Path
 
     @property
+    def words(self) -> str:
+        """The screen in one line: older versions of ansible-core break lines within sentences."""
+        return " ".join(self.screen.split())
+
+    @property
     def certifications(self) -> list[Certification]:
         """What its run directories hold, oldest first."""
         return [Certification(path.parent) for path in sorted((self.directory / "reports").glob("*/run.json")) if not path.parent.is_symlink()]

@@ -119,7 +119,7 @@ def test_a_run_whose_directory_is_gone(start: Start, controller: Controller, tmp
 
     early = controller.run("collect", "-i", str(inventory), collect_run=run.name)
     assert early.status == 2
-    assert re.search(r"h1: error: collect: still measuring, [0-9]+ s left: collect again then, or end it first with playbooks/stop.yml", early.screen)
+    assert re.search(r"h1: error: collect: still measuring, [0-9]+ s left: collect again then, or end it first with playbooks/stop.yml", early.words)
     assert f"ended {run.name}" in controller.run("stop", "-i", str(inventory)).screen
     assert "No run was measuring or observing." in controller.run("stop", "-i", str(inventory)).screen
 
