@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import pytest
@@ -24,6 +25,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory impor
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 PROFILE = {"name": "durable", "durability": {"cuts": 2}, "qualifies": {"min_duration_s": 300}, "limits": [{"metric": "latency_p99", "max": "2 ms"}]}
+MINUTES = itertools.count()
 
 
 @pytest.fixture
@@ -48,7 +50,9 @@ def cut_run(base, place, facts, outcomes, host="h"):
     directory = RunDirectory.create(str(base), fabricate.run_data([host], kind="durability", history={"place": place, "required": True}))
     row = {"worker": "all", "lost_tail_writes": "63"}
     cuts = [Cut(number, outcome, outcome, rows=[row] if outcome == "lost" else []).as_dict() for number, outcome in enumerate(outcomes, 1)]
-    directory.write_record(cut_record(directory.run, host, "log", facts, {}, {}, {"cut_count": len(cuts), "cuts": cuts, "tests": "It tests the guest."}))
+    record = cut_record(directory.run, host, "log", facts, {}, {}, {"cut_count": len(cuts), "cuts": cuts, "tests": "It tests the guest."})
+    record.created_at = f"2026-11-21T12:{next(MINUTES):02d}:00Z"  # of two in the same second, nobody knows which was first
+    directory.write_record(record)
     assert gate.remember(directory, [], []) == ""
     return directory
 
