@@ -79,7 +79,7 @@ test-tester: packages ## the tester's own tests
 
 .PHONY: test-unit
 test-unit: packages .venv-dev/.finished link ## the unit tests
-	$(PYTEST) tests/unit
+	$(PYTEST) tests/unit -n auto
 
 .PHONY: lint
 lint: packages .venv-dev/.finished link ## ansible-lint, yamllint, ruff, shellcheck, changelog

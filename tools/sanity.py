@@ -7,7 +7,7 @@ skips everything and calls that success. For the same reason a test that was ski
 this machine lacks the tool or the Python for it; those are listed as not covered.
 
 All tests run under the newest ansible-core for which there is a Python, and under the oldest that the collection takes,
-which alone knows Python 3.6.
+which alone knows Python 3.6; both at once.
 """
 
 import configparser
@@ -17,13 +17,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import controllers
 
 BUILD = controllers.PROJECT / "build/sanity"
-# ansible-test keeps its environments and caches below HOME. They are kept in the checkout for the next run.
-HOME = BUILD / "home"
 # The versions of pip that the cores above bootstrap their environments with.
 PIP_VERSIONS = ("21.3.1", "23.1.2", "24.2", "25.2")
 NOT_COVERED = re.compile(r"could not be found|due to missing|required program|not supported by|requires Python|unsupported Python", re.IGNORECASE)
@@ -43,23 +42,29 @@ sys.exit(main(["install", "--upgrade", "--force-reinstall"] + arguments))
 
 def main() -> int:
     artifact = Path(sys.argv[1]).resolve()
-    provide_pip()
-    failed = []
-    with tempfile.TemporaryDirectory(prefix="logdisk-sanity-", dir="/var/tmp") as directory:
-        collection = install(artifact, Path(directory))
-        for core in dict.fromkeys((controllers.newest(), controllers.CORES[0])):
-            if not core.make():
-                print(f"sanity: ansible-core {core.name} NOT COVERED: no Python for it here")
-            elif not sanity(core, collection):
-                failed.append(core.name)
+    cores = list(dict.fromkeys((controllers.newest(), controllers.CORES[0])))
+    made = [core for core in cores if core.make()]
+    for core in made:
+        provide_pip(core)
+    for core in cores:
+        if core not in made:
+            print(f"sanity: ansible-core {core.name} NOT COVERED: no Python for it here")
+    with tempfile.TemporaryDirectory(prefix="logdisk-sanity-", dir="/var/tmp") as directory, ThreadPoolExecutor() as executor:
+        passed = executor.map(lambda core: sanity(core, install(artifact, Path(directory, core.name))), made)
+        failed = [core.name for core, is_good in zip(made, passed, strict=True) if not is_good]
     if failed:
         print(f"sanity: failed under ansible-core {', '.join(failed)}")
     return 1 if failed else 0
 
 
-def provide_pip() -> None:
-    provide_pip_configuration()
-    cache = HOME / ".ansible/test/cache"
+def home(core: controllers.Core) -> Path:
+    """ansible-test keeps its environments and caches below HOME. They are kept in the checkout for the next run."""
+    return BUILD / f"home-{core.name}"
+
+
+def provide_pip(core: controllers.Core) -> None:
+    provide_pip_configuration(core)
+    cache = home(core) / ".ansible/test/cache"
     cache.mkdir(parents=True, exist_ok=True)
     for version in PIP_VERSIONS:
         wheel = BUILD / f"pip-{version}-py3-none-any.whl"
@@ -69,7 +74,7 @@ def provide_pip() -> None:
         (cache / f"get_pip_{version.replace('.', '_')}.py").write_text(GET_PIP.format(wheel=str(wheel)))
 
 
-def provide_pip_configuration() -> None:
+def provide_pip_configuration(core: controllers.Core) -> None:
     """pip's configuration from files and environment variables, neither of which reaches ansible-test's environments."""
     known = configparser.RawConfigParser()
     listed = subprocess.run([sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=True).stdout
@@ -79,15 +84,15 @@ def provide_pip_configuration() -> None:
         if not known.has_section(section):
             known.add_section(section)
         known.set(section, option, value)
-    path = HOME / ".config/pip/pip.conf"
+    path = home(core) / ".config/pip/pip.conf"
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as file:
         known.write(file)
 
 
 def install(artifact: Path, directory: Path) -> Path:
+    directory.mkdir()
     core = controllers.newest()
-    core.make()
     galaxy = str(core.directory / "bin/ansible-galaxy")
     # Forced, since it would find the checkout's own links and have nothing to do.
     command = [galaxy, "collection", "install", "--force", "--offline", "--no-deps", f"--collections-path={directory}", str(artifact)]
@@ -134,7 +139,7 @@ def environment(core: controllers.Core) -> dict[str, str]:
     """Real interpreters first in PATH: what a version manager puts there may run nothing."""
     folders = [str(core.directory / "bin"), *(str(Path(path).parent) for path in controllers.pythons().values())]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("ANSIBLE_")}
-    return {**kept, "HOME": str(HOME), "PATH": os.pathsep.join([*folders, os.environ["PATH"]])}
+    return {**kept, "HOME": str(home(core)), "PATH": os.pathsep.join([*folders, os.environ["PATH"]])}
 
 
 if __name__ == "__main__":
