@@ -164,7 +164,7 @@ def _slowest(content: Mapping[str, Any]) -> float | None:
 def _state_of(entry: Entry, state: str, history: History) -> tuple[str, str]:
     """Return the state of an entry that has this one without regard to power cuts, and its words."""
     if entry.effect == CERTIFIES and state != REVOKED and entry.volume_id:
-        loss = standing_loss([result for result in history.power_cuts_of(entry.volume_id) if result.host == entry.host])
+        loss = standing_loss(history.power_cuts_of(entry.volume_id, entry.host))
         if loss:
             return FAILED, f"the certificate of a volume that lost acknowledged writes in a power cut on {loss.judged_at[:10]}"
     return state, _state_words(entry, state)

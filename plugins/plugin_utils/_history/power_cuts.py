@@ -95,9 +95,9 @@ def _said(verdict: str, reason: str, result: CutResult | None = None) -> dict[st
 
 
 def _of_volume(history: History, record: HostRecord) -> list[CutResult]:
-    """Return the results of the volume of a record. Machines that were cloned share the identity of their volumes, so the host's name must be the same too."""
+    """Return the results of the volume of a record."""
     volume_id = _volume_id(record)
-    return [result for result in history.power_cuts_of(volume_id) if result.host == printable(record.host)] if volume_id else []
+    return history.power_cuts_of(volume_id, record.host) if volume_id else []
 
 
 def _volume_id(record: HostRecord) -> str | None:

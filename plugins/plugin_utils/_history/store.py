@@ -245,9 +245,9 @@ class History(abc.ABC):
         """Return what all power cuts came to, the oldest first. They are never pruned: a loss must not be forgotten."""
         return self._cut_results("TRUE")
 
-    def power_cuts_of(self, volume_id: str) -> list[CutResult]:
-        """Return what all power cuts of a volume came to, the oldest first."""
-        return self._cut_results("volume_id = ?", volume_id)
+    def power_cuts_of(self, volume_id: str, host: str) -> list[CutResult]:
+        """Return what all power cuts of a host's volume came to, the oldest first. Machines that were cloned share the identity of their volumes."""
+        return self._cut_results("volume_id = ? AND host = ?", volume_id, printable(host))
 
     def _cut_results(self, condition: str, *values: str) -> list[CutResult]:
         with self._reported("cannot be read"):

@@ -183,7 +183,7 @@ def test_results_are_only_added(tmp_path, place):
     directory = cut_run(tmp_path, place, {"mount_point": "/l"}, ["kept"])
     (found,) = results_of(directory)
     with open_history(place) as history:
-        assert history.power_cuts_of(found.volume_id) == [found]
+        assert history.power_cuts_of(found.volume_id, found.host) == [found]
         assert history.store_power_cuts([found]) == 0
         for statement in ("UPDATE logdisk_power_cuts SET verdict = 'pass'", "DELETE FROM logdisk_power_cuts"):
             with pytest.raises(HistoryError, match="append-only"), history._reported("cannot be written"):
@@ -195,7 +195,7 @@ def test_a_history_is_made_again_from_run_directories(tmp_path, place):
     again = str(tmp_path / "again.sqlite")
     with open_history(again, create=True) as history:
         assert import_runs(history, [directory.path]) == (1, 1, [])
-        assert history.power_cuts_of(results_of(directory)[0].volume_id) == results_of(directory)
+        assert history.power_cuts_of(results_of(directory)[0].volume_id, "h") == results_of(directory)
 
 
 def test_the_record_says_what_was_looked_up(tmp_path, place):
