@@ -14,8 +14,10 @@ LACKING = [path for path in ("/usr/bin/bpftrace", "/sys/kernel/btf/vmlinux") if 
 pytestmark = pytest.mark.skipif(bool(LACKING), reason=f"this machine has no {' and no '.join(LACKING)}")
 
 ADDED_MS = 1
+LIMIT_US = 600
+"""Well below what is added, so that no disturbance leaves the verdict open."""
 CERTIFIED = {"name": "quick", "version": 1, "qualifies": {"min_duration_s": 1, "confidence": 0.95}, "limits": [{"metric": "latency_max", "max": "9 s"}]}
-LIVE = {"name": "live", "version": 1, "observations": "judged", "limits": [{"metric": "latency_mean", "max": f"{ADDED_MS} ms"}]}
+LIVE = {"name": "live", "version": 1, "observations": "judged", "limits": [{"metric": "latency_mean", "max": f"{LIMIT_US} us"}]}
 SWEEP = {**QUICK, "gate_profile": CERTIFIED, "sweep_block_sizes": ["4K", "16K", "64K"], "sweep_duration": 3, "sweep_warmup": 1, "sweep_file_size": "1M"}
 OBSERVE = {"observe_source": "bpftrace", "observe_queue_manager": "QM1", "observe_log_path": "/fut/log", "observe_duration": 40, "observe_interval": 5}
 
@@ -49,4 +51,4 @@ def test_a_volume_that_became_slower_than_certified_is_called_so(start: Callable
     assert held["observed_ns"] >= held["expected_ns"] + 0.9 * ADDED_MS * 1e6
     assert "times slower than certified" in held["text"]
     assert held["text"] in outcome.certifications[-1].html.text and held["text"] in outcome.screen
-    assert f"latency_mean <= {ADDED_MS} ms" in record["judgements"][0]["limit"]
+    assert f"latency_mean <= {LIMIT_US} us" in record["judgements"][0]["limit"]
