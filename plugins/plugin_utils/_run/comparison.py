@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.added_verdict import is_usable, judged_also
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import MEASUREMENT, HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, INCONCLUSIVE, PASS, WORST_FIRST, worst
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, INCONCLUSIVE
 
 SCHEMA_VERSION = 1
 
@@ -21,7 +22,6 @@ CERTIFICATES = "certificates"
 
 NOT_MADE = "it has not been held against its baseline, because the gate did not come to it"
 UNUSABLE = "its comparison.json cannot be used, so what it says about the baseline is not known"
-_VERDICTS = (FAIL, INCONCLUSIVE, PASS)
 
 
 def is_asked(run: Mapping[str, Any]) -> bool:
@@ -47,12 +47,7 @@ def judged_with(record: HostRecord, comparison: Mapping[str, Any] | None) -> Hos
     if not can_be_compared(record):
         return record
     said = not_made(NOT_MADE) if comparison is None else dict(comparison)
-    if said.get("verdict") not in _VERDICTS or not isinstance(said.get("reason"), str):
+    if not is_usable(said):
         said = not_made(UNUSABLE)
     kept = replace(record, comparison={**{key: value for key, value in said.items() if key != "schema"}, "limits_verdict": record.verdict})
-    if said["verdict"] == PASS:
-        return replace(kept, notes=[*record.notes, said["reason"]])
-    verdict = worst([record.verdict, said["verdict"]])
-    is_worse = WORST_FIRST.index(said["verdict"]) < WORST_FIRST.index(record.verdict)
-    reasons = [said["reason"], *record.reasons] if is_worse else [*record.reasons, said["reason"]]
-    return replace(kept, verdict=verdict, reasons=reasons, certified=False, qualification=f"the verdict is {verdict}")
+    return judged_also(kept, said)

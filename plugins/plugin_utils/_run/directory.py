@@ -259,36 +259,31 @@ class RunDirectory:
 
     def write_comparison(self, folder: str, comparison: Mapping[str, Any]) -> None:
         """Write what holding the record in a folder against its baseline said, and remove what is out of date then. Raises RunDirectoryError."""
-        path = os.path.join(self.path, folder, COMPARISON)
-        try:
-            write_file(path, _encode(comparison))
-            self._remove_what_follows_from(folder)
-        except OSError as error:
-            raise RunDirectoryError(f"The comparison cannot be written to {path}: {error.strerror or error}.") from None
+        self._write_said(folder, COMPARISON, comparison, "The comparison")
 
     def read_comparison(self, folder: str) -> dict[str, Any] | None:
         """Return what was written of the comparison of the record in a folder, None if nothing was. One that cannot be read is empty, so it says nothing."""
-        path = os.path.join(self.path, folder, COMPARISON)
-        if not os.path.lexists(path):
-            return None
-        try:
-            return _read_json(path, MAX_RECORD_BYTES)
-        except RunDirectoryError:
-            return {}
+        return self._read_said(folder, COMPARISON)
 
     def write_power_cuts(self, folder: str, said: Mapping[str, Any]) -> None:
         """Write what the history said about power cuts of the volume in a folder, and remove what is out of date then. Raises RunDirectoryError."""
-        path = os.path.join(self.path, folder, POWER_CUTS)
-        try:
-            if self.read_power_cuts(folder) != said:
-                write_file(path, _encode(said))
-                self._remove_what_follows_from(folder)
-        except OSError as error:
-            raise RunDirectoryError(f"What is known of power cuts cannot be written to {path}: {error.strerror or error}.") from None
+        if self.read_power_cuts(folder) != said:
+            self._write_said(folder, POWER_CUTS, said, "What is known of power cuts")
 
     def read_power_cuts(self, folder: str) -> dict[str, Any] | None:
         """Return what the history said about power cuts of the volume in a folder, None if nothing was asked or said. One that cannot be read is empty."""
-        path = os.path.join(self.path, folder, POWER_CUTS)
+        return self._read_said(folder, POWER_CUTS)
+
+    def _write_said(self, folder: str, name: str, said: Mapping[str, Any], what: str) -> None:
+        path = os.path.join(self.path, folder, name)
+        try:
+            write_file(path, _encode(said))
+            self._remove_what_follows_from(folder)
+        except OSError as error:
+            raise RunDirectoryError(f"{what} cannot be written to {path}: {error.strerror or error}.") from None
+
+    def _read_said(self, folder: str, name: str) -> dict[str, Any] | None:
+        path = os.path.join(self.path, folder, name)
         if not os.path.lexists(path):
             return None
         try:

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.added_verdict import is_usable, judged_also, noted
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import can_be_compared
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS, WORST_FIRST, worst
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
 
 NOT_LOOKED_UP = "power cuts were not looked up in the history, because the gate did not come to it"
-_VERDICTS = (FAIL, INCONCLUSIVE, PASS)
 
 
 def wanted_cuts(profile: Mapping[str, Any]) -> int:
@@ -32,12 +32,7 @@ def judged_with_cuts(record: HostRecord, said: Mapping[str, Any] | None, wanted:
     if not can_be_compared(record) or (said is None and not wanted):
         return record
     said = {"verdict": INCONCLUSIVE, "reason": NOT_LOOKED_UP} if said is None else dict(said)
-    if said.get("verdict") not in _VERDICTS or not isinstance(said.get("reason"), str):
+    if not is_usable(said):
         said = {"verdict": INCONCLUSIVE, "reason": "what was looked up about power cuts cannot be used"}
     kept = replace(record, power_cuts=said)
-    if said["verdict"] == PASS or (said["verdict"] == INCONCLUSIVE and not wanted):
-        return replace(kept, notes=[*record.notes, said["reason"]])
-    verdict = worst([record.verdict or PASS, said["verdict"]])
-    is_worse = WORST_FIRST.index(said["verdict"]) < WORST_FIRST.index(record.verdict or PASS)
-    reasons = [said["reason"], *record.reasons] if is_worse else [*record.reasons, said["reason"]]
-    return replace(kept, verdict=verdict, reasons=reasons, certified=False, qualification=f"the verdict is {verdict}")
+    return noted(kept, said) if said["verdict"] == INCONCLUSIVE and not wanted else judged_also(kept, said)

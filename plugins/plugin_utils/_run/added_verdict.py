@@ -1,0 +1,35 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A verdict on a host that stands beside that of its limits, such as that of a comparison with its baseline. The worse of the two counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS, WORST_FIRST, worst
+
+
+def is_usable(said: Mapping[str, Any]) -> bool:
+    """Whether something that was read from a file has a verdict and a reason."""
+    return said.get("verdict") in (FAIL, INCONCLUSIVE, PASS) and isinstance(said.get("reason"), str)
+
+
+def noted(record: HostRecord, said: Mapping[str, Any]) -> HostRecord:
+    """Return a record with a reason as a note."""
+    return replace(record, notes=[*record.notes, said["reason"]])
+
+
+def judged_also(record: HostRecord, said: Mapping[str, Any]) -> HostRecord:
+    """Return a measured record with the worse of its verdict and another one, and with the reasons of both. A pass is only noted."""
+    if said["verdict"] == PASS:
+        return noted(record, said)
+    before = record.verdict or PASS
+    verdict = worst([before, said["verdict"]])
+    is_worse = WORST_FIRST.index(said["verdict"]) < WORST_FIRST.index(before)
+    reasons = [said["reason"], *record.reasons] if is_worse else [*record.reasons, said["reason"]]
+    return replace(record, verdict=verdict, reasons=reasons, certified=False, qualification=f"the verdict is {verdict}")
