@@ -15,6 +15,7 @@ from __future__ import absolute_import, division, print_function
 
 __metaclass__ = type
 
+import base64
 import errno
 import fcntl
 import json
@@ -24,6 +25,7 @@ import shutil
 import signal
 import stat
 import time
+import zlib
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _marks
 
@@ -41,6 +43,7 @@ TABLE_NAMES = (
 """Every table that the tester may write; nothing else is ever collected."""
 
 SMALL_FILE_MAX_BYTES = 65536
+TABLE_MAX_BYTES = 64 << 20
 RUN_NAME = re.compile(r"\A[0-9A-Za-z][0-9A-Za-z._-]{0,120}\Z")
 
 MEASURES_ALREADY = (
@@ -330,3 +333,18 @@ def write_aside(path, text):
     with open(aside, "w") as stream:
         stream.write(text)
     os.rename(aside, path)
+
+
+def packed_table(path, most_bytes=TABLE_MAX_BYTES):
+    """Return a table, compressed and in base64; None if there is none, or if it is no plain file. Raises RunError if it is too large."""
+    if not os.path.isfile(path):
+        return None
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    with os.fdopen(descriptor, "rb") as stream:
+        content = stream.read(most_bytes + 1)
+    if len(content) > most_bytes:
+        raise RunError("%s is larger than %d MiB" % (path, most_bytes >> 20))
+    return base64.b64encode(zlib.compress(content)).decode("ascii")

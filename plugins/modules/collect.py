@@ -69,29 +69,12 @@ kept:
   elements: str
 """
 
-import base64
 import os
 import re
 import time
-import zlib
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _runs, _user
-
-TABLE_MAX_BYTES = 64 << 20
-
-
-def read_table(path):
-    """Return a table, compressed and in base64; None if there is none. Raises RunError if it is too large."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-    except OSError:
-        return None
-    with os.fdopen(descriptor, "rb") as stream:
-        content = stream.read(TABLE_MAX_BYTES + 1)
-    if len(content) > TABLE_MAX_BYTES:
-        raise _runs.RunError("%s is larger than %d MiB" % (path, TABLE_MAX_BYTES >> 20))
-    return base64.b64encode(zlib.compress(content)).decode("ascii")
 
 
 def why_dead(run):
@@ -123,7 +106,7 @@ def collect(p, volume):
     run = _runs.Run(p["state_dir"], p["run_id"], volume)
     state = run.state()
     if state == "finished":
-        tables = dict((name, read_table(os.path.join(run.tables_path, name))) for name in _runs.TABLE_NAMES)
+        tables = dict((name, _runs.packed_table(os.path.join(run.tables_path, name))) for name in _runs.TABLE_NAMES)
         return dict(state=state, start=run.read_start(), tables=dict((name, content) for name, content in tables.items() if content is not None))
     if state == "dead":
         return dict(state=state, error=why_dead(run))

@@ -126,10 +126,8 @@ is_back:
   type: bool
 """
 
-import base64
 import errno
 import os
-import zlib
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.mqops.logdisk.plugins.module_utils import _power_cut, _runs, _user
@@ -141,13 +139,6 @@ TABLES = ("run.csv", "durability.csv")
 TABLE_MAX_BYTES = 16 << 20
 
 
-def read_table(path):
-    if os.path.islink(path) or not os.path.isfile(path) or os.path.getsize(path) > TABLE_MAX_BYTES:
-        return None
-    with open(path, "rb") as stream:
-        return base64.b64encode(zlib.compress(stream.read())).decode("ascii")
-
-
 def check(p, run):
     """Return what the tester says of its files."""
     path = os.path.join(run.path, "acknowledged")
@@ -155,7 +146,10 @@ def check(p, run):
         stream.write(p["acknowledged"])
     command = [p["tester"], "--checkAcknowledged=" + path, "--tables=" + run.tables_path, "--dir=" + ",".join(p["directories"])]
     status, said = _power_cut.call(command, p["limit_s"])
-    tables = dict((name, read_table(os.path.join(run.tables_path, name))) for name in TABLES)
+    try:
+        tables = dict((name, _runs.packed_table(os.path.join(run.tables_path, name), TABLE_MAX_BYTES)) for name in TABLES)
+    except _runs.RunError as error:
+        return dict(status=None, said=str(error), tables={})
     return dict(status=status, said=said, tables=dict((name, content) for name, content in tables.items() if content))
 
 
