@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import LOST, OUTCOMES
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import more_hosts, shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL
 
@@ -34,8 +34,7 @@ def durability_lines(model: Model) -> list[str]:
     for host in cut[:SHOWN]:
         lines.append(f"{shorten(host.label)}: {counts_text(host)}")
         lines += [f"{shorten(host.label)}: {host.durability['claim']}"] if host.durability["claim"] else []
-    more = len(cut) - SHOWN
-    lines += [f"and {_units.format_count(more)} more {'host' if more == 1 else 'hosts'}"] if more > 0 else []
+    lines += [f"and {more_hosts(len(cut) - SHOWN)}"] if len(cut) > SHOWN else []
     return [*lines, *dict.fromkeys(host.durability["tests"] for host in cut[:SHOWN] if host.durability["tests"])]
 
 

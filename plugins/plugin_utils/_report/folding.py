@@ -29,6 +29,11 @@ def fold_names(names: Iterable[str], most: int = SHOWN_NAMES) -> str:
     return and_list([*shown, f"{_units.format_count(left)} more"] if left else shown)
 
 
+def more_hosts(number: int) -> str:
+    """Return how many hosts are not shown."""
+    return f"{_units.format_count(number)} more {'host' if number == 1 else 'hosts'}"
+
+
 def natural(name: str) -> tuple[str, int, str, str]:
     """Return what sorts names as people do: db9 before db10."""
     start, number, end = _parts(name)

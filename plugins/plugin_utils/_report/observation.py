@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import more_hosts, shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import mean_size_text
 
@@ -28,7 +28,7 @@ def observation_lines(model: Model) -> list[str]:
     """Return what was observed of each queue manager, in a line, and how it relates to its certificate, in another one."""
     observed = sorted((host for host in model.hosts if host.observation), key=lambda host: -(ratio_of(host) or 0.0))
     lines = [f"{shorten(host.label)}: {text}" for host in observed[:SHOWN] for text in (figures_text(host), " ".join([certificate_text(host), *caveats(host)]))]
-    return [*lines, f"and {_units.format_count(len(observed) - SHOWN)} more hosts"] if len(observed) > SHOWN else lines
+    return [*lines, f"and {more_hosts(len(observed) - SHOWN)}"] if len(observed) > SHOWN else lines
 
 
 def figures_text(host: Host) -> str:

@@ -14,7 +14,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.capacities i
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import Cause, causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.durability import durability_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import Cell, cells, count_words
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import more_hosts, shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.headrooms import headroom_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import observation_lines
@@ -43,7 +43,7 @@ def render(model: Model) -> Iterator[str]:
     hosts = _table_of_hosts(model)
     left_out = []
     if len(model.hosts) > SHOWN_HOSTS:
-        left_out.append(f"{_units.format_count(len(model.hosts) - SHOWN_HOSTS)} more hosts")
+        left_out.append(more_hosts(len(model.hosts) - SHOWN_HOSTS))
     # One line says what is left out, after an empty one.
     lines += _list_of_causes(causes(model), max(_FEWEST_CAUSE_LINES, MOST_LINES - 2 - len(lines) - len(hosts)))
     for name, section in (("the hosts", hosts), ("the criteria", _table_of_criteria(model)), ("the parameters", _table_of_parameters(model))):
