@@ -36,8 +36,8 @@ SECONDS = int(os.environ.get("SECONDS", "2"))
 FILE_BYTES, FILES = 1638400, 8
 
 
-def build(work):
-    subprocess.check_call(["make", "-s", "-C", SRC, "build/logdisk"], stdout=subprocess.DEVNULL)
+def build(work, src=SRC):
+    subprocess.check_call(["make", "-s", "-C", src, "build/logdisk"], stdout=subprocess.DEVNULL)
     subprocess.check_call([os.environ.get("CC", "cc"), "-O2", "-o", work + "/bare_loop", HERE + "/bare_loop.c"])
 
 
@@ -80,14 +80,16 @@ def logdisk(work, directory, block, direct, *more, **keywords):
         + list(more)
     )
     with open(tables + "/results.csv") as file:
-        row = [row for row in csv.DictReader(file) if row["worker"] == "all"][-1]
+        row = list(csv.DictReader(file))[-1]
+    # Before there were streams, the columns had other names, and one queue manager had no row of all.
+    operations = int(row["operations" if "operations" in row else "writes"])
     return {
-        "writes_per_s": float(row["operations_per_s"]),
+        "writes_per_s": float(row["operations_per_s" if "operations_per_s" in row else "writes_per_s"]),
         "mean_ns": float(row["latency_mean_ns"]),
         "p50_ns": int(row["latency_p50_ns"]),
         "p99_ns": int(row["latency_p99_ns"]),
-        "writes": int(row["operations"]),
-        "processor_ns": processor_s * 1e9 / int(row["operations"]),
+        "writes": operations,
+        "processor_ns": processor_s * 1e9 / operations,
     }
 
 
@@ -130,11 +132,11 @@ def fio(work, directory, block, direct, *more):
     }
 
 
-def rounds(candidates):
-    """Runs every candidate once a round; a list of results for each."""
+def rounds(candidates, count=ROUNDS):
+    """Runs every candidate once per round; a list of results for each."""
     results = {name: [] for name in candidates}
     names = list(candidates)
-    for number in range(ROUNDS):
+    for number in range(count):
         for name in names[number % len(names) :] + names[: number % len(names)]:
             results[name].append(candidates[name]())
     return results
@@ -274,13 +276,19 @@ def run_truth(work):
     )
 
 
+def memory_kib(work, program, queue_managers):
+    """The greatest resident memory of a tester while it measures so many queue managers."""
+    files = ["--createDirs", "--numFiles=2", "--fileSize=256K", "--reserve=0", "--delay=1000"]
+    return peak_kib([program, *files, "--dir=%s/qm" % work, "--qm=%d" % queue_managers, "--bsize=4K", "--duration=5"])
+
+
 def peak_kib(command):
     """The greatest resident memory that the kernel noted (VmHWM). ru_maxrss would begin with our own."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     peak = 0
     while process.poll() is None:
         with contextlib.suppress(OSError, AttributeError), open("/proc/%d/status" % process.pid) as file:
-            if os.readlink("/proc/%d/exe" % process.pid) == LOGDISK:
+            if os.readlink("/proc/%d/exe" % process.pid) == os.path.realpath(command[0]):
                 peak = int(re.search(r"VmHWM:\s+(\d+)", file.read()).group(1))
         time.sleep(0.02)
     if process.returncode != 0:
@@ -294,7 +302,7 @@ def run_memory(work):
     base = None
     common = [LOGDISK, "--createDirs", "--numFiles=2", "--fileSize=256K", "--reserve=0", "--delay=1000"]
     for count in (1, 10, 100, 300, 1000):
-        used = peak_kib(common + ["--dir=%s/qm" % work, "--qm=%d" % count, "--bsize=4K", "--duration=5"])
+        used = memory_kib(work, LOGDISK, count)
         base = base or used
         each = "%.1f" % ((used - base) / (count - 1)) if count > 1 else ""
         print("| %d | 1 | %d | %d | %s |" % (count, used, 4096 + count * (96 + 8), each), flush=True)
@@ -304,7 +312,8 @@ def run_memory(work):
         print("| 1 | %d | %d | %d | |" % (sizes, used, 4096 + 96 + 2 * largest), flush=True)
 
 
-def run_instructions(work):
+def instructions_per_write(work, program):
+    """User-mode instructions of a writer per 4 KiB write, by callgrind, which does not count inside the vDSO's clock."""
     counts = []
     for seconds in (2, 6):
         out = work + "/callgrind"
@@ -315,7 +324,8 @@ def run_instructions(work):
                 "--tool=callgrind",
                 "--callgrind-out-file=" + out,
                 "--toggle-collect=worker_main",
-                LOGDISK,
+                "--toggle-collect=writer_main",  # its name in early commits
+                program,
                 "--dir=" + work,
                 "--bsize=4K",
                 "--duration=%d" % seconds,
@@ -326,11 +336,16 @@ def run_instructions(work):
             stderr=subprocess.DEVNULL,
         )
         with open(work + "/tables/results.csv") as file:
-            writes = int(list(csv.DictReader(file))[-1]["operations"])
+            row = list(csv.DictReader(file))[-1]
+            writes = int(row["operations" if "operations" in row else "writes"])
         with open(out) as file:
             total = int(re.search(r"^(?:summary|totals): (\d+)", file.read(), re.M).group(1))
         counts.append((writes, total))
-    print("user-mode instructions a 4 KiB write: %.1f" % ((counts[1][1] - counts[0][1]) / (counts[1][0] - counts[0][0])))
+    return (counts[1][1] - counts[0][1]) / (counts[1][0] - counts[0][0])
+
+
+def run_instructions(work):
+    print("user-mode instructions per 4 KiB write: %.1f" % instructions_per_write(work, LOGDISK))
     print("(callgrind does not count inside the vDSO's clock)")
 
 

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Measures this checkout and another commit in turn, and prints ratios: what the changes between them cost.
+
+    make bench-compare AGAINST=COMMIT [ARGS="--hosts 20 --forks 5 --rounds 5"]
+
+The tester: writes per second on tmpfs against each other and against the bare loop of the same call, user-mode instructions per write (callgrind), resident
+memory with 1 and 1,000 queue managers. The fleet: processor time of the controller per host, remote calls per host, time beyond measuring, and the first
+certification, which brings the tester to the hosts. Both commits are measured by this checkout's benchmarks and with its ansible-core. Rounds are paired and
+turn their order, so that what else the machine does affects both alike; the figures are medians, and the ratios medians of the ratios of the rounds.
+This is not a test: it ends with status 0 whatever the ratios are.
+"""
+
+import argparse
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import scale
+import tester
+from testbed import Bed, HostSpec, Settings
+from testbed.settings import default_prefix
+
+PROJECT = Path(__file__).resolve().parents[1]
+# What every commit understands: version is required by old ones.
+PROFILE = {"name": "scale", "version": 1, "limits": [{"metric": "latency_mean", "max": "1 s"}]}
+HERE, THERE = "this checkout", "the other commit"
+
+
+@contextmanager
+def checked_out(commit: str) -> Iterator[Path]:
+    """A directory with the files of a commit, whose collection can be resolved."""
+    with tempfile.TemporaryDirectory(prefix="logdisk-compare-", dir="/var/tmp") as temporary:
+        archive, tree = Path(temporary, "tree.tar"), Path(temporary, "tree")
+        subprocess.run(["git", "archive", f"--output={archive}", commit], cwd=PROJECT, check=True)
+        with tarfile.open(archive) as content:
+            content.extractall(tree, filter="data")
+        subprocess.run([str(tree / "tools/link-collection"), "collections"], cwd=tree, check=True)
+        yield tree
+
+
+def program(tree: Path) -> str:
+    return str(tree / "src/build/logdisk")
+
+
+def row(title: str, mine: list[float], other: list[float], digits: int = 0) -> None:
+    ratios = [one / two for one, two in zip(mine, other, strict=True)]
+    spread = f" ({min(ratios):.3f} to {max(ratios):.3f})" if len(ratios) > 1 else ""
+    print(f"| {title} | {statistics.median(mine):,.{digits}f} | {statistics.median(other):,.{digits}f} | {statistics.median(ratios):.3f}{spread} |", flush=True)
+
+
+def compare_testers(trees: dict[str, Path], rounds: int) -> None:
+    work = tempfile.mkdtemp(prefix="logdisk-benchmark-", dir="/dev/shm")
+    try:
+        for tree in trees.values():
+            tester.build(work, str(tree / "src"))
+        direct = tester.takes_direct(work)
+        candidates = {"bare loop": lambda: tester.bare(work, work, 4096, direct)}
+        for name, tree in trees.items():
+            candidates[name] = lambda tree=tree: tester.logdisk(work, work, 4096, direct, program=program(tree))
+        results = tester.rounds(candidates, rounds)
+        speeds = {name: [result["writes_per_s"] for result in results[name]] for name in results}
+        row("writes per second, 4 KiB on tmpfs", speeds[HERE], speeds[THERE])
+        for name in trees:
+            row(f"the same: {name} against the bare loop", speeds[name], speeds["bare loop"])
+        used = {name: [result["processor_ns"] for result in results[name]] for name in trees}
+        row("processor time per write, ns", used[HERE], used[THERE])
+        counted = {name: [tester.instructions_per_write(work, program(tree))] for name, tree in trees.items()}
+        row("user-mode instructions per 4 KiB write", counted[HERE], counted[THERE], 1)
+        for count in (1, 1000):
+            peaks = {name: [float(tester.memory_kib(work, program(tree), count))] for name, tree in trees.items()}
+            row(f"resident memory, {count:,} queue manager{'s' if count > 1 else ''}, KiB", peaks[HERE], peaks[THERE])
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def compare_fleets(trees: dict[str, Path], hosts: int, forks: int, rounds: int, duration_s: float) -> None:
+    with tempfile.TemporaryDirectory(prefix="logdisk-scale-") as temporary, Bed(Settings(prefix=default_prefix("s"))) as bed:
+        directories = {name: Path(temporary, str(number)) for number, name in enumerate(trees)}
+        bed.up(HostSpec(f"h{number:04}", disk="tmpfs", size="64M", compiler=False) for number in range(1, hosts + 1))
+        for directory in directories.values():
+            directory.mkdir()
+            bed.inventory(directory / "hosts.yml")
+
+        def certify(name: str) -> scale.Run:
+            shutil.rmtree(directories[name] / "reports", ignore_errors=True)
+            run = scale.certify(bed, directories[name], forks, duration_s, trees[name], PROFILE)
+            if len(run.rows) != hosts:
+                print("\n".join(line for _, line in run.screen[-40:]))
+                raise SystemExit(f"{name}: {len(run.rows)} of {hosts} hosts were measured")
+            return run
+
+        first = {name: certify(name) for name in trees}
+        runs: dict[str, list[scale.Run]] = {name: [] for name in trees}
+        for number in range(rounds):
+            for name in list(trees)[:: -1 if number % 2 else 1]:
+                runs[name].append(certify(name))
+        fleet = f"{hosts} hosts, {forks} forks"
+        row(f"{fleet}: processor time per host, s", *([run.processor_s / hosts for run in runs[name]] for name in trees), digits=2)
+        row(f"{fleet}: time beyond measuring, s", *([run.beyond_s for run in runs[name]] for name in trees), digits=1)
+        addresses = [host.address for host in bed]
+        row(f"{fleet}: remote calls per host, polls aside", *([float(max(run.calls_a_host(addresses)[0])) for run in runs[name]] for name in trees))
+        row(f"{fleet}: processor time per host of a first certification, s", *([first[name].processor_s / hosts] for name in trees), digits=2)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("commit", help="the commit to compare this checkout with")
+    parser.add_argument("--hosts", type=int, default=20)
+    parser.add_argument("--forks", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of the tester; the fleet is certified in half as many (default: %(default)s)")
+    parser.add_argument("--duration", type=float, default=5, help="seconds for each of two block sizes (default: %(default)s)")
+    parser.add_argument("--only", choices=("tester", "fleet"))
+    options = parser.parse_args()
+    with checked_out(options.commit) as other:
+        trees = {HERE: PROJECT, THERE: other}
+        print(f"this checkout against {options.commit}; load average {os.getloadavg()[0]:.1f}\n")
+        print(f"| figure | {HERE} | {options.commit} | ratio |\n| --- | --- | --- | --- |")
+        if options.only != "fleet":
+            compare_testers(trees, options.rounds)
+        if options.only != "tester":
+            compare_fleets(trees, options.hosts, options.forks, (options.rounds + 1) // 2, options.duration)
+        print(f"\nload average at the end {os.getloadavg()[0]:.1f}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
