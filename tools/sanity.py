@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs ansible-test's sanity tests on a built artifact: sanity.py ARTIFACT
+"""Runs ansible-test's sanity tests on a built artifact: sanity.py [--all] ARTIFACT
 
 The artifact is installed outside any git work tree, since ansible-test takes a git-ignored place for one without files,
 skips everything and calls that success. For the same reason a test that was skipped is a failure here, unless it says that
 this machine lacks the tool or the Python for it; those are listed as not covered.
 
-All tests run under the newest ansible-core for which there is a Python, and under the oldest that the collection takes,
-which alone knows Python 3.6; both at once.
+They run under the newest ansible-core for which there is a Python, and with --all under every one that the collection is
+tested with. The oldest alone knows Python 3.6. The import test takes as long as all others together, for each Python anew:
+without --all it runs with one Python, and it always runs beside the others.
 """
 
+import argparse
 import configparser
 import os
 import re
@@ -19,6 +21,7 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 import controllers
 
@@ -40,20 +43,37 @@ sys.exit(main(["install", "--upgrade", "--force-reinstall"] + arguments))
 """
 
 
+class Job(NamedTuple):
+    """Some of the tests under one ansible-core. name is that of their log, and of their copy of the collection, in which they write."""
+
+    core: controllers.Core
+    name: str
+    arguments: list[str]
+
+
+def jobs(core: controllers.Core, every_python: bool) -> list[Job]:
+    python = [] if every_python else ["--python", ".".join(map(str, sys.version_info[:2]))]
+    return [Job(core, f"{core.name}-import", ["--test", "import", *python]), Job(core, core.name, ["--skip-test", "import"])]
+
+
 def main() -> int:
-    artifact = Path(sys.argv[1]).resolve()
-    cores = list(dict.fromkeys((controllers.newest(), controllers.CORES[0])))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("artifact", type=Path)
+    options = parser.parse_args()
+    cores = controllers.CORES if options.all else (controllers.newest(),)
     made = [core for core in cores if core.make()]
     for core in made:
         provide_pip(core)
     for core in cores:
         if core not in made:
             print(f"sanity: ansible-core {core.name} NOT COVERED: no Python for it here")
-    with tempfile.TemporaryDirectory(prefix="logdisk-sanity-", dir="/var/tmp") as directory, ThreadPoolExecutor() as executor:
-        passed = executor.map(lambda core: sanity(core, install(artifact, Path(directory, core.name))), made)
-        failed = [core.name for core, is_good in zip(made, passed, strict=True) if not is_good]
+    wanted = [job for core in made for job in jobs(core, options.all)]
+    with tempfile.TemporaryDirectory(prefix="logdisk-sanity-", dir="/var/tmp") as directory, ThreadPoolExecutor(os.cpu_count()) as executor:
+        passed = executor.map(lambda job: sanity(job, install(options.artifact.resolve(), Path(directory, job.name))), wanted)
+        failed = [job.name for job, is_good in zip(wanted, passed, strict=True) if not is_good]
     if failed:
-        print(f"sanity: failed under ansible-core {', '.join(failed)}")
+        print(f"sanity: failed: {', '.join(failed)}")
     return 1 if failed else 0
 
 
@@ -100,12 +120,13 @@ def install(artifact: Path, directory: Path) -> Path:
     return directory / "ansible_collections/mqops/logdisk"
 
 
-def sanity(core: controllers.Core, collection: Path) -> bool:
+def sanity(job: Job, collection: Path) -> bool:
+    """Run a job on its copy of the collection, and print what it came to."""
     shutil.rmtree(collection / "tests/output", ignore_errors=True)
-    command = [str(core.directory / "bin/ansible-test"), "sanity", "--color", "no"]
-    log = BUILD / f"core-{core.name}.log"
+    command = [str(job.core.directory / "bin/ansible-test"), "sanity", "--color", "no", *job.arguments]
+    log, label = BUILD / f"core-{job.name}.log", f"sanity: ansible-core {job.core.version}{' (import)' if job.name != job.core.name else ''}"
     with log.open("w") as output:
-        env = environment(core)
+        env = environment(job.core)
         done = subprocess.run(command, cwd=collection, env=env, check=False, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
     lines = log.read_text().splitlines()
     skipped = [line for line in lines if re.search(r"\bskipp", line, re.IGNORECASE)]
@@ -113,12 +134,12 @@ def sanity(core: controllers.Core, collection: Path) -> bool:
     wrong = [line for line in skipped if line not in not_covered]
     ran = len([line for line in lines if line.startswith("Running sanity test ")])
     for line in without_python(list(dict.fromkeys(not_covered))):
-        print(f"sanity: ansible-core {core.version}: NOT COVERED: {line}")
+        print(f"{label}: NOT COVERED: {line}")
     if done.returncode or wrong or not ran:
         print("\n".join([line for line in lines if line.startswith(("ERROR", "FATAL"))] + wrong))
-        print(f"sanity: ansible-core {core.version}: status {done.returncode}, {ran} tests ran, {len(wrong)} skipped; all of it is in {log}")
+        print(f"{label}: status {done.returncode}, {ran} tests ran, {len(wrong)} skipped; all of it is in {log}")
         return False
-    print(f"sanity: ansible-core {core.version}: {ran} tests ran, all passed")
+    print(f"{label}: {ran} tests ran, all passed")
     return True
 
 
