@@ -11,6 +11,8 @@ INVENTORY ?=
 export INVENTORY
 # How many integration tests run side by side: they wait for hosts most of the time.
 JOBS ?= 4
+# If not empty, the targets of tests run all that there is; `make test-all` sets it.
+ALL ?=
 # What builds the image, and what it is called.
 ENGINE ?= podman
 IMAGE ?= logdisk
@@ -18,10 +20,13 @@ IMAGE ?= logdisk
 RERUNS := --reruns 2 --reruns-delay 10 --rerun-show-tracebacks
 # No test takes so long, except one that hangs.
 PATIENCE := --timeout 1200
-# More arguments for ansible-playbook.
+# More arguments for ansible-playbook, or for what runs the tests.
 ARGS ?=
-# The ansible-core of the integration tests; if empty, the newest that this machine can run.
+# The ansible-core of the integration tests; if empty, the newest that this machine can run, and with ALL every one.
 CORE ?=
+# The commit since which `make test-changed` looks for changes, and the one that `make bench-compare` compares with.
+SINCE ?= HEAD
+AGAINST ?=
 
 QUICK_SWEEP := -e gate_profile=look -e sweep_duration=3 -e sweep_warmup=1 -e sweep_file_size=16M -e sweep_files=4
 # Not by its script, whose first line cannot hold every path.
@@ -71,15 +76,23 @@ link:
 ##@ Develop (the tests make all they need, as root also Debian packages)
 
 .PHONY: test
-test: test-tester test-unit lint sanity importer integration molecule ## all that follows up to molecule
+test: test-tester test-unit lint sanity integration ## what every change needs: each promise, playbook, kind of run and verdict once
+
+.PHONY: test-all
+test-all: ALL := yes
+test-all: test-tester test-unit lint sanity importer integration molecule ## everything: a release needs it
+
+.PHONY: test-changed
+test-changed: packages .venv-dev/.finished link ## the tests of what changed since a commit: SINCE=HEAD~3; otherwise of what is not committed
+	@$(DEV)/python tools/changed_tests.py "$(SINCE)" $(ARGS)
 
 .PHONY: test-tester
-test-tester: packages ## the tester's own tests
-	$(MAKE) -C src test
+test-tester: packages ## the tester's own tests; some of them: ARGS="name"
+	$(MAKE) -C src test $(if $(ARGS),NAMES="$(ARGS)")
 
 .PHONY: test-unit
-test-unit: packages .venv-dev/.finished link ## the unit tests
-	$(PYTEST) tests/unit -n auto
+test-unit: packages .venv-dev/.finished link ## the unit tests; trials of error rates as well: ALL=yes; some: ARGS="-k name"
+	$(PYTEST) $(if $(findstring tests/,$(ARGS)),,tests/unit) -n auto --dist worksteal $(if $(ALL),,-m "not trials") $(ARGS)
 
 .PHONY: lint
 lint: packages .venv-dev/.finished link ## ansible-lint, yamllint, ruff, shellcheck, changelog
@@ -97,18 +110,21 @@ artifact: .venv-dev/.finished ## build/artifact/*.tar.gz, as it would be publish
 	@$(DEV)/ansible-galaxy collection build --output-path build/artifact > /dev/null
 
 .PHONY: sanity
-sanity: packages artifact ## ansible-test sanity on the built artifact
-	$(DEV)/python tools/sanity.py build/artifact/*.tar.gz
+sanity: packages artifact ## ansible-test sanity on the built artifact with the newest ansible-core; with every one: ALL=yes
+	$(DEV)/python tools/sanity.py $(if $(ALL),--all) build/artifact/*.tar.gz
 
 .PHONY: importer
 importer: artifact ## the checks that Galaxy makes when the artifact is published
 	$(DEV)/python tools/importer.py build/artifact/*.tar.gz
 
 .PHONY: integration
-integration: packages .venv-dev/.finished link ## real ansible-playbook over real SSH hosts; one file or test: ARGS="-k name"
+integration: packages .venv-dev/.finished link ## real ansible-playbook over real SSH hosts; all tests and cores: ALL=yes; some: ARGS="-k name", CORE=2.16
 	@$(DEV)/python tools/controllers.py venv
 	@$(DEV)/python tools/controllers.py list
-	LOGDISK_TEST_CORE=$(CORE) $(PYTEST) tests/integration -n $(JOBS) -m "not acceptance" $(RERUNS) $(PATIENCE) $(ARGS)
+	for core in $(or $(CORE),$(if $(ALL),$$($(DEV)/python tools/controllers.py names),newest)); do \
+	    LOGDISK_TEST_CORE=$$core $(PYTEST) tests/integration -n $(JOBS) --dist worksteal -m "not acceptance$(if $(ALL)$(ARGS),, and not thorough)" \
+	        $(RERUNS) $(PATIENCE) $(ARGS) || exit 1; \
+	done
 
 .PHONY: molecule
 molecule: packages .venv-dev/.finished link ## the Molecule scenarios, one for each way of use; one of them: SCENARIO=together
@@ -135,6 +151,11 @@ fixtures: ## record tests/fixtures/tables anew with the tester of this checkout
 .PHONY: scale
 scale: packages .venv-dev/.finished link ## certify many SSH hosts on this machine, and say where the time goes: HOSTS=100 FORKS=20
 	PYTHONPATH=tests:tests/integration $(DEV)/python benchmarks/scale.py --hosts $(or $(HOSTS),100) --forks $(or $(FORKS),20) $(ARGS)
+
+.PHONY: bench-compare
+bench-compare: packages .venv-dev/.finished link ## what changes cost: the tester and the fleet of this checkout and of a commit in turn: AGAINST=commit
+	@[ -n "$(AGAINST)" ] || { echo 'make: name the commit to compare with, for example: make bench-compare AGAINST=HEAD~1' >&2; exit 1; }
+	PYTHONPATH=tests:tests/integration $(DEV)/python benchmarks/compare_commits.py "$(AGAINST)" $(ARGS)
 
 .PHONY: changelog
 changelog: .venv-dev/.finished ## take changelogs/fragments and new modules into CHANGELOG.md, under galaxy.yml's version

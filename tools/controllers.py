@@ -3,6 +3,7 @@
 """The versions of ansible-core that the collection is tested with, each in a virtual environment below build/venv.
 
 controllers.py list            what is covered on this machine and what is not
+controllers.py names           the versions that this machine can run, the newest first
 controllers.py venv 2.16 ...   make these environments (all without an argument); versions for which no Python is found are left out
 """
 
@@ -60,7 +61,8 @@ def pythons() -> dict[str, str]:
 
 
 def core(name: str) -> Core:
-    return next(each for each in CORES if each.name == name)
+    """A core by its name, or "newest"."""
+    return newest() if name == "newest" else next(each for each in CORES if each.name == name)
 
 
 def newest() -> Core:
@@ -85,6 +87,8 @@ def main(arguments: list[str]) -> int:
     match arguments:
         case ["list"]:
             print(coverage())
+        case ["names"]:
+            print(" ".join(each.name for each in reversed(CORES) if each.python))
         case ["venv", *names]:
             for each in CORES:
                 if not names or each.name in names:

@@ -2,8 +2,10 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# run.sh BUILD_DIR: all tests of the tester; the last line is "N passed, N failed", and the status 0 where none failed.
+# run.sh BUILD_DIR: all tests of the tester; the last line is "N passed, N failed", and the status is 0 if none failed.
+# run.sh BUILD_DIR NAME...: only the tests seen from outside whose file or function name contains one of NAME.
 build=$1
+shift
 here=$(dirname "$0")
 passed=0
 failed=0
@@ -35,8 +37,10 @@ fuzz() {
     fi
 }
 
-suite "$build/unit"
-suite fuzz
-suite python3 "$here/blackbox/run.py" "$build"
+if [ $# -eq 0 ]; then
+    suite "$build/unit"
+    suite fuzz
+fi
+suite python3 "$here/blackbox/run.py" "$build" "$@"
 printf '%d passed, %d failed\n' "$passed" "$failed"
 [ "$failed" -eq 0 ]

@@ -82,6 +82,7 @@ def test_the_second_run_changes_nothing(controller: Controller, tmp_path: Path) 
     assert_all_is_set_up(awx)
 
 
+@pytest.mark.thorough
 def test_ansible_controller_with_the_oldest_core(controller_of: Callable[[str], Controller], tmp_path: Path) -> None:
     """The modules of ansible.controller are those of awx.awx, but know the gateway. The oldest core reads the data and the names of modules in another way."""
     renamed = tmp_path / "ansible_collections/ansible/controller"
@@ -93,6 +94,7 @@ def test_ansible_controller_with_the_oldest_core(controller_of: Callable[[str], 
     assert_all_is_set_up(awx)
 
 
+@pytest.mark.thorough
 def test_a_survey_that_awx_would_refuse_creates_nothing(controller: Controller, tmp_path: Path) -> None:
     """AWX itself would refuse it after it created the template."""
     awx = api()

@@ -26,10 +26,10 @@ def configuration(path: Path, *lines: str) -> dict[str, str]:
     ("enabled", "shim", "wrapped", "expected"),
     [
         (True, True, False, 1),
-        (True, False, False, 1),
-        (False, True, False, 1),
-        (False, False, False, 0),
-        (False, True, True, 1),
+        pytest.param(True, False, False, 1, marks=pytest.mark.thorough),
+        pytest.param(False, True, False, 1, marks=pytest.mark.thorough),
+        pytest.param(False, False, False, 0, marks=pytest.mark.thorough),
+        pytest.param(False, True, True, 1, marks=pytest.mark.thorough),
     ],
     ids=["both", "configuration", "shim", "neither", "shim, imported"],
 )
@@ -51,6 +51,7 @@ def test_one_summary(start: Start, controller: Controller, tmp_path: Path, enabl
     assert {path.name for path in outcome.certification.path.iterdir()} >= FORMATS
 
 
+@pytest.mark.thorough
 def test_two_runs_on_one_command_line(start: Start, controller: Controller, tmp_path: Path) -> None:
     """One process, two playbooks: each has its own run directory and summary."""
     bed = start("h1")
@@ -70,6 +71,7 @@ class CallbackModule(CallbackBase):
 """
 
 
+@pytest.mark.thorough
 def test_a_stdout_callback_that_prints_json_prints_it_alone(start: Start, controller: Controller, tmp_path: Path) -> None:
     """Neither progress nor summary is mixed with it; the report is written as always."""
     bed = start("h1")

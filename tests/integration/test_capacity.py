@@ -4,6 +4,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from ansible_runs import Controller
 from leftovers import left_on
 from testbed import Bed, HostSpec
@@ -30,6 +31,7 @@ SWEEP = {
 }
 
 
+@pytest.mark.thorough
 def test_each_host_climbs_until_its_storage_is_too_slow(start: Start, controller_of: Callable[[str], Controller], tmp_path: Path) -> None:
     """With the oldest ansible-core."""
     controller = controller_of("2.16")

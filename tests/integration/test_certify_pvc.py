@@ -101,6 +101,7 @@ def test_each_storage_class_has_its_verdict_or_its_sentence(controller: Controll
     assert "fast" in outcome.screen and TOKEN not in outcome.screen
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("token", "variables", "reason"),
     [
@@ -114,6 +115,7 @@ def test_a_cluster_that_cannot_be_used(controller: Controller, token: str, varia
     assert reasons(outcome)["fast"].startswith(f"claim: {reason}")
 
 
+@pytest.mark.thorough
 def test_nothing_is_opened_without_an_image(controller: Controller) -> None:
     outcome = controller.run("certify_pvc", "-i", "prod,", **{**SMALL, "claim_image": "", "claim_storage_classes": "fast"})
     assert outcome.status == 2

@@ -30,6 +30,7 @@ def begin(controller: Controller, inventory: Path, directory: Path, **variables:
     return controller.start("certify", "-i", str(inventory), "-e", f"@{answers}")
 
 
+@pytest.mark.thorough
 def test_the_run_is_named_as_a_user_would(start: Start, controller: Controller, tmp_path: Path) -> None:
     """By a path from where the user stands, by the link to the newest run, and not at all; and one host that lost everything costs the other nothing."""
     bed = start("h1", "lost")
@@ -55,6 +56,7 @@ def test_the_run_is_named_as_a_user_would(start: Start, controller: Controller, 
     assert left_on(bed["h1"]) == []
 
 
+@pytest.mark.thorough
 def test_a_run_that_is_not_there(start: Start, controller: Controller, tmp_path: Path) -> None:
     bed = start("h1")
     outcome = controller.run("collect", "-i", str(bed.inventory(tmp_path / "hosts.yml")), collect_run="reports/typo")
@@ -105,6 +107,7 @@ def has_orders(history: Path) -> bool:
         return connection.execute("SELECT max(stage) FROM logdisk_kept_runs").fetchone()[0] == 1
 
 
+@pytest.mark.thorough
 def test_a_run_whose_directory_is_gone(start: Start, controller: Controller, tmp_path: Path) -> None:
     """As after a cancelled job of AWX: the history has the orders, the load can be ended, and the results come home by the run ID alone."""
     bed = start("h1")

@@ -100,6 +100,7 @@ def test_freezes_and_a_figure_at_its_limit(start: Start, controller: Controller,
     check_at_the_limit(outcome, "edge")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("seconds", "rate"),
     [

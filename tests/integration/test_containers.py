@@ -92,6 +92,7 @@ def test_any_user_gets_the_same_as_outside(contained, volume: Path) -> None:
     assert list(volume.iterdir()) == []
 
 
+@pytest.mark.thorough
 def test_the_root_file_system_is_read_only_and_the_arguments_are_mqldts(contained, volume: Path) -> None:
     refused = contained("--dir=/new", "--createDirs", *SMALL)
     assert refused.returncode == 2
@@ -102,6 +103,7 @@ def test_the_root_file_system_is_read_only_and_the_arguments_are_mqldts(containe
     assert row[0] == "4096"
 
 
+@pytest.mark.thorough
 def test_the_jobs_own_arguments(contained) -> None:
     documents = yaml.safe_load((PROJECT / "container/job.yml").read_text())["items"]
     (container,) = next(each for each in documents if each["kind"] == "Job")["spec"]["template"]["spec"]["containers"]

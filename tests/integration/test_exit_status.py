@@ -48,6 +48,7 @@ def test_one_host_each_of_many_troubles(start: Start, controller_of: Callable[[s
         assert record["verdict"] == "pass" or all(reason.strip() for reason in record["reasons"]), f"{name} says why"
 
 
+@pytest.mark.thorough
 def test_all_hosts_fail(start: Start, controller: Controller, tmp_path: Path) -> None:
     bed = start(HostSpec("h1", python="broken"), HostSpec("h2", python="broken"), "h3")
     bed["h3"].link_down()

@@ -206,6 +206,7 @@ def test_two_certifications_at_once(start: Start, controller: Controller, tmp_pa
     assert left_on(bed["h1"]) == []
 
 
+@pytest.mark.thorough
 def test_two_users_at_one_disk(start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]) -> None:
     """They share no state directory: the second one's tester finds the first one's."""
     bed = start("h1")

@@ -33,12 +33,14 @@ def test_a_host_from_an_image(settings: Settings, own_cache: Settings) -> None:
     assert run("podman", "ps", "--all", "--quiet") == ""
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("podman")
 def test_an_image_that_is_not_there(own_cache: Settings) -> None:
     with pytest.raises(TestbedError, match="localhost/logdisk-test:nowhere"):
         trees.tree(own_cache, image="localhost/logdisk-test:nowhere")
 
 
+@pytest.mark.thorough
 def test_an_image_and_no_engine(own_cache: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(images, "ENGINES", ("no-such-engine",))
     with pytest.raises(TestbedError, match="neither no-such-engine answers"):

@@ -77,6 +77,7 @@ def test_what_is_wrong_is_refused_once(start: Start, controller: Controller, tmp
         assert_refused(controller.certify(inventory, **variables), bed, said)
 
 
+@pytest.mark.thorough
 def test_a_report_directory_that_cannot_be_made(start: Start, controller: Controller, tmp_path: Path) -> None:
     bed = start("h1")
     (tmp_path / "file").touch()
@@ -86,6 +87,7 @@ def test_a_report_directory_that_cannot_be_made(start: Start, controller: Contro
     assert bed["h1"].files("/fut/logdisk") == []
 
 
+@pytest.mark.thorough
 def test_a_host_has_its_own_profile(start: Start, controller: Controller, tmp_path: Path) -> None:
     bed = start(HostSpec("h1", python="broken", variables={"gate_profile": HARMLESS}), HostSpec("h2", python="broken"), HostSpec("h3", python="broken"))
     inventory = bed.inventory(tmp_path / "hosts.yml", variables={name: value for name, value in QUICK.items() if name != "gate_profile"})
@@ -116,6 +118,7 @@ def test_a_part_of_what_is_expected(controller: Controller, tmp_path: Path, argu
     assert "cannot be run in part" in outcome.screen or "matches no host" in outcome.screen
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("arguments", [("--tags", "x"), ("--limit", "h1,h3"), ("-i", "/dev/null", "--limit", "h1")])
 def test_a_part_of_what_is_decided(controller: Controller, tmp_path: Path, arguments: tuple[str, ...]) -> None:
     inventory = tmp_path / "hosts.ini"

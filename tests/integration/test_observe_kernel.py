@@ -175,6 +175,7 @@ def test_calls_are_counted_as_the_application_counts_them(observe, mqi, tmp_path
     assert sum(sum(counts.values()) for counts in observation.histograms.values()) == sum(map(len, own.values()))
 
 
+@pytest.mark.thorough
 def test_no_write_is_lost_at_a_high_rate(observe):
     """The maps are read while the kernel counts in them; a bpftrace that is asked to end tells what it has."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as memory:
@@ -188,6 +189,7 @@ def test_no_write_is_lost_at_a_high_rate(observe):
     assert observation.ending == "bpftrace ended before its time"
 
 
+@pytest.mark.thorough
 def test_each_new_maximum_is_told_once(observe, mqi, tmp_path):
     command = [f"{mqi}/application", f"{tmp_path}/account", "1:MQCMIT:growing:12:10000000", "1:MQCMIT:constant:20:1000000"]
     observation = observe(command=command, calls=["MQCMIT"], library=f"{mqi}/libmqm_r.so").observation()
@@ -201,6 +203,7 @@ def test_each_new_maximum_is_told_once(observe, mqi, tmp_path):
     assert [stall.latency_ns for stall in observation.stalls][:1] == [observation.maxima[-1].new_ns]
 
 
+@pytest.mark.thorough
 def test_calls_within_calls_and_calls_that_never_return(observe, mqi, tmp_path):
     groups = ["2:MQPUT:left:50:1000000", "2:MQPUT:deep:20:2000000", "1:MQPUT:stuck:1:1000000", "1:MQPUT:constant:100:2000000"]
     stopped = ["sh", "-c", 'kill -STOP $$; exec "$@"', "sh"]
@@ -221,6 +224,7 @@ def test_calls_within_calls_and_calls_that_never_return(observe, mqi, tmp_path):
     assert max(second.latency_max_ns for second in observation.seconds if second.operations) <= (1 + AGREE) * max(account(tmp_path / "account")["MQPUT"])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "facts", "ending"),
     [
@@ -235,6 +239,7 @@ def test_how_a_program_ended_is_told(observe, mqi, tmp_path, words, facts, endin
     assert total(observation, "MQPUT")[0] == 10
 
 
+@pytest.mark.thorough
 def test_a_program_that_never_starts(observe, mqi, tmp_path):
     broken = tmp_path / "broken"
     broken.write_text("#!/nonexistent\n")
@@ -246,6 +251,7 @@ def test_a_program_that_never_starts(observe, mqi, tmp_path):
     }
 
 
+@pytest.mark.thorough
 def test_what_cannot_be_watched_is_refused_by_name(observe, mqi):
     assert "has no function MQFOO: correct observe_calls" in observe(calls=["MQFOO"], library=f"{mqi}/libmqm_r.so").reason()
     assert "there is no library /nonexistent.so" in observe(calls=["MQPUT"], library="/nonexistent.so").reason()

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+import pytest
 from ansible_runs import PROJECT, Controller
 from mq import install_amqsrua
 from testbed import Bed, HostSpec
@@ -96,6 +97,7 @@ def tracing(host: Host) -> dict[int, set[int]]:
     return {pid: programs for pid, programs in found.items() if programs}
 
 
+@pytest.mark.thorough
 def test_nothing_is_left_in_the_kernel(start: Start, controller: Controller, background: Callable, tmp_path: Path) -> None:
     """Of bpftrace whose controller was killed, and of one that was killed itself."""
     bed = start(HostSpec("h1", tracing=True))
@@ -149,6 +151,7 @@ def test_a_lost_controller_leaves_nothing_on_the_host(start: Start, controller: 
     wait_for(lambda: not left_on(bed["h1"]), "nothing is left")
 
 
+@pytest.mark.thorough
 def test_each_host_has_its_own_end(start: Start, controller: Controller, background: Callable, tmp_path: Path) -> None:
     """One whose connections are killed is observed on, one whose source is killed keeps what it had, one never answers, one was stopped for everybody."""
     bed = start("cut", "killed", "dead")

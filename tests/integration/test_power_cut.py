@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from ansible_runs import PROJECT, Controller
 from testbed import Bed, HostSpec, Settings
 from testbed.shell import wait_for
@@ -117,6 +118,7 @@ def test_what_is_no_cut_of_a_writing_host_shows_nothing(start: Callable[..., Bed
     assert not (tmp_path / "cut").exists()
 
 
+@pytest.mark.thorough
 def test_tasks_cut_one_host_after_the_other(start: Callable[..., Bed], controller_of: Callable[[str], Controller], settings: Settings, tmp_path: Path) -> None:
     """With the oldest ansible-core."""
     controller = controller_of("2.16")

@@ -72,6 +72,7 @@ def python39(tmp_path: Path) -> Path:
     return tmp_path / "bin"
 
 
+@pytest.mark.thorough
 def test_a_python_that_ansible_does_not_take(clone: Path, python39: Path) -> None:
     """Another one is taken where there is one; else make says what to install, each time, and finishes nothing."""
     find = [str(clone / "tools/find-python"), "--default"]
@@ -92,18 +93,21 @@ def read_only(clone: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(clone)], check=True)
 
 
+@pytest.mark.thorough
 def test_a_checkout_that_cannot_be_written(read_only: Path) -> None:
     done = make(read_only, "certify")
     assert done.returncode == 2
     assert "cannot be written: copy it" in done.stdout
 
 
+@pytest.mark.thorough
 def test_make_help(clone: Path) -> None:
     done = make(clone)
     assert done.returncode == 0
     assert "make certify" in done.stdout
 
 
+@pytest.mark.thorough
 def test_a_copy_of_a_linked_checkout_is_complete(clone: Path, tmp_path: Path) -> None:
     """The links lead into the copy, wherever it lies: a manual project of AWX, or what ansible-runner transmits."""
     subprocess.run([str(clone / "tools/link-collection"), "collections"], cwd=clone, check=True)
@@ -127,6 +131,7 @@ def artifact(clone: Path) -> Path:
     return next(output.iterdir())
 
 
+@pytest.mark.thorough
 def test_the_artifact(artifact: Path) -> None:
     """It holds what users and certification need, and nothing of what is made or needed only here."""
     with tarfile.open(artifact) as artifact:
@@ -138,7 +143,7 @@ def test_the_artifact(artifact: Path) -> None:
     assert not any(name.startswith(("src/build", "tests/integration", "tests/testbed", "tests/unit")) for name in names)
 
 
-@pytest.mark.parametrize("core", ["2.16", "2.21"])
+@pytest.mark.parametrize("core", [pytest.param("2.16", marks=pytest.mark.thorough), "2.21"])
 def test_the_artifact_with_one_line_for_each_playbook(artifact: Path, controller_of: Callable[[str], Controller], tmp_path: Path, core: str) -> None:
     """As in an execution environment that has the collection, and a project without a configuration that imports its playbooks."""
     tools = controller_of(core).tools

@@ -37,6 +37,7 @@ SWEEP = """
 """
 
 
+@pytest.mark.thorough
 def test_the_example_of_the_tester(start: Start, controller: Controller, tmp_path: Path) -> None:
     (example,) = re.findall(r"```yaml\n(.*?)```", (PROJECT / "roles/tester/README.md").read_text(), re.DOTALL)
     playbook = tmp_path / "example.yml"
@@ -57,6 +58,7 @@ def test_the_sweep_ends_what_it_starts(start: Start, controller: Controller, tmp
     assert bed["h1"].files("/fut/logdisk") == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("role", "entry", "missing"),
     [

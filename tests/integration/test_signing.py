@@ -83,6 +83,7 @@ def test_a_key_that_cannot_sign_is_refused_first(inventory: Path, controller: Co
         assert refused.certifications == []
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("signers")
 def test_a_preflight_is_not_signed(inventory: Path, controller: Controller) -> None:
     preflight = controller.run("preflight", "-i", str(inventory), "--limit", "broken")

@@ -4,6 +4,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from ansible_runs import QUICK, SLOW_MS, Controller, is_undisturbed
 from testbed import Bed, HostSpec
 
@@ -23,6 +24,7 @@ def criterion(judgement: dict) -> str:
     return "{metric} of {stream} {operation}".format(**judgement)
 
 
+@pytest.mark.thorough
 def test_a_slow_part_of_a_database_is_named(start: Callable[..., Bed], controller: Controller, tmp_path: Path) -> None:
     bed = start(
         HostSpec("good", disk="slow", alone=True),

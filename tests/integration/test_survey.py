@@ -11,7 +11,7 @@ from ansible_runs import PROJECT, Controller, Outcome
 from certification import summaries
 from testbed import Bed
 
-CORES = pytest.mark.parametrize("core", ["2.16", "2.21"])
+CORES = pytest.mark.parametrize("core", [pytest.param("2.16", marks=pytest.mark.thorough), "2.21"])
 PASTED = """
 name: ours
 version: 3

@@ -13,6 +13,8 @@ from testbed.host import FILE_SYSTEMS
 from testbed.shell import TestbedError, wait_for
 from testbed.trees import USER
 
+pytestmark = pytest.mark.thorough
+
 Start = Callable[..., Bed]
 WRITE = "dd if=/dev/zero of=/fut/file bs=4k count=1 oflag=direct,dsync conv=notrunc status=none"
 SHOW_DISK = "ls /dev/disk/by-uuid; [ /dev/disk/by-uuid/* -ef $(findmnt -no SOURCE /fut) ] && echo /"

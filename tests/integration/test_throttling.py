@@ -11,6 +11,8 @@ from ansible_runs import Controller
 from testbed import Bed, HostSpec, processes
 from testbed.host import Host
 
+pytestmark = pytest.mark.thorough
+
 Start = Callable[..., Bed]
 
 BLOCK_BYTES = 16384

@@ -202,6 +202,7 @@ def test_places_on_several_mounts_and_on_a_device(start: Start, controller: Cont
     }
 
 
+@pytest.mark.thorough
 def test_the_volumes_of_a_lost_controller_are_stopped_and_collected(start: Start, controller: Controller, tmp_path: Path) -> None:
     bed = start(HostSpec("h1", more=("/log1",), variables={"workspace_volumes": [{"name": "a", "path": "/fut/a"}, {"name": "b", "path": "/log1/b"}]}))
     inventory, variables = bed.inventory(tmp_path / "hosts.yml"), tmp_path / "variables.json"
