@@ -50,6 +50,8 @@ _CONTRASTS = """
 """The least contrast of text with what is behind it, by element and class."""
 
 _FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--remote-debugging-pipe")
+_QUIET = ("--disable-background-networking", "--disable-component-update", "--disable-sync")
+"""What keeps a browser from asking hosts of its maker."""
 _SECONDS = 60
 _DRAWN = """
 new Promise(done => {
@@ -68,7 +70,7 @@ class Browser:
         to_read, self._write = os.pipe()
         self._read, to_write = os.pipe()
         # The protocol's descriptors are 3 and 4; a shell puts them there, because they may be in use here.
-        command = f"exec {CHROMIUM} {' '.join(_FLAGS)} --user-data-dir={self._profile} about:blank 3<&{to_read} 4>&{to_write}"
+        command = f"exec {CHROMIUM} {' '.join(_FLAGS + _QUIET)} --user-data-dir={self._profile} about:blank 3<&{to_read} 4>&{to_write}"
         self._process = subprocess.Popen(["bash", "-c", command], pass_fds=(to_read, to_write), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(to_read)
         os.close(to_write)
