@@ -11,8 +11,9 @@ from typing import Any
 
 from ansible.errors import AnsibleError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction, one_line
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.role_options import option_names, read_option, read_options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import same_problem_once
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading import read_option, read_options
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import option_names
 
 
 class ActionModule(ControllerAction):

@@ -47,7 +47,8 @@ from typing import Any
 
 from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.role_options import FROM_HOSTS, ROLE_NAMES, defaults_of, read_option
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading import read_option
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import FROM_HOSTS, ROLE_NAMES, defaults_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty
 
 

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import read_target
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.role_options import read_option
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.start_instant import read_start_at
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading import read_option
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import read_list
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import LAST
 

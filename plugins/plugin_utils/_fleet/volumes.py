@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.places import directories_of, read_places
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty, read_list, read_yaml_list
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DISK_SHARED_WITH
@@ -77,17 +76,6 @@ def in_terms_of(volume: Mapping[str, Any], message: str) -> str:
     for key in volume["sets"]:
         message = re.sub(rf"\b{VARIABLES[key]}\b", f"{VARIABLE}: {volume['name']}: {key}", message)
     return message
-
-
-def reserve_option(reserve: str) -> dict[str, Any]:
-    """Return the option of the module for a reserve, a size or a share of the file system. Raises ValueError."""
-    number, percent, rest = reserve.strip().partition("%")
-    if not percent or rest:
-        return {"reserve_bytes": _units.parse_size(reserve.strip())}
-    share = _units.parse_ratio(f"{number}%")
-    if share >= 1:
-        raise ValueError(f"{reserve!r} is not a share from 0 to below 100 %")
-    return {"reserve_share": share}
 
 
 def sharing_facts(layouts: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, str]]:

@@ -17,7 +17,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.parsing.dataloader import DataLoader
 from ansible_collections.mqops.logdisk.plugins.action import cut_check, cut_plan, cut_power
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import SSH_OPTIONS, read_rows, stream_command
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.role_options import defaults_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import defaults_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
 DEFAULTS = {"name": "log", "path": "/fut/logdisk", "places": {}, "queue_managers": ["QM1", "QM2"], "owner": "", "expect_mount": ""}

@@ -10,7 +10,7 @@ import types
 import pytest
 import yaml
 from ansible_collections.mqops.logdisk.plugins.action.plan import ActionModule
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.role_options import role_defaults
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 

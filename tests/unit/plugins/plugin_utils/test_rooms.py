@@ -19,14 +19,15 @@ MAY_IMPORT = {
     "_durability": {"_run", "_durability"},
     "_judge": {"_run", "_numerics", "_estimate", "_durability", "_judge"},
     "_workload": {"_run", "_workload"},
-    "_fleet": {"_run", "_estimate", "_workload", "_observe", "_fleet"},
+    "_options": {"_run", "_options"},
+    "_fleet": {"_run", "_estimate", "_workload", "_observe", "_options", "_fleet"},
     "_tester": {"_tester"},
     "_history": {"_run", "_numerics", "_estimate", "_history"},
     "_numerics": {"_numerics"},
     "_signing": {"_run", "_signing"},
     "_kubernetes": {"_kubernetes"},
     "_observe": {"_run", "_numerics", "_observe"},
-    "_report": {"_run", "_judge", "_numerics", "_estimate", "_durability", "_fleet", "_report"},
+    "_report": {"_run", "_judge", "_numerics", "_estimate", "_durability", "_options", "_fleet", "_report"},
 }
 
 

@@ -10,7 +10,7 @@ import json
 import shlex
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.role_options import role_defaults
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.reproduce import reproduction, run_options
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE

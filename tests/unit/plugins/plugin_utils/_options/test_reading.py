@@ -11,15 +11,14 @@ import re
 
 import pytest
 import yaml
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.role_options import (
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading import read_option, read_options
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import (
     OF_PLAYBOOKS,
     ROLE_NAMES,
     ROLES,
     defaults_of,
     option_names,
     option_specs,
-    read_option,
-    read_options,
     role_defaults,
 )
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The options of the roles: their defaults, their argument specs, and how a value is read that an inventory or a survey gives.
+"""How the value of an option is read that an inventory or a survey gives.
 
 Every option is read here, by its argument spec. An empty answer means that the option is not given. docs/awx.md describes what a survey may answer.
 """
@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from functools import cache, partial
-from pathlib import Path
+from functools import partial
 from typing import Any
 
-import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.parsing.convert_bool import boolean
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import reserve_option
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reserve import reserve_option
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import FROM_HOSTS, OF_PLAYBOOKS, option_specs, role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import (
     is_empty,
     is_pasted,
@@ -30,56 +29,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import 
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import shown
 
-ROLES = Path(__file__).parents[3] / "roles"
-ROLE_NAMES = ("claim", "gate", "observe", "power_cut", "sweep", "tester", "workspace")
-
-OF_PLAYBOOKS = {
-    "certify_hosts": "gate_hosts",
-    "cleanup_run_id": "workspace_cleanup_run",
-    "cleanup_uncollected_days": "workspace_uncollected_days",
-    "stop_run_id": "sweep_stop_run",
-}
-"""The variables of playbooks that are read as an option of a role, and have its default."""
-
-FROM_HOSTS = frozenset(("sweep_discovered", "workspace_host_facts", "workspace_collected"))
-"""The variables of roles that hold what a host answered. They are handed on as they are."""
-
 LEAST = {"sweep_nice": -20}
 """The least value of the numbers that may be negative."""
-
-
-@cache
-def defaults_of(role: str) -> dict[str, Any]:
-    """Return the defaults of one role. Raises OSError if the role does not exist."""
-    return yaml.safe_load((ROLES / role / "defaults/main.yml").read_text(encoding="utf-8"))
-
-
-@cache
-def role_defaults() -> dict[str, Any]:
-    """Return the defaults of all roles; those that are templates are left out."""
-    found: dict[str, Any] = {}
-    for role in ROLE_NAMES:
-        found.update((name, value) for name, value in defaults_of(role).items() if "{{" not in str(value))
-    return found
-
-
-@cache
-def option_specs() -> dict[str, Any]:
-    """Return the argument spec of every option of the roles; required options, which only certify.yml sets, are left out."""
-    found: dict[str, Any] = {}
-    for role in ROLE_NAMES:
-        for entry in yaml.safe_load((ROLES / role / "meta/argument_specs.yml").read_text(encoding="utf-8"))["argument_specs"].values():
-            found.update(
-                (name, {key: value for key, value in option.items() if key != "description"})
-                for name, option in entry["options"].items()
-                if not option.get("required")
-            )
-    return found
-
-
-def option_names() -> list[str]:
-    """Return the names of all options, and of the variables of playbooks that are read as one."""
-    return [*option_specs(), *OF_PLAYBOOKS]
 
 
 def read_option(name: str, given: Any) -> Any:
