@@ -19,7 +19,7 @@ from typing import Any
 from ansible.release import __version__ as ansible_version
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.awx_job import job_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, ExpectationError, check_count
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, ExpectationError, check_count, check_play
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import INTERNAL, make_outcome, write_outcome
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import LEAD_MIN_S, duration_text
@@ -85,6 +85,7 @@ class ActionModule(ControllerAction):
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         try:
             expected = self.expectation(options, task_vars)
+            check_play(expected.hosts, task_vars["ansible_play_hosts_all"])
             kind = options["kind"]
             hostvars = {host: task_vars["hostvars"][host] for host in expected.hosts}
             plans = {host: own[PLANS[kind]] for host, own in hostvars.items()}

@@ -40,6 +40,7 @@ def expectation(groups: Mapping[str, Sequence[str]], loader: Any, pattern: str |
     terms, limits = _terms(pattern), _terms(_limit_terms(limit or ""))
     for option, each in [("certify_hosts", term) for term in terms] + [("--limit", term) for term in limits]:
         _check_term(inventory, option, each)
+        _check_meaning(groups, option, each.lstrip("!&"))
     matched = _match(inventory, terms)
     hosts = matched & _match(inventory, limits) if limits else matched
     if not hosts:
@@ -51,8 +52,21 @@ def expectation(groups: Mapping[str, Sequence[str]], loader: Any, pattern: str |
 def check_count(hosts: Sequence[str], expected_count: int) -> None:
     """Raise ExpectationError if a number of hosts is required (0: any number) and there are more or fewer."""
     if expected_count and len(hosts) != expected_count:
-        shown = ", ".join(hosts[:10]) + (f" and {len(hosts) - 10} more" if len(hosts) > 10 else "")
-        raise ExpectationError(f"gate_expected_count is {expected_count}, but there are {len(hosts)} hosts to certify: {shown}")
+        raise ExpectationError(f"gate_expected_count is {expected_count}, but there are {len(hosts)} hosts to certify: {_shown(hosts)}")
+
+
+def check_play(hosts: Sequence[str], play_hosts: Sequence[str]) -> None:
+    """Raise ExpectationError unless a run expects exactly the hosts of its play: others would be measured and not judged, or judged and not measured."""
+    for name, more, fewer in (("expects", hosts, play_hosts), ("does not expect", play_hosts, hosts)):
+        others = sorted(set(more) - set(fewer))
+        if others:
+            raise ExpectationError(
+                f"gate_hosts {name} {_shown(others)}, unlike the play that opens the run: leave gate_hosts out, and choose the hosts with -e certify_hosts=..."
+            )
+
+
+def _shown(hosts: Sequence[str]) -> str:
+    return ", ".join(hosts[:10]) + (f" and {len(hosts) - 10} more" if len(hosts) > 10 else "")
 
 
 def _inventory(groups: Mapping[str, Sequence[str]], loader: Any) -> InventoryManager:
@@ -87,6 +101,14 @@ def _limit_terms(limit: str) -> list[str]:
 def _check_term(inventory: InventoryManager, option: str, term: str) -> None:
     if (option, term) not in _KNOWN_TERMS and not _match(inventory, [term.lstrip("!&")]):
         raise ExpectationError(f"{option} names {term!r}, which matches no host of the inventory: correct it or leave it out")
+
+
+def _check_meaning(groups: Mapping[str, Sequence[str]], option: str, name: str) -> None:
+    """Raise ExpectationError if a name is that of a host and of a group with other hosts: Ansible takes the group, and leaves the host out."""
+    if name in groups and name in groups.get("all", ()) and set(groups[name]) != {name}:
+        raise ExpectationError(
+            f"{option} names {name!r}, which is both a host and a group with other hosts, so it is not clear what is meant: rename one of them in the inventory"
+        )
 
 
 def _match(inventory: InventoryManager, terms: list[str]) -> set[str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 from ansible.parsing.dataloader import DataLoader
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, ExpectationError, check_count, expectation
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, ExpectationError, check_count, check_play, expectation
 
 GROUPS = {"all": ["a1", "a2", "b1", "b2"], "ungrouped": [], "A": ["a1", "a2"], "B": ["b1", "b2"], "two": ["a2", "b2"], "empty": []}
 WITH_LOCALHOST = {**GROUPS, "all": [*GROUPS["all"], "localhost"], "ungrouped": ["localhost"]}
@@ -75,3 +75,31 @@ def test_a_demanded_number_of_hosts(count, refused):
         return check_count(["a", "b"], count)
     with pytest.raises(ExpectationError, match=f"gate_expected_count is {count}, but there are 2 hosts to certify: a, b"):
         check_count(["a", "b"], count)
+
+
+@pytest.mark.parametrize(
+    ("groups", "pattern", "limit", "said"),
+    [
+        ({"a1": ["b1"]}, "a1", None, "certify_hosts names 'a1', which is both a host and a group with other hosts"),
+        ({"a1": ["a1", "b1"]}, "all:!a1", None, "certify_hosts names 'a1'"),
+        ({"a1": ["b1"]}, "all", "a1", "--limit names 'a1'"),
+        ({"a1": ["b1"]}, "all", "b1", ""),
+        ({"a1": ["a1"]}, "a1", None, ""),
+    ],
+)
+def test_a_name_that_is_both_a_host_and_a_group_is_refused(groups, pattern, limit, said):
+    """Ansible takes the group, so that the host would be left out."""
+    if not said:
+        assert expect(pattern, limit, {**GROUPS, **groups}).hosts
+        return
+    with pytest.raises(ExpectationError, match=said):
+        expect(pattern, limit, {**GROUPS, **groups})
+
+
+@pytest.mark.parametrize(("hosts", "play", "said"), [(["a"], ["b", "a"], "does not expect b"), (["a", "b"], ["a"], "expects b"), (["a"], ["a"], "")])
+def test_a_run_expects_the_hosts_of_its_play(hosts, play, said):
+    if not said:
+        check_play(hosts, play)
+        return
+    with pytest.raises(ExpectationError, match=f"^gate_hosts {said}, unlike the play"):
+        check_play(hosts, play)
