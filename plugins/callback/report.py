@@ -11,6 +11,7 @@ short_description: Prints the verdict after the play recap and renders the repor
 description:
   - Prints a short summary of each certification after the play recap.
   - If a run ended before its gate, renders the report from the records that exist.
+  - Prints a warning for each variable of the hosts whose name is nearly that of an option.
   - If a run was refused, prints the reason. If a run was interrupted, prints the commands to end it and to collect its results.
   - The callback never changes the exit status of a run.
 version_added: 1.0.0
@@ -65,12 +66,13 @@ class CallbackModule(CallbackBase):
         self._paths: list[str] = []
         self._judged: dict[str, dict[str, Any]] = {}
         self._refusals: list[str] = []
+        self._warnings: list[str] = []
         self._in_clusters = False
         atexit.register(self._interrupted)
 
     def v2_playbook_on_start(self, playbook: Any) -> None:
         """Forget the runs of an earlier playbook of the same command line."""
-        self._paths, self._refusals, self._in_clusters = [], [], False
+        self._paths, self._refusals, self._warnings, self._in_clusters = [], [], [], False
         progress.watched = progress.is_watched(sys.stdout, os.environ)
         progress.shown_as = self.get_option("progress")
 
@@ -91,6 +93,8 @@ class CallbackModule(CallbackBase):
             self._paths.append(key["path"])
         elif key.get("kind") == "refused":
             self._refusals.append(str(key.get("reason")))
+        elif key.get("kind") == "names":
+            self._warnings += map(str, key.get("warnings") or ())
 
     def v2_playbook_on_stats(self, stats: Any) -> None:
         """Render what the gate did not render, and print the summary."""
@@ -106,6 +110,9 @@ class CallbackModule(CallbackBase):
             if self.get_option("summary"):
                 judged = self._judged.get(path, {})
                 self._print(summary(directory, judged.get("report_url", ""), judged.get("report_kept", False)))
+        for warning in self._warnings:
+            if progress.first_to_say(warning) and self.get_option("summary"):
+                say(self._display, f"WARNING: {warning}", constants.COLOR_WARN)
 
     def _print(self, text: str) -> None:
         """Print a summary: for a person at a terminal wrapped to its width, and the lines with a verdict in its colour unless colours are off."""

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The options of the roles: one list, made from their argument specs and defaults."""
+"""The options: one list, made from the argument specs and defaults of the roles, and the variables that the playbooks read besides."""
 
 from __future__ import annotations
 
@@ -22,6 +22,68 @@ OF_PLAYBOOKS = {
     "stop_run_id": "sweep_stop_run",
 }
 """The variables of playbooks that are read as an option of a role, and have its default."""
+
+OF_COMMANDS = (
+    "awx_setup_api_path",
+    "awx_setup_data",
+    "awx_setup_modules",
+    "certify_preflight",
+    "collect_run",
+    "compare_after",
+    "compare_before",
+    "compare_figure",
+    "drift_figure",
+    "drift_since",
+    "history_import",
+    "history_import_mqldt",
+    "history_mqldt_dates",
+    "history_mqldt_host",
+    "history_mqldt_volume",
+    "history_prune_before",
+    "history_reason",
+    "history_revoke",
+    "report_run",
+    "report_runs",
+    "report_workflow",
+    "status_today",
+    "verify_date",
+    "verify_principal",
+    "verify_run",
+    "verify_signers",
+)
+"""The variables of playbooks that are an option of no role."""
+
+OWN_FACTS = (
+    "collect_reopened",
+    "gate_checked",
+    "gate_judged",
+    "gate_opened",
+    "gate_run",
+    "observe_plan",
+    "observe_started",
+    "observe_status",
+    "observe_stopped",
+    "observe_wait",
+    "power_cut_checked",
+    "power_cut_command",
+    "power_cut_plan",
+    "power_cut_problem",
+    "power_cut_returned",
+    "power_cut_started",
+    "report_rendered",
+    "sweep_collected",
+    "sweep_plan",
+    "sweep_round",
+    "sweep_schedule",
+    "sweep_status",
+    "sweep_stopped",
+    "sweep_wait",
+    "tester_machines",
+    "tester_ready",
+    "workspace_cleaned",
+    "workspace_layout",
+)
+"""What tasks of this collection set and register. An earlier playbook of the same command leaves it with the hosts."""
 
 FROM_HOSTS = frozenset(("sweep_discovered", "workspace_host_facts", "workspace_collected"))
 """The variables of roles that hold what a host answered. They are handed on as they are."""
@@ -43,19 +105,32 @@ def role_defaults() -> dict[str, Any]:
 
 
 @cache
-def option_specs() -> dict[str, Any]:
-    """Return the argument spec of every option of the roles; required options, which only certify.yml sets, are left out."""
+def _all_specs() -> dict[str, Any]:
+    """Return the argument spec of every variable of the roles."""
     found: dict[str, Any] = {}
     for role in ROLE_NAMES:
         for entry in yaml.safe_load((ROLES / role / "meta/argument_specs.yml").read_text(encoding="utf-8"))["argument_specs"].values():
-            found.update(
-                (name, {key: value for key, value in option.items() if key != "description"})
-                for name, option in entry["options"].items()
-                if not option.get("required")
-            )
+            found.update((name, {key: value for key, value in option.items() if key != "description"}) for name, option in entry["options"].items())
     return found
+
+
+@cache
+def option_specs() -> dict[str, Any]:
+    """Return the argument spec of every option of the roles; required options, which only certify.yml sets, are left out."""
+    return {name: spec for name, spec in _all_specs().items() if not spec.get("required")}
 
 
 def option_names() -> list[str]:
     """Return the names of all options, and of the variables of playbooks that are read as one."""
     return [*option_specs(), *OF_PLAYBOOKS]
+
+
+def settable_names() -> list[str]:
+    """Return the names of all variables that a user may set."""
+    return [name for name in (*option_names(), *OF_COMMANDS) if name not in FROM_HOSTS]
+
+
+@cache
+def known_names() -> frozenset[str]:
+    """Return the names of all variables that this collection reads or sets for hosts."""
+    return frozenset((*_all_specs(), *settable_names(), *OWN_FACTS))

@@ -59,3 +59,20 @@ def test_an_interrupted_run_ends_with_the_command_that_ends_it(monkeypatch, tmp_
 def test_lines_with_a_verdict_are_coloured(printed):
     colours = [color for text, color in printed(200)]
     assert colours[:4] == [None, constants.COLOR_ERROR, None, constants.COLOR_ERROR]
+
+
+@pytest.mark.parametrize(("action", "said"), [("mqops.logdisk.check_options", ["WARNING: x is not an option"]), ("mqops.logdisk.probe", [])])
+def test_warnings_about_names_are_said_after_the_recap_once(monkeypatch, action, said):
+    """The callback may be loaded twice. What a host answers is not taken for a warning."""
+    printed = []
+    task = types.SimpleNamespace(resolved_action=action)
+    result = types.SimpleNamespace(result={"logdisk": {"kind": "names", "warnings": ["x is not an option"]}}, task=task)
+    monkeypatch.setattr(constants, "DEFAULT_STDOUT_CALLBACK", "default")
+    monkeypatch.setattr(progress, "_said", set())
+    for _callback in range(2):
+        callback = CallbackModule()
+        callback._display = types.SimpleNamespace(display=lambda text, color: printed.append(text))
+        callback.get_option = lambda name: True
+        callback.v2_runner_on_ok(result)
+        callback.v2_playbook_on_stats(None)
+    assert printed == said

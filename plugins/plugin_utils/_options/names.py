@@ -1,0 +1,96 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Names of variables that are nearly those of options: what was probably meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import known_names, option_specs, settable_names
+
+ACCEPTED = "logdisk_accept_names"
+"""The option that lists names which are meant as they are."""
+LONG_NAME = 10
+"""From how many letters on a name may have two that are wrong."""
+OF_AWX = ("awx_", "tower_")
+"""How the extra variables begin that AWX itself adds to each job."""
+SET_UP_AWX = "awx_setup_"
+MORE_PREFIXES = ("certify_", "logdisk_")
+"""How names of ours begin besides those of roles. Other first words, such as history_ and report_, are too common to be taken for ours."""
+
+
+def meant_by(name: str) -> str:
+    """Return the name that was probably meant by another one, empty if it is a name of ours or like none.
+
+    One letter may be wrong, missing, too many or exchanged with its neighbour, and two in names of LONG_NAME letters or more.
+    """
+    if name in known_names() or (name.startswith(OF_AWX) and not name.startswith(SET_UP_AWX)):
+        return ""
+    text = name.lower()
+    candidates = {each for shorter in _without_letters(text) for each in _by_remains().get(shorter, ())}
+    near = [(distance(text, each), each) for each in candidates]
+    return min(((wrong, each) for wrong, each in near if wrong <= _most_wrong(each)), default=(0, ""))[1]
+
+
+def refusals(names: Iterable[str], accepted: Iterable[str]) -> list[str]:
+    """Return a sentence for each name of an extra variable that is nearly that of an option."""
+    found = [(name, meant_by(name)) for name in sorted(set(names) - set(accepted))]
+    return [
+        f"{name} is not an option: {meant} was probably meant. Correct the name of this extra variable, or list it in {ACCEPTED}"
+        for name, meant in found
+        if meant
+    ]
+
+
+def warnings(users: Mapping[str, list[str]], accepted: Iterable[str]) -> dict[str, list[str]]:
+    """Return a sentence for each name that is nearly that of an option, or that begins like one, with its ``users``, the hosts that have such a variable."""
+    found = {}
+    for name in sorted(set(users) - set(accepted) - known_names()):
+        meant = meant_by(name)
+        if meant:
+            found[f"{name} is not an option, {meant} was probably meant"] = users[name]
+        elif name.startswith(_prefixes()):
+            found[f"{name} is not an option of this collection; list it in {ACCEPTED} if it is yours"] = users[name]
+    return found
+
+
+def distance(one: str, other: str) -> int:
+    """Return how many letters must be changed, added, removed or exchanged with their neighbour to make one text the other."""
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(one, start=1):
+        earlier, before, row = before, row, [i]
+        for j, its in enumerate(other, start=1):
+            least = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != its))
+            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == its:
+                least = min(least, earlier[j - 2] + 1)
+            row.append(least)
+    return row[-1]
+
+
+def _most_wrong(name: str) -> int:
+    return 2 if len(name) >= LONG_NAME else 1
+
+
+def _without_letters(text: str) -> set[str]:
+    """Return what remains of a text without up to two of its letters. Texts that are near each other have such a remainder in common."""
+    once = {text, *(text[:i] + text[i + 1 :] for i in range(len(text)))}
+    return once | {each[:i] + each[i + 1 :] for each in once for i in range(len(each))}
+
+
+@cache
+def _by_remains() -> dict[str, list[str]]:
+    """Return the names that can be meant, by what remains of them. So each name that is checked is compared with few of them."""
+    found: dict[str, list[str]] = {}
+    for name in settable_names():
+        for shorter in _without_letters(name):
+            found.setdefault(shorter, []).append(name)
+    return found
+
+
+@cache
+def _prefixes() -> tuple[str, ...]:
+    return (*{name.partition("_")[0] + "_" for name in option_specs()}, *MORE_PREFIXES)

@@ -1,0 +1,106 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is wrong with variables is said once for all hosts, before any of them is contacted."""
+
+from __future__ import annotations
+
+import types
+
+import pytest
+from ansible.errors import AnsibleError
+from ansible_collections.mqops.logdisk.plugins.action import check_options
+
+
+@pytest.fixture
+def check(monkeypatch):
+    def run(hostvars, extra=None, play=None, hosts=None):
+        monkeypatch.setattr(check_options, "load_extra_vars", lambda loader: extra or {})
+        plugin = check_options.ActionModule.__new__(check_options.ActionModule)
+        plugin._loader = None
+        plugin._templar = types.SimpleNamespace(template=lambda value: value.removeprefix("{{").removesuffix("}}") if isinstance(value, str) else value)
+        own = {name: {**given, **(extra or {})} for name, given in {"localhost": {}, **hostvars}.items()}
+        first = next(iter(hostvars), "localhost")
+        # As Ansible ranks them: extra variables, those of the play, those of the host.
+        task_vars = {**own[first], **(play or {}), **(extra or {}), "inventory_hostname": first, "hostvars": own}
+        return plugin.answer({"hosts": list(hostvars) if hosts is None else hosts, "report": False}, task_vars)
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("hostvars", "more"),
+    [
+        ({"a": {}, "b": {}}, {}),
+        ({"a": {}, "b": {"certify_hosts": "all:!localhost"}}, {}),
+        ({"a": {"certify_hosts": "dev"}, "b": {}}, {"extra": {"certify_hosts": "a,b"}}),
+        ({"a": {}, "b": {}}, {"play": {"certify_hosts": "{{prod}}"}}),
+        ({"a": {}, "b": {"certify_hosts": "prod"}}, {"play": {"certify_hosts": "{{prod}}"}}),
+    ],
+)
+def test_hosts_are_selected_in_one_way(check, hostvars, more):
+    assert check(hostvars, **more) == {"problems": []}
+
+
+@pytest.mark.parametrize(
+    ("hostvars", "more", "said"),
+    [
+        ({"a": {"certify_hosts": "dev"}, "b": {}}, {}, "a: certify_hosts is 'dev', but this command has the hosts 'all:!localhost'"),
+        ({"a": {}, "b": {"certify_hosts": "dev"}}, {}, "b: certify_hosts is 'dev', but"),
+        ({"a": {}, "localhost": {"certify_hosts": "dev"}}, {"hosts": ["a"]}, "localhost: certify_hosts is 'dev', but"),
+        ({"a": {"certify_hosts": "dev"}, "b": {"certify_hosts": "dev"}}, {}, "a, b: certify_hosts is 'dev', but"),
+        ({"a": {"certify_hosts": "dev"}}, {"play": {"certify_hosts": "prod"}}, "a: certify_hosts is 'dev', but this command has the hosts 'prod'"),
+    ],
+)
+def test_a_variable_of_a_host_that_selects_other_hosts_refuses_the_run(check, hostvars, more, said):
+    answer = check(hostvars, **more)
+    assert answer["failed"] and answer["msg"].startswith(said)
+
+
+def test_a_mistyped_extra_variable_refuses_the_run_and_its_other_problems_are_said_too(check):
+    answer = check({"a": {"sweep_duration": "5m"}}, extra={"workspce_path": "/x", "awx_job_id": 5})
+    assert answer["failed"] and answer["msg"].startswith("workspce_path is not an option: workspace_path was probably meant. ")
+    assert answer["msg"].endswith("; a: sweep_duration: '5m' is not a whole number")
+    assert check({}, extra={"verify_signer": "x"}, hosts=[])["failed"]
+
+
+@pytest.mark.parametrize("accept", [{"extra": {"logdisk_accept_names": "workspce_path"}}, {"play": {"logdisk_accept_names": ["workspce_path"]}}])
+def test_names_may_be_accepted(check, accept):
+    answer = check({"a": {"workspce_path": "/x"}}, **{**accept, "extra": {**accept.get("extra", {}), "workspce_path": "/x"}})
+    assert answer == {"problems": []}
+    assert check({"a": {"logdisk_accept_names": ["gate_mine"]}, "b": {"gate_mine": 1}}) == {"problems": []}
+
+
+def test_names_of_hosts_variables_are_warned_of_once(check):
+    hosts = {f"h{number}": {"gate_profil": "look"} for number in range(7)}
+    answer = check(hosts, extra={"observe_colour": 1})
+    assert answer["problems"] == []
+    assert answer["logdisk"] == {
+        "schema": 1,
+        "kind": "names",
+        "warnings": [
+            "gate_profil is not an option, gate_profile was probably meant (h0, h1, h2, h3, h4 and 2 more)",
+            "observe_colour is not an option of this collection; list it in logdisk_accept_names if it is yours (an extra variable)",
+        ],
+    }
+
+
+def test_warnings_are_counted_if_there_are_many(check):
+    said = check({"a": {f"gate_own_{number}": 1 for number in range(30)}})["logdisk"]["warnings"]
+    assert len(said) == check_options.MOST_WARNINGS + 1 and said[-1] == "10 more names are like those of options"
+
+
+def test_a_pattern_that_cannot_be_evaluated_is_a_problem(check):
+    class Broken(dict):
+        def __getitem__(self, name):
+            if name == "certify_hosts":
+                raise AnsibleError("'nothing' is undefined")
+            return super().__getitem__(name)
+
+    task_vars = {"a": Broken(certify_hosts="{{ nothing }}")}
+    hostvars = {**task_vars, "localhost": {}}
+    plugin = check_options.ActionModule.__new__(check_options.ActionModule)
+    plugin._templar = types.SimpleNamespace(template=lambda value: value)
+    said = plugin._said(["a"], {"hostvars": hostvars, "inventory_hostname": "a"})
+    assert said.problems == {"a": ["certify_hosts: 'nothing' is undefined"]}

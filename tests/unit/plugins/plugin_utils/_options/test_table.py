@@ -1,0 +1,90 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The list of options is complete, and made from what the roles and playbooks are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import OF_COMMANDS, OF_PLAYBOOKS, OWN_FACTS, ROLES, known_names, settable_names
+
+COLLECTION = Path(__file__).resolve().parents[5]
+PLAYBOOKS = sorted(COLLECTION.glob("playbooks/*.yml"))
+TASKS = sorted([*COLLECTION.glob("playbooks/**/*.yml"), *ROLES.glob("*/tasks/*.yml")])
+OF_ANSIBLE = {"hostvars", "item", "omit"}
+OF_AWX = "controller_"
+"""How the variables begin that awx_setup.yml reads from its data."""
+
+
+def read(path):
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def dictionaries(node):
+    """Yield each dictionary in the data of a file."""
+    if isinstance(node, list):
+        for each in node:
+            yield from dictionaries(each)
+    elif isinstance(node, dict):
+        yield node
+        for each in node.values():
+            yield from dictionaries(each)
+
+
+def facts(path):
+    """Return what the tasks of a file set and register for hosts."""
+    found = set()
+    for node in dictionaries(read(path)):
+        found.update([node["register"]] if "register" in node else [], node.get("ansible.builtin.set_fact", {}))
+    return found
+
+
+def own_variables(path):
+    return {name for node in dictionaries(read(path)) for name in [*(node.get("vars") or {}), *([node["loop_var"]] if "loop_var" in node else [])]}
+
+
+def variables_read(path):
+    """Return the variables in the templates of a file, without names of keys, filters, tests and arguments."""
+    templates = " ".join(re.findall(r"\{\{(.*?)\}\}", path.read_text(encoding="utf-8"), re.DOTALL))
+    words = re.findall(r"(?<![\w.'])(?<!\| )(?<!is )([a-z]\w*_\w+|\w+(?=\[))\b(?!\(|=(?!=))", re.sub(r"'[^']*'", "''", templates))
+    return {word for word in words if not word.startswith("ansible_")} - OF_ANSIBLE
+
+
+def test_each_variable_that_a_playbook_reads_is_known():
+    found = {name for path in PLAYBOOKS for name in variables_read(path) - own_variables(path) if not name.startswith(OF_AWX)}
+    of_awx = set(read(COLLECTION / "playbooks/awx_setup.yml")[0]["vars"])
+    of_hosts = {"drift_since"}
+    assert found - set(OWN_FACTS) | of_awx | of_hosts == set(OF_COMMANDS)
+
+
+def test_each_fact_of_ours_is_known():
+    assert set().union(*map(facts, TASKS)) == set(OWN_FACTS)
+
+
+def test_each_question_of_a_survey_sets_a_variable_that_is_known():
+    asked = re.findall(r"^\s+variable: (\w+)$", (COLLECTION / "awx/logdisk.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    assert asked and set(asked) <= set(settable_names())
+
+
+def test_what_only_tasks_set_is_known_but_not_settable():
+    assert {"sweep_run_id", "sweep_discovered", "gate_run"} <= known_names()
+    assert not {"sweep_run_id", "sweep_discovered", "gate_run"} & set(settable_names())
+    assert {*OF_PLAYBOOKS, "gate_profile", "logdisk_accept_names"} <= set(settable_names())
+
+
+@pytest.mark.parametrize("path", PLAYBOOKS, ids=lambda path: path.stem)
+def test_each_playbook_checks_the_names_of_variables_first(path):
+    first = read(path)[0]
+    if "ansible.builtin.import_playbook" in first:
+        return
+    task = first["tasks"][0]
+    assert "mqops.logdisk.check_options" in task or task["ansible.builtin.import_role"] == {
+        "name": "mqops.logdisk.gate",
+        "tasks_from": "check",
+        "rolespec_validate": False,
+    }
