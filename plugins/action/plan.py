@@ -18,19 +18,21 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import duration_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import noted_of, read_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.foresight import foresee, foresee_without_target
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import SKIPPED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured import file_error
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured import file_error, file_skipped
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import MQ_LOG
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError, read
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, WARN
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.loads import AUTO, LOADS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import load_workload
 
 STAGE = "discovery"
 """The stage of volumes that cannot be planned, in their records."""
+ABSENT_ERROR, ABSENT_SKIP = "error", "skip"
 
 
 class ActionModule(ControllerAction):
@@ -42,6 +44,7 @@ class ActionModule(ControllerAction):
         "volumes": {"type": "raw"},
         "discover": {"type": "bool", "default": False},
         "discovered": {"type": "dict", "default": {}},
+        "absent": {"type": "str", "choices": [ABSENT_ERROR, ABSENT_SKIP], "default": ABSENT_ERROR},
         "run_path": {"type": "path", "default": ""},
         "defaults": {"type": "dict", "required": True},
         "order": {"type": "str", "choices": list(ORDERS), "default": TOGETHER},
@@ -73,14 +76,20 @@ class ActionModule(ControllerAction):
 
     def _discovered(self, options: dict[str, Any], host: str) -> dict[str, Any]:
         """Return the plan of what was discovered, note it in the run directory, and show it."""
-        found = plan_volumes(options["discovered"], read(options["variables"])["bsize"])
-        plan = planned({**options, "volumes": found.volumes})
+        found = plan_volumes(options["discovered"], read(options["variables"])["bsize"], skip_absent=options["absent"] == ABSENT_SKIP)
+        plan = planned({**options, "volumes": found.volumes}) if found.volumes else {"volumes": []}
         directory = RunDirectory.open(options["run_path"])
-        directory.write_volumes(host, [*noted_of(plan["volumes"]), *({"name": each.name} for each in found.refused)])
+        others = [{"name": each.name} for each in found.refused] + [{"name": each.name, SKIPPED: True} for each in found.skipped]
+        directory.write_volumes(host, [*noted_of(plan["volumes"]), *others])
         place = directory.write_discovered(host, as_yaml(host, found))
         for each in found.refused:
             file_error(directory, host, each.name, STAGE, each.reason, {})
-        say(self._display, "\n".join([*as_lines(host, found, place), "  " + duration_text("together", {host: plan})]))
+        for each in found.skipped:
+            file_skipped(directory, host, each.name, STAGE, each.reason, each.queue_manager)
+        duration = ["  " + duration_text("together", {host: plan})] if found.volumes else []
+        say(self._display, "\n".join([*as_lines(host, found, place), *duration]))
+        if not found.volumes:
+            return failure(STAGE, WARN, f"there is nothing to test on this host: {'; '.join(each.reason for each in found.skipped)}")
         return {**plan, "discover": False}
 
 

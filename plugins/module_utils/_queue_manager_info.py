@@ -12,6 +12,7 @@ from __future__ import absolute_import, division, print_function
 
 __metaclass__ = type
 
+import errno
 import os
 import re
 import shutil
@@ -43,6 +44,8 @@ OPTIONS = dict(
 """The options of the modules that discover queue managers."""
 
 _EXTENT = re.compile(r"S[0-9]{7}\.LOG\Z")
+_CONTROL_FILE = "amqhlctl.lfh"
+_ABSENT = "its file system is not mounted here, this is a passive node, or LogPath is wrong"
 _FACTS = dict(
     LogType="log_type",
     LogFilePages="log_file_pages",
@@ -75,6 +78,7 @@ def discover(mqs_ini, run_command, stanzas="", planned=(), limit_s=DEFAULT_LIMIT
     seen, running = _queue_managers.sees_processes(), _queue_managers.running_queue_managers()
     for name, described in zip(names, _time_limit.call_all([calls[name] for name in names], limit_s)):
         facts = described if isinstance(described, dict) else dict(problem=str(described))
+        facts.setdefault("absent", False)
         facts.update(name=name, exists=name in found, running=name in running or (False if seen else None))
         answer["queue_managers"].append(facts)
     _note_sharing(answer["queue_managers"])
@@ -120,7 +124,14 @@ def _log_defaults(stanzas):
 
 
 def _describe(stanza, log_home):
-    """Return what is known about a queue manager, from its stanza in mqs.ini. Raises IniError."""
+    """Return what is known about a queue manager, from its stanza in mqs.ini: nothing but the problem if its files are not on this host. Raises IniError."""
+    try:
+        return _describe_present(stanza, log_home)
+    except _queue_managers.AbsentError as error:
+        return dict(problem="%s: %s" % (error, _ABSENT), absent=True)
+
+
+def _describe_present(stanza, log_home):
     log = _queue_managers.log_stanza(stanza)
     path, source = log.path_of("LogPath") if log else None, FROM_QM_INI
     if path is None:
@@ -130,11 +141,23 @@ def _describe(stanza, log_home):
     try:
         os.stat(path)
         facts = _located(path)
+        _check_files(path)
     except OSError as error:
-        raise _ini_files.IniError("LogPath %s (%s) cannot be inspected%s" % (path, place, _ini_files.why(error)))
+        absent = error.errno in (errno.ENOENT, errno.ENOTDIR)
+        kind = _queue_managers.AbsentError if absent else _ini_files.IniError
+        raise kind("LogPath %s (%s) cannot be inspected%s" % (path, place, _ini_files.why(error)))
     facts.update(_named(settings, _of_extents(os.path.join(facts["log_directory"], "active"))))
     facts["sources"]["log_path"] = source
     return dict(facts, qm_ini=_queue_managers.qm_ini_path(stanza), installation=stanza.text("InstallationName") or "")
+
+
+def _check_files(path):
+    """Raise AbsentError if a directory has no file of a recovery log, as an empty mount point; OSError if this user cannot see whether it has."""
+    if os.path.lexists(os.path.join(path, _CONTROL_FILE)):
+        return
+    names = os.listdir(path)
+    if not any(_EXTENT.match(name) for name in (os.listdir(os.path.join(path, "active")) if "active" in names else [])):
+        raise _queue_managers.AbsentError("the log directory %s has neither %s nor log files" % (path, _CONTROL_FILE))
 
 
 def _describe_planned(planned, log_defaults):

@@ -21,6 +21,10 @@ MOST_PROC_BYTES = 1 << 20
 QUEUE_MANAGER_PROCESSES = frozenset(("amqzmuc0", "amqzxma0"))
 
 
+class AbsentError(_ini_files.IniError):
+    """The files of a queue manager that this host knows are not on it: their file system is not mounted, as on a passive node."""
+
+
 def queue_manager_stanzas(stanzas):
     """Return ``(found, problems)``: the stanza of each queue manager by name, and what is wrong with others."""
     found, problems = {}, []
@@ -54,11 +58,12 @@ def qm_ini_path(stanza):
 
 
 def log_stanza(stanza):
-    """Return the stanza Log of the queue manager with this stanza in mqs.ini; None if its qm.ini has none. Raises IniError."""
+    """Return the stanza Log of the queue manager with this stanza in mqs.ini; None if its qm.ini has none. Raises IniError, AbsentError if there is no
+    qm.ini."""
     path = qm_ini_path(stanza)
     stanzas = _ini_files.read(path)
     if stanzas is None:
-        raise _ini_files.IniError("%s, the configuration file of %s, does not exist" % (path, stanza.text("Name")))
+        raise AbsentError("%s, the configuration file of %s, does not exist" % (path, stanza.text("Name")))
     return _ini_files.only(stanzas, "Log")
 
 

@@ -41,6 +41,13 @@ options:
       - The plan is shown and noted in the run directory, also as a file of variables. A queue manager that cannot be planned gets the record of a volume.
     type: dict
     default: {}
+  absent:
+    description:
+      - What to do with an existing queue manager whose log is not on the host, for O(discovered). With V(error), its volume gets the verdict error.
+      - With V(skip), it is listed and left out. If a host has no other queue manager, the task fails, and the host is not measured.
+    type: str
+    choices: [error, skip]
+    default: error
   run_path:
     description: The run directory on the controller. Set it only if O(discovered) is what a host answered.
     type: path

@@ -80,6 +80,13 @@ queue_managers:
       returned: always
       type: str
       sample: "/var/mqm/qmgrs/QM1/qm.ini, line 9: LogFilePages is '4o96', but must be a whole number from 64 to 65535"
+    absent:
+      description:
+        - Whether the files of an existing queue manager are not on this host, as on a passive node or if a file system is not mounted.
+          RV(queue_managers[].problem) says what is missing.
+        - This is so if there is no qm.ini, if the log directory does not exist, or if it contains neither C(amqhlctl.lfh) nor log files.
+      returned: always
+      type: bool
     shares_filesystem_with:
       description: Names of the other queue managers whose logs are on the same file system.
       returned: always

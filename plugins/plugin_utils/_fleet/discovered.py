@@ -25,6 +25,7 @@ PAGE_BYTES = _ini_files.LOG_PAGE_BYTES
 DIRECTORY_NAMES = ("logdisk", "logdisk-test")
 """What a directory under test is called. The second name serves a host with a queue manager whose log has the first."""
 BY_HAND = "give the volumes of this host as workspace_volumes instead"
+BY_OPTION = "set workspace_discover_absent: skip to leave out what a host does not have"
 SHOWN_REASONS = 2
 _LONGEST_NAME = 60
 _TEMPLATE = re.compile(r"\{[{%#]")
@@ -71,34 +72,51 @@ class Refused:
 
 
 @dataclass(frozen=True)
-class Discovered:
-    """The plan of a host: ``volumes`` as ``workspace_volumes`` holds them, sentences on each of them by its name, and what is ``refused``.
+class Skipped:
+    """A queue manager whose log is not on this host: how it is called in the report, its name, and what is missing."""
 
-    The sentences ``sizes`` say where the block sizes come from if MQ was asked for them.
+    name: str
+    queue_manager: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Discovered:
+    """The plan of a host: ``volumes`` as ``workspace_volumes`` holds them, sentences on each of them by its name, what is ``refused``, and what is ``skipped``.
+
+    The sentences ``sizes`` say where the block sizes come from if MQ was asked for them. There may be no volume if something is skipped.
     """
 
     volumes: list[dict[str, Any]]
     about: dict[str, list[str]]
     sizes: dict[str, list[str]]
     refused: list[Refused]
+    skipped: list[Skipped]
 
 
-def plan_volumes(answer: Mapping[str, Any], block_sizes_bytes: Sequence[int]) -> Discovered:
-    """Return the plan from the answer of ``queue_manager_info``, which nobody vouches for. Raises DiscoveryError if there is nothing to plan."""
+def plan_volumes(answer: Mapping[str, Any], block_sizes_bytes: Sequence[int], skip_absent: bool = False) -> Discovered:
+    """Return the plan from the answer of ``queue_manager_info``, which nobody vouches for. Raises DiscoveryError if there is nothing to plan.
+
+    ``skip_absent`` leaves queue managers out whose logs are not on this host.
+    """
     items = [_mapping(item) for item in _list(answer.get("queue_managers"))]
     problems = [_text(problem) for problem in _list(answer.get("problems"))]
     if problems:
         raise DiscoveryError(f"queue managers may be missing from what was discovered: {'; '.join(problems)}. Correct that, or {BY_HAND}")
     if not items:
         raise DiscoveryError(f"no queue manager was discovered on this host: there is none in its mqs.ini. Add workspace_planned_queue_managers, or {BY_HAND}")
-    unknown = [item for item in items if item.get("problem")]
+    absent = [item for item in items if skip_absent and _is_absent(item)]
+    unknown = [item for item in items if item.get("problem") and item not in absent]
     logs = [_log(item) for item in items if not item.get("problem")]
     names = _Names()
     reasons = [_text(item["problem"]) for item in unknown]
+    skipped = [Skipped(names.new(_text(item.get("name"))), _text(item.get("name")), _text(item["problem"])) for item in absent]
+    if skipped and not logs and not unknown:
+        return Discovered([], {}, {}, [], skipped)
     if not logs:
         more = f"; and {len(reasons) - SHOWN_REASONS} more queue managers" if len(reasons) > SHOWN_REASONS else ""
-        raise DiscoveryError(f"no queue manager of this host can be planned: {'; '.join(reasons[:SHOWN_REASONS])}{more}. Correct that, or {BY_HAND}")
-    refused = [Refused(names.new(_text(item.get("name"))), f"{reason}. Correct that, or {BY_HAND}") for item, reason in zip(unknown, reasons, strict=True)]
+        raise DiscoveryError(f"no queue manager of this host can be planned: {'; '.join(reasons[:SHOWN_REASONS])}{more}. {_way_out(unknown)}")
+    refused = [Refused(names.new(_text(item.get("name"))), f"{reason}. {_way_out([item])}") for item, reason in zip(unknown, reasons, strict=True)]
     volumes, about, sizes = [], {}, {}
     for group in _by_file_system(logs):
         name = names.new(group[0].mount_point.strip("/") or "root")
@@ -111,7 +129,12 @@ def plan_volumes(answer: Mapping[str, Any], block_sizes_bytes: Sequence[int]) ->
         sizes[name] = list(_about_sizes(group))
     if not volumes:
         raise DiscoveryError("; ".join(each.reason for each in refused))
-    return Discovered(volumes, about, sizes, refused)
+    return Discovered(volumes, about, sizes, refused, skipped)
+
+
+def _way_out(items: Iterable[Mapping[str, Any]]) -> str:
+    option = f"{BY_OPTION}, " if any(map(_is_absent, items)) else ""
+    return f"Correct that, {option}or {BY_HAND}"
 
 
 def footprint_bytes(volume: Mapping[str, Any]) -> int:
@@ -228,7 +251,8 @@ def as_yaml(host: str, plan: Discovered) -> str:
     """Return the plan as a file of variables for the host, with what people must know of each volume as comments."""
     lines = [f"# The volumes that were discovered for {host}. To change the plan, edit this list and use it as a file of host_vars.", "---"]
     lines += [f"# Not in this plan: {each.name}: {each.reason}" for each in plan.refused]
-    lines.append("workspace_volumes:")
+    lines += [f"# Skipped, because it is not on this host: {each.queue_manager}: {each.reason}" for each in plan.skipped]
+    lines.append("workspace_volumes:" if plan.volumes else "workspace_volumes: []")
     for volume in plan.volumes:
         lines += [f"  # {sentence}" for sentence in (*plan.about[volume["name"]], *plan.sizes[volume["name"]])]
         # Before ansible-core 2.19 a host's texts are of a class of their own, which YAML does not know.
@@ -240,7 +264,7 @@ def as_yaml(host: str, plan: Discovered) -> str:
 def as_lines(host: str, plan: Discovered, place: str) -> Iterator[str]:
     """Yield the plan for the screen, a line for each thought. ``place`` is the file that has it in full."""
     count = len(plan.volumes)
-    yield f"{host}: {count} volume{'s' if count > 1 else ''} discovered. To change this plan, edit {place} and use it as host_vars."
+    yield f"{host}: {count} volume{'' if count == 1 else 's'} discovered. To change this plan, edit {place} and use it as host_vars."
     for volume in plan.volumes:
         sizes, loads = volume["block_sizes"], volume["load_points"]
         writers = "1 writer" if len(loads) == 1 else f"1 to {loads[-1]} writers"
@@ -251,6 +275,7 @@ def as_lines(host: str, plan: Discovered, place: str) -> Iterator[str]:
         yield f"    {plan.about[volume['name']][0]}"
         yield from (f"    {sentence}" for sentence in plan.sizes[volume["name"]])
     yield from (f"  NOT in this plan: {each.name}: {each.reason}" for each in plan.refused)
+    yield from (f"  SKIPPED: {each.queue_manager}: {each.reason}" for each in plan.skipped)
 
 
 class _Names:
@@ -270,6 +295,13 @@ class _Names:
 
 
 # The answer of a host
+
+
+def _is_absent(item: Mapping[str, Any]) -> bool:
+    absent = item.get("absent", False)
+    if not isinstance(absent, bool) or (absent and not item.get("problem")):
+        raise _unusable(absent)
+    return absent
 
 
 def _log(item: Mapping[str, Any]) -> Log:

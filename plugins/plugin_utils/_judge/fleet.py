@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.absent import Absences
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import NEVER_REPORTED, UNCLAIMED, missing
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, kind_of, profile_data
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
@@ -62,12 +63,16 @@ def judge_fleet(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[s
     """
     check_mode = kind_of(run) == PREFLIGHT
     fail_on, report_only = _policy(run)
-    entries = [host_entry(record) for record in records if not (check_mode and not record.verdict)]
+    entries, absences = [], Absences()
+    for record in records:
+        absences.take_in(record)
+        if record.verdict or not check_mode:
+            entries.append(host_entry(record))
     hosts = [entry for entry in entries if entry["verdict"]]
     hosts.sort(key=lambda host: (WORST_FIRST.index(host["verdict"]), host["host"], host["volume"]))
     for host in hosts:
         host["stops_gate"] = not report_only and _stops(host, fail_on)
-    problems = _fleet_problems(entries, check_mode)
+    problems = [*_fleet_problems(entries, check_mode), *absences.problems()]
     without = check_mode or (entries and not hosts)
     return {
         "schema": SCHEMA_VERSION,

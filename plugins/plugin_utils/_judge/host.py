@@ -34,7 +34,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import u
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables, parse_tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import DEFAULT_FAIL_ON, ERROR, FAIL, GOOD, INCONCLUSIVE, MISSING, PASS, worst
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import DEFAULT_FAIL_ON, ERROR, FAIL, GOOD, INCONCLUSIVE, MISSING, PASS, WARN, worst
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import size_text
 
 WORKSPACE_KEYS = ("path", "queue_managers", "directories", "unknown")
@@ -48,6 +48,9 @@ IDENTITY_PREFIXES = ("filesystem_", "mount_", "device_", "direct_io_", "nfs_", "
 
 ARRAY_SETTINGS = "array_settings"
 """The fact that comes from the host's variables."""
+
+SKIPPED = "skipped"
+"""The key of what kept a volume from being measured that names the queue manager which is left out on a host."""
 
 NOTHING_MEASURED = "nothing was measured"
 ENDED_EARLY = "the observation ended before its time"
@@ -131,7 +134,8 @@ def _verdict_of_error(error: Mapping[str, Any]) -> tuple[str, str]:
     verdict = error.get("verdict")
     reason = str(error.get("reason") or "no reason is recorded")
     stage = error.get("stage")
-    return verdict if verdict in DEFAULT_FAIL_ON else ERROR, f"{stage}: {reason}" if stage else reason
+    known = (*DEFAULT_FAIL_ON, WARN) if error.get(SKIPPED) else DEFAULT_FAIL_ON
+    return verdict if verdict in known else ERROR, f"{stage}: {reason}" if stage else reason
 
 
 def _exit_status(record: HostRecord, tables: Tables | None) -> int | None:
@@ -366,6 +370,12 @@ def tester_of(tables: Tables) -> dict[str, Any]:
 def error(run: Mapping[str, Any], host: str, volume: str, stage: str, verdict: str, reason: str, facts: dict[str, Any]) -> HostRecord:
     """Return the record of a host that was not measured, for ``reason``, at ``stage``."""
     record = replace(blank(run, host, volume, kinds.ERROR, facts), error={"stage": stage, "verdict": verdict, "reason": reason})
+    return replace(record, **_unmeasured(*_verdict_of_error(record.error)))
+
+
+def skipped(run: Mapping[str, Any], host: str, volume: str, stage: str, reason: str, queue_manager: str) -> HostRecord:
+    """Return the record of a queue manager that is left out on a host, because its log is not there. It is never certified."""
+    record = replace(blank(run, host, volume, kinds.ERROR, {}), error={"stage": stage, "verdict": WARN, "reason": reason, SKIPPED: queue_manager})
     return replace(record, **_unmeasured(*_verdict_of_error(record.error)))
 
 

@@ -2,14 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Files the record of a volume that is not measured."""
+"""Files the record of a volume that is not measured, because of an error or because the host does not have it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import error
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import error, skipped
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR
@@ -23,5 +23,12 @@ def file_error(directory: RunDirectory, host: str, volume: str, stage: str, reas
     if directory.is_known(host, volume):
         return None
     record = error(directory.run, host, volume, stage, verdict, reason, dict(facts))
+    directory.write_record(record)
+    return record
+
+
+def file_skipped(directory: RunDirectory, host: str, volume: str, stage: str, reason: str, queue_manager: str) -> HostRecord:
+    """File the record of a queue manager that was to be left out on a host because its log is not there. Raises RunDirectoryError."""
+    record = skipped(directory.run, host, volume, stage, reason, queue_manager)
     directory.write_record(record)
     return record

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, WARN
 
 STORAGE, SYSTEM, VIRTUAL, MQ = "storage", "operating system", "virtualization or cloud", "MQ"
 """Whom to talk to."""
@@ -161,6 +161,11 @@ OTHERS = {
         (SYSTEM,),
     ),
     "error": Advice("nothing could be measured", "Correct what the message reports, and measure the host again.", (SYSTEM,)),
+    "skipped": Advice(
+        "a queue manager's log is not on this host",
+        "Nothing, if this is a passive node. Otherwise mount the file system of the log, or correct LogPath, and measure the host again.",
+        (SYSTEM,),
+    ),
     "worse": Advice(
         "worse than its baseline",
         "Find out what changed since the baseline: firmware, paths, neighbours, settings. playbooks/status.yml names changes that it knows of.",
@@ -205,6 +210,7 @@ UNKNOWN = "Nothing is known about this storage."
 _CONSEQUENCES = {
     "io_error": "A queue manager cannot commit a persistent message that it cannot write to its log.",
     "hung": "As long as such a write lasts, a queue manager acknowledges no persistent message.",
+    "skipped": "This host is not certified for this queue manager.",
     "ended_early": "Only a part was measured, which decides nothing.",
     "worse": "Persistent commits wait longer than when the baseline was made, even if every limit is kept.",
     "uncompared": "Whether persistent commits wait longer than they used to is not known.",
@@ -234,6 +240,8 @@ def key_of_sentence(kind: str, verdict: str, stage: str, sentence: str) -> str:
             return "ended_early"
         if verdict == FAIL:
             return "hung" if HUNG in sentence else "io_error"
+    if kind == "unmeasured" and verdict == WARN:
+        return "skipped"
     if kind in ("measurement", "unmeasured"):
         return verdict if verdict in ("unreachable", "missing") else "collect" if stage == "collect" else "error"
     return {"baseline": "worse" if verdict == FAIL else "uncompared", "qualification": "unqualified", "leftovers": "leftovers"}.get(kind, "")

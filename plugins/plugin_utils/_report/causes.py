@@ -119,7 +119,7 @@ def _sentences(host: Host) -> Iterator[tuple[str, str, str]]:
         yield POWER_CUT, host.power_cuts["verdict"], host.power_cuts["reason"]
     if _counts_against(host):
         yield BASELINE, host.comparison["verdict"], host.comparison["reason"]
-    if host.verdict in GOOD and host.qualification:
+    if host.verdict in GOOD and host.qualification and not host.stage:  # or else it was left out, and its reason says so
         yield QUALIFICATION, host.verdict, host.qualification
     yield from ((LEFTOVERS, ERROR, item) for item in host.leftovers)
 

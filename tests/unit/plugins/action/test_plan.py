@@ -113,3 +113,35 @@ def test_variables_are_checked_before_anything_is_discovered(directory):
     planned = plan(directory, discover=True, variables={"sweep_queue_managers": [1, 2]})
     assert (planned["discover"], planned["notes"], [volume["name"] for volume in planned["volumes"]]) == (True, [], ["log"])
     assert "sweep_block_sizes is empty" in plan(directory, discover=True, variables={"sweep_block_sizes": []})["problem"]
+
+
+ABSENT = {"name": "QM2", "problem": "the log directory /mq/QM2 has no files", "absent": True}
+
+
+def test_a_log_that_is_not_on_the_host_is_never_tested_on_another_disk(directory):
+    shown = []
+    answer = {"queue_managers": [found("QM1", 1), ABSENT], "problems": []}
+    planned = plan(directory, shown, discovered=answer)
+    assert [volume["name"] for volume in planned["volumes"]] == ["mq1"]
+    (record,) = directory.records()
+    assert (record.volume, record.verdict, record.certified) == ("QM2", "error", False) and "workspace_discover_absent: skip" in record.reasons[0]
+
+
+def test_a_log_that_is_not_on_the_host_may_be_skipped(directory):
+    shown = []
+    planned = plan(directory, shown, discovered={"queue_managers": [found("QM1", 1), ABSENT], "problems": []}, absent="skip")
+    assert [volume["name"] for volume in planned["volumes"]] == ["mq1"]
+    assert directory.noted_volumes("h7")[1] == {"name": "QM2", "skipped": True}
+    (record,) = directory.records()
+    assert (record.volume, record.verdict, record.certified, record.error["skipped"]) == ("QM2", "warn", False, "QM2")
+    assert record.reasons == ["discovery: the log directory /mq/QM2 has no files"]
+    assert "SKIPPED: QM2" in shown[0]
+
+
+def test_a_passive_node_is_not_measured(directory):
+    shown = []
+    answer = plan(directory, shown, discovered={"queue_managers": [ABSENT], "problems": []}, absent="skip")
+    assert answer["failed"] and answer["msg"] == "there is nothing to test on this host: the log directory /mq/QM2 has no files"
+    assert [(record.volume, record.verdict) for record in directory.records()] == [("QM2", "warn")]
+    assert directory.expected_missing() == [] and directory.expected_volumes("h7") == ["QM2"]
+    assert "Measuring takes" not in shown[0]

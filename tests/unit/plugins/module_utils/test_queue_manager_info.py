@@ -11,6 +11,7 @@ import subprocess
 import pytest
 from ansible_collections.mqops.logdisk.plugins.module_utils import _mounts, _queue_manager_info, _queue_managers
 
+ABSENT = "its file system is not mounted here, this is a passive node, or LogPath is wrong"
 LOG = "Log:\n   LogPrimaryFiles=8\n   LogFilePages=1024\n   LogType=LINEAR\n   LogBufferPages=64\n   LogPath={path}\n"
 
 
@@ -36,6 +37,7 @@ class Tree:
             (home / "qm.ini").write_text(qm_ini.format(path=path))
         if log:
             (path / "active").mkdir(parents=True)
+            (path / "amqhlctl.lfh").touch()
         for number, size in enumerate(extents):
             with (path / "active" / f"S{number:07}.LOG").open("wb") as file:
                 file.truncate(size)
@@ -73,6 +75,7 @@ def test_settings_come_from_qm_ini_else_from_the_logs_files_else_from_the_produc
         "exists": True,
         "running": False,
         "problem": "",
+        "absent": False,
         "shares_filesystem_with": [],
         "qm_ini": f"{tree.root}/qmgrs/QM1/qm.ini",
         "installation": "",
@@ -123,9 +126,10 @@ def test_a_queue_manager_with_a_data_path_has_its_file_there(tree):
     assert found["qm_ini"] == f"{tree.root}/shared/QM1/qm.ini" and found["installation"] == "Installation1"
 
 
-def test_a_log_path_is_followed_to_its_file_system(tree):
+def test_a_log_path_is_followed_to_its_file_system(tree, monkeypatch):
     tree.add("QM1", "Log:\n   LogPath={path}/link\n")
     (tree.root / "log/QM1/link").symlink_to("/proc")
+    monkeypatch.setattr(_queue_manager_info, "_CONTROL_FILE", "version")
     found = tree.only()
     assert (found["log_directory"], found["filesystem"]["mount_point"], found["filesystem"]["filesystem_type"]) == ("/proc", "/proc", "proc")
 
@@ -146,11 +150,56 @@ def test_one_broken_queue_manager_does_not_hide_the_others(tree):
         "QM1": "",
         "QM2": "",
         "QM3": f"{tree.root}/qmgrs/QM3/qm.ini, line 3: LogFilePages is 'many', but must be a whole number from 64 to 65535",
-        "QM4": f"{tree.root}/qmgrs/QM4/qm.ini, the configuration file of QM4, does not exist",
-        "QM5": f"LogPath {tree.root}/log/QM5 (line 6 of {tree.root}/qmgrs/QM5/qm.ini) cannot be inspected: No such file or directory",
+        "QM4": f"{tree.root}/qmgrs/QM4/qm.ini, the configuration file of QM4, does not exist: {ABSENT}",
+        "QM5": f"LogPath {tree.root}/log/QM5 (line 6 of {tree.root}/qmgrs/QM5/qm.ini) cannot be inspected: No such file or directory: {ABSENT}",
     }
+    assert {name for name, each in found.items() if each["absent"]} == {"QM4", "QM5"}
     assert {name: each["running"] for name, each in found.items()} == {"QM1": False, "QM2": True, "QM3": False, "QM4": False, "QM5": False}
     assert {name: each["shares_filesystem_with"] for name, each in found.items()} == {"QM1": ["QM2"], "QM2": ["QM1"], "QM3": [], "QM4": [], "QM5": []}
+
+
+@pytest.mark.parametrize(
+    ("names", "absent"),
+    [
+        ((), True),
+        (("active",), True),
+        (("lost+found", "active", "active/S1.LOG", "active/other"), True),
+        (("S0000000.LOG",), True),
+        (("amqhlctl.lfh",), False),
+        (("active", "active/S0000007.LOG"), False),
+    ],
+)
+def test_a_log_directory_without_files_of_a_log_is_not_taken_for_one(tree, names, absent):
+    """As a mount point is whose file system is not mounted: a test would measure the disk below it."""
+    tree.add("QM1", LOG, log=False)
+    (tree.root / "log/QM1").mkdir(parents=True)
+    for name in names:
+        path = tree.root / "log/QM1" / name
+        path.mkdir() if name in ("active", "lost+found") else path.touch()
+    found = tree.only()
+    assert (found["absent"], bool(found["problem"]), "filesystem" in found) == (absent, absent, not absent)
+    if absent:
+        assert found["problem"] == f"the log directory {tree.root}/log/QM1 has neither amqhlctl.lfh nor log files: {ABSENT}"
+
+
+def test_a_log_directory_that_may_not_be_read_is_a_problem(tree, monkeypatch):
+    tree.add("QM1", LOG)
+    (tree.root / "log/QM1/amqhlctl.lfh").unlink()
+    listed = os.listdir
+
+    def closed(path="."):
+        if str(path).endswith("QM1/active"):
+            raise PermissionError(13, "Permission denied")
+        return listed(path)
+
+    monkeypatch.setattr(os, "listdir", closed)
+    found = tree.only()
+    assert not found["absent"] and "cannot be inspected by " in found["problem"] and found["problem"].endswith("workspace_owner: mqm)")
+
+
+def test_a_planned_queue_manager_needs_no_log_yet(tree):
+    (found,) = tree.discover(planned=[{"name": "QM1", "log_path": f"{tree.root}/log/QM1"}])["queue_managers"]
+    assert (found["absent"], found["problem"]) == (False, "")
 
 
 def test_whether_a_queue_manager_runs_is_unknown_if_processes_are_hidden(tree, monkeypatch):

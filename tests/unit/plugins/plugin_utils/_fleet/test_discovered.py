@@ -41,8 +41,12 @@ def queue_manager(name, mount_point="/var/mqm/log", device="8:1", directory="", 
     return {**found, **more}
 
 
-def plan(*queue_managers, problems=(), sizes=SIZES):
-    return plan_volumes({"queue_managers": list(queue_managers), "problems": list(problems)}, sizes)
+def plan(*queue_managers, problems=(), sizes=SIZES, skip_absent=False):
+    return plan_volumes({"queue_managers": list(queue_managers), "problems": list(problems)}, sizes, skip_absent)
+
+
+def absent(name):
+    return {"name": name, "problem": f"the log directory /mq/{name} has no files", "absent": True}
 
 
 def test_each_file_system_with_logs_is_a_volume():
@@ -218,6 +222,34 @@ def test_without_any_volume_there_is_no_plan():
         plan(queue_manager("QM1"), problems=["mqs.ini, line 1: bad"])
 
 
+def test_a_queue_manager_that_is_not_on_this_host_is_an_error_unless_it_is_to_be_skipped():
+    given = (absent("QM/2"), queue_manager("QM1"), {"name": "QM3", "problem": "no answer"})
+    way_out = "Correct that, set workspace_discover_absent: skip to leave out what a host does not have, or give the volumes of this host as workspace_volumes"
+    refused, skipping = plan(*given), plan(*given, skip_absent=True)
+    assert [(each.name, each.reason.startswith(f"the log directory /mq/QM/2 has no files. {way_out}")) for each in refused.refused] == [
+        ("QM-2", True),
+        ("QM3", False),
+    ]
+    assert [(each.name, each.queue_manager, each.reason) for each in skipping.skipped] == [("QM-2", "QM/2", "the log directory /mq/QM/2 has no files")]
+    assert [each.name for each in skipping.refused] == ["QM3"] and "skip" not in skipping.refused[0].reason
+    assert refused.volumes == skipping.volumes and refused.skipped == []
+    assert "  SKIPPED: QM/2: the log directory /mq/QM/2 has no files" in as_lines("db01", skipping, "x.yml")
+    assert "# Skipped, because it is not on this host: QM/2: " in as_yaml("db01", skipping)
+
+
+def test_a_host_without_any_of_its_logs_has_no_volume_only_if_they_are_to_be_skipped():
+    found = plan(absent("QM1"), absent("QM2"), skip_absent=True)
+    assert (found.volumes, [each.name for each in found.skipped]) == ([], ["QM1", "QM2"])
+    assert yaml.safe_load(as_yaml("db01", found)) == {"workspace_volumes": []}
+    assert next(as_lines("db01", found, "x.yml")).startswith("db01: 0 volumes discovered. ")
+    with pytest.raises(DiscoveryError, match=r"can be planned: the log directory /mq/QM1 has no files\. Correct that, set workspace_discover_absent: skip"):
+        plan(absent("QM1"))
+    with pytest.raises(DiscoveryError, match=r"can be planned: no answer\. Correct that, or give"):
+        plan(absent("QM1"), {"name": "QM2", "problem": "no answer"}, skip_absent=True)
+    with pytest.raises(DiscoveryError, match="cannot be used"):
+        plan({"name": "QM1", "problem": "", "absent": True}, queue_manager("QM2"), skip_absent=True)
+
+
 def test_names_are_different_from_each_other_and_short():
     mounts = ["/", "/a/b", "/a-b", "/\u00e9", "/" + "x" * 100]
     found = plan(*(queue_manager(f"QM{number}", mount, f"8:{number}", f"{mount.rstrip('/')}/log/QM") for number, mount in enumerate(mounts)))
@@ -264,7 +296,7 @@ def test_nothing_that_a_host_says_becomes_a_template_in_the_variables(text):
 def test_any_answer_gives_a_plan_or_one_sentence():
     """Nobody vouches for what comes from a host."""
     chance = random.Random(5)
-    good = {"queue_managers": [queue_manager("QM1"), queue_manager("QM2", "/b", "8:2"), {"name": "QM3", "problem": "x"}], "problems": []}
+    good = {"queue_managers": [queue_manager("QM1"), queue_manager("QM2", "/b", "8:2"), {"name": "QM3", "problem": "x"}, absent("QM4")], "problems": []}
     strange = [None, "", [], {}, -1, 10**30, True, 1.5, "x\n- y", "\ud800", ["x"], {"a": 1}, "{{ 1 }}"]
 
     def places(value):
@@ -280,7 +312,7 @@ def test_any_answer_gives_a_plan_or_one_sentence():
             container, key = chance.choice(list(places(answer)))
             container[key] = chance.choice(strange)
         try:
-            found = plan_volumes(answer, SIZES)
+            found = plan_volumes(answer, SIZES, skip_absent=chance.random() < 0.5)
         except DiscoveryError as error:
             assert "\n" not in str(error)
             continue

@@ -1,0 +1,40 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Queue managers that hosts left out because their logs are not there: one host of the run must have each of them."""
+
+from __future__ import annotations
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import SKIPPED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import MEASUREMENT, PREFLIGHT, HostRecord
+
+SHOWN_HOSTS = 5
+
+
+class Absences:
+    """What the records of a run say, taken in one by one."""
+
+    def __init__(self) -> None:
+        self._tested: set[str] = set()
+        self._without: dict[str, list[str]] = {}
+
+    def take_in(self, record: HostRecord) -> None:
+        """Note which queue managers a volume was tested for, or which one is not there."""
+        if record.kind in (MEASUREMENT, PREFLIGHT):
+            self._tested.update(map(str, record.worker_names))
+        elif record.error and record.error.get(SKIPPED):
+            self._without.setdefault(str(record.error[SKIPPED]), []).append(record.host)
+
+    def problems(self) -> list[str]:
+        """Return a sentence for each queue manager that all hosts left out."""
+        return [
+            f"{name} was left out on {_shown(hosts)}, because its log is not there, and no other host of this run was tested for it"
+            for name, hosts in self._without.items()
+            if name not in self._tested
+        ]
+
+
+def _shown(hosts: list[str]) -> str:
+    more = f" and {len(hosts) - SHOWN_HOSTS} more" if len(hosts) > SHOWN_HOSTS else ""
+    return ", ".join(hosts[:SHOWN_HOSTS]) + more
