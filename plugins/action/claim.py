@@ -64,6 +64,8 @@ STORAGE_CLASS = {"api_version": "storage.k8s.io/v1", "kind": "StorageClass"}
 class ActionModule(ControllerAction):
     """Calls the modules of kubernetes.core on the controller. It never fails because of a storage class: each has its record."""
 
+    stage = STAGE
+
     argument_spec = {
         "run_path": {"type": "str", "required": True},
         "plan": {"type": "dict", "required": True},

@@ -17,6 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.tested import what_is_tested
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import LONGEST_DEADLINE_S, plan_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import read_volumes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import STAGE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import template_in
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
@@ -33,6 +34,8 @@ VARIABLES = {
 
 class ActionModule(ControllerAction):
     """Runs on the controller alone."""
+
+    stage = STAGE
 
     argument_spec = {
         "options": {"type": "dict", "required": True},

@@ -18,6 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import f
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import witness
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.witness import WRITING
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import STAGE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 
 OUTPUT_MAX_BYTES = 2000
@@ -25,6 +26,8 @@ OUTPUT_MAX_BYTES = 2000
 
 class ActionModule(ControllerAction):
     """Runs on the controller alone."""
+
+    stage = STAGE
 
     argument_spec = {
         "run_path": {"type": "str", "required": True},

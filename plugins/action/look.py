@@ -16,6 +16,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import
 class ActionModule(ActionBase):
     """Calls the actions ``status``, ``collect`` and ``cleanup``, each only after the one before."""
 
+    stage = "sweep"
+
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         super().run(tmp, task_vars)
         options = {"give_up": False, "clean_up": [], **self._task.args}

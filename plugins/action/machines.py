@@ -15,6 +15,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.machines impo
 class ActionModule(ControllerAction):
     """Runs on the controller alone, once for all hosts."""
 
+    stage = "tester"
+
     argument_spec = {"hosts": {"type": "list", "elements": "str", "required": True}}
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:

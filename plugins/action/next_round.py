@@ -26,6 +26,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import p
 class ActionModule(ControllerAction):
     """Runs on the controller alone, once for all hosts."""
 
+    stage = "sweep"
+
     argument_spec = {
         "run_path": {"type": "str", "required": True},
         "hosts": {"type": "list", "elements": "str", "required": True},

@@ -38,6 +38,8 @@ ABSENT_ERROR, ABSENT_SKIP = "error", "skip"
 class ActionModule(ControllerAction):
     """Runs on the controller alone."""
 
+    stage = STAGE
+
     argument_spec = {
         "variables": {"type": "dict", "required": True},
         "target": {"type": "raw"},

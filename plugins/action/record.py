@@ -14,8 +14,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 
+OURS = "mqops.logdisk."
 STAGE_OF_OTHERS = "tester"
-"""The stage of a failed task whose module is not ours: only the tester role has such tasks, which install a compiler."""
+"""The stage of a failed task whose action is not ours: only the tester role has such tasks, which install a compiler."""
 
 
 class ActionModule(ControllerAction):
@@ -32,7 +33,7 @@ class ActionModule(ControllerAction):
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         host, directory = task_vars["inventory_hostname"], RunDirectory.open(options["run_path"])
         if options["failed_result"]:
-            stage, verdict, reason = stage_verdict_and_reason(options["failed_result"])
+            stage, verdict, reason = stage_verdict_and_reason(options["failed_result"], self._stage_of_failed(task_vars))
             found = {volume["name"]: volume["facts"] for volume in options["workspace"].get("volumes") or []}
             filed = (
                 file_error(directory, host, volume, stage, reason, {**options["facts"], **found.get(volume, {})}, verdict)
@@ -48,6 +49,13 @@ class ActionModule(ControllerAction):
         key = {"schema": SCHEMA, "kind": records[0].kind, "host": host, "verdict": records[0].verdict, "run_id": records[0].run_id}
         return {"logdisk": {**key, "volumes": {record.volume: record.reasons[0] for record in records}}}
 
+    def _stage_of_failed(self, task_vars: dict[str, Any]) -> str:
+        """Return the stage that the failed task belongs to. Ansible itself ends tasks after a time limit, and their results do not say it."""
+        name = str((task_vars.get("ansible_failed_task") or {}).get("action") or "")
+        if not name.startswith(OURS):
+            return STAGE_OF_OTHERS
+        return str(getattr(self._shared_loader_obj.action_loader.get(name, class_only=True), "stage", ""))
+
 
 def preflights(directory: RunDirectory, host: str, options: dict[str, Any]) -> list[HostRecord]:
     """Return the records of the volumes that are ready to be measured."""
@@ -58,9 +66,10 @@ def preflights(directory: RunDirectory, host: str, options: dict[str, Any]) -> l
     ]
 
 
-def stage_verdict_and_reason(failed: dict[str, Any]) -> tuple[str, str, str]:
-    """Return stage, verdict and reason of a failed task: from our own key if there is one, otherwise from the task's message."""
+def stage_verdict_and_reason(failed: dict[str, Any], stage: str) -> tuple[str, str, str]:
+    """Return stage, verdict and reason of a failed task: from our own key if there is one, otherwise from the task's stage and message."""
     key = failed.get("logdisk")
     if isinstance(key, dict) and key.get("reason"):
         return str(key.get("stage", "")), str(key.get("verdict", "error")), str(key["reason"])
-    return STAGE_OF_OTHERS, ("unreachable" if failed.get("unreachable") else "error"), failure_reason(failed)
+    limit = " (the time limit is Ansible's own: ANSIBLE_TASK_TIMEOUT or task_timeout)" if failed.get("timedout") else ""
+    return stage, ("unreachable" if failed.get("unreachable") else "error"), failure_reason(failed) + limit

@@ -21,6 +21,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import
 class ActionModule(ControllerAction):
     """Runs on the controller alone, once for all hosts."""
 
+    stage = "sweep"
+
     argument_spec = {
         "mode": {"type": "str", "choices": ["together", "isolated"], "default": "together"},
         "hosts": {"type": "list", "elements": "str", "required": True},

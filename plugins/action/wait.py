@@ -24,6 +24,8 @@ SAMPLE = 1
 class ActionModule(ControllerAction):
     """Runs on the controller alone, once for all hosts: no fork is held while hosts measure."""
 
+    stage = "sweep"
+
     argument_spec = {
         "hosts": {"type": "list", "elements": "dict", "required": True},
         "schedule": {"type": "dict", "required": True},

@@ -57,7 +57,9 @@ def install_queue_managers(host: Host) -> None:
         qm_ini = mqs_ini.parent / "qmgrs" / name / "qm.ini"
         qm_ini.parent.mkdir(parents=True)
         qm_ini.write_text(f"Log:\nLogPath={mount_point}/{name}/\n{settings}\n")
-        (host.root / mount_point[1:] / name / "active").mkdir(parents=True)
+        log = host.root / mount_point[1:] / name
+        log.mkdir(parents=True)
+        (log / "amqhlctl.lfh").touch()
 
 
 def records_of(run: Path) -> dict[str, dict]:

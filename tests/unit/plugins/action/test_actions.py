@@ -9,6 +9,7 @@ import hashlib
 import pathlib
 import types
 import zlib
+from importlib import import_module
 
 import pytest
 from ansible.errors import AnsibleConnectionFailure
@@ -19,6 +20,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import order 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester import sources as _sources
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+
+ACTIONS = "ansible_collections.mqops.logdisk.plugins.action"
 
 
 def packed(data):
@@ -170,7 +173,36 @@ def test_only_a_dict_is_a_dict(value, expected):
     ],
 )
 def test_every_failure_has_a_stage_a_verdict_and_a_reason(failed, stage, verdict, reason):
-    assert record.stage_verdict_and_reason(failed) == (stage, verdict, reason)
+    assert record.stage_verdict_and_reason(failed, "tester") == (stage, verdict, reason)
+
+
+@pytest.mark.parametrize(
+    ("action", "stage"),
+    [
+        ("mqops.logdisk.workspace", "workspace"),
+        ("mqops.logdisk.start", "sweep"),
+        ("mqops.logdisk.look", "sweep"),
+        ("mqops.logdisk.plan", "discovery"),
+        ("mqops.logdisk.cut_power", "power cut"),
+        ("ansible.builtin.apt", "tester"),
+        (None, "tester"),
+    ],
+)
+def test_a_task_that_ansible_ended_belongs_to_its_own_stage(action, stage):
+    """Its result has no key of ours, because Ansible's time limit ends the action as well."""
+    plugin = record.ActionModule.__new__(record.ActionModule)
+    loader = types.SimpleNamespace(get=lambda name, class_only: import_module(f"{ACTIONS}.{name.rpartition('.')[2]}").ActionModule)
+    plugin._shared_loader_obj = types.SimpleNamespace(action_loader=loader)
+    assert plugin._stage_of_failed({"ansible_failed_task": {"action": action}} if action else {}) == stage
+    ended = {"msg": "Timed out after 3 second(s).", "timedout": {"period": 3}}
+    reason = "Timed out after 3 second(s). (the time limit is Ansible's own: ANSIBLE_TASK_TIMEOUT or task_timeout)"
+    assert record.stage_verdict_and_reason(ended, stage) == (stage, "error", reason)
+
+
+@pytest.mark.parametrize("path", sorted((pathlib.Path(__file__).resolve().parents[4] / "plugins/action").glob("*.py")), ids=lambda path: path.stem)
+def test_each_action_that_runs_for_a_host_has_a_stage(path):
+    of_the_fleet = {"check_options", "comparison", "drift", "fleet_status", "gate", "history", "open_run", "record", "render", "reopen_run", "verify"}
+    assert (path.stem in of_the_fleet) is not bool(getattr(import_module(f"{ACTIONS}.{path.stem}").ActionModule, "stage", ""))
 
 
 def test_a_reason_is_one_short_line():
