@@ -128,6 +128,43 @@ def test_a_part_of_what_is_decided(controller: Controller, tmp_path: Path, argum
     assert "PLAY [" not in outcome.screen
 
 
+PLAYBOOKS = ("certify", "certify_pvc", "preflight", "observe", "power_cut", "report", "collect", "status", "compare", "drift", "history", "stop", "cleanup")
+INVENTORY = """
+[dev]
+adev
+[dev:vars]
+certify_hosts=dev
+[prod]
+b1
+b2 gate_profil=look observe_mine=1
+[all:vars]
+ansible_host=192.0.2.1
+"""
+
+
+@pytest.mark.parametrize("playbook", PLAYBOOKS)
+def test_a_command_does_not_do_what_mistyped_or_hidden_variables_say(controller: Controller, tmp_path: Path, playbook: str) -> None:
+    """Plays do not see the variables of groups, but their tasks do, so that fewer hosts were expected than measured. No host is contacted."""
+    inventory = tmp_path / "hosts.ini"
+    inventory.write_text(INVENTORY)
+    hidden = controller.run(playbook, "-i", str(inventory))
+    assert hidden.status == 2
+    assert "adev: certify_hosts is 'dev', but this command has the hosts 'all:!localhost'" in hidden.words.replace("''", "'")
+    mistyped = controller.run(playbook, "-i", str(inventory), certify_hosts="prod", workspce_path="/x", awx_job_id=7)
+    assert mistyped.status == 2
+    assert "workspce_path is not an option: workspace_path was probably meant." in mistyped.words
+    assert hidden.certifications == []
+
+
+def test_names_like_those_of_options_are_warnings_once(controller: Controller, tmp_path: Path) -> None:
+    inventory = tmp_path / "hosts.ini"
+    inventory.write_text(INVENTORY)
+    outcome = controller.run("status", "-i", str(inventory), certify_hosts="prod", logdisk_accept_names="observe_mine")
+    assert re.findall(r"^WARNING: .*", outcome.screen, re.MULTILINE) == ["WARNING: gate_profil is not an option, gate_profile was probably meant (b2)"]
+    other = controller.run("certify", "-i", str(inventory), certify_hosts="prod", gate_hosts="b1")
+    assert other.status == 2 and "USAGE: gate_hosts does not expect b2" in other.words
+
+
 def test_an_inventory_source_that_fails(controller: Controller, tmp_path: Path) -> None:
     good, bad = tmp_path / "hosts.ini", tmp_path / "cloud"
     good.write_text("h1 ansible_host=192.0.2.1\n")

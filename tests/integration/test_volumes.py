@@ -128,6 +128,32 @@ def test_a_frozen_volume_costs_its_neighbours_nothing(start: Start, controller: 
     assert {volume: record["verdict"] for volume, record in records_of(again.certifications[-1].path).items()} == dict.fromkeys(VOLUMES)
 
 
+def test_a_log_that_is_not_mounted_is_not_certified_on_another_disk(start: Start, controller: Controller, tmp_path: Path) -> None:
+    """Two nodes know the queue manager, and one has its log. On the other one the mount point is empty."""
+    bed = start(HostSpec("active", more=("/log1",), variables={"workspace_discover": True}), HostSpec("passive", variables={"workspace_discover": True}))
+    for host in bed:
+        mqs_ini = host.root / "var/mqm/mqs.ini"
+        (mqs_ini.parent / "qmgrs/QM1").mkdir(parents=True)
+        mqs_ini.write_text("QueueManager:\n   Name=QM1\n   Prefix=/var/mqm\n   Directory=QM1\n")
+        (mqs_ini.parent / "qmgrs/QM1/qm.ini").write_text("Log:\n   LogPath=/log1/QM1/\n   LogFilePages=64\n   LogPrimaryFiles=4\n")
+        (host.root / "log1/QM1").mkdir(parents=True)
+    (bed["active"].root / "log1/QM1/amqhlctl.lfh").touch()
+    inventory = bed.inventory(tmp_path / "hosts.yml", variables={**QUICK, **SWEEP})
+
+    refused = controller.run("certify", "-i", str(inventory))
+    assert refused.status == 2
+    records = refused.certification.records
+    assert {name: (record["verdict"], record["certified"]) for name, record in records.items()} == {"active": ("pass", False), "passive": ("error", False)}
+    assert "the log directory /log1/QM1 has neither amqhlctl.lfh nor log files" in records["passive"]["reasons"][0]
+    assert bed["passive"].files("/log1") == ["/log1/QM1"], "nothing was written"
+
+    skipped = controller.run("certify", "-i", str(inventory), workspace_discover_absent="skip")
+    assert skipped.status == 0 and "SKIPPED: QM1" in skipped.screen
+    assert {name: record["verdict"] for name, record in skipped.certifications[-1].records.items()} == {"active": "pass", "passive": "warn"}
+    alone = controller.run("certify", "-i", str(inventory), "--limit", "passive", workspace_discover_absent="skip")
+    assert alone.status == 2 and "no other host of this run was tested for it" in alone.words
+
+
 def test_volumes_on_one_disk_are_measured_together_or_in_turn(start: Start, controller: Controller, tmp_path: Path) -> None:
     """The testers of one run let each other in. Together, their records tell of each other; in turn, one starts when the other has ended."""
     volumes = [{"name": name, "path": f"/fut/{name}"} for name in ("a", "b")]
