@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Checks all options of all hosts, and the names of variables, before any host is contacted."""
+"""Checks all options of all hosts and the names of variables before any host is contacted, and reads the variables that concern the whole command."""
 
 from __future__ import annotations
 
@@ -13,23 +13,26 @@ from typing import Any
 from ansible.errors import AnsibleError
 from ansible.utils.vars import load_extra_vars
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction, one_line
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.command import CONTROLLER, NOT_OF_HOSTS, agreed_settings, check_not_of_hosts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.selected_hosts import SELECTING, of_the_play, other_selections
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import same_problem_once, shown
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import SettingsError, same_problem_once, shown
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.names import ACCEPTED, refusals, warnings
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading import read_option, read_options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import option_names
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty, plain
 
-CONTROLLER = "localhost"
-"""Plays on the controller read its variables, even if it is not under test."""
 MOST_WARNINGS = 20
 
 
 @dataclass
 class Said:
-    """What variables say before a host is contacted: where the report is to be, what is wrong on each host, which hosts each of them would select, which names
-    are accepted, and which hosts have a variable of each name."""
+    """What variables say before a host is contacted: extra variables, those that the play sets for all hosts, and those of each host of the play (all three by
+    name, evaluated as far as they are options or are asked for); what is wrong on each host, which hosts the variables of each would select, which names are
+    accepted, and which hosts have a variable of each name."""
 
-    report_dir: str
+    extra: Mapping[str, Any]
+    of_play: dict[str, Any]
+    of_hosts: dict[str, dict[str, Any]] = field(default_factory=dict)
     problems: dict[str, list[str]] = field(default_factory=dict)
     selections: dict[str, Any] = field(default_factory=dict)
     accepted: set[str] = field(default_factory=set)
@@ -42,51 +45,81 @@ class ActionModule(ControllerAction):
     argument_spec = {
         "hosts": {"type": "list", "elements": "str", "required": True},
         "report": {"type": "bool", "default": False},
+        "agreed": {"type": "list", "elements": "str", "default": []},
+        "given": {"type": "list", "elements": "str", "default": []},
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        extra = load_extra_vars(self._loader)
-        said = self._said(options["hosts"], task_vars)
-        found = [
-            *refusals(map(str, extra), said.accepted),
-            *([] if SELECTING in extra else self._other_selections(said, task_vars)),  # which is the same for all hosts
-            *same_problem_once(said.problems),
-        ]
-        if not found:
-            warned = as_lines(warnings(said.hosts_by_name, said.accepted), extra)
-            return {"problems": [], **({"logdisk": {"schema": SCHEMA, "kind": "names", "warnings": warned}} if warned else {})}
-        reason = "; ".join(found)
-        return self.refusal(reason, said.report_dir, task_vars) if options["report"] else {"failed": True, "msg": reason}
+        said = self._said(options, task_vars)
+        found = [*refusals(map(str, said.extra), said.accepted), *self._other_selections(said, task_vars), *same_problem_once(said.problems)]
+        agreed: dict[str, Any] = {}
+        try:
+            if not found:
+                check_not_of_hosts(said.of_hosts, said.extra)
+                agreed = agreed_settings(options["agreed"], said.of_play, said.of_hosts, task_vars["groups"]["all"])
+        except SettingsError as error:
+            found = [str(error)]
+        if found:
+            reason = "; ".join(found)
+            return self.refusal(reason, self._report_dir(said, task_vars), task_vars) if options["report"] else {"failed": True, "msg": reason}
+        warned = as_lines(warnings(said.hosts_by_name, said.accepted), said.extra)
+        key = {"logdisk": {"schema": SCHEMA, "kind": "names", "warnings": warned}} if warned else {}
+        return {"problems": [], "agreed": agreed, "given": given_by_command(options["given"], said), **key}
 
-    def _said(self, hosts: Iterable[str], task_vars: Mapping[str, Any]) -> Said:
+    def _said(self, options: Mapping[str, Any], task_vars: dict[str, Any]) -> Said:
         """Return what the variables of each host say, and those of the play and of the controller."""
-        hostvars = task_vars["hostvars"]
-        first = hostvars[task_vars["inventory_hostname"]]
-        of_plays = {name: task_vars[name] for name in option_names() if name in task_vars and name not in first}
-        said = Said(report_dir=read_option("gate_report_dir", None))
-        for host in dict.fromkeys([*hosts, CONTROLLER]):
-            own, problems = hostvars[host], said.problems.setdefault(host, [])
-            given = evaluated(of_plays, self._templar.template, problems)
-            given.update(evaluated(own, None, problems))
-            said.selections[host] = given.get(SELECTING) if SELECTING in own else None
-            values = read_options(given, problems)
+        hostvars, first = task_vars["hostvars"], task_vars["inventory_hostname"]
+        names = list(dict.fromkeys([*option_names(), *options["agreed"]]))
+        problems: dict[str, list[str]] = {first: []}
+        said = Said(load_extra_vars(self._loader), self._of_play(names, task_vars, problems[first]), problems=problems)
+        for host in options["hosts"]:
+            own_problems = problems.setdefault(host, [])
+            said.of_hosts[host] = own = evaluated([*names, *NOT_OF_HOSTS], hostvars[host], None, own_problems)
+            values = read_options({name: value for name, value in {**own, **said.of_play}.items() if name in option_names()}, own_problems)
+            said.selections[host] = own.get(SELECTING)
             said.accepted.update(values.get(ACCEPTED) or ())
-            if host in hosts:
-                said.report_dir = values.get("gate_report_dir", said.report_dir)
-                for name in own:
-                    said.hosts_by_name.setdefault(str(name), []).append(host)
-            else:
-                del said.problems[host]
+            for name in hostvars[host]:
+                said.hosts_by_name.setdefault(str(name), []).append(host)
+        # Plays on the controller read its variables, even if it is not under test. What else is wrong with them concerns nobody.
+        if CONTROLLER not in options["hosts"]:
+            own = evaluated([SELECTING, ACCEPTED], hostvars[CONTROLLER], None, [])
+            said.selections[CONTROLLER] = own.get(SELECTING)
+            said.accepted.update(read_options({name: own[name] for name in own if name == ACCEPTED}, []).get(ACCEPTED) or ())
         return said
 
+    def _of_play(self, names: Iterable[str], task_vars: dict[str, Any], problems: list[str]) -> dict[str, Any]:
+        """Return the variables that the play, or the playbook that imports it, sets for all hosts: they differ from those of the host of this task."""
+        first = task_vars["hostvars"][task_vars["inventory_hostname"]]
+        own = evaluated(names, first, None, problems)
+        found = evaluated((name for name in names if name in task_vars), task_vars, self._templar.template, problems)
+        return {name: value for name, value in found.items() if name not in own or plain(value) != plain(own[name])}
+
     def _other_selections(self, said: Said, task_vars: Mapping[str, Any]) -> list[str]:
-        """Return what is wrong with variables that would select other hosts than the play has."""
+        """Return what is wrong with variables that would select other hosts than the play has. An extra variable is the same for all."""
+        if SELECTING in said.extra:
+            return []
         try:
             seen = self._templar.template(task_vars.get(SELECTING))
             own = task_vars["hostvars"][task_vars["inventory_hostname"]].get(SELECTING)
             return other_selections(of_the_play(seen, own), said.selections)
         except (AnsibleError, ValueError) as error:
             return [one_line(str(error))]
+
+    @staticmethod
+    def _report_dir(said: Said, task_vars: Mapping[str, Any]) -> str:
+        """Return where a refusal is written: the directory of the hosts if they agree, or else the default one."""
+        try:
+            return agreed_settings(["gate_report_dir"], said.of_play, said.of_hosts, task_vars["groups"]["all"])["gate_report_dir"]
+        except SettingsError:
+            return read_option("gate_report_dir", None)
+
+
+def given_by_command(names: Iterable[str], said: Said) -> dict[str, Any]:
+    """Return those of some options that extra variables or the play set. What an inventory says of them does not count."""
+    own = next(iter(said.of_hosts.values()), {})
+    found = {name: own[name] for name in names if name in said.extra and name in own}
+    found.update({name: said.of_play[name] for name in names if name in said.of_play})
+    return {name: read_option(name, value) for name, value in found.items() if not is_empty(value)}
 
 
 def as_lines(found: Mapping[str, list[str]], extra: Mapping[str, Any]) -> list[str]:
@@ -96,10 +129,10 @@ def as_lines(found: Mapping[str, list[str]], extra: Mapping[str, Any]) -> list[s
     return [*lines[:MOST_WARNINGS], *([f"{more} more names are like those of options"] if more > 0 else [])]
 
 
-def evaluated(variables: Mapping[str, Any], template: Callable[[Any], Any] | None, problems: list[str]) -> dict[str, Any]:
-    """Return the options among variables, which are evaluated as they are taken, or else by ``template``. Adds a problem for each that cannot be."""
+def evaluated(names: Iterable[str], variables: Mapping[str, Any], template: Callable[[Any], Any] | None, problems: list[str]) -> dict[str, Any]:
+    """Return those of some variables that are set; they are evaluated as they are taken, or else by ``template``. Adds a problem for each that cannot be."""
     found = {}
-    for name in option_names():
+    for name in names:
         try:
             if name in variables:
                 found[name] = template(variables[name]) if template else variables[name]

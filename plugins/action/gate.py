@@ -23,6 +23,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome impor
     told_to_workflows,
     write_outcome,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.policy import policy_with
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.upload import check_url, target, upload
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify, store
@@ -48,10 +49,15 @@ class ActionModule(ControllerAction):
         "judged_hosts": {"type": "list", "elements": "str", "required": True},
         "sign_key": {"type": "str", "default": ""},
         "upload_url": {"type": "str", "default": ""},
+        "history": {"type": "str", "default": ""},
+        "policy": {"type": "dict", "default": {}},
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         directory = RunDirectory.open(options["run_path"])
+        directory.run["policy"] = policy_with(directory.run.get("policy") or {}, options["policy"])
+        if options["history"] and directory.run.get("history"):
+            directory.run["history"] = {**directory.run["history"], "place": options["history"]}
         uncompared = compare(directory)
         verdict, problem = judge(directory)
         certificates, uncertified = make_certificates(directory)
@@ -175,7 +181,7 @@ def hand_on(directory: RunDirectory, upload_url: str) -> tuple[Place, str, str]:
 
     upload_url is gate_upload_url as it is now, see ``send``.
     """
-    unkept = keep_if_asked(directory.path, JUDGED)
+    unkept = keep_if_asked(directory.path, JUDGED, (directory.run.get("history") or {}).get("place", ""))
     url, unsent = send(directory, upload_url)
     return Place(directory.path, url, is_kept(directory.path) and not unkept), unkept, unsent
 

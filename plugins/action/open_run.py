@@ -77,20 +77,20 @@ class ActionModule(ControllerAction):
 
     argument_spec = {
         "hosts": {"type": "raw", "required": True},
-        "report_dir": {"type": "str", "required": True},
         "profile_dir": {"type": "str", "required": True},
         "kind": {"type": "str", "choices": [MEASUREMENT, OBSERVATION, DURABILITY], "default": MEASUREMENT},
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        kind, report_dir = options["kind"], REPORTS
         try:
             expected = self.expectation(options, task_vars)
             check_play(expected.hosts, task_vars["ansible_play_hosts_all"])
-            kind = options["kind"]
             hostvars = {host: task_vars["hostvars"][host] for host in expected.hosts}
             plans = {host: own[PLANS[kind]] for host, own in hostvars.items()}
             _check_plans(plans)
             settings = {name: agreed(name, _asked(name, plans)) for name in RUN_WIDE}
+            report_dir = settings["gate_report_dir"]
             check_count(expected.hosts, settings["gate_expected_count"])
             if kind == MEASUREMENT:
                 _check_start(settings["sweep_start_at"], plans)
@@ -107,10 +107,11 @@ class ActionModule(ControllerAction):
                 directory.write_volumes(host, plan["volumes"] if kind == OBSERVATION else noted_of(plan["volumes"]))
             opened = {"run_id": run["run_id"], "path": directory.path, "expected_hosts": run["expected_hosts"]}
             write_outcome(os.path.dirname(directory.path), make_outcome(INTERNAL, "the run has not reached its verdict", **opened))
+            opened.update(sign_key=run["sign_key"], upload_url=run["upload_url"], history=run["history"]["place"], policy={})
             # A run that is killed could not be kept later.
             warnings = [warning, keep_if_asked(directory.path, OPENED)]
         except (OSError, *USAGE_ERRORS) as error:
-            return self.refusal(str(error), options["report_dir"], task_vars)
+            return self.refusal(str(error), report_dir, task_vars)
         for each in filter(None, warnings):
             self._display.warning(each)
         say(self._display, "\n".join([f"logdisk: run {run['run_id']}", *(self._announced(settings, plans) if kind == MEASUREMENT else [])]))

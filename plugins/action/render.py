@@ -18,13 +18,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.awx_job import job_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, ExpectationError, check_count
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import INTERNAL, USAGE, Place, artifacts, make_outcome, write_outcome
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.policy import given_policy, merged_policy, policy_with
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import SettingsError, agreed, shown
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import shown
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.upload import check_url
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.workflow import MOST_APART, JobArtifact, described, job_artifacts, of_one_time
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import find, is_kept
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import place_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import REPORT, PolicyError, check_policy, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import INSTEAD_OF, REPORT, PolicyError, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import MANIFEST, RunDirectory, RunDirectoryError, kind_of, latest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DURABILITY, MEASUREMENT, OBSERVATION
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory
@@ -43,12 +44,11 @@ class ActionModule(ControllerAction):
         "workflow": {"type": "str"},
         "hosts": {"type": "raw", "required": True},
         "play_hosts": {"type": "list", "elements": "str", "required": True},
-        "fail_on": {"type": "raw"},
-        "report_only": {"type": "raw"},
-        "expected_count": {"type": "raw"},
+        "policy": {"type": "dict", "default": {}},
+        "expected_count": {"type": "int", "default": 0},
         "history": {"type": "str", "default": ""},
-        "keep_report": {"type": "raw"},
-        "upload_url": {"type": "raw"},
+        "keep_report": {"type": "bool", "default": False},
+        "upload_url": {"type": "str", "default": ""},
         "report_dir": {"type": "str", "required": True},
         "sign_key": {"type": "str", "default": ""},
     }
@@ -58,10 +58,10 @@ class ActionModule(ControllerAction):
         try:
             options["place"] = place_of(options["history"], options["named_report_dir"])
             chosen = choice(options, task_vars)
-            policy = policy_of(options, chosen.merges)
+            policy = given_policy(options["policy"])
             directory, *unread = self._merged(chosen, options, task_vars, policy) if chosen.merges else (single(chosen, options),)
             verdict, problem = judge(directory) if chosen.merges else judged_again(directory, policy)
-        except (OSError, ExpectationError, SettingsError, PolicyError) as error:
+        except (OSError, ExpectationError, PolicyError) as error:
             return refusal(error, options, task_vars)
         problem = report(directory) or problem
         unsigned = "" if problem or any(unread) or not options["sign_key"] else sign(directory, options["sign_key"])
@@ -75,17 +75,17 @@ class ActionModule(ControllerAction):
     def _merged(self, chosen: Choice, options: dict[str, Any], task_vars: dict[str, Any], policy: dict[str, Any]) -> tuple[RunDirectory, str]:
         """Return a new run that is merged, and say from which ones. Also return what could not be read, empty if there is nothing: it may contradict the rest.
 
-        Raises OSError, SettingsError and ExpectationError.
+        Raises OSError and ExpectationError.
         """
         expected = self._expected(chosen, options, task_vars)
-        keep_report, upload_url, count = (given(options, name) for name in ("keep_report", "upload_url", "expected_count"))
-        history = {"place": options["place"], "required": True, "keep_report": keep_report or False}
-        changes = {"policy": policy, "history": history, "upload_url": check_url(upload_url or "")}
+        history = {"place": options["place"], "required": True, "keep_report": options["keep_report"]}
+        changes = {"history": history, "upload_url": check_url(options["upload_url"]), "sign_key": options["sign_key"]}
         # What only the history has is needed for as long as it is merged.
         with tempfile.TemporaryDirectory() as aside:
             sources = RunSources(options["report_dir"], options["place"], aside)
             runs, said = chosen.found(sources)
-            check_count(sorted({*expected.hosts, *(host for run in runs for host in run.expected_hosts)}), count or 0)
+            check_count(sorted({*expected.hosts, *(host for run in runs for host in run.expected_hosts)}), options["expected_count"])
+            changes["policy"] = policy_with(merged_policy(run.run.get("policy") or {} for run in runs), policy)
             merged = RunDirectory.merge([run.path for run in runs], options["report_dir"], expected.hosts, expected.left_out, changes)
         unclaimed = merged.run["unclaimed_hosts"]
         missing = [f"In none of these runs, and therefore missing: {shown(unclaimed)}."] if unclaimed else []
@@ -136,7 +136,7 @@ def choice(options: Mapping[str, Any], task_vars: Mapping[str, Any]) -> Choice:
 
 
 def single(chosen: Choice, options: Mapping[str, Any]) -> RunDirectory:
-    """Return the run that is rendered again. Raises RunDirectoryError, SettingsError and ExpectationError."""
+    """Return the run that is rendered again. Raises RunDirectoryError and ExpectationError."""
     report_dir = options["report_dir"]
     if not chosen.names and not os.path.lexists(latest(report_dir)):
         raise RunDirectoryError(
@@ -146,33 +146,22 @@ def single(chosen: Choice, options: Mapping[str, Any]) -> RunDirectory:
     directory = find(chosen.names[0], report_dir, options["place"]) if chosen.names else RunDirectory.open(latest(report_dir))
     if directory.is_signed:
         raise RunDirectoryError(f"{directory.path} is signed, so it may not change; to render a copy of it, remove {MANIFEST} from the copy")
-    check_count(directory.expected_hosts, given(options, "expected_count") or 0)
+    check_count(directory.expected_hosts, options["expected_count"])
     return directory
 
 
 def judged_again(directory: RunDirectory, policy: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """Return the verdict on a run, by another policy if one is given, and what is wrong if its gate never ran. Raises RunDirectoryError."""
+    """Return the verdict on a run, by the policy that it recorded unless another one is given, and what is wrong if its gate never ran.
+
+    What an earlier report was given does not count. Raises RunDirectoryError.
+    """
     verdict = directory.verdict()
-    if verdict is None or {**verdict["policy"], **policy} != verdict["policy"]:
-        directory.run["policy"] = {**(directory.run.get("policy") or {}), **policy}
+    directory.run["policy"] = policy_with(directory.run.get("policy") or {}, policy)
+    if verdict is None or any(verdict["policy"].get(key) != directory.run["policy"].get(key) for key in ("fail_on", "report_only", INSTEAD_OF)):
         verdict = judge_run(directory, verdict["asked_by"] if verdict else REPORT)
     if verdict["asked_by"] == REPORT and not directory.run.get("merged_from"):
         return verdict, f"the run ended before its gate: collect and judge it with playbooks/collect.yml -e collect_run={directory.path}"
     return verdict, ""
-
-
-def policy_of(options: Mapping[str, Any], merges: bool) -> dict[str, Any]:
-    """Return what is given of the policy. A merged run decides unless it is to report only, whatever its runs did. Raises SettingsError and PolicyError."""
-    fail_on, report_only = given(options, "fail_on"), given(options, "report_only")
-    if report_only is None and merges:
-        report_only = False
-    policy = {"fail_on": fail_on and list(check_policy(fail_on)), "report_only": report_only}
-    return {key: value for key, value in policy.items() if value is not None}
-
-
-def given(options: Mapping[str, Any], name: str) -> Any:
-    """Return an option that certify.yml has as well, read as it reads it; None if it is not given. Raises SettingsError."""
-    return None if options[name] in (None, "", []) else agreed(f"gate_{name}", {"report.yml": options[name]})
 
 
 def left_out(untested: list[RunDirectory], older: list[RunDirectory], artifacts: list[JobArtifact]) -> list[str]:

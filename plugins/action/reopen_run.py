@@ -11,9 +11,11 @@ from typing import Any
 
 from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.policy import given_policy
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import shown
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import find
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import place_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import PolicyError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, kind_of, latest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DURABILITY, OBSERVATION
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory
@@ -31,14 +33,25 @@ class ActionModule(ControllerAction):
         "path": {"type": "str"},
         "report_dir": {"type": "str", "required": True},
         "history": {"type": "str", "default": ""},
+        "sign_key": {"type": "str", "default": ""},
+        "upload_url": {"type": "str", "default": ""},
+        "policy": {"type": "dict", "default": {}},
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         try:
             directory = measured(reopened(options["path"], options["report_dir"], options["history"]))
+            policy = given_policy(options["policy"])
         except OSError as error:
             raise AnsibleActionFail(f"{error} {NAME_IT}") from None
+        except PolicyError as error:
+            raise AnsibleActionFail(str(error)) from None
         run = {"run_id": directory.run["run_id"], "path": directory.path, "expected_hosts": directory.expected_hosts}
+        place = place_of(options["history"], options["report_dir"])
+        run.update(sign_key=options["sign_key"], upload_url=options["upload_url"], history=place, policy=policy)
+        recorded = (directory.run.get("history") or {}).get("place")
+        if recorded and recorded != place:
+            self._display.warning(f"this run was opened with gate_history {recorded}, but its certificates are stored in {place}, as this command says")
         if self._task.check_mode:  # nothing is filed then, so that there is nothing to show
             return {"run": run}
         return {"run": run, "logdisk": {"schema": SCHEMA, "kind": "run", "run_id": run["run_id"], "path": run["path"]}}

@@ -11,10 +11,11 @@ __metaclass__ = type
 DOCUMENTATION = r"""
 ---
 module: check_options
-short_description: Check all options of all hosts
+short_description: Check all options of all hosts, and read what concerns the whole command
 description:
   - Reads the options of all roles of this collection as inventories, extra variables and surveys give them, for each host, and says which ones cannot be used.
   - Each problem is reported once, with the name of the option, the hosts that have it and what is allowed. No host is contacted.
+  - Reads the variables that concern the whole command, of which each has one value for all hosts. Under C(run_once), a template reads those of the first host.
   - The playbooks use it before anything else, instead of the validation of arguments of each role, which would repeat it for each host and role.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -32,6 +33,20 @@ options:
       - Otherwise, the task fails.
     type: bool
     default: false
+  agreed:
+    description:
+      - Names of variables that concern the whole command. They are returned in RV(agreed), and it is a problem if hosts differ in one of them.
+      - C(localhost) has a say beside other hosts only if the inventory has it as a host and sets the variable for it.
+    type: list
+    elements: str
+    default: []
+  given:
+    description:
+      - Names of options that count only if extra variables or the play set them, because a run has recorded what the inventory says of them. They are returned
+        in RV(given).
+    type: list
+    elements: str
+    default: []
 attributes:
   check_mode:
     description: The file C(outcome.json) is also written in check mode.
@@ -52,6 +67,14 @@ problems:
   type: list
   elements: str
   sample: ["db01, db02: sweep_duration: '5m' is not a whole number"]
+agreed:
+  description: The values of O(agreed), by name. An empty text stands for what nobody sets and has no default.
+  returned: when nothing is wrong
+  type: dict
+given:
+  description: The values of those of O(given) that are given, by name.
+  returned: when nothing is wrong
+  type: dict
 outcome:
   description: The content of C(outcome.json).
   returned: when something is wrong and O(report) is set

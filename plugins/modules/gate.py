@@ -50,6 +50,14 @@ options:
       - A run that is to be uploaded to another URL is not uploaded, and that is a problem of the fleet.
     type: str
     default: ""
+  history:
+    description: Path or URL of the history for this command. If empty, it is the history that the run was opened with.
+    type: str
+    default: ""
+  policy:
+    description: The C(fail_on) and C(report_only) that are given to this command instead of what the run recorded when it was opened, as far as they are.
+    type: dict
+    default: {}
 attributes:
   check_mode:
     description: In check mode the report contains what a certification would refuse. There is no verdict.

@@ -24,10 +24,6 @@ extends_documentation_fragment:
   - mqops.logdisk.controller.hosts
   - mqops.logdisk.controller.profile_dir
 options:
-  report_dir:
-    description: Directory on the controller for C(outcome.json) if the run is refused. The run directory is created in the directory that all hosts agree on.
-    type: str
-    required: true
   kind:
     description:
       - What the run does. C(measurement) tests storage. C(observation) watches live queue managers, and cannot certify.
@@ -48,7 +44,6 @@ EXAMPLES = r"""
 - name: Open the run
   mqops.logdisk.open_run:
     hosts: all:!localhost
-    report_dir: reports
     profile_dir: roles/gate/files/profiles
   run_once: true
 """
@@ -68,8 +63,17 @@ artifacts:
   returned: when the run is refused
   type: dict
 run:
-  description: The run ID, the absolute path of the run directory and the expected hosts.
+  description:
+    - The run ID, the absolute path of the run directory, the expected hosts, and what M(mqops.logdisk.gate) needs to know of the command. This is its C(sign_key),
+      its C(upload_url) and C(history), and its C(policy), which is empty because it is what the run records.
   returned: when the run is open
   type: dict
-  sample: {run_id: 20261121T104935Z-1f0c2a, path: /srv/reports/20261121T104935Z-1f0c2a, expected_hosts: [db01, db02]}
+  sample:
+    run_id: 20261121T104935Z-1f0c2a
+    path: /srv/reports/20261121T104935Z-1f0c2a
+    expected_hosts: [db01, db02]
+    sign_key: ""
+    upload_url: ""
+    history: /srv/reports/history.sqlite
+    policy: {}
 """

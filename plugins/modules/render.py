@@ -13,8 +13,8 @@ DOCUMENTATION = r"""
 module: render
 short_description: Render the report of a run, or merge runs
 description:
-  - Writes the report of a run again, using only the files in its run directory. The verdict remains the one of the run, unless O(fail_on) or O(report_only)
-    is another policy.
+  - Writes the report of a run again, using only the files in its run directory. It is judged by the policy that it recorded when
+    it was opened, unless O(policy) says something else.
   - Merges several runs into a new run directory and judges it as M(mqops.logdisk.gate) does. In a workflow of AWX, the runs are found by themselves, in
     O(report_dir) and in the history. They are those that the artifacts of earlier jobs name, those of the same workflow job as one of them, and those of
     O(workflow). Preflights are left out.
@@ -45,23 +45,25 @@ options:
     type: list
     elements: str
     required: true
-  fail_on:
-    description: As for the option C(gate_fail_on) of the role P(mqops.logdisk.gate#role). If empty, it is that of the run, or of the newest one.
-    type: raw
-  report_only:
+  policy:
     description:
-      - As for the option C(gate_report_only) of the role P(mqops.logdisk.gate#role).
-      - If empty, it is that of the run. A merged run then decides, even if its runs only report.
-    type: raw
+      - What is given to this command of C(gate_fail_on) and C(gate_report_only), as in RV(mqops.logdisk.check_options#module:given). It is used instead of what
+        the run recorded when it was opened, and the report says so.
+      - A merged run stops at every verdict that one of its runs stops at, and it decides even if its runs only report.
+    type: dict
+    default: {}
   expected_count:
     description: As for the option C(gate_expected_count) of the role P(mqops.logdisk.gate#role). Of a merged run, all hosts count.
-    type: raw
+    type: int
+    default: 0
   keep_report:
     description: Whether the history also keeps a merged run, as for the option C(gate_keep_report) of the role P(mqops.logdisk.gate#role).
-    type: raw
+    type: bool
+    default: false
   upload_url:
     description: Where a merged run is sent to, as for the option C(gate_upload_url) of the role P(mqops.logdisk.gate#role).
-    type: raw
+    type: str
+    default: ""
   report_dir:
     description: Directory that contains the run directories, in which a merged run directory is created.
     type: str

@@ -30,6 +30,18 @@ options:
     description: Directory that contains the run directories, as for the option C(gate_report_dir) of the role P(mqops.logdisk.gate#role).
     type: str
     required: true
+  sign_key:
+    description: The key that signs the run, as for the option C(gate_sign_key) of the role P(mqops.logdisk.gate#role).
+    type: str
+    default: ""
+  upload_url:
+    description: Where the run may be sent to, as for the option C(gate_upload_url) of the role P(mqops.logdisk.gate#role).
+    type: str
+    default: ""
+  policy:
+    description: What is given to this command of C(gate_fail_on) and C(gate_report_only). It is used instead of what the run recorded when it was opened.
+    type: dict
+    default: {}
 attributes:
   check_mode:
     description: In check mode a run that the history keeps is brought to O(report_dir) as well.
@@ -45,8 +57,16 @@ EXAMPLES = r"""
 
 RETURN = r"""
 run:
-  description: The run ID, the absolute path of the run directory and the expected hosts.
+  description: The run ID, the absolute path of the run directory, the expected hosts, and O(sign_key), O(upload_url), the place of O(history),
+    and O(policy).
   returned: success
   type: dict
-  sample: {run_id: 20261121T104935Z-1f0c2a, path: /srv/reports/20261121T104935Z-1f0c2a, expected_hosts: [db01, db02]}
+  sample:
+    run_id: 20261121T104935Z-1f0c2a
+    path: /srv/reports/20261121T104935Z-1f0c2a
+    expected_hosts: [db01, db02]
+    sign_key: ""
+    upload_url: ""
+    history: /srv/reports/history.sqlite
+    policy: {}
 """

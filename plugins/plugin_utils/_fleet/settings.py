@@ -71,26 +71,31 @@ MEANINGS: dict[str, Callable[[Any], Any]] = {"gate_baseline": _baseline, "gate_m
 """What is made of the values of options whose type does not say all that they mean. Each function raises ValueError."""
 
 
-def agreed(name: str, values: Mapping[str, Any]) -> Any:
-    """Return the one value of a run-wide variable; ``values`` holds each host's. Raises SettingsError if they differ or cannot be read.
+_ONE_RUN = "One run has one value: set it for all of them (for example with -e), or certify these hosts in separate runs"
+
+
+def agreed(name: str, values: Mapping[str, Any], remedy: str = _ONE_RUN) -> Any:
+    """Return the one value of an option that concerns all hosts; ``values`` holds each host's. Raises SettingsError if they differ or cannot be read."""
+    return one_value(name, values, lambda given: MEANINGS.get(name, _as_it_is)(read_option(name, given)), remedy)
+
+
+def one_value(name: str, values: Mapping[str, Any], read: Callable[[Any], Any], remedy: str) -> Any:
+    """Return the one value of a variable, as ``read`` reads that of each host. Raises SettingsError, which names the remedy, if they differ.
 
     Inventories and surveys write the same value in several ways, and so do templates.
     """
     hosts_by_value: dict[str, list[str]] = {}
-    read: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     for host in sorted(values):
         try:
-            value = MEANINGS.get(name, _as_it_is)(read_option(name, values[host]))
+            value = read(values[host])
         except (TypeError, ValueError) as error:
             raise SettingsError(f"{name}: {values[host]!r} (of {host}) cannot be used: {str(error).removeprefix(f'{name}: ')}") from None
         hosts_by_value.setdefault(repr(value), []).append(host)
-        read[repr(value)] = value
-    if len(read) > 1:
-        raise SettingsError(
-            f"{name} differs between the hosts under test: {_groups(hosts_by_value)}. One run has one value: set it for all of them "
-            "(for example with -e), or certify these hosts in separate runs"
-        )
-    return next(iter(read.values()), None)
+        found[repr(value)] = value
+    if len(found) > 1:
+        raise SettingsError(f"{name} differs between hosts: {_groups(hosts_by_value)}. {remedy}")
+    return next(iter(found.values()), None)
 
 
 def _as_it_is(value: Any) -> Any:

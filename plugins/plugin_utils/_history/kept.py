@@ -14,13 +14,13 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.archive import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, is_run_id
 
 
-def keep_if_asked(path: str, stage: int) -> str:
-    """Keep the directory of a run in its history if the run asks for it; return what kept it from that, empty if nothing did."""
+def keep_if_asked(path: str, stage: int, place: str = "") -> str:
+    """Keep the directory of a run in its history, or in that at another place, if the run asks for it; return what kept it from that, empty if nothing did."""
     if not is_kept(path):
         return ""
     try:
         directory = RunDirectory.open(path)
-        with open_history(directory.run["history"]["place"]) as history:
+        with open_history(place or directory.run["history"]["place"]) as history:
             keep(history, directory, stage)
     except OSError as error:
         return f"the report was not kept in the history: {error}"

@@ -32,6 +32,8 @@ SCHEMA_VERSION = 1
 GATE = "gate"
 REPORT = "report"
 """Who asked for a verdict: the gate, or the report of a run that did not reach its gate."""
+INSTEAD_OF = "instead_of"
+"""The key of a policy that holds what the run recorded when it was opened, as far as a command was given something else."""
 
 
 class PolicyError(ValueError):
@@ -86,7 +88,7 @@ def judge_fleet(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[s
         "fleet_problems": problems,
         "wrong_fails_expected": _wrong_fails_expected(run, hosts),
         "hosts": hosts,
-        "policy": {"fail_on": list(fail_on), "report_only": report_only},
+        "policy": {"fail_on": list(fail_on), "report_only": report_only, **_instead_of(run)},
     }
 
 
@@ -127,6 +129,12 @@ def _policy(run: Mapping[str, Any]) -> tuple[tuple[str, ...], bool]:
     policy = run.get("policy") or {}
     fail_on = policy.get("fail_on")
     return check_policy(DEFAULT_FAIL_ON if fail_on is None else fail_on), bool(policy.get("report_only"))
+
+
+def _instead_of(run: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the run recorded of a policy for which a command was given something else."""
+    recorded = (run.get("policy") or {}).get(INSTEAD_OF)
+    return {INSTEAD_OF: recorded} if recorded else {}
 
 
 def _stops(host: Mapping[str, Any], fail_on: tuple[str, ...]) -> bool:

@@ -18,7 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils._units import format
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis import Basis, basis_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.headroom import Headroom, NoHeadroom, headroom
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import target_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, host_entry, missing_hosts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, INSTEAD_OF, host_entry, missing_hosts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import worker_name
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
@@ -334,7 +334,7 @@ class Model:
     @property
     def gate_statement(self) -> str:
         """What was merged and what the gate did, empty if it accepted a run without exceptions that is not merged."""
-        return " ".join(filter(None, (self._merge_statement, self._gate_statement)))
+        return " ".join(filter(None, (self._merge_statement, self._policy_statement, self._gate_statement)))
 
     @property
     def _merge_statement(self) -> str:
@@ -343,6 +343,13 @@ class Model:
             return ""
         runs = f"Merged from {format_count(merged)} run{'' if merged == 1 else 's'}"
         return f"{runs}; {format_count(unclaimed)} of the hosts {'is' if unclaimed == 1 else 'are'} in none of them." if unclaimed else f"{runs}."
+
+    @property
+    def _policy_statement(self) -> str:
+        """What decided instead of what the run recorded when it was opened, empty if nothing did."""
+        policy = self.fleet["policy"]
+        replaced = [f"gate_{key}: {_setting_text(policy.get(key))} instead of {_setting_text(value)}" for key, value in (policy.get(INSTEAD_OF) or {}).items()]
+        return f"This report was given {' and '.join(replaced)}, which the run recorded." if replaced else ""
 
     @property
     def _gate_statement(self) -> str:
@@ -408,6 +415,10 @@ def build_model(run_directory: RunDirectory) -> Model:
 def counts_worst_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     """Return the verdicts that occur with their counts, the worst first."""
     return [(verdict, counts[verdict]) for verdict in WORST_FIRST if counts.get(verdict)]
+
+
+def _setting_text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else printable(", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value))
 
 
 def _workload(host: Host) -> str:

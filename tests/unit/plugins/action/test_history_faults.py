@@ -44,7 +44,7 @@ def opened(reports, place, required=True, **keys):
 
 
 def gated(directory):
-    return answer(gate, run_path=directory.path, judged_hosts=directory.expected_hosts, sign_key="", upload_url="")
+    return answer(gate, run_path=directory.path, judged_hosts=directory.expected_hosts, sign_key="", upload_url="", history="", policy={})
 
 
 def outcome(directory):

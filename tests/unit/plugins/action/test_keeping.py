@@ -50,7 +50,8 @@ def opened(reports, required=True, **keys):
 
 
 def gated(directory, **options):
-    defaults = {"run_path": directory.path, "judged_hosts": directory.expected_hosts, "sign_key": "", "upload_url": directory.run.get("upload_url") or ""}
+    defaults = {"run_path": directory.path, "judged_hosts": directory.expected_hosts, "sign_key": "", "history": "", "policy": {}}
+    defaults["upload_url"] = directory.run.get("upload_url") or ""
     result, dummy = answer(gate, **{**defaults, **options})
     return result
 
@@ -107,6 +108,28 @@ def test_the_orders_are_kept_before_the_wait_and_a_failure_warns(tmp_path):
     assert answer(wait, run_path=str(tmp_path / "none"), **options)[1] == answer(wait, run_path=None, **options)[1] == []
 
 
+def reopening(**options):
+    """Return the run that is reopened, and the warnings."""
+    result, warnings = answer(reopen_run, **{"history": "", "sign_key": "", "upload_url": "", "policy": {}, **options})
+    return result["run"], warnings
+
+
+def test_a_run_that_is_collected_decides_as_it_recorded_and_is_stored_where_the_command_says(tmp_path):
+    directory = opened(tmp_path / "reports", policy={"fail_on": ["missing"], "report_only": True, "valid_days": 90})
+    place = str(tmp_path / "elsewhere.sqlite")
+    open_history(place, create=True).close()
+    same, warnings = reopening(path=directory.path, report_dir=str(tmp_path / "reports"))
+    assert (same["policy"], same["history"], warnings) == ({}, directory.run["history"]["place"], [])
+    run, (warning,) = reopening(path=directory.path, report_dir="", history=place, policy={"gate_report_only": False, "gate_fail_on": ["warn"]})
+    assert warning.endswith(f"its certificates are stored in {place}, as this command says")
+    gated(directory, history=run["history"], policy=run["policy"])
+    with open_history(place) as history:
+        assert [entry.run_id for entry in history.newest()] == [directory.run["run_id"]] and history.kept_run(directory.run["run_id"])
+    assert directory.verdict()["policy"] == {"fail_on": ["warn"], "report_only": False, "instead_of": {"fail_on": ["missing"], "report_only": True}}
+    with pytest.raises(AnsibleActionFail, match="fail_on names 'pass'"):
+        reopening(path=directory.path, report_dir="", policy={"gate_fail_on": ["pass"]})
+
+
 def test_a_run_is_reopened_wherever_it_is(tmp_path, monkeypatch):
     directory = opened(tmp_path / "reports")
     gated(directory)
@@ -114,7 +137,7 @@ def test_a_run_is_reopened_wherever_it_is(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def reopened(path, report_dir, history=""):
-        return answer(reopen_run, path=path, report_dir=report_dir, history=history)[0]["run"]["path"]
+        return reopening(path=path, report_dir=report_dir, history=history)[0]["path"]
 
     assert {reopened(name, "reports") for name in (run_id, None, "", "reports/latest", directory.path)} == {directory.path}
     assert reopened(run_id, "elsewhere", place) == str(tmp_path / "elsewhere" / run_id)

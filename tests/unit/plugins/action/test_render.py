@@ -53,7 +53,7 @@ class Reporting:
         plugin._loader = DataLoader()
         plugin._display = types.SimpleNamespace(display=lambda text, color: self.said.append(text), warning=self.said.append)
         plugin._task = types.SimpleNamespace(check_mode=False)
-        known = dict.fromkeys(("runs", "run", "workflow", "fail_on", "report_only", "expected_count", "keep_report", "upload_url"))
+        known = {**dict.fromkeys(("runs", "run", "workflow")), "expected_count": 0, "keep_report": False, "upload_url": "", "policy": {}}
         known.update(hosts="all:!localhost", history="", report_dir=self.report_dir, sign_key="", play_hosts=play_hosts or [*inventory, "localhost"])
         task_vars = {"groups": {"all": list(inventory), "ungrouped": list(inventory)}, "ansible_limit": limit, **(variables or {})}
         result = plugin.answer({**known, **given}, task_vars)
@@ -167,10 +167,9 @@ def test_without_a_shared_directory_the_history_has_the_runs(reporting, tmp_path
         ({"variables": {"logdisk_9": {"message": "refused"}}}, "Job 9 made no run: refused"),
         ({"workflow": SLICED, "inventory": []}, "matches no host of the inventory"),
         ({"workflow": SLICED, "limit": "h1,h99"}, "--limit names 'h99', which matches no host of the inventory"),
-        ({"workflow": SLICED, "expected_count": "7"}, "gate_expected_count is 7, but there are 6 hosts to certify"),
+        ({"workflow": SLICED, "expected_count": 7}, "gate_expected_count is 7, but there are 6 hosts to certify"),
         ({"runs": ["R1"], "expected_count": 1}, "gate_expected_count is 1, but there are 2 hosts to certify"),
-        ({"workflow": SLICED, "fail_on": "fial"}, "gate_fail_on: 'fial' (of report.yml) cannot be used"),
-        ({"workflow": SLICED, "report_only": "maybe"}, "gate_report_only: 'maybe' (of report.yml) cannot be used"),
+        ({"workflow": SLICED, "policy": {"gate_fail_on": ["fial"]}}, "fail_on names 'fial'"),
         ({"run": "R99"}, "The run R99 is neither in "),
         ({"runs": ["/nowhere"]}, "/nowhere/run.json cannot be read"),
     ],
@@ -186,12 +185,10 @@ def test_what_cannot_be_reported_fails_the_controller(reporting, given, words):
     "given, failing",
     [
         ({}, ["h3", "h5", "h6"]),
-        ({"fail_on": "fail, error"}, ["h5"]),
-        ({"fail_on": ["missing"]}, ["h3", "h6"]),
-        ({"fail_on": []}, ["h3", "h5", "h6"]),
-        ({"report_only": "true"}, []),
-        ({"report_only": ""}, ["h3", "h5", "h6"]),
-        ({"expected_count": "6"}, ["h3", "h5", "h6"]),
+        ({"policy": {"gate_fail_on": ["fail", "error"]}}, ["h5"]),
+        ({"policy": {"gate_fail_on": ["missing"]}}, ["h3", "h6"]),
+        ({"policy": {"gate_report_only": True}}, []),
+        ({"expected_count": 6}, ["h3", "h5", "h6"]),
         # Who takes no part in the play fails the controller, or else the first host of the play.
         ({"play_hosts": ["h1", "h5", "localhost"]}, ["h5", "localhost"]),
         ({"play_hosts": ["h1", "h5"]}, ["h1", "h5"]),
@@ -208,6 +205,19 @@ def test_a_merged_run_decides_even_if_its_runs_only_report(reporting):
     result = reporting.report(inventory=["h1"], workflow=SLICED)
     assert list(result["failures"]) == ["h1"]
     assert RunDirectory.open(result["path"]).run["policy"] == {"fail_on": ["fail"], "report_only": False, "valid_days": 90}
+
+
+def test_a_merged_run_stops_at_all_that_one_of_its_runs_stops_at(reporting):
+    """The newest run alone would let the failed host through."""
+    reporting.run("1", ["h1"], {"h1": SLOW}, policy={"fail_on": ["fail"], "report_only": False, "valid_days": 90})
+    reporting.run("2", ["h2"], {"h2": GOOD}, policy={"fail_on": ["unqualified", "error"], "report_only": True, "valid_days": 30})
+    result = reporting.report(inventory=["h1", "h2"], workflow=SLICED)
+    assert sorted(result["failures"]) == ["h1", "h2"]
+    assert RunDirectory.open(result["path"]).run["policy"] == {"fail_on": ["fail", "error", "unqualified"], "report_only": False, "valid_days": 30}
+    through = reporting.report(inventory=["h1", "h2"], workflow=SLICED, policy={"gate_report_only": True})
+    assert through["failures"] == {}
+    summary = Path(through["path"], "summary.txt").read_text(encoding="utf-8")
+    assert "This report was given gate_report_only: true instead of false, which the run recorded." in summary
 
 
 def test_runs_that_are_named_are_merged_with_the_inventory_if_there_is_one(reporting):
@@ -229,8 +239,10 @@ def test_a_single_run_is_rendered_again_with_its_own_verdict(reporting):
     before = directory.verdict()
     result = reporting.report(runs=["R1"])
     assert result["path"] == directory.path and sorted(result["failures"]) == ["h4"] and directory.verdict() == before
-    assert reporting.report(runs=["R1"], report_only=True)["failures"] == {}
+    assert reporting.report(runs=["R1"], policy={"gate_report_only": True})["failures"] == {}
     assert (directory.verdict()["asked_by"], directory.verdict()["policy"]["report_only"]) == (GATE, True)
+    # What was given to one report does not decide the next one.
+    assert sorted(reporting.report(runs=["R1"])["failures"]) == ["h4"] and directory.verdict()["policy"] == before["policy"]
     assert reporting.report()["path"] == directory.path
 
 

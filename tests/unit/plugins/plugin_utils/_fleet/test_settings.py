@@ -32,7 +32,7 @@ def test_the_same_value_in_another_way_is_the_same(name, values, expected):
 @pytest.mark.parametrize(
     "name, values, said",
     [
-        ("gate_report_only", {"b": True, "a": False, "c": True}, "gate_report_only differs between the hosts under test: False on a; True on b, c."),
+        ("gate_report_only", {"b": True, "a": False, "c": True}, "gate_report_only differs between hosts: False on a; True on b, c."),
         ("sweep_mode", {f"h{index}": "isolated" if index else "together" for index in range(9)}, "'isolated' on h1, h2, h3, h4, h5 and 3 more"),
         ("gate_report_only", {"a": "maybe"}, "gate_report_only: 'maybe' (of a) cannot be used"),
         ("gate_expected_count", {"a": "ten"}, "gate_expected_count: 'ten' (of a) cannot be used"),

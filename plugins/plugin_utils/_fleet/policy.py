@@ -1,0 +1,46 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the gate stops at when a run is rendered, merged or collected: what the run recorded when it was opened, unless the command is given something else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import INSTEAD_OF, check_policy
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import DEFAULT_FAIL_ON, FAIL_ON_CHOICES
+
+
+def given_policy(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a command is given of a policy, from its options ``gate_fail_on`` and ``gate_report_only``. Raises PolicyError."""
+    policy: dict[str, Any] = {}
+    if "gate_fail_on" in given:
+        policy["fail_on"] = list(check_policy(given["gate_fail_on"]))
+    if "gate_report_only" in given:
+        policy["report_only"] = given["gate_report_only"]
+    return policy
+
+
+def policy_with(recorded: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the policy that a run recorded, with what is given instead, and what that is instead of."""
+    known = {**recorded, "fail_on": _fail_on(recorded), "report_only": bool(recorded.get("report_only"))}
+    replaced = {key: known[key] for key, value in given.items() if value != known[key]}
+    return {**known, **given, **({INSTEAD_OF: replaced} if replaced else {})}
+
+
+def merged_policy(recorded: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the policy of a run that is merged from others: it stops at all that one of them stops at, and decides even if they only report."""
+    policies = list(recorded)
+    stopping = {verdict for policy in policies for verdict in _fail_on(policy)}
+    days = [policy["valid_days"] for policy in policies if policy.get("valid_days")]
+    return {
+        "fail_on": [verdict for verdict in FAIL_ON_CHOICES if verdict in stopping],
+        "report_only": False,
+        **({"valid_days": min(days)} if days else {}),
+    }
+
+
+def _fail_on(policy: Mapping[str, Any]) -> list[str]:
+    return list(DEFAULT_FAIL_ON if policy.get("fail_on") is None else policy["fail_on"])
