@@ -47,6 +47,7 @@ class ActionModule(ControllerAction):
         "report": {"type": "bool", "default": False},
         "agreed": {"type": "list", "elements": "str", "default": []},
         "given": {"type": "list", "elements": "str", "default": []},
+        "not_of_hosts": {"type": "list", "elements": "str", "choices": list(NOT_OF_HOSTS), "default": []},
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
@@ -55,7 +56,7 @@ class ActionModule(ControllerAction):
         agreed: dict[str, Any] = {}
         try:
             if not found:
-                check_not_of_hosts(said.of_hosts, said.extra)
+                check_not_of_hosts(options["not_of_hosts"], said.of_hosts, said.extra)
                 agreed = agreed_settings(options["agreed"], said.of_play, said.of_hosts, task_vars["groups"]["all"])
         except SettingsError as error:
             found = [str(error)]
@@ -74,7 +75,7 @@ class ActionModule(ControllerAction):
         said = Said(load_extra_vars(self._loader), self._of_play(names, task_vars, problems[first]), problems=problems)
         for host in options["hosts"]:
             own_problems = problems.setdefault(host, [])
-            said.of_hosts[host] = own = evaluated([*names, *NOT_OF_HOSTS], hostvars[host], None, own_problems)
+            said.of_hosts[host] = own = evaluated([*names, *options["not_of_hosts"]], hostvars[host], None, own_problems)
             values = read_options({name: value for name, value in {**own, **said.of_play}.items() if name in option_names()}, own_problems)
             said.selections[host] = own.get(SELECTING)
             said.accepted.update(values.get(ACCEPTED) or ())

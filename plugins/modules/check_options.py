@@ -47,6 +47,12 @@ options:
     type: list
     elements: str
     default: []
+  not_of_hosts:
+    description: Names of variables that an inventory may not set, because they decide what the command does with every host. It is a problem if it does.
+    type: list
+    elements: str
+    choices: [certify_preflight, gate_run_kind]
+    default: []
 attributes:
   check_mode:
     description: The file C(outcome.json) is also written in check mode.

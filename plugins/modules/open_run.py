@@ -64,8 +64,8 @@ artifacts:
   type: dict
 run:
   description:
-    - The run ID, the absolute path of the run directory, the expected hosts, and what M(mqops.logdisk.gate) needs to know of the command. This is its C(sign_key),
-      its C(upload_url) and C(history), and its C(policy), which is empty because it is what the run records.
+    - The run ID, the absolute path of the run directory, the expected hosts, and what M(mqops.logdisk.gate) needs to know of the command. This is its
+      C(sign_key), its C(upload_url) and C(history), and its C(policy), which is empty because it is what the run records.
   returned: when the run is open
   type: dict
   sample:

@@ -52,9 +52,9 @@ def _read(value: Any) -> Any:
     return None if is_empty(value) else plain(value)
 
 
-def check_not_of_hosts(of_hosts: Mapping[str, Mapping[str, Any]], extra: Collection[str]) -> None:
-    """Raise SettingsError if hosts set a variable that only the command may set; ``extra`` names the extra variables."""
-    for name, instead in NOT_OF_HOSTS.items():
+def check_not_of_hosts(names: Iterable[str], of_hosts: Mapping[str, Mapping[str, Any]], extra: Collection[str]) -> None:
+    """Raise SettingsError if hosts set one of some variables that only the command may set; ``extra`` names the extra variables."""
+    for name in names:
         hosts = sorted(host for host, own in of_hosts.items() if name in own)
         if hosts and (name == KIND or name not in extra):
-            raise SettingsError(f"{name} is a variable of {shown(hosts)}, but it would decide for every host: remove it there, and {instead}")
+            raise SettingsError(f"{name} is a variable of {shown(hosts)}, but it would decide for every host: remove it there, and {NOT_OF_HOSTS[name]}")

@@ -1,0 +1,181 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""No variable of the first host of a play decides for the other hosts.
+
+Ansible evaluates the keywords of a play, a task with ``run_once``, and an included role whose name or file is computed without a loop once, with the
+variables of the first host. The variables that occur there are found in the parsed YAML. Each must be known to be the same for all hosts.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import jinja2
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+FILES = sorted([*(ROOT / "playbooks").rglob("*.yml"), *(ROOT / "roles").glob("*/tasks/*.yml")])
+OF_PLAYS = ("hosts", "check_mode", "serial", "strategy", "any_errors_fatal", "when")
+INCLUDING = ("ansible.builtin.include_role", "ansible.builtin.import_role")
+
+OF_ANSIBLE = {"ansible_check_mode", "ansible_play_hosts", "ansible_play_hosts_all", "hostvars", "inventory_hostname", "omit", "role_path"}
+SAME_FOR_ALL = {
+    # Variables that the playbook sets for all hosts, from what was opened once.
+    "claim_run_path",
+    "observe_run_id",
+    "observe_run_path",
+    "power_cut_run_path",
+    "sweep_run_id",
+    "sweep_run_path",
+    # A variable of the plays of certify.yml, which overrides those of hosts.
+    "certify_dry_run",
+    # check_options refuses an inventory that sets it.
+    "gate_run_kind",
+    "awx_setup_kind",
+    # The results of tasks that run once. Every host begins with the same observe_wait.
+    "gate_refused",
+    "observe_wait",
+    # The options in it that concern the run are agreed on when the run is opened.
+    "sweep_plan",
+    "power_cut_plan",
+    # What the data of awx_setup.yml says.
+    "controller_credential_types",
+    "controller_inventories",
+    "controller_notifications",
+    "controller_projects",
+    "controller_schedules",
+    "controller_templates",
+    "controller_workflows",
+    "item",
+}
+SELECTION = {"certify_hosts", "gate_hosts"}
+"""The options by which hosts are selected, which are read at the level of the play."""
+
+
+def parsed(path):
+    return yaml.safe_load(path.read_text(encoding="utf-8")) or []
+
+
+def texts(value, expression=False):
+    """Yield the templates in some YAML."""
+    if isinstance(value, dict):
+        for each in value.values():
+            yield from texts(each, expression)
+    elif isinstance(value, list):
+        for each in value:
+            yield from texts(each, expression)
+    elif isinstance(value, str) and (expression or "{{" in value or "{%" in value):
+        yield value if "{{" in value or "{%" in value or not expression else "{{ " + value + " }}"
+
+
+def names_in(text):
+    """Return the variables of a template and the options that its lookups read."""
+    tree = jinja2.Environment().parse(text)
+    calls = [call for call in tree.find_all(jinja2.nodes.Call) if isinstance(call.node, jinja2.nodes.Name) and call.node.name in ("lookup", "query")]
+    options = {call.args[1].value for call in calls if call.args[0].value == "mqops.logdisk.option"}
+    stored = {name.name for name in tree.find_all(jinja2.nodes.Name) if name.ctx != "load"}
+    return {name.name for name in tree.find_all(jinja2.nodes.Name)} - stored - {"lookup", "query", "range", "dict"}, options
+
+
+class Place:
+    """Something that is evaluated once: in which file, its name, its templates, and the variables that are defined around it."""
+
+    def __init__(self, path, name, value, around, conditions=()):
+        self.where = f"{path.relative_to(ROOT)}: {name}"
+        self.templates = [*texts(value), *texts(list(conditions), expression=True)]
+        self.around = around
+
+    def names(self):
+        """Return all variables and options that are used, also by the variables that are defined in YAML."""
+        variables, options, left, seen = set(), set(), list(self.templates), set()
+        while left:
+            found, read = names_in(left.pop())
+            options |= read
+            for name in found - seen:
+                seen.add(name)
+                if name in self.around and name not in SAME_FOR_ALL:
+                    left += texts(self.around[name])
+                else:
+                    variables.add(name)
+        return variables, options
+
+
+def role_vars(path):
+    found = path.parents[1] / "vars/main.yml"
+    return parsed(found) if "roles" in path.parts and found.exists() else {}
+
+
+def walk(path, tasks, around, run_once=False):
+    """Yield each task with the variables around it and whether it runs once. The tasks of a block have those of the block."""
+    for task in tasks:
+        known = {**around, **(task.get("vars") or {})}
+        once = run_once or task.get("run_once") is True
+        yield task, known, once
+        for part in ("block", "rescue", "always"):
+            yield from walk(path, task.get(part) or [], known, once)
+
+
+def every_task():
+    for path in FILES:
+        for entry in parsed(path):
+            plays = "hosts" in entry
+            tasks = entry.get("tasks") or [] if plays else [entry]
+            yield from ((path, *found) for found in walk(path, tasks, {**role_vars(path), **((entry.get("vars") or {}) if plays else {})}))
+
+
+NOT_ARGUMENTS = ("block", "rescue", "always", "when", "register", "name", "loop_control", "failed_when", "changed_when")
+
+
+def arguments(task):
+    return {key: value for key, value in task.items() if key not in NOT_ARGUMENTS}
+
+
+def is_computed(task):
+    """Whether a role is included by a name or a file that is computed, and not in a loop, which evaluates it for each host."""
+    included = next((task[name] for name in INCLUDING if name in task), {})
+    return "loop" not in task and any("{{" in str(included.get(key)) for key in ("name", "tasks_from"))
+
+
+def places():
+    for path in FILES:
+        for play in parsed(path):
+            if "hosts" in play:
+                yield Place(path, play["name"], [play.get(key) for key in OF_PLAYS], play.get("vars") or {})
+    for path, task, around, once in every_task():
+        if once:
+            conditions = task.get("when", [])
+            yield Place(path, task.get("name"), arguments(task), around, conditions if isinstance(conditions, list) else [conditions])
+        elif is_computed(task):
+            yield Place(path, task.get("name"), [task[name] for name in INCLUDING if name in task], around)
+
+
+def made_once():
+    """Return the names that only tasks set which run once: the result is that of all hosts."""
+    found = {True: set(), False: set()}
+    for _path, task, _around, once in every_task():
+        found[once] |= {task["register"]} if "register" in task else set()
+        found[once] |= set(task.get("ansible.builtin.set_fact") or {})
+    return found[True] - found[False]
+
+
+PLACES = list(places())
+MADE_ONCE = made_once()
+
+
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: place.where)
+def test_no_variable_of_the_first_host_decides_for_the_others(place):
+    variables, options = place.names()
+    assert options <= SELECTION
+    assert variables - OF_ANSIBLE - MADE_ONCE - SAME_FOR_ALL == set()
+
+
+def test_the_places_are_found():
+    """The test above is about something: playbooks and roles have such places, and one more would be found."""
+    assert len(PLACES) > 60
+    task = {"name": "x", "some.action": {"a": "{{ b }}"}, "vars": {"b": "{{ lookup('mqops.logdisk.option', 'gate_history') ~ c }}"}, "run_once": True}
+    place = Place(FILES[0], "x", arguments(task), task["vars"], ["d is defined"])
+    assert place.names() == ({"c", "d"}, {"gate_history"})
+    assert is_computed({"ansible.builtin.include_role": {"name": "x", "tasks_from": "{{ y }}"}})
