@@ -12,7 +12,6 @@ import os
 import platform
 import socket
 import time
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -53,12 +52,13 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, new_run_id
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.parameters import parameters_of_hosts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import of_hosts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DURABILITY, MEASUREMENT, OBSERVATION
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import REPORTS, report_directory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import UNQUALIFIED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.ssh_keygen import try_key
 
-VARIES = "differs between hosts"
 PLANS = {MEASUREMENT: "sweep_plan", OBSERVATION: "observe_plan", DURABILITY: "power_cut_plan"}
 """The facts that hold what is planned for a host: its volumes, the settings that its roles hand on, or the problem with them."""
 PREFIXES = {OBSERVATION: ("gate_", "observe_"), DURABILITY: ("gate_", "cut_", "workspace_", "tester_", "sweep_state_dir")}
@@ -128,7 +128,6 @@ class ActionModule(ControllerAction):
     ) -> dict[str, Any]:
         asked = _asked("gate_profile", plans)
         profiles = {host: load_profile(profile, options["profile_dir"]).as_dict() for host, profile in asked.items()}
-        common = _most_common(profiles)
         place = place_of(settings["gate_history"], settings["gate_report_dir"])
         tests = options["kind"] == MEASUREMENT
         return {
@@ -139,9 +138,8 @@ class ActionModule(ControllerAction):
             "collection_version": collection_version(),
             "expected_hosts": expected.hosts,
             "left_out_hosts": expected.left_out,
-            "parameters": {**_parameters(_defaults(options["kind"]), hostvars, plans), "gate_hosts": options["hosts"]},
-            "profile": common,
-            "host_profiles": {host: profile for host, profile in profiles.items() if profile != common},
+            **_parameters(_defaults(options["kind"]), hostvars, plans, options["hosts"]),
+            **of_hosts(profiles),
             "policy": {
                 "fail_on": stops_gate(settings["gate_fail_on"], options["kind"]),
                 "report_only": settings["gate_report_only"],
@@ -257,28 +255,19 @@ def _notes(plans: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return [f"{shown(hosts)}: {note}" for notes, hosts in hosts_by_notes.items() for note in notes]
 
 
-def _most_common(profiles: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
-    """Return the profile of most hosts, of the first host's among equals."""
-    counts = Counter(repr(profile) for profile in profiles.values())
-    return max(profiles.values(), key=lambda profile: counts[repr(profile)])
-
-
 def _defaults(kind: str) -> dict[str, Any]:
     """Return the variables that concern a run of some kind, with their defaults."""
     defaults = {**dict.fromkeys(option_specs()), **role_defaults()}
     return {name: value for name, value in defaults.items() if name.startswith(PREFIXES.get(kind, ""))}
 
 
-def _parameters(defaults: Mapping[str, Any], hostvars: Mapping[str, Any], plans: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the value of every role variable: what the hosts' variables say, or else the default. None stands for a default that is computed on the host."""
-    parameters: dict[str, Any] = {}
+def _parameters(defaults: Mapping[str, Any], hostvars: Mapping[str, Any], plans: Mapping[str, Any], selected: Any) -> dict[str, Any]:
+    """Return the value of every role variable of each host, for run.json: what its variables say, or else the default."""
+    parameters: dict[str, dict[str, Any]] = {}
     for host, own in hostvars.items():
         plan = plans[host]
         given = read_options({name: own[name] for name in defaults if name in own}, problems=[])
         values = {**defaults, **given, **(plan.get("settings") or {}), **{name: plan[name] for name in RESOLVED if name in plan}}
         check_endpoint(str(values.get("observe_url") or ""))
-        for name in defaults:
-            value = values[name]
-            if parameters.setdefault(name, value) != value:
-                parameters[name] = VARIES
-    return {name: value for name, value in parameters.items() if value is not None}
+        parameters[host] = {**{name: values[name] for name in defaults}, "gate_hosts": selected}
+    return parameters_of_hosts(parameters)

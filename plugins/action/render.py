@@ -157,7 +157,9 @@ def judged_again(directory: RunDirectory, policy: Mapping[str, Any]) -> tuple[di
     """
     verdict = directory.verdict()
     directory.run["policy"] = policy_with(directory.run.get("policy") or {}, policy)
-    if verdict is None or any(verdict["policy"].get(key) != directory.run["policy"].get(key) for key in ("fail_on", "report_only", INSTEAD_OF)):
+    changed = verdict is None or any(verdict["policy"].get(key) != directory.run["policy"].get(key) for key in ("fail_on", "report_only", INSTEAD_OF))
+    # The verdict of an older version does not say by which profile each host was judged.
+    if changed or any("profile" not in host for host in verdict["hosts"]):
         verdict = judge_run(directory, verdict["asked_by"] if verdict else REPORT)
     if verdict["asked_by"] == REPORT and not directory.run.get("merged_from"):
         return verdict, f"the run ended before its gate: collect and judge it with playbooks/collect.yml -e collect_run={directory.path}"

@@ -22,8 +22,8 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import canonical, fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, KEY_COLUMNS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import profile_data
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data, profile_key
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
@@ -248,7 +248,7 @@ def certificate_of(run: Mapping[str, Any], record: HostRecord, tables: Tables | 
             "identity": identity,
             "machine": {key: _text(record.facts.get(key)) for key in ("boot_id", "hostname")},
             "environment": {key: _plain(record.facts.get(key)) for key in ENVIRONMENT},
-            "profile": _profile(run, record.host),
+            "profile": dict(record.profile or profile_key(profile_data(run, record.host))),
             "class": printable(str((run.get("host_classes") or {}).get(record.host) or "")),
             "effect": effect,
             "verdict": record.verdict,
@@ -298,11 +298,6 @@ def identity_of(record: HostRecord) -> dict[str, Any] | None:
         "mount_point": _text(facts.get("mount_point")),
         "volume": printable(record.volume),
     }
-
-
-def _profile(run: Mapping[str, Any], host: str) -> dict[str, Any]:
-    profile = profile_data(run, host)
-    return {"name": str(profile["name"]), "version": str(profile["version"]), "sha256": fingerprint(profile)}
 
 
 def _validity(judged_at: str, effect: str, valid_days: Any) -> dict[str, str | None]:

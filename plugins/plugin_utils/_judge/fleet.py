@@ -13,8 +13,9 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.absent import Absences
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import NEVER_REPORTED, UNCLAIMED, missing
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, kind_of, profile_data
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, kind_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profiles_by_sha256
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import OBSERVATION, PREFLIGHT, HostRecord, host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import (
     DEFAULT_FAIL_ON,
@@ -108,6 +109,7 @@ def host_entry(record: HostRecord) -> dict[str, Any]:
         "host": record.host,
         "volume": record.volume,
         "verdict": verdict,
+        "profile": record.profile,
         "certified": verdict in GOOD and record.certified,
         "qualification": record.qualification,
         "reasons": reasons,
@@ -150,8 +152,9 @@ def _fleet_problems(hosts: list[dict[str, Any]], check_mode: bool) -> list[str]:
 
 def _wrong_fails_expected(run: Mapping[str, Any], hosts: list[dict[str, Any]]) -> float | None:
     """Return how many of the measured hosts may fail by chance at most, each at the confidence of its profile, None if that is not more than one."""
-    measured = [host["host"] for host in hosts if host["verdict"] in (*GOOD, FAIL, INCONCLUSIVE)]
-    expected = round(math.fsum(_wrong_fail_share(profile_data(run, host)) for host in measured), 1)
+    measured = [host["profile"] for host in hosts if host["verdict"] in (*GOOD, FAIL, INCONCLUSIVE)]
+    profiles = profiles_by_sha256(run)
+    expected = round(math.fsum(_wrong_fail_share(profiles.get((profile or {}).get("sha256"), {})) for profile in measured), 1)
     return expected if expected > 1 else None
 
 

@@ -29,8 +29,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reade
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.rows import limits_on_pace
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, MQ_LOG
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import profile_data
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data, profile_key
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables, parse_tables
@@ -318,7 +318,7 @@ def _row_text(row: Mapping[str, Any], tables: Tables) -> str:
 
 
 def profile_of(run: Mapping[str, Any], host: str) -> Profile:
-    """Return the profile that ``host`` is judged by: its own, or the run's."""
+    """Return the profile that ``host`` is to be judged by."""
     return load_profile(profile_data(run, host), "")
 
 
@@ -434,7 +434,8 @@ def blank(run: Mapping[str, Any], host: str, volume: str, kind: str, facts: dict
     # A host sees neither the settings of its storage array nor what it is meant for, so only the inventory may say that.
     own = {key: value for key, value in facts.items() if key not in TARGET_FACTS}
     facts = {**own, ARRAY_SETTINGS: (run.get("host_array_settings") or {}).get(host, ""), **(run.get("host_targets") or {}).get(host, {})}
-    return HostRecord(host, volume, kind, run_id=run["run_id"], created_at=utc_now(), facts=facts)
+    profile = None if host in (run.get("unclaimed_hosts") or ()) else profile_data(run, host)
+    return HostRecord(host, volume, kind, run_id=run["run_id"], created_at=utc_now(), facts=facts, profile=profile_key(profile) if profile else None)
 
 
 def _group(table: Mapping[str, str], prefix: str) -> dict[str, str] | None:

@@ -19,11 +19,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.capacities i
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import LIMIT, Cause, causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import step_cell
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import and_list, fold_names, shorten
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model, ShownProfile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import parameters_of, qualifies_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import at_text, judges_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_template
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN, badness
@@ -32,6 +31,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Wo
 SHOWN_FINDINGS = 10
 SHOWN_CRITERIA = 12
 SHOWN_WAIVERS = 8
+SHOWN_PROFILES = 4
 """How many of them are shown; report.json and run.json have all."""
 
 LONGEST_TEXT = 300
@@ -127,7 +127,7 @@ def render(model: Model) -> Iterator[str]:
         parameters=[(name, parameters[name]) for name in PARAMETERS if name in parameters],
         profile=_profile(model),
         qualifies=qualifies_of(model),
-        criteria=[(limit, shorten(printable(limit.source), LONGEST_TEXT)) for limit in model.criteria[:SHOWN_CRITERIA]],
+        criteria=[(text, limit, shorten(printable(limit.source), LONGEST_TEXT)) for text, limit in model.criteria[:SHOWN_CRITERIA]],
         criteria_left=max(0, len(model.criteria) - SHOWN_CRITERIA),
         verdicts=_verdicts(model),
         limit_verdicts=_LIMIT_VERDICTS,
@@ -233,15 +233,23 @@ def _method(model: Model) -> list[tuple[str, str]]:
 
 
 def _profile(model: Model) -> list[tuple[str, str]]:
-    profile, others = model.run.get("profile") or {}, model.run.get("host_profiles") or {}
-    baseline = model.run.get("baseline") or {}
-    asked = f"{baseline['kind']}, with a margin of {baseline.get('margin')}" if baseline.get("kind") else "none"
+    """Return which profiles judged which volumes."""
+    baseline = model.run.get("baseline")
+    asked = f"{baseline['kind']}, with a margin of {baseline.get('margin')}" if baseline and baseline.get("kind") else "none"
+    if model.run.get("merged_from") and baseline is None:
+        asked = "the runs that were merged have different ones"
+    shown = [pair for profile in model.profiles[:SHOWN_PROFILES] for pair in _one_profile(profile, several=len(model.profiles) > 1)]
+    left = len(model.profiles) - SHOWN_PROFILES
+    more = [("More profiles", f"{_units.format_count(left)}, in run.json and report.json")] if left > 0 else []
+    return [*shown, *more, ("Baseline", printable(str(asked)))]
+
+
+def _one_profile(profile: ShownProfile, several: bool) -> list[tuple[str, str]]:
     return [
-        ("Profile", model.profile_name),
-        ("SHA-256", fingerprint(profile)),
-        ("Extends", printable(", ".join(map(str, profile.get("derived_from") or []))) or "nothing"),
-        ("Hosts with a profile of their own", _names(others)),
-        ("Baseline", printable(str(asked))),
+        ("Profile", profile.text),
+        *([("Judges", _names(profile.labels))] if several else []),
+        ("SHA-256", profile.sha256 or "not recorded"),
+        ("Extends", printable(", ".join(map(str, profile.data.get("derived_from") or []))) or "nothing"),
     ]
 
 
@@ -272,8 +280,7 @@ def _badness(limit: dict[str, Any]) -> tuple[int, float]:
 def _waivers(model: Model) -> list[_Waiver]:
     """Return the waivers of all profiles of the run."""
     used = {(shorten(host.host, LONGEST_TEXT), limit["metric"]) for host in model.hosts for limit in host.limits if limit["worst"]["waiver"]}
-    profiles = [model.run.get("profile") or {}, *(model.run.get("host_profiles") or {}).values()]
-    stated = {_parts(waiver) for profile in profiles for waiver in profile.get("waivers") or []}
+    stated = {_parts(waiver) for profile in model.profiles for waiver in profile.data.get("waivers") or []}
     return [_Waiver(*parts, is_used=parts[:2] in used) for parts in sorted(stated)]
 
 

@@ -173,7 +173,7 @@ def _tightest(model: Model, metric: str, step: Step, key: SeriesKey | None = Non
     stream, operation, step_size = _stands_for_step(model.words)
     stream, operation = key or (stream, operation)
     row = {"worker": "all", "load_point": step[0], "block_size_bytes": step[1], "stream": stream, "operation": operation}
-    return min((limit.value for limit in model.criteria if limit.metric.name == metric and limit.applies_to(row, step_size)), default=None)
+    return min((limit.value for dummy, limit in model.criteria if limit.metric.name == metric and limit.applies_to(row, step_size)), default=None)
 
 
 def _stands_for_step(words: Words) -> tuple[str, str, str]:

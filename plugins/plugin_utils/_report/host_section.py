@@ -27,6 +27,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures impo
     shown_series,
     step_cell,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.interval_chart import Axis, picture, scale
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.latency_chart import latency_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.load_chart import capacity_chart, load_charts
@@ -37,6 +38,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.seconds_char
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import judges_text, series_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS
 
+SETTINGS = "Options that differ between hosts"
 SHOWN_ROWS = 400
 """The largest number of rows that a host's table of figures shows; beyond it, only those of all queue managers and those that do not pass."""
 
@@ -170,8 +172,9 @@ class HostSection:
 
     @property
     def facts(self) -> list[tuple[str, list[ShownFact]]]:
-        """Facts, workspace and how the tester ended, by group."""
-        return grouped_facts(self.of.facts, self.of.workspace, self.of.tester)
+        """Facts, workspace, how the tester ended, and the options that are not the same for all hosts, by group."""
+        settings = [ShownFact(name, shorten(str(value)), "") for name, value in self.of.settings.items()]
+        return [*grouped_facts(self.of.facts, self.of.workspace, self.of.tester), *([(SETTINGS, settings)] if settings else [])]
 
     @property
     def reproduction(self) -> Reproduction | None:

@@ -112,7 +112,6 @@ def _fleet(model: Model, shown: Sequence[Host], detailed: int) -> dict[str, Any]
         "fleet_sentences": [strip.sentence() for strip in strips],
         "strips_left": strips_left,
         "several_loads": len({load for load, size in steps}) > 1,
-        "own_profiles": sum(bool(host.profile) for host in model.hosts),
         "volume_classes": volume_classes[:SHOWN_CLASSES],
         "classes_left": len(volume_classes[SHOWN_CLASSES:]),
         "levels": LEVELS,

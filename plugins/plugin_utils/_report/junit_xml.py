@@ -56,7 +56,8 @@ def _suite(model: Model, host: Host) -> str:
         "verdict": host.verdict,
         "certified": str(host.certified).lower(),
         "qualification": host.qualification,
-        "profile": host.profile or model.profile_name,
+        "profile": host.profile,
+        "profile_sha256": host.profile_sha256,
     }
     lines.extend(f'<property name="{name}" value={_attribute(value)}/>' for name, value in properties.items())
     lines.append("</properties>")

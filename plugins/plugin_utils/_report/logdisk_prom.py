@@ -43,8 +43,8 @@ def render(model: Model) -> Iterator[str]:
 def _run(model: Model) -> Iterator[str]:
     """Yield what is about the whole run."""
     version = printable(str(model.run.get("collection_version") or ""))
-    about = om.labels({"run_id": model.run_id, "profile": model.profile_name, "collection_version": version})
-    yield om.family("logdisk_run_info", "Always 1; the labels name the run and the profile that most hosts were judged by.")
+    about = om.labels({"run_id": model.run_id, "profile": ", ".join(profile.text for profile in model.profiles), "collection_version": version})
+    yield om.family("logdisk_run_info", "Always 1; the labels name the run and the profiles that judged its hosts.")
     yield om.sample("logdisk_run_info", about, 1)
     yield om.family("logdisk_run_certified", "Whether the run certifies all of its hosts.")
     yield om.sample("logdisk_run_certified", "", int(model.fleet["certified"]))

@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +25,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import AS_IT_STANDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.capacity import ShownCapacity, shown_capacity
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import and_list, fold_names
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.reproduce import run_options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import Series, SeriesKey, judges_text, series_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.shares import used_share
@@ -31,7 +33,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.stalls impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_OPERATIONS, ALL_WORKERS, KEY_COLUMNS, Step
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, kind_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, DURABILITY, OBSERVATION, HostRecord, host_label
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_text, profiles_by_sha256
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, DURABILITY, MEASUREMENT, OBSERVATION, HostRecord, host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError, printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables, parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import with_variables
@@ -57,6 +60,7 @@ CHARTED_HOSTS = 40
 """The largest number of hosts for which the tables of intervals are read, for the charts."""
 
 _SHOWN_LEFT_OUT = 5
+_SHOWN_SHA256 = 8
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
 _ROW_KEYS = KEY_COLUMNS[1:]
 """Columns and keys that identify the row of a judgement."""
@@ -144,9 +148,10 @@ class Span:
 class Host:
     """What a report shows of one host's volume. Text is printable; nothing in it is escaped for any format.
 
-    notes are those of its record and what was noticed later, such as what it left behind. profile is the name of the host's own profile, empty if it is
-    judged by the run's. decisive holds for each of limits the rows that have its verdict, none if that is pass. volume_class is what it has in common with
-    volumes that are alike. valid_until is the last day of its certificate and certificate the SHA-256 of that, both empty if there is none. comparison is
+    notes are those of its record and what was noticed later, such as what it left behind. profile is the name of the profile that judged it, and
+    profile_sha256 the SHA-256 of that, both empty if none did. settings are the options that differ between hosts. decisive holds for each of limits the
+    rows that have its verdict, none if that is pass. volume_class is what it has in common with volumes that are alike. valid_until is the last day of its
+    certificate and certificate the SHA-256 of that, both empty if there is none. comparison is
     what holding it against its baseline said, empty if no comparison was asked for. power_cuts is what the
     history said of power cuts of a volume that was measured. stall_period says at which interval stalls came, empty if at none or if
     nobody looked. options are those that the tester repeated in run.csv, and method says which version of it measured, empty if none did. spans holds for
@@ -174,6 +179,8 @@ class Host:
     limits: list[dict[str, Any]]
     words: Words
     profile: str = ""
+    profile_sha256: str = ""
+    settings: dict[str, Any] = field(default_factory=dict)
     volume_class: str = ""
     valid_until: str = ""
     certificate: str = ""
@@ -217,9 +224,20 @@ class Host:
             yield row, dict(zip(self.columns, row.values, strict=True))
 
 
+@dataclass(frozen=True, slots=True)
+class ShownProfile:
+    """A profile that judged hosts: its name and version, its SHA-256, what run.json holds of it, its limits, and the labels of the volumes that it judged."""
+
+    text: str
+    sha256: str
+    data: dict[str, Any]
+    limits: list[Limit]
+    labels: list[str]
+
+
 @dataclass(slots=True)
 class Model:
-    """A whole report. run is run.json, fleet is verdict.json without its hosts, criteria are the limits of the profile.
+    """A whole report. run is run.json, fleet is verdict.json without its hosts, profiles are those that judged hosts, that of most hosts first.
 
     found_causes are for causes.causes, which finds them once.
     """
@@ -231,13 +249,14 @@ class Model:
     check_mode: bool
     hosts: list[Host]
     columns: list[str]
-    criteria: list[Limit]
+    profiles: list[ShownProfile]
     found_causes: list[Any] | None = None
 
     @property
-    def limits(self) -> list[tuple[str, str, str, bool]]:
-        """The limits of the profile as (text, rows, severity, hard)."""
-        return [(limit.text, self.judged_by(limit), limit.severity, limit.hard) for limit in self.criteria]
+    def criteria(self) -> list[tuple[str, Limit]]:
+        """The limits of all profiles, each with its text, which begins with the name of its profile if there are several."""
+        several = len(self.profiles) > 1
+        return [(f"{profile.text}: {limit.text}" if several else limit.text, limit) for profile in self.profiles for limit in profile.limits]
 
     def judged_by(self, limit: Limit) -> str:
         """What a limit judges, in words."""
@@ -250,8 +269,10 @@ class Model:
 
     @property
     def profile_name(self) -> str:
-        """Name and version of the profile."""
-        return _profile_name(self.run.get("profile") or {})
+        """Name and version of the profile that judged the hosts, or how many volumes each one judged."""
+        if len(self.profiles) < 2:
+            return self.profiles[0].text if self.profiles else "no profile"
+        return and_list([f"{profile.text} ({format_count(len(profile.labels))} of {self.size})" for profile in self.profiles])
 
     @property
     def run_id(self) -> str:
@@ -319,8 +340,9 @@ class Model:
             told = ", ".join(f"{count} {verdict}" for verdict, count in counts_worst_first(self.fleet["counts"]))
             return f"Power cuts on {self.size}: {told or 'none was made'}. They measure no latency, so they certify none."
         if self.fleet["certified"]:
-            against = "the profile of each" if self.run.get("host_profiles") else self.profile_name
-            return f"This run certifies {self.size} against {against}."
+            if len(self.profiles) < 2:
+                return f"This run certifies {self.size} against {self.profile_name}."
+            return f"This run certifies {self.size}: {'; '.join(f'{fold_names(profile.labels)} against {profile.text}' for profile in self.profiles)}."
         return f"This run does not certify: {self._why_not()}."
 
     def _observed(self) -> str:
@@ -328,7 +350,7 @@ class Model:
         without = sum(host.verdict == OBSERVED for host in self.hosts)
         told = [f"{count} {verdict}" for verdict, count in counts_worst_first(self.fleet["counts"])]
         told += [f"{format_count(without)} observed without a verdict"] if without else []
-        why = f" ({self.profile_name} does not judge observations)" if without and not self.run.get("host_profiles") else ""
+        why = f" ({self.profile_name} does not judge observations)" if without and len(self.profiles) == 1 else ""
         return f"Live queue managers on {self.size}: {', '.join(told)}{why}. An observation certifies nothing." if told else "Nothing was observed."
 
     @property
@@ -409,7 +431,7 @@ def build_model(run_directory: RunDirectory) -> Model:
     hosts += [reader.host("", record) for record in missing_hosts(run_directory)]
     hosts.sort(key=lambda host: (rank(host.verdict), host.host, host.volume))
     gate_ran = fleet.get("asked_by") == GATE
-    return Model(run_directory.path, run, fleet, gate_ran, run_directory.is_check_mode, hosts, reader.columns, _criteria(run))
+    return Model(run_directory.path, run, fleet, gate_ran, run_directory.is_check_mode, hosts, reader.columns, _name_profiles(run, hosts))
 
 
 def counts_worst_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
@@ -427,10 +449,6 @@ def _workload(host: Host) -> str:
     return f"{name}, version {version}" if name and version else str(name or "")
 
 
-def _profile_name(profile: Mapping[str, Any]) -> str:
-    return printable(f"{profile.get('name', 'no profile')} {profile.get('version', '')}".strip())
-
-
 def _steps(host: Host) -> Iterator[Step]:
     if host.columns:
         load, size = host.columns.index("load_point"), host.columns.index("block_size_bytes")
@@ -444,7 +462,7 @@ class _Reader:
     def __init__(self, run_directory: RunDirectory, charted: bool) -> None:
         self._run_directory = run_directory
         self._charted = charted
-        self._profiles = run_directory.run.get("host_profiles") or {}
+        self._settings = run_directory.run.get("host_parameters") or {}
         self._classes = run_directory.run.get("host_classes") or {}
         self._stalls_left = HOSTS_WITH_STALLS
         self._headers: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -459,7 +477,6 @@ class _Reader:
         """Return what the report shows of one record, with its tables."""
         entry = host_entry(record)
         measured = bool(record.verdict) or not self._run_directory.is_check_mode
-        own_profile = self._profiles.get(record.host)
         groups = _by_limit(record.judgements)
         host = Host(
             host=printable(record.host),
@@ -478,7 +495,9 @@ class _Reader:
             tester=_plain(record.tester),
             limits=[_limit(group) for group in groups],
             words=words_of(record.load_unit),
-            profile=_profile_name(own_profile) if own_profile else "",
+            profile=printable(profile_text(record.profile)) if record.profile or record.kind in (MEASUREMENT, OBSERVATION) else "",
+            profile_sha256=printable(str((record.profile or {}).get("sha256") or "")),
+            settings=_safe(self._settings.get(record.host) or {}),
             volume_class=printable(volume_class(self._classes.get(record.host), record.facts)) if record.facts and not record.observation else "",
             comparison=_plain(record.comparison),
             power_cuts=_plain(record.power_cuts),
@@ -674,11 +693,26 @@ def _printable_value(value: Any) -> Any:
     return printable(str(value))
 
 
-def _criteria(run: Mapping[str, Any]) -> list[Limit]:
-    """Return the limits of the profile. None of them is about power cuts."""
+def _name_profiles(run: Mapping[str, Any], hosts: list[Host]) -> list[ShownProfile]:
+    """Return the profiles that judged hosts, that of most hosts first. Those with the same name and version get a part of their SHA-256 as well."""
+    known = profiles_by_sha256(run)
+    labels: dict[tuple[str, str], list[str]] = {}
+    for host in hosts:
+        if host.profile:
+            labels.setdefault((host.profile, host.profile_sha256), []).append(host.label)
+    same = Counter(text for text, dummy in labels)
+    names = {key: f"{key[0]} ({key[1][:_SHOWN_SHA256]})" if same[key[0]] > 1 else key[0] for key in labels}
+    for host in hosts:
+        host.profile = names.get((host.profile, host.profile_sha256), "")
+    ordered = sorted(labels, key=lambda key: (-len(labels[key]), names[key]))
+    return [ShownProfile(names[key], key[1], known.get(key[1]) or {}, _limits_of(run, known.get(key[1]) or {}), labels[key]) for key in ordered]
+
+
+def _limits_of(run: Mapping[str, Any], profile: Mapping[str, Any]) -> list[Limit]:
+    """Return the limits of a profile. None of them is about power cuts."""
     if kind_of(run) == DURABILITY:
         return []
     try:
-        return list(load_profile(run.get("profile") or {}).limits)
+        return list(load_profile(profile).limits)
     except DefinitionError:
         return []

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
@@ -47,13 +48,17 @@ def parameters_of(model: Model) -> list[tuple[str, str]]:
 
 
 def qualifies_of(model: Model) -> str:
-    """Return in one sentence what a run must be to certify."""
+    """Return in a sentence for each profile what a run must be to certify."""
     if not model.can_certify:
         return ""
-    asked = (model.run.get("profile") or {}).get("qualifies") or {}
+    several = len(model.profiles) > 1
+    return " ".join(_qualifies(model, profile.data.get("qualifies") or {}, f"{profile.text}: " if several else "") for profile in model.profiles)
+
+
+def _qualifies(model: Model, asked: Mapping[str, Any], whose: str) -> str:
     of_streams = model.words.of_streams
     does = "did as the workload describes" if of_streams else "wrote as MQ does, as fast as it could"
-    parts = [f"A run certifies if the tester {does}"]
+    parts = [f"{whose}A run certifies if the tester {does}"]
     if asked.get("min_duration_s"):
         parts.append(f"for at least {asked['min_duration_s']:g} s per row")
     if asked.get("min_footprint"):
@@ -64,9 +69,10 @@ def qualifies_of(model: Model) -> str:
 
 
 def waivers_of(model: Model) -> list[str]:
-    """Return the profile's waivers, a sentence each."""
-    waivers = (model.run.get("profile") or {}).get("waivers") or []
-    return [printable(f"{waiver.get('host')}: {waiver.get('metric')} until {waiver.get('until')}: {waiver.get('reason')}") for waiver in waivers]
+    """Return the waivers of all profiles, a sentence each."""
+    waivers = (waiver for profile in model.profiles for waiver in profile.data.get("waivers") or [])
+    sentences = (f"{waiver.get('host')}: {waiver.get('metric')} until {waiver.get('until')}: {waiver.get('reason')}" for waiver in waivers)
+    return list(dict.fromkeys(map(printable, sentences)))
 
 
 def _text(value: Any) -> str:

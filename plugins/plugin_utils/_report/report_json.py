@@ -14,6 +14,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis import Estimate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.headroom import Headroom
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import Line
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.estimates import ShownEstimates, shown_estimates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model, ResultRow
@@ -32,7 +33,7 @@ def render(model: Model) -> Iterator[str]:
             "gate_ran": model.gate_ran,
             "check_mode": model.check_mode,
         },
-        "limits": [{"limit": text, "rows": rows, "severity": severity, "hard": hard} for text, rows, severity, hard in model.limits],
+        "limits": [_limit(model, profile.text, limit) for profile in model.profiles for limit in profile.limits],
         "columns": model.columns,
         "causes": [dataclasses.asdict(cause) for cause in causes(model)],
     }
@@ -41,6 +42,10 @@ def render(model: Model) -> Iterator[str]:
     for index, host in enumerate(model.hosts):
         yield ("," if index else "") + "\n  " + json.dumps(_host(host), default=str)
     yield "\n ]\n}\n"
+
+
+def _limit(model: Model, profile: str, limit: Limit) -> dict[str, Any]:
+    return {"profile": profile, "limit": limit.text, "rows": model.judged_by(limit), "severity": limit.severity, "hard": limit.hard}
 
 
 def _host(host: Host) -> dict[str, Any]:
@@ -56,6 +61,8 @@ def _host(host: Host) -> dict[str, Any]:
         "valid_until": host.valid_until,
         "certificate": host.certificate,
         "profile": host.profile,
+        "profile_sha256": host.profile_sha256,
+        "settings": host.settings,
         "volume_class": host.volume_class,
         "stage": host.stage,
         "reasons": host.reasons,

@@ -108,8 +108,9 @@ def _cells(host: Host, steps: list[Step]) -> Iterator[str]:
 
 
 def _table_of_criteria(model: Model) -> list[str]:
-    rows = ([markdown(text), markdown(rows), "hard failure, never waived" if hard else severity] for text, rows, severity, hard in model.limits)
-    return ["", "## Criteria", "", *_table(["limit", "judges", "if it is broken"], ["---"] * 3, rows)] if model.limits else []
+    broken = "hard failure, never waived"
+    rows = ([markdown(text), markdown(model.judged_by(limit)), broken if limit.hard else limit.severity] for text, limit in model.criteria)
+    return ["", "## Criteria", "", *_table(["limit", "judges", "if it is broken"], ["---"] * 3, rows)] if model.criteria else []
 
 
 def _table_of_parameters(model: Model) -> list[str]:

@@ -17,11 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import STREAMS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.parameters import VARIES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OPTIONS
-
-VARIES = "differs between hosts"
-"""What run.json says of a variable that is not the same for all hosts."""
 
 _TIED_TO_THE_RUN = ("startAt", "deadline", "filePrefix")
 _OF_THE_RUN = ("gate_report_dir", "gate_history", "gate_sign_key", "gate_hosts", "gate_baseline", "gate_baseline_accept", "sweep_start_at")

@@ -38,8 +38,10 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import is_asked, judged_with
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, replace_link, write_file
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.merged_settings import merged_settings
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.power_cuts import judged_with_cuts, wanted_cuts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data, profile_key
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import (
     DEFAULT_VOLUME,
     DURABILITY,
@@ -82,8 +84,8 @@ _TABLE_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}\.csv\Z")
 _RUN_TYPES = {
     "created_at": str,
     **dict.fromkeys(("controller", "parameters", "profile", "host_profiles", "policy", "history", "baseline"), dict),
-    **dict.fromkeys(("host_array_settings", "host_targets", "host_classes"), dict),
-    **dict.fromkeys(("expected_hosts", "left_out_hosts", "unclaimed_hosts", "merged_from"), list),
+    **dict.fromkeys(("host_array_settings", "host_targets", "host_classes", "host_parameters"), dict),
+    **dict.fromkeys(("expected_hosts", "left_out_hosts", "unclaimed_hosts", "merged_from", "other_profiles"), list),
 }
 """The types of what run.json may hold, for what is not a text that is only shown."""
 
@@ -109,11 +111,6 @@ def kind_of(run: Mapping[str, Any]) -> str:
     if (run.get("controller") or {}).get("check_mode"):
         return PREFLIGHT
     return run["kind"] if run.get("kind") in (OBSERVATION, DURABILITY) else MEASUREMENT
-
-
-def profile_data(run: Mapping[str, Any], host: str) -> dict[str, Any]:
-    """Return the profile that a host is judged by, as run.json holds it: the host's own, or the run's."""
-    return (run.get("host_profiles") or {}).get(host) or run.get("profile") or {}
 
 
 class RunDirectory:
@@ -163,9 +160,9 @@ class RunDirectory:
     ) -> RunDirectory:
         """Make one new run directory under base from several: all expected hosts, and of each host and volume the newest record with its tables.
 
-        The ``hosts`` of the inventory are expected as well; unclaimed_hosts are those that no run expected. Parameters, profile and policy are those of the
-        newest run as far as ``changes`` does not say otherwise, in a dictionary key by key; of the controller it is what all agree on. merged_from names all
-        runs. The caller judges the fleet.
+        The ``hosts`` of the inventory are expected as well; unclaimed_hosts are those that no run expected. Each host keeps the parameters and the profile of
+        the newest run that expects it. All that concerns the whole run, such as the policy, is that of the newest run as far as ``changes`` does not say
+        otherwise; of the controller it is what all agree on. merged_from names all runs. The caller judges the fleet.
         Raises RunDirectoryError, also if one of several runs tested no storage, because it was a preflight, an observation or a power cut: merged with
         others it would hide what they measured.
         """
@@ -179,14 +176,13 @@ class RunDirectory:
         claimed = {host for source in sources for host in source.expected_hosts}
         expected, unclaimed = sorted(claimed.union(hosts)), sorted(set(hosts) - claimed)
         left_out = sorted({host for source in sources for host in source.run.get("left_out_hosts") or []}.union(left_out).difference(expected))
-        profiles = {host: profile for source in sources for host, profile in (source.run.get("host_profiles") or {}).items()}
         merged_from = [source.run["run_id"] for source in sources]
         controller = _common_facts([source.run.get("controller") or {} for source in sources])
-        of_hosts = {"expected_hosts": expected, "left_out_hosts": left_out, "unclaimed_hosts": unclaimed, "host_profiles": profiles}
-        for key, value in (changes or {}).items():
-            newest[key] = {**(newest.get(key) or {}), **value} if isinstance(value, Mapping) else value
-        merged = cls.create(base, {**newest, "controller": controller, **of_hosts, "merged_from": merged_from})
-        for source, folder in _newest_records(sources):
+        of_hosts = {"expected_hosts": expected, "left_out_hosts": left_out, "unclaimed_hosts": unclaimed}
+        chosen = _newest_records(sources)
+        settings = merged_settings([source.run for source in sources], (source.read_limits_record(folder).profile for source, folder in chosen))
+        merged = cls.create(base, {**newest, "controller": controller, **settings, **(changes or {}), **of_hosts, "merged_from": merged_from})
+        for source, folder in chosen:
             merged.write_record(*source.read_with_tables(folder))
         for host in sorted(claimed):
             merged.write_volumes(host, _all_volumes(host, sources))
@@ -491,11 +487,28 @@ class RunDirectory:
         return judged_with_cuts(record, self.read_power_cuts(folder), wanted_cuts(profile_data(self.run, record.host)))
 
     def read_limits_record(self, folder: str) -> HostRecord:
-        """Return the record in a folder as it was filed; a record that cannot be trusted becomes an error with the reason."""
+        """Return the record in a folder as it was filed; a record that cannot be trusted becomes an error with the reason.
+
+        A record of an older version does not name the profile that judged it: it was that of its host, which a merged run of that version did not keep.
+        """
         try:
-            return _parse_record(_read_json(os.path.join(self.path, folder, "record.json"), MAX_RECORD_BYTES), folder)
+            record = _parse_record(_read_json(os.path.join(self.path, folder, "record.json"), MAX_RECORD_BYTES), folder)
         except RunDirectoryError as error:
             return self._unreadable(folder, str(error))
+        if record.profile is None and not self.run.get("merged_from"):
+            record = replace(record, profile=self._profile_key_of(record.host))
+        return record
+
+    def _profile_key_of(self, host: str) -> dict[str, str] | None:
+        """Return what records say of the profile that a host is to be judged by, None if run.json contains none."""
+        if host in (self.run.get("host_profiles") or {}):
+            return profile_key(profile_data(self.run, host))
+        return self._common_profile_key
+
+    @cached_property
+    def _common_profile_key(self) -> dict[str, str] | None:
+        """What records say of the profile of most hosts, because a large fleet has many of them."""
+        return profile_key(self.run["profile"]) if self.run.get("profile") else None
 
     def read_with_tables(self, folder: str) -> tuple[HostRecord, dict[str, bytes]]:
         """Return the record in a folder and its tables; if a table cannot be trusted, an error and no tables."""

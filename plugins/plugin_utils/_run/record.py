@@ -59,7 +59,8 @@ class HostRecord:
     never a certificate) or ``durability`` (its power was cut while it wrote, which ``durability`` is about). ``power_cuts`` is what the history said of power
     cuts of a volume that was measured. ``tables`` holds the size and the SHA-256 of each table by its name. ``comparison`` is what holding it against a
     baseline said, and ``limits_verdict`` in it is the verdict without that; None if no comparison was asked for. ``capacity`` says what each load point came
-    to, and which load is the highest that passes; None if there is one load point only.
+    to, and which load is the highest that passes; None if there is one load point only. ``profile`` is the name, the version and the SHA-256 of the profile
+    that the volume was judged by, None if it is not known.
     """
 
     host: str
@@ -86,6 +87,7 @@ class HostRecord:
     observation: dict[str, Any] | None = None
     durability: dict[str, Any] | None = None
     power_cuts: dict[str, Any] | None = None
+    profile: dict[str, Any] | None = None
 
     @property
     def label(self) -> str:
@@ -126,6 +128,8 @@ class HostRecord:
             raise RecordError("has no usable tables")
         if not isinstance(self.worker_names, list):
             raise RecordError("has no usable workspace")
+        if self.profile is not None and not all(isinstance(self.profile.get(key), str) for key in ("name", "version", "sha256")):
+            raise RecordError("has no usable profile")
         if self.capacity is not None:
             _check_capacity(self.capacity)
         if self.durability is not None:

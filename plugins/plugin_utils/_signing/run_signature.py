@@ -42,7 +42,7 @@ def sign_run(directory: RunDirectory, key: str) -> None:
         raise SigningError("it has no verdict")
     directory.remove_signature()
     hashes = manifest.hash_files(directory.path)
-    content = statement(directory.run, verdict, hashes)
+    content = statement(verdict, hashes)
     write_file(os.path.join(directory.path, STATEMENT), content)
     path = os.path.join(directory.path, MANIFEST)
     text = manifest.encode({**hashes, STATEMENT: hashlib.sha256(content).hexdigest()})

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import canonical, fingerprint
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import canonical
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD, PASS
@@ -21,8 +21,8 @@ FAILED = "FAILED"
 _RUN_FILE = "run.json"
 
 
-def statement(run: Mapping[str, Any], verdict: Mapping[str, Any], hashes: Mapping[str, str]) -> bytes:
-    """Return the text of the statement on a run: run is run.json, verdict is verdict.json, hashes are those of the files that it is about."""
+def statement(verdict: Mapping[str, Any], hashes: Mapping[str, str]) -> bytes:
+    """Return the text of the statement on a run: verdict is verdict.json, hashes are those of the files that it is about."""
     tests: dict[str, list[str]] = {PASSED: [], WARNED: [], FAILED: []}
     for host in verdict["hosts"]:
         tests[result_of(host)].append(printable(host_label(host["host"], host["volume"])))
@@ -32,7 +32,7 @@ def statement(run: Mapping[str, Any], verdict: Mapping[str, Any], hashes: Mappin
         "predicateType": "https://in-toto.io/attestation/test-result/v0.1",
         "predicate": {
             "result": _result(verdict, tests),
-            "configuration": [_descriptor(_RUN_FILE, hashes[_RUN_FILE]), *_profiles(run)],
+            "configuration": [_descriptor(_RUN_FILE, hashes[_RUN_FILE]), *_profiles(verdict)],
             "passedTests": tests[PASSED],
             "warnedTests": tests[WARNED],
             "failedTests": tests[FAILED],
@@ -54,10 +54,19 @@ def _result(verdict: Mapping[str, Any], tests: Mapping[str, Iterable[str]]) -> s
     return WARNED if tests[WARNED] else PASSED
 
 
-def _profiles(run: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the descriptor of each profile of a run, with the digest that the certificates name."""
-    profiles = {fingerprint(profile): profile for profile in (run["profile"], *(run.get("host_profiles") or {}).values())}
-    return [_descriptor(str(profile["name"]), digest, annotations={"version": str(profile["version"])}) for digest, profile in profiles.items()]
+def _profiles(verdict: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the descriptor of each profile that judged a host, with the digest that the certificates name, and which hosts it judged."""
+    known: dict[str, Mapping[str, Any]] = {}
+    judged: dict[str, list[str]] = {}
+    for host in verdict["hosts"]:
+        profile = host.get("profile")
+        if profile:
+            known[profile["sha256"]] = profile
+            judged.setdefault(profile["sha256"], []).append(printable(host_label(host["host"], host["volume"])))
+    return [
+        _descriptor(printable(profile["name"]), sha256, annotations={"version": printable(profile["version"]), "hosts": judged[sha256]})
+        for sha256, profile in known.items()
+    ]
 
 
 def _descriptor(name: str, digest: str, **more: Any) -> dict[str, Any]:

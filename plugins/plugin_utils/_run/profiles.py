@@ -1,0 +1,48 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which profile a host is to be judged by, as run.json says it, and which one has judged it, as its record says it.
+
+run.json contains ``profile``, that of most hosts, and ``host_profiles``, those of all other hosts. A merged run also has ``other_profiles``: those that have
+judged a volume whose host another run was to judge by another one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
+
+NOT_RECORDED = "a profile that is not recorded"
+"""What has judged a volume in a run that was merged before records named their profile."""
+
+
+def profile_data(run: Mapping[str, Any], host: str) -> dict[str, Any]:
+    """Return the profile that a host is to be judged by: its own if it has one, or else that of all hosts without one."""
+    return (run.get("host_profiles") or {}).get(host) or run.get("profile") or {}
+
+
+def profile_key(profile: Mapping[str, Any]) -> dict[str, str]:
+    """Return what a record, a verdict and a certificate say of a profile: its name, its version and the SHA-256 of its canonical text."""
+    return {"name": str(profile.get("name") or ""), "version": str(profile.get("version") or ""), "sha256": fingerprint(profile)}
+
+
+def profiles_by_sha256(run: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return all profiles that run.json contains."""
+    given = [run.get("profile") or {}, *(run.get("host_profiles") or {}).values(), *(run.get("other_profiles") or [])]
+    return {fingerprint(profile): profile for profile in given if profile}
+
+
+def of_hosts(profiles: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the keys of run.json for the profile of each host: that of most hosts, of the first one's among equals, and those of all others."""
+    counts = Counter(repr(profile) for profile in profiles.values())
+    common = max(profiles.values(), key=lambda profile: counts[repr(profile)], default={})
+    return {"profile": common, "host_profiles": {host: profile for host, profile in profiles.items() if profile != common}}
+
+
+def profile_text(judged_by: Mapping[str, Any] | None) -> str:
+    """Return name and version of the profile that has judged a volume; judged_by is what its record says."""
+    return f"{judged_by.get('name')} {judged_by.get('version')}".strip() if judged_by else NOT_RECORDED
