@@ -220,6 +220,29 @@ def test_a_merged_run_stops_at_all_that_one_of_its_runs_stops_at(reporting):
     assert "This report was given gate_report_only: true instead of false, which the run recorded." in summary
 
 
+def test_a_merged_run_names_the_profile_that_judged_each_host(reporting):
+    other = {"name": "other", "version": 4, "limits": [{"metric": "latency_mean", "max": "5 ms"}]}
+    reporting.run("1", ["h1", "h2"], {"h1": GOOD, "h2": GOOD})
+    newer = fabricate.run_data(["h3"], run_id="R2", created_at="2026-11-22T02:00:02Z", profile=other)
+    newer["controller"]["job"] = {"id": "2", "workflow_job_id": SLICED}
+    directory = RunDirectory.create(reporting.report_dir, newer)
+    directory.write_record(fabricate.judged(newer, "h3", GOOD), GOOD)
+    judge_run(directory, GATE)
+    merged = RunDirectory.open(reporting.report(inventory=["h1", "h2", "h3"], workflow=SLICED)["path"])
+    hosts = merged.verdict()["hosts"]
+    assert {host["host"]: (host["profile"]["name"], host["profile"]["version"]) for host in hosts} == {
+        "h1": ("mine", "1"),
+        "h2": ("mine", "1"),
+        "h3": ("other", "4"),
+    }
+    assert len({host["profile"]["sha256"] for host in hosts}) == 2
+    summary = Path(merged.path, "summary.txt").read_text(encoding="utf-8")
+    assert "profile mine 1 (2 of 3 hosts) and other 4 (1 of 3 hosts)" in summary
+    report = json.loads(Path(merged.path, "report.json").read_text(encoding="utf-8"))
+    assert {host["host"]: host["profile"] for host in report["hosts"]} == {"h1": "mine 1", "h2": "mine 1", "h3": "other 4"}
+    assert {(limit["profile"], limit["limit"]) for limit in report["limits"]} >= {("mine 1", "latency_mean <= 1 ms"), ("other 4", "latency_mean <= 5 ms")}
+
+
 def test_runs_that_are_named_are_merged_with_the_inventory_if_there_is_one(reporting):
     sliced(reporting)
     paths = ["R1", os.path.join(reporting.report_dir, "R2")]

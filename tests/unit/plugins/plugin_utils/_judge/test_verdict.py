@@ -7,12 +7,14 @@
 from __future__ import annotations
 
 import datetime
+from dataclasses import replace
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, PolicyError, judge_fleet, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import _LIKE_MQ, judge_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_key
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST, worst
@@ -690,6 +692,7 @@ def test_what_was_left_behind_stops_the_gate_whatever_the_verdict():
 def test_the_fails_that_chance_may_cause_are_counted(hosts, confidence, expected):
     records = [HostRecord(f"h{number}", verdict="pass") for number in range(hosts)] + [HostRecord("gone", verdict="unreachable")] * 50
     run = {**fabricate.run_data([]), "profile": {"qualifies": {"confidence": confidence}}}
+    records = [replace(record, profile=profile_key(run["profile"])) for record in records]
     assert judge_fleet(run, records)["wrong_fails_expected"] == expected
 
 
@@ -697,4 +700,5 @@ def test_each_host_may_fail_by_chance_at_the_confidence_of_its_own_profile():
     records = [HostRecord(f"h{number}", verdict="pass") for number in range(40)]
     own = {f"h{number}": {"qualifies": {"confidence": "none"}} for number in range(10)}
     run = {**fabricate.run_data([]), "profile": {"qualifies": {"confidence": 0.9}}, "host_profiles": own}
+    records = [replace(record, profile=profile_key(own.get(record.host, run["profile"]))) for record in records]
     assert judge_fleet(run, records)["wrong_fails_expected"] == 3

@@ -18,6 +18,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import directory as directories
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, safe_name
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, write_file, written_aside
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.parameters import VARIES
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_key, profiles_by_sha256
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from hypothesis import given
 from hypothesis import strategies as st
@@ -142,7 +144,9 @@ def test_a_record_and_its_tables_come_back_as_they_were(directory):
     folder = directory.write_record(filed, files)
     assert folder == "hosts/db07/log"
     (read,) = directory.records()
-    assert dataclasses.replace(read, tables={}, run_id="") == filed
+    # The record of an older version does not name its profile: it was that of the host.
+    assert dataclasses.replace(read, tables={}, run_id="", profile=None) == filed
+    assert read.profile == profile_key(directory.run["profile"])
     assert read.tables["results.csv"] == {"bytes": len(files["results.csv"]), "sha256": hashlib.sha256(files["results.csv"]).hexdigest()}
     assert directory.read_tables(read) == files
     assert leftovers(directory.path) == []
@@ -521,7 +525,7 @@ def test_a_merged_run_has_the_comparisons_of_its_runs(tmp_path):
 
 def test_merging_takes_the_newest_record_of_each_host_and_volume(tmp_path):
     files = fabricate.tables()
-    older = RunDirectory.create(str(tmp_path / "a"), fabricate.run_data(["db07", "db08"], created_at="2026-11-20T00:00:00Z", host_profiles={"db07": {}}))
+    older = RunDirectory.create(str(tmp_path / "a"), fabricate.run_data(["db07", "db08"], created_at="2026-11-20T00:00:00Z"))
     newer = RunDirectory.create(str(tmp_path / "b"), fabricate.run_data(["db08", "db09"], created_at="2026-11-21T00:00:00Z", profile="mq-log-gold"))
     older.write_record(fabricate.judged(older.run, "db07", files, created_at="2026-11-20T01:00:00Z"), files)
     older.write_record(record("db08", created_at="2026-11-20T01:00:00Z"))
@@ -532,12 +536,53 @@ def test_merging_takes_the_newest_record_of_each_host_and_volume(tmp_path):
         assert merged.expected_hosts == ["db07", "db08", "db09"]
         assert merged.run["merged_from"] == [older.run["run_id"], newer.run["run_id"]]
         assert merged.run["profile"]["name"] == "mq-log-gold"
-        assert merged.run["host_profiles"] == {"db07": {}}
+        assert {host: profile["name"] for host, profile in merged.run["host_profiles"].items()} == {"db07": "mq-log-silver"}
+        assert [read.profile["name"] for read in merged.records()] == ["mq-log-silver", "mq-log-gold"]
         assert [(read.host, read.kind) for read in merged.records()] == [("db07", "measurement"), ("db08", "measurement")]
         assert all(merged.read_tables(read) == files for read in merged.records())
         assert merged.expected_missing() == [("db09", "log")]
         assert merged.verdict() is None
         assert merged.run["run_id"] not in (older.run["run_id"], newer.run["run_id"])
+
+
+def test_merging_keeps_what_each_host_was_measured_with(tmp_path):
+    files = fabricate.tables()
+    bronze, gold = (
+        {"name": name, "version": 1, "limits": [{"metric": "latency_mean", "max": limit}]} for name, limit in (("bronze", "9 ms"), ("gold", "1 ms"))
+    )
+    common = {"sweep_files": 16, "sweep_duration": 60}
+    settings = (
+        ("a", ["db07", "db08"], bronze, {"parameters": common, "host_classes": {"db07": "san"}, "host_targets": {"db08": {"target_clients": 3}}}),
+        ("b", ["db08", "db09"], gold, {"parameters": {**common, "sweep_duration": 600}, "host_parameters": {"db09": {"sweep_nice": 5}}}),
+    )
+    runs = []
+    for day, (name, hosts, profile, keys) in enumerate(settings, start=20):
+        runs.append(RunDirectory.create(str(tmp_path / name), fabricate.run_data(hosts, created_at=f"2026-11-{day}T00:00:00Z", **{**keys, "profile": profile})))
+    for run, host, volume in ((runs[0], "db07", "log"), (runs[0], "db08", "data"), (runs[1], "db08", "log"), (runs[1], "db09", "log")):
+        run.write_record(fabricate.judged(run.run, host, files, volume), files)
+    merged = RunDirectory.merge([run.path for run in runs], str(tmp_path / "c"))
+    # A volume keeps its own profile even if the newest run was to judge its host by another one.
+    assert [(read.host, read.volume, read.profile["name"]) for read in merged.records()] == [
+        ("db07", "log", "bronze"),
+        ("db08", "data", "bronze"),
+        ("db08", "log", "gold"),
+        ("db09", "log", "gold"),
+    ]
+    known = profiles_by_sha256(merged.run)
+    assert all(known[read.profile["sha256"]]["name"] == read.profile["name"] for read in merged.records())
+    assert merged.run["parameters"] == {"sweep_files": 16, "sweep_duration": VARIES, "sweep_nice": VARIES}
+    assert merged.run["host_parameters"] == {
+        "db07": {"sweep_duration": 60},
+        "db08": {"sweep_duration": 600},
+        "db09": {"sweep_duration": 600, "sweep_nice": 5},
+    }
+    assert (merged.run["host_classes"], merged.run["host_targets"]) == ({"db07": "san"}, {})
+
+
+def test_records_of_a_run_that_an_older_version_merged_do_not_say_what_judged_them(directory):
+    old = RunDirectory.create(os.path.dirname(directory.path), {**directory.run, "run_id": "old", "merged_from": ["a", "b"]})
+    old.write_record(fabricate.judged(directory.run, "db07", fabricate.tables()))
+    assert old.records()[0].profile is None
 
 
 @pytest.mark.parametrize(("opened_at", "missing"), [("2026-11-20T02:00:00Z", ["db07"]), ("2026-11-20T00:30:00Z", [])])

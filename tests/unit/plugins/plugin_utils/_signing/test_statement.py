@@ -12,21 +12,22 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.statement import statement
 
-RUN = {"profile": {"name": "gold", "version": 3}, "host_profiles": {"db02": {"name": "own", "version": 1}, "db03": {"name": "own", "version": 1}}}
+GOLD, OWN = ({"name": name, "version": version, "sha256": digit * 64} for name, version, digit in (("gold", "3", "a"), ("own", "1", "b")))
 HASHES = {"run.json": "11" * 32, "hosts/db01/log/certificate.json": "22" * 32}
 
 
-def host(name, verdict="pass", certified=True, volume="log"):
-    return {"host": name, "volume": volume, "verdict": verdict, "certified": certified}
+def host(name, verdict="pass", certified=True, volume="log", profile=GOLD):
+    return {"host": name, "volume": volume, "verdict": verdict, "certified": certified, "profile": profile}
 
 
 def stated(*hosts, gate_failed=False):
     """Return the predicate of a run with these hosts."""
-    return json.loads(statement(RUN, {"hosts": hosts, "gate_failed": gate_failed}, HASHES))["predicate"]
+    return json.loads(statement({"hosts": hosts, "gate_failed": gate_failed}, HASHES))["predicate"]
 
 
 def test_a_statement_names_what_it_is_about():
-    content = json.loads(statement(RUN, {"hosts": [host("db01")], "gate_failed": False}, HASHES))
+    hosts = [host("db01"), host("db02", profile=OWN), host("db03", "fail", profile=OWN), host("db04", "missing", profile=None)]
+    content = json.loads(statement({"hosts": hosts, "gate_failed": False}, HASHES))
     assert (content["_type"], content["predicateType"]) == ("https://in-toto.io/Statement/v1", "https://in-toto.io/attestation/test-result/v0.1")
     assert content["subject"] == [
         {"name": "hosts/db01/log/certificate.json", "digest": {"sha256": "22" * 32}},
@@ -34,7 +35,10 @@ def test_a_statement_names_what_it_is_about():
     ]
     run, *profiles = content["predicate"]["configuration"]
     assert run == {"name": "run.json", "digest": {"sha256": "11" * 32}}
-    assert [(profile["name"], profile["annotations"]) for profile in profiles] == [("gold", {"version": "3"}), ("own", {"version": "1"})]
+    assert profiles == [
+        {"name": "gold", "digest": {"sha256": "a" * 64}, "annotations": {"version": "3", "hosts": ["db01"]}},
+        {"name": "own", "digest": {"sha256": "b" * 64}, "annotations": {"version": "1", "hosts": ["db02", "db03"]}},
+    ]
 
 
 @pytest.mark.parametrize("verdict", WORST_FIRST)
