@@ -48,8 +48,8 @@ def _has_a_say(name: str, host: str, of_hosts: Mapping[str, Mapping[str, Any]], 
 
 
 def _read(value: Any) -> Any:
-    """Return the value of a variable that is not an option of a role."""
-    return None if is_empty(value) else plain(value)
+    """Return the value of a variable that is not an option of a role, an empty text if nobody sets it."""
+    return "" if is_empty(value) else plain(value)
 
 
 def check_not_of_hosts(names: Iterable[str], of_hosts: Mapping[str, Mapping[str, Any]], extra: Collection[str]) -> None:
