@@ -38,7 +38,7 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import is_asked, judged_with
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, replace_link, write_file
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.merged_settings import merged_settings
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.merged_settings import COMMON, merged_settings
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.power_cuts import judged_with_cuts, wanted_cuts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data, profile_key
@@ -172,7 +172,7 @@ class RunDirectory:
         untested = [source.run for source in sources if not source.is_test]
         if untested and len(sources) > 1:
             raise RunDirectoryError(f"The run {untested[0]['run_id']} {_WHY_UNTESTED[kind_of(untested[0])]}; it cannot be merged with others.")
-        newest = {key: value for key, value in sources[-1].run.items() if key not in ("schema", "run_id", "created_at")}
+        newest = {key: value for key, value in sources[-1].run.items() if key not in ("schema", "run_id", "created_at", *COMMON)}
         claimed = {host for source in sources for host in source.expected_hosts}
         expected, unclaimed = sorted(claimed.union(hosts)), sorted(set(hosts) - claimed)
         left_out = sorted({host for source in sources for host in source.run.get("left_out_hosts") or []}.union(left_out).difference(expected))

@@ -15,7 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import
 
 _OF_HOSTS = ("host_array_settings", "host_targets", "host_classes")
 """The keys of run.json that hold something for each host that has it."""
-_COMMON = ("collection_version", "baseline")
+COMMON = ("collection_version", "baseline")
 """The keys that a merged run has only if its runs agree."""
 
 
@@ -34,5 +34,5 @@ def merged_settings(runs: Sequence[Mapping[str, Any]], judged_by: Iterable[Mappi
         "other_profiles": [known[sha256] for sha256 in others],
         **parameters_of_hosts({host: parameters_of(run, host) for host, run in newest.items()}),
         **{key: {host: run[key][host] for host, run in newest.items() if host in (run.get(key) or {})} for key in _OF_HOSTS},
-        **{key: runs[-1].get(key) if all(run.get(key) == runs[-1].get(key) for run in runs) else None for key in _COMMON},
+        **{key: runs[-1][key] for key in COMMON if key in runs[-1] and all(run.get(key) == runs[-1][key] for run in runs)},
     }
