@@ -91,7 +91,7 @@ class ActionModule(ControllerAction):
     def _of_play(self, names: Iterable[str], task_vars: dict[str, Any], problems: list[str]) -> dict[str, Any]:
         """Return the variables that the play, or the playbook that imports it, sets for all hosts: they differ from those of the host of this task."""
         first = task_vars["hostvars"][task_vars["inventory_hostname"]]
-        own = evaluated(names, first, None, problems)
+        own = evaluated(names, first, None, [])  # what is wrong with them is found with the other hosts
         found = evaluated((name for name in names if name in task_vars), task_vars, self._templar.template, problems)
         return {name: value for name, value in found.items() if name not in own or plain(value) != plain(own[name])}
 

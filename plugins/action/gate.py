@@ -23,7 +23,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome impor
     told_to_workflows,
     write_outcome,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.policy import policy_with
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.upload import check_url, target, upload
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify, store
@@ -33,6 +32,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.regression import hold_against_baseline
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import JUDGED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, host_reasons, judge_fleet, judge_run, missing_hosts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.policy import policy_with
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.archive import pack
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, kind_of

@@ -18,7 +18,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.awx_job import job_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, ExpectationError, check_count
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import INTERNAL, USAGE, Place, artifacts, make_outcome, write_outcome
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.policy import given_policy, merged_policy, policy_with
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import shown
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.upload import check_url
@@ -26,6 +25,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.workflow impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import find, is_kept
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import place_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import INSTEAD_OF, REPORT, PolicyError, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.policy import given_policy, merged_policy, policy_with
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import MANIFEST, RunDirectory, RunDirectoryError, kind_of, latest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DURABILITY, MEASUREMENT, OBSERVATION
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory

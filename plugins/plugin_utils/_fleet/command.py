@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import option_names
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import SettingsError, agreed, one_value, shown
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import option_names
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty, plain
 
 CONTROLLER = "localhost"

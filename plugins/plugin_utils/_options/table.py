@@ -54,11 +54,16 @@ OF_COMMANDS = (
 """The variables of playbooks that are an option of no role."""
 
 OWN_FACTS = (
+    "cleanup_checked",
+    "collect_checked",
     "collect_reopened",
+    "compare_checked",
+    "drift_checked",
     "gate_checked",
     "gate_judged",
     "gate_opened",
     "gate_run",
+    "history_checked",
     "observe_plan",
     "observe_started",
     "observe_status",
@@ -70,7 +75,10 @@ OWN_FACTS = (
     "power_cut_problem",
     "power_cut_returned",
     "power_cut_started",
+    "report_checked",
     "report_rendered",
+    "status_checked",
+    "stop_checked",
     "sweep_collected",
     "sweep_plan",
     "sweep_round",
@@ -80,6 +88,7 @@ OWN_FACTS = (
     "sweep_wait",
     "tester_machines",
     "tester_ready",
+    "verify_checked",
     "workspace_cleaned",
     "workspace_layout",
 )

@@ -12,6 +12,8 @@ import pytest
 from ansible.errors import AnsibleError
 from ansible_collections.mqops.logdisk.plugins.action import check_options
 
+FOUND_NOTHING = {"problems": [], "agreed": {}, "given": {}}
+
 
 @pytest.fixture
 def check(monkeypatch):
@@ -23,8 +25,9 @@ def check(monkeypatch):
         own = {name: {**given, **(extra or {})} for name, given in {"localhost": {}, **hostvars}.items()}
         first = next(iter(hostvars), "localhost")
         # As Ansible ranks them: extra variables, those of the play, those of the host.
-        task_vars = {**own[first], **(play or {}), **(extra or {}), "inventory_hostname": first, "hostvars": own}
-        return plugin.answer({"hosts": list(hostvars) if hosts is None else hosts, "report": False}, task_vars)
+        task_vars = {**own[first], **(play or {}), **(extra or {}), "inventory_hostname": first, "hostvars": own, "groups": {"all": list(hostvars)}}
+        options = {"hosts": list(hostvars) if hosts is None else hosts, "report": False, "agreed": [], "given": [], "not_of_hosts": []}
+        return plugin.answer(options, task_vars)
 
     return run
 
@@ -40,7 +43,7 @@ def check(monkeypatch):
     ],
 )
 def test_hosts_are_selected_in_one_way(check, hostvars, more):
-    assert check(hostvars, **more) == {"problems": []}
+    assert check(hostvars, **more) == FOUND_NOTHING
 
 
 @pytest.mark.parametrize(
@@ -68,8 +71,8 @@ def test_a_mistyped_extra_variable_refuses_the_run_and_its_other_problems_are_sa
 @pytest.mark.parametrize("accept", [{"extra": {"logdisk_accept_names": "workspce_path"}}, {"play": {"logdisk_accept_names": ["workspce_path"]}}])
 def test_names_may_be_accepted(check, accept):
     answer = check({"a": {"workspce_path": "/x"}}, **{**accept, "extra": {**accept.get("extra", {}), "workspce_path": "/x"}})
-    assert answer == {"problems": []}
-    assert check({"a": {"logdisk_accept_names": ["gate_mine"]}, "b": {"gate_mine": 1}}) == {"problems": []}
+    assert answer == FOUND_NOTHING
+    assert check({"a": {"logdisk_accept_names": ["gate_mine"]}, "b": {"gate_mine": 1}}) == FOUND_NOTHING
 
 
 def test_names_of_hosts_variables_are_warned_of_once(check):
@@ -102,5 +105,6 @@ def test_a_pattern_that_cannot_be_evaluated_is_a_problem(check):
     hostvars = {**task_vars, "localhost": {}}
     plugin = check_options.ActionModule.__new__(check_options.ActionModule)
     plugin._templar = types.SimpleNamespace(template=lambda value: value)
-    said = plugin._said(["a"], {"hostvars": hostvars, "inventory_hostname": "a"})
+    plugin._loader = None
+    said = plugin._said({"hosts": ["a"], "agreed": [], "not_of_hosts": []}, {"hostvars": hostvars, "inventory_hostname": "a"})
     assert said.problems == {"a": ["certify_hosts: 'nothing' is undefined"]}

@@ -11,7 +11,16 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import OF_COMMANDS, OF_PLAYBOOKS, OWN_FACTS, ROLES, known_names, settable_names
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.command import PREFLIGHT
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import (
+    OF_COMMANDS,
+    OF_PLAYBOOKS,
+    OWN_FACTS,
+    ROLES,
+    known_names,
+    option_names,
+    settable_names,
+)
 
 COLLECTION = Path(__file__).resolve().parents[5]
 PLAYBOOKS = sorted(COLLECTION.glob("playbooks/*.yml"))
@@ -55,8 +64,15 @@ def variables_read(path):
     return {word for word in words if not word.startswith("ansible_")} - OF_ANSIBLE
 
 
+def variables_of_commands(path):
+    """Return the variables that a playbook reads from all hosts at once."""
+    tasks = [node["mqops.logdisk.check_options"] for node in dictionaries(read(path)) if "mqops.logdisk.check_options" in node]
+    return {name for task in tasks for key in ("agreed", "given", "not_of_hosts") for name in task.get(key, ())} - set(option_names())
+
+
 def test_each_variable_that_a_playbook_reads_is_known():
     found = {name for path in PLAYBOOKS for name in variables_read(path) - own_variables(path) if not name.startswith(OF_AWX)}
+    found |= {PREFLIGHT, *(name for path in PLAYBOOKS for name in variables_of_commands(path))}
     of_awx = set(read(COLLECTION / "playbooks/awx_setup.yml")[0]["vars"])
     of_hosts = {"drift_since"}
     assert found - set(OWN_FACTS) | of_awx | of_hosts == set(OF_COMMANDS)
