@@ -47,9 +47,11 @@ class ActionModule(ControllerAction):
         except PolicyError as error:
             raise AnsibleActionFail(str(error)) from None
         run = {"run_id": directory.run["run_id"], "path": directory.path, "expected_hosts": directory.expected_hosts}
-        place = place_of(options["history"], options["report_dir"])
-        run.update(sign_key=options["sign_key"], upload_url=options["upload_url"], history=place, policy=policy)
         recorded = (directory.run.get("history") or {}).get("place")
+        # A command that says neither where its reports are nor its history has none of its own.
+        is_said = bool(options["history"] or options["report_dir"])
+        place = place_of(options["history"], options["report_dir"]) if is_said or not recorded else recorded
+        run.update(sign_key=options["sign_key"], upload_url=options["upload_url"], history=place, policy=policy)
         if recorded and recorded != place:
             self._display.warning(f"this run was opened with gate_history {recorded}, but its certificates are stored in {place}, as this command says")
         if self._task.check_mode:  # nothing is filed then, so that there is nothing to show

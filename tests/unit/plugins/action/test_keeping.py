@@ -120,6 +120,7 @@ def test_a_run_that_is_collected_decides_as_it_recorded_and_is_stored_where_the_
     open_history(place, create=True).close()
     same, warnings = reopening(path=directory.path, report_dir=str(tmp_path / "reports"))
     assert (same["policy"], same["history"], warnings) == ({}, directory.run["history"]["place"], [])
+    assert reopening(path=directory.path, report_dir="") == ({**same}, [])
     run, (warning,) = reopening(path=directory.path, report_dir="", history=place, policy={"gate_report_only": False, "gate_fail_on": ["warn"]})
     assert warning.endswith(f"its certificates are stored in {place}, as this command says")
     gated(directory, history=run["history"], policy=run["policy"])
