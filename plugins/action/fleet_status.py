@@ -7,20 +7,24 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import one_message
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import volume_names
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import changed_since
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import standing_losses
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import problems_of, status_json, status_prom, status_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, day_of, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action import HISTORY, HOSTS, HistoryAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_file, write_json
 
 JSON_FILE = "status.json"
 METRICS_FILE = "status.prom"
+PROFILES = str(Path(__file__).resolve().parents[2] / "roles/gate/files/profiles")
 
 
 class ActionModule(HistoryAction):
@@ -38,13 +42,21 @@ class ActionModule(HistoryAction):
         expected = self.expectation(options, task_vars).hosts
         with self.history(options) as history:
             revocations = history.revocations()
-            lines = fleet_status(history.newest(), revocations, today, standing_losses(history.power_cuts()))
+            lines = fleet_status(history.newest(), revocations, today, history.power_cuts(), asked_profiles(task_vars, expected))
+            plans = history.plans()
             changed = changed_since(history, lines)
         own = {host: task_vars["hostvars"][host].get("workspace_volumes") for host in expected}
-        problems = problems_of(lines, expected, {host: names for host, given in own.items() if (names := volume_names(given))})
+        problems = problems_of(lines, expected, plans, {host: names for host, given in own.items() if (names := volume_names(given))})
         if not self._task.check_mode:
             write_json(os.path.join(options["report_dir"], JSON_FILE), status_json(lines, expected, problems, today, revocations, changed))
             write_file(os.path.join(options["report_dir"], METRICS_FILE), status_prom(lines, expected, problems))
         say(self._display, status_text(lines, expected, problems, today, changed))
         failure = {"failed": True, "msg": one_message(problems, JSON_FILE)} if problems else {}
         return {"problems": problems, **failure}
+
+
+def asked_profiles(task_vars: Mapping[str, Any], hosts: Iterable[str]) -> dict[str, str]:
+    """Return the name of the profile that extra variables or the inventory ask for, by host; none of a host for which they do not. Raises DefinitionError."""
+    asked = {host: task_vars["hostvars"][host].get("gate_profile") for host in hosts}
+    names = {repr(profile): load_profile(profile, PROFILES).name for profile in asked.values() if not is_empty(profile)}
+    return {host: names[repr(profile)] for host, profile in asked.items() if not is_empty(profile)}

@@ -24,10 +24,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome impor
     write_outcome,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.upload import check_url, target, upload
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.before import note_what_was_known
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify, store
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import is_kept, keep_if_asked
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.live import hold_against_certificates
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import planned_by
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import look_up, results_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.regression import hold_against_baseline
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import JUDGED
@@ -105,11 +107,12 @@ def conclusion(
 
 def compare(directory: RunDirectory) -> str:
     """Hold the hosts against their baseline if the run asks for it, and live queue managers against their certificates, and look power cuts up in the
-    history. Returns what kept that from being done, empty if nothing did.
+    history, and what else is known of the volumes. Returns what kept that from being done, empty if nothing did.
     """
     try:
         hold_against_certificates(directory)
         look_up(directory)
+        note_what_was_known(directory)
         return hold_against_baseline(directory)
     except OSError as error:
         return f"the hosts were not held against their {'baseline' if directory.is_test else 'certificates'}: {error}"
@@ -152,7 +155,7 @@ def remember(directory: RunDirectory, certificates: list[Certificate], problems:
     if history is None or not (directory.is_test or kind_of(directory.run) == DURABILITY):
         return ""
     try:
-        store(history["place"], certificates, results_of(directory))
+        store(history["place"], certificates, results_of(directory), planned_by(directory))
     except OSError as error:
         problems = [*problems, str(error)]
     if not problems:

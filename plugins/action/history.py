@@ -64,9 +64,7 @@ def keep(history: History, options: dict[str, Any], hosts: Collection[str]) -> t
         done += imported
         problems += damaged
     if options["revoke"]:
-        certificate = history.certificate(options["revoke"])
-        history.revoke(certificate.sha256, options["reason"], getpass.getuser())
-        done.append(f"The certificate {certificate.sha256} of {certificate.entry.label} ({certificate.entry.profile}) is revoked.")
+        done.append(revoke(history, options["revoke"], options["reason"]))
     if options["prune_before"]:
         removed, runs, kept = prune(history, options["report_dir"], day_of(options["prune_before"]))
         done.append(
@@ -74,3 +72,14 @@ def keep(history: History, options: dict[str, Any], hosts: Collection[str]) -> t
             "were kept."
         )
     return done, problems
+
+
+def revoke(history: History, named: str, reason: str) -> str:
+    """Revoke a certificate, or take out a volume that is named as host:/mount/point; return what was done. Raises HistoryError."""
+    label, is_volume, rest = named.partition(":/")
+    if is_volume:
+        count = history.take_out(label, f"/{rest}", reason, getpass.getuser())
+        return f"The volume {named} is taken out: {count} entries are revoked."
+    certificate = history.certificate(named)
+    history.revoke(certificate.sha256, reason, getpass.getuser())
+    return f"The certificate {certificate.sha256} of {certificate.entry.label} ({certificate.entry.profile}) is revoked."

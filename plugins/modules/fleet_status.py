@@ -15,8 +15,10 @@ short_description: Report which volumes are certified today
 description:
   - Prints the state of every volume in the history, the most urgent first, and writes C(status.json) and C(status.prom) (OpenMetrics) to O(report_dir).
   - Uses the history only. No host is contacted.
-  - Fails if a volume of an expected host is failed or expired, or if an expected host has no volume that is certified today.
-    If the host's variables name its volumes (C(workspace_volumes)), each of them must be certified.
+  - Fails if a volume of an expected host is failed or expired, if a volume is not certified that the newest run to certify the host planned to measure, or if
+    an expected host has no volume that is certified today. If the host's variables name its volumes (C(workspace_volumes)), each of them must be certified.
+  - A certificate counts if it is of the profile that is asked for. That is the host's C(gate_profile) if extra variables or the inventory set it, and otherwise
+    the profile of the newest run that measured the volume to certify it.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import earlier_certificates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import canonical, fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, KEY_COLUMNS
@@ -28,7 +29,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import H
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, WORST_FIRST
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_class import SIZE_VARIES
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_facts import WORDS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity import facts_of_identity, identity_of
 
 SCHEMA_VERSION = 1
 
@@ -113,6 +115,9 @@ _LARGEST_VERSION = (1 << 31) - 1
 ROW_KEYS = KEY_COLUMNS[1:-1]
 """Keys that identify a row: those of results.csv without the number of the step, and without the worker, because a row is that of all workers."""
 
+TAKEN_AS_THEY_STAND = "none"
+"""The confidence of a profile that never certifies."""
+
 CAPACITY = ("load_unit", "highest_passed", "lowest_not_passed")
 """What a certificate keeps of the capacity."""
 
@@ -166,9 +171,16 @@ class Certificate:
         """What the history looks a certificate up by."""
         content = self.content
         comparison = content.get("comparison") or {}
+        identity = identity_of(content.get("identity"))
         return Entry(
             sha256=self.sha256,
-            **{name: content[name] for name in ("run_id", "host", "volume", "volume_id", "effect", "verdict", "judged_at", "valid_from", "valid_until")},
+            **{name: content[name] for name in ("run_id", "host", "volume", "effect", "verdict", "judged_at", "valid_from", "valid_until")},
+            volume_id=identity.volume_id if identity else None,
+            disk_id=identity.disk_id if identity else None,
+            mount_point=identity.mount_point if identity else None,
+            volume_facts=" ".join(content["volume_facts"] if "volume_facts" in content else earlier_certificates.volume_facts_of(content)),
+            verified=int(str((content.get("parameters") or {}).get("option_verify") or "0") != "0"),
+            can_certify=int(content["can_certify"] if "can_certify" in content else earlier_certificates.can_certify(content)),
             boot_id=content["machine"]["boot_id"],
             profile=content["profile"]["name"],
             method_version=content["method_version"],
@@ -188,6 +200,8 @@ class Entry:
     volume_id is None if it is not known which volume it was. valid_from and valid_until (the last day) are None unless it certifies. parameters stands for
     those of the sweep. limits_verdict is the verdict without a comparison; outcome and baseline say what the comparison found and stand for the certificates
     that it was held against; baseline is None if no comparison was asked for, and outcome also if none could be made. accepted: whether it begins a baseline.
+    disk_id stands for what the volume held. volume_facts are what is true of the volume under every profile, separated by blanks. verified: whether all data
+    was read back. can_certify: whether the profile ever certifies.
     """
 
     sha256: str
@@ -209,6 +223,11 @@ class Entry:
     outcome: str | None
     baseline: str | None
     accepted: int
+    disk_id: str | None = None
+    mount_point: str | None = None
+    volume_facts: str = ""
+    verified: int = 0
+    can_certify: int = 1
 
     @property
     def label(self) -> str:
@@ -219,6 +238,11 @@ class Entry:
     def order(self) -> tuple[str, str, str]:
         """What certificates are sorted by, the oldest first; it is the same in every history that holds them."""
         return self.judged_at, self.run_id, self.sha256
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """Where the volume is for people: the host's name in the inventory, the name of the volume, and its mount point, empty if that is not known."""
+        return self.host, self.volume, self.mount_point or ""
 
 
 def newest_of_each_run(entries: Iterable[Entry]) -> list[Entry]:
@@ -235,7 +259,8 @@ def certificate_of(run: Mapping[str, Any], record: HostRecord, tables: Tables | 
     if record.verdict not in WORST_FIRST:
         return None
     judged_at = record.created_at or str(run.get("created_at") or "")
-    identity = identity_of(record)
+    facts = facts_of_identity(record)
+    identity = identity_of(facts)
     effect = effect_of(record)
     comparison = dict(record.comparison or {})
     return Certificate.of_content(
@@ -244,13 +269,16 @@ def certificate_of(run: Mapping[str, Any], record: HostRecord, tables: Tables | 
             "run_id": record.run_id or str(run.get("run_id") or ""),
             "host": printable(record.host),
             "volume": printable(record.volume),
-            "volume_id": fingerprint(identity) if identity else None,
-            "identity": identity,
+            "volume_id": identity.volume_id if identity else None,
+            "disk_id": identity.disk_id if identity else None,
+            "identity": facts,
             "machine": {key: _text(record.facts.get(key)) for key in ("boot_id", "hostname")},
             "environment": {key: _plain(record.facts.get(key)) for key in ENVIRONMENT},
             "profile": dict(record.profile or profile_key(profile_data(run, record.host))),
             "class": printable(str((run.get("host_classes") or {}).get(record.host) or "")),
             "effect": effect,
+            "can_certify": can_certify(profile_data(run, record.host)),
+            **({} if record.volume_facts is None else {"volume_facts": list(record.volume_facts)}),
             "verdict": record.verdict,
             "limits_verdict": comparison.pop("limits_verdict", record.verdict),
             "comparison": comparison or None,
@@ -279,25 +307,9 @@ def effect_of(record: HostRecord) -> str:
     return CERTIFIES if record.verdict in GOOD and record.certified else ATTEMPT
 
 
-def identity_of(record: HostRecord) -> dict[str, Any] | None:
-    """Return the stable facts that make a volume the same one as before, None if it is not known where the host's volume was.
-
-    A machine without a machine-id has only the name that the inventory gives it.
-    """
-    facts = record.facts
-    if not facts.get("mount_point"):
-        return None
-    machine_id = _text(facts.get("machine_id"))
-    size = None if facts.get("filesystem_type") in SIZE_VARIES else _whole(facts.get("filesystem_size_bytes"))
-    return {
-        "machine_id": machine_id,
-        "host": "" if machine_id else printable(record.host),
-        "device_ids": _text(facts.get("device_ids")),
-        "filesystem_uuid": _text(facts.get("filesystem_uuid")),
-        "filesystem_size_bytes": size,
-        "mount_point": _text(facts.get("mount_point")),
-        "volume": printable(record.volume),
-    }
+def can_certify(profile: Mapping[str, Any]) -> bool:
+    """Whether a profile ever certifies: a quick look, which takes figures as they stand, does not."""
+    return (profile.get("qualifies") or {}).get("confidence") != TAKEN_AS_THEY_STAND
 
 
 def _validity(judged_at: str, effect: str, valid_days: Any) -> dict[str, str | None]:
@@ -362,6 +374,9 @@ def _check(content: Any) -> None:
         and content.get("effect") in EFFECTS
         and isinstance(content.get("disturbances"), list)
         and isinstance(content.get("parameters"), dict)
+        and isinstance(content.get("can_certify", True), bool)
+        and isinstance(content.get("volume_facts", []), list)
+        and all(fact in tuple(WORDS) for fact in content.get("volume_facts", []))
         and isinstance(content.get("limits_verdict", ""), str)
         and (comparison is None or (isinstance(comparison, dict) and isinstance(comparison.get("outcome", 0), (str, type(None)))))
         and (content["effect"] == CERTIFIES) == (content["valid_until"] is not None)
@@ -425,12 +440,6 @@ def _is_fact(value: Any) -> bool:
 
 def _text(value: Any) -> str:
     return printable(value) if isinstance(value, str) else ""
-
-
-def _whole(value: Any) -> int | None:
-    """Return a size that comes as a number or, from the tester's table, as text."""
-    text = str(value)
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else None
 
 
 def _plain(value: Any) -> str | int | None:

@@ -17,8 +17,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store impor
 MOST_LINES = 100
 """Of a large fleet only the most urgent lines are looked at, because each needs two whole certificates."""
 
-Line = tuple[str, str, str]
-"""Host, volume and profile of a status."""
+Line = tuple[str, str, str, str]
+"""Host, volume, mount point and profile of a status."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Since:
 
 def key_of(line: Status) -> Line:
     """Return what a status is about."""
-    return line.host, line.volume, line.profile
+    return line.host, line.volume, line.mount_point, line.profile
 
 
 def changed_since(history: History, lines: Sequence[Status]) -> dict[Line, Since]:
@@ -43,9 +43,10 @@ def changed_since(history: History, lines: Sequence[Status]) -> dict[Line, Since
 
 
 def _pair(history: History, line: Status) -> tuple[Entry, Entry] | None:
-    """Return the newest entry that says which volume it is about, and the last certificate before it under the same name; None if there are not two."""
+    """Return the newest entry that says which volume it is about, and the last certificate before it of the same place; None if there are not two."""
     after = line.attempt if line.attempt and line.attempt.volume_id else line.entry
     if after is None:
         return None
-    before = [entry for entry in history.of_name(line.host, line.volume) if entry.effect == CERTIFIES and entry.order < after.order]
+    same = [entry for entry in history.of_name(line.host, line.volume) if entry.place == after.place]
+    before = [entry for entry in same if entry.effect == CERTIFIES and entry.order < after.order]
     return (before[-1], after) if before else None

@@ -6,18 +6,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, PASS
 
-Losses = Mapping[tuple[str, str], "CutResult"]
-"""The loss that counts against a volume, by ``volume_id`` and host."""
-
 
 @dataclass(frozen=True)
 class CutResult:
-    """What the power cuts of a volume in one run came to. ``cuts`` is how many were made, all of them kept if the verdict is pass. Texts are untrusted."""
+    """What the power cuts of a volume in one run came to. ``cuts`` is how many were made, all of them kept if the verdict is pass. Texts are untrusted.
+
+    ``volume_id``, ``disk_id`` and ``mount_point`` are None if it is not known which volume it was: a loss then counts against each of that host and name.
+    """
 
     sha256: str
     run_id: str
@@ -30,6 +30,13 @@ class CutResult:
     reason: str
     claim: str
     tests: str
+    disk_id: str | None = None
+    mount_point: str | None = None
+
+    @property
+    def order(self) -> tuple[str, str, str]:
+        """What results are sorted by, the oldest first."""
+        return self.judged_at, self.run_id, self.sha256
 
 
 def standing_loss(results: Sequence[CutResult], wanted: int = 0) -> CutResult | None:
@@ -46,10 +53,30 @@ def standing_loss(results: Sequence[CutResult], wanted: int = 0) -> CutResult | 
     return None
 
 
-def standing_losses(results: Iterable[CutResult]) -> Losses:
-    """Return the losses that count against volumes, from the results of all of them, the oldest first."""
-    by_volume: dict[tuple[str, str], list[CutResult]] = {}
-    for result in results:
-        if result.volume_id:
-            by_volume.setdefault((result.volume_id, result.host), []).append(result)
-    return {key: loss for key, own in by_volume.items() if (loss := standing_loss(own))}
+class CutResults:
+    """The results of power cuts of a fleet, to be found by the volume that they are of."""
+
+    def __init__(self, results: Iterable[CutResult]) -> None:
+        self._by_volume: dict[tuple[str | None, ...], list[CutResult]] = {}
+        for result in results:
+            self._by_volume.setdefault(_key(result), []).append(result)
+
+    def of(self, host: str, volume: str, volume_id: str | None, disk_id: str | None) -> list[CutResult]:
+        """Return the results of a volume, the oldest first, and the losses of its name of which more is not known. A clone has another host."""
+        placed = self._by_volume.get((host, volume_id, disk_id), []) if volume_id else []
+        losses = [result for result in self._by_volume.get((host, None, volume), []) if result.verdict == FAIL]
+        return sorted([*placed, *losses], key=lambda result: result.order)
+
+    def groups(self) -> Iterable[list[CutResult]]:
+        """Return the results of each volume."""
+        return self._by_volume.values()
+
+
+def _key(result: CutResult) -> tuple[str | None, ...]:
+    return (result.host, result.volume_id, result.disk_id) if result.volume_id else (result.host, None, result.volume)
+
+
+def told_once(results: Sequence[CutResult]) -> list[CutResult]:
+    """Return results without those of an unknown volume if the same run is known with its volume: importing it again says which one that was."""
+    known = {(result.run_id, result.host, result.volume) for result in results if result.volume_id}
+    return [result for result in results if result.volume_id or (result.run_id, result.host, result.volume) not in known]

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate, CertificateError, certificate_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.contradiction import refuse_contradiction, refuse_other_content
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import MEASUREMENT, HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError, printable
@@ -31,22 +33,25 @@ def certify(directory: RunDirectory) -> tuple[list[Certificate], list[str]]:
 
 
 def certificates_of(directory: RunDirectory) -> tuple[list[Certificate], list[str]]:
-    """Return what certify returns without writing anything."""
-    found, problems = _certificates(directory)
+    """Return what certify returns without writing anything. Nobody vouches for the directory, so what contradicts its tables is a problem."""
+    found, problems = _certificates(directory, check=True)
     return list(found.values()), problems
 
 
-def store(place: str, certificates: list[Certificate], power_cuts: Iterable[CutResult] = ()) -> int:
-    """Store certificates and what power cuts came to in the history at a place; return how many certificates it did not have yet. Raises HistoryError.
+def store(place: str, certificates: list[Certificate], power_cuts: Iterable[CutResult] = (), plans: Iterable[Planned] = ()) -> int:
+    """Store certificates, what power cuts came to and what was planned in the history at a place; return how many certificates it did not have yet.
+
+    Raises HistoryError.
 
     The run made the history when it was opened. If it is not there any more, for example because a file system is not mounted, a new one would hide that.
     """
     with open_history(place) as history:
         history.store_power_cuts(power_cuts)
+        history.store_plans(plans)
         return history.store(certificates)
 
 
-def _certificates(directory: RunDirectory) -> tuple[dict[str, Certificate], list[str]]:
+def _certificates(directory: RunDirectory, check: bool = False) -> tuple[dict[str, Certificate], list[str]]:
     """Return the certificates by the folder of their record, and the problems of the others.
 
     A merged run has none: those of its records belong to the runs that they come from. Only a run that tests storage has any.
@@ -58,7 +63,9 @@ def _certificates(directory: RunDirectory) -> tuple[dict[str, Certificate], list
     for folder in directory.folders():
         try:
             record = directory.read_record(folder)
-            certificate = _written(directory, folder, record) or make_certificate(directory, folder, record)
+            if check:
+                refuse_contradiction(directory, folder)
+            certificate = _written(directory, folder, record, check) or make_certificate(directory, folder, record)
         except (CertificateError, RunDirectoryError, TablesError) as error:
             problems.append(f"{folder}: {error}")
             continue
@@ -67,7 +74,7 @@ def _certificates(directory: RunDirectory) -> tuple[dict[str, Certificate], list
     return found, problems
 
 
-def _written(directory: RunDirectory, folder: str, record: HostRecord) -> Certificate | None:
+def _written(directory: RunDirectory, folder: str, record: HostRecord, check: bool) -> Certificate | None:
     """Return the certificate beside a record: one that a later version of this collection made would differ from what the history has."""
     text = directory.read_certificate(folder)
     if text is None:
@@ -76,6 +83,8 @@ def _written(directory: RunDirectory, folder: str, record: HostRecord) -> Certif
     entry, run_id = certificate.entry, record.run_id or directory.run["run_id"]
     if (entry.run_id, entry.host, entry.volume) != (run_id, printable(record.host), printable(record.volume)):
         raise CertificateError("its certificate.json is that of another run, host or volume: remove it, and it is made from the record again")
+    if check:
+        refuse_other_content(certificate, make_certificate(directory, folder, record))
     return certificate
 
 

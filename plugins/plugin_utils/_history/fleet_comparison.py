@@ -57,6 +57,7 @@ class _Volume:
 
     label: str
     kind: tuple[str, ...]
+    entry: Entry
     reference: Content
     first_judged: str
     before: dict[str, Rows] = field(default_factory=dict)
@@ -67,21 +68,23 @@ class _Volume:
 
 @dataclass
 class _Reading:
-    """Everything that is read from the certificates of a fleet. left_out are certificates that cannot be compared, as plain data."""
+    """Everything that is read from the certificates of a fleet.
+
+    left_out are certificates that cannot be compared, as plain data, and missing the hosts of which none was selected.
+    """
 
     history: History
     figure: str
     revoked: Collection[str]
     volumes: list[_Volume] = field(default_factory=list)
     left_out: list[dict[str, Any]] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
 
     def why_incomparable(self, entry: Entry, content: Content, other: Content) -> str:
         return "it was revoked" if entry.sha256 in self.revoked else why_incomparable(content, other, self.figure)
 
-    def leave_out(self, entry: Entry, side: str, reason: str) -> None:
-        self.left_out.append(
-            {"host": entry.label, "side": side, "certificate": entry.sha256, "run_id": entry.run_id, "judged_at": entry.judged_at, "reason": reason}
-        )
+    def leave_out(self, label: str, entry: Entry, side: str, reason: str) -> None:
+        self.left_out.append({"host": label, "side": side, "certificate": entry.sha256, "run_id": entry.run_id, "judged_at": entry.judged_at, "reason": reason})
 
 
 def compare_fleet(history: History, before: Selection, after: Selection, hosts: Collection[str], *, figure: str, margin: float) -> dict[str, Any]:
@@ -92,7 +95,8 @@ def compare_fleet(history: History, before: Selection, after: Selection, hosts: 
     if both:
         shared = before.entries[min(both)]
         raise SelectionError(f"the certificate {shared.sha256[:12]} of {shared.label} (run {shared.run_id}) is both before and after: select it once")
-    reading = _read(history, before, after, {printable(host) for host in hosts}, figure)
+    names = {printable(host) for host in hosts}
+    reading = _read(history, before, after, names, figure)
     classes, changed = [], []
     for name, volumes in _classes(reading.volumes):
         part, members = _compare(reading, volumes, margin, len(volumes) / len(reading.volumes))
@@ -107,8 +111,8 @@ def compare_fleet(history: History, before: Selection, after: Selection, hosts: 
         "margin": margin,
         "confidence": 1 - ALPHA,
         "outcome": _worst([part["outcome"] for part in classes] + [host["outcome"] for host in changed if host["class"] is None or host["change"] is None]),
-        "before": _side(before, changed),
-        "after": _side(after, changed),
+        "before": _side(before, names),
+        "after": _side(after, names),
         "classes": classes,
         "hosts": changed,
         "changes": _common_changes(changed),
@@ -126,32 +130,47 @@ def _worst(outcomes: Iterable[str]) -> str:
 
 def _read(history: History, before: Selection, after: Selection, hosts: Collection[str], figure: str) -> _Reading:
     reading = _Reading(history, figure, history.revocations())
-    by_label: dict[str, tuple[list[Entry], list[Entry]]] = {}
-    for side, selection in enumerate((before, after)):
-        for entry in sorted(selection.entries.values(), key=lambda entry: entry.order):
-            if entry.host in hosts:
-                by_label.setdefault(entry.label, ([], []))[side].append(entry)
-    for label in sorted(by_label):
-        contents = [selection.contents(history, [entry.sha256 for entry in side]) for selection, side in zip((before, after), by_label[label])]
-        _read_volume(reading, label, list(zip(by_label[label][0], contents[0])), list(zip(by_label[label][1], contents[1])))
+    for label, sides in sorted(_by_volume(before, after, hosts).items()):
+        contents = [selection.contents(history, [entry.sha256 for entry in side]) for selection, side in zip((before, after), sides)]
+        _read_volume(reading, label, list(zip(sides[0], contents[0])), list(zip(sides[1], contents[1])))
+    reading.missing = sorted(set(hosts).difference(entry.host for selection in (before, after) for entry in selection.entries.values()))
     return reading
+
+
+def _by_volume(before: Selection, after: Selection, hosts: Collection[str]) -> dict[str, tuple[list[Entry], list[Entry]]]:
+    """Return the selected certificates of each volume before and after, the oldest first, by what people call the volume.
+
+    What was imported does not name its mount point: it belongs to every volume of its name.
+    """
+    entries = [sorted((entry for entry in side.entries.values() if entry.host in hosts), key=lambda entry: entry.order) for side in (before, after)]
+    places: dict[str, set[str]] = {}
+    for entry in (*entries[0], *entries[1]):
+        places.setdefault(entry.label, set()).update({entry.place[2]} - {""})
+    found: dict[str, tuple[list[Entry], list[Entry]]] = {}
+    for number, side in enumerate(entries):
+        for entry in side:
+            several = len(places[entry.label]) > 1
+            for mount_point in [entry.place[2]] if entry.place[2] else sorted(places[entry.label]) or [""]:
+                found.setdefault(f"{entry.label} at {mount_point}" if several else entry.label, ([], []))[number].append(entry)
+    return found
 
 
 def _read_volume(reading: _Reading, label: str, before: Sequence[tuple[Entry, Content]], after: Sequence[tuple[Entry, Content]]) -> None:
     """Add a volume to what was read: all certificates that can be compared with the newest one that can be compared at all."""
-    newest = next((content for entry, content in reversed([*before, *after]) if not reading.why_incomparable(entry, content, content)), None)
+    reference = next(((entry, content) for entry, content in reversed([*before, *after]) if not reading.why_incomparable(entry, content, content)), None)
+    newest = reference[1] if reference else None
     used: list[list[Content]] = [[], []]
     volume = None
-    if newest is not None:
+    if reference is not None and newest is not None:
         first_judged = min(entry.judged_at for entry, _content in (*before, *after))
         kind = (class_of(newest), str(newest["method_version"]), fingerprint(newest.get("parameters")))
-        volume = _Volume(label, kind, newest, first_judged)
+        volume = _Volume(label, kind, reference[0], newest, first_judged)
         reading.volumes.append(volume)
     for number, (side, certificates) in enumerate((("before", before), ("after", after))):
         for entry, content in certificates:
             reason = reading.why_incomparable(entry, content, content if newest is None else newest)
             if reason or volume is None:
-                reading.leave_out(entry, side, reason)
+                reading.leave_out(label, entry, side, reason)
                 continue
             getattr(volume, side)[entry.run_id] = rows_of(content, reading.figure)
             used[number].append(content)
@@ -170,8 +189,9 @@ def _classes(volumes: Iterable[_Volume]) -> list[tuple[str, list[_Volume]]]:
 def _add_earlier_runs(reading: _Reading, volumes: Sequence[_Volume]) -> None:
     """Read the runs that tell how much runs of a volume differ if its class is too small to tell."""
     for volume in volumes:
-        same = [entry for entry in reading.history.of_name(volume.reference["host"], volume.reference["volume"]) if entry.judged_at < volume.first_judged]
-        same = newest_of_each_run(entry for entry in same if entry.volume_id == volume.reference["volume_id"])[-MOST_EARLIER:]
+        own = volume.entry
+        same = [entry for entry in reading.history.of_name(own.host, own.volume) if entry.judged_at < volume.first_judged]
+        same = newest_of_each_run(entry for entry in same if (entry.volume_id, entry.disk_id) == (own.volume_id, own.disk_id))[-MOST_EARLIER:]
         contents = reading.history.contents([entry.sha256 for entry in same])
         comparable = [content for entry, content in zip(same, contents) if not reading.why_incomparable(entry, content, volume.reference)]
         volume.earlier = [rows_of(content, reading.figure) for content in comparable]
@@ -241,9 +261,10 @@ def _with_its_class(change: HostChange, margin: float) -> HostChange:
 
 
 def _uncompared(reading: _Reading, compared: Collection[str]) -> list[dict[str, Any]]:
-    """Return the hosts of which no certificate can be compared."""
+    """Return the hosts of which no certificate can be compared, or none was selected."""
     labels = dict.fromkeys(each["host"] for each in reading.left_out)
     changes = [HostChange(label, INCONCLUSIVE, 0, 0, reason="none of its certificates can be compared") for label in labels if label not in compared]
+    changes += [HostChange(host, INCONCLUSIVE, 0, 0, reason="none of the selected certificates is of this host") for host in reading.missing]
     return [{**_host_data(change, None), "class": None} for change in changes]
 
 
@@ -316,12 +337,11 @@ def _common_changes(hosts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [{"name": name, "before": old, "after": new, "hosts": count} for (name, old, new), count in counts.most_common()]
 
 
-def _side(selection: Selection, hosts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _side(selection: Selection, hosts: Collection[str]) -> dict[str, Any]:
     """Return what was asked for on one side and which runs that is, the oldest first."""
-    labels = {host["host"] for host in hosts}
     runs: dict[str, list[Entry]] = {}
     for entry in sorted(selection.entries.values(), key=lambda entry: entry.order):
-        if entry.label in labels:
+        if entry.host in hosts:
             runs.setdefault(entry.run_id, []).append(entry)
     return {
         "selected": list(selection.terms),

@@ -17,18 +17,20 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import NoLine, fit_line
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, CERTIFIES, Entry, identity_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import standing_loss
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, CERTIFIES, Entry
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, standing_loss
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import is_imported
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import cuts_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.standing import standing_fact, standing_facts_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import EXPIRED, FAILED, REVOKED, SUPERSEDED, VALID, Today, entry_states
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History, HistoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, MQ_LOG, Row
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, kind_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import OBSERVATION, HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity import VolumeIdentity, identity_of_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import mean_size_text, size_text
 
 SLOWER, ALIKE, FASTER, UNKNOWN = "slower", "alike", "faster", "unknown"
@@ -80,7 +82,7 @@ def hold_against_certificates(directory: RunDirectory) -> None:
         return
     folders = [folder for folder in directory.folders() if directory.read_limits_record(folder).kind == OBSERVATION]
     try:
-        with open_history((directory.run.get("history") or {}).get("place") or "", migrate=False) as history:
+        with open_history((directory.run.get("history") or {}).get("place") or "") as history:
             found = {folder: _held(directory, folder, history) for folder in folders}
     except HistoryError as error:
         found = dict.fromkeys(folders, unknown(f"There is no certificate to compare with: {error}."))
@@ -121,11 +123,13 @@ def live_of(rows: Iterable[Row]) -> Live | None:
 
 def find(record: HostRecord, history: History, today: datetime.date) -> Certified | None:
     """Return the certificate that tells most about the volume of a record: one that is valid today, else the newest one, else a test that did not certify."""
-    identity = identity_of(record)
-    entries = _of_machine(record, history.of_volume(fingerprint(identity))) if identity else []
+    identity = identity_of_record(record)
+    entries = _of_machine(record, history.of_volume(identity.volume_id)) if identity else []
+    entries = [entry for entry in entries if identity and entry.disk_id == identity.disk_id]
     matched_by = "identity" if entries else "name"
-    entries = entries or history.of_name(record.host, record.volume)
+    entries = entries or [entry for entry in history.of_name(record.host, record.volume) if _may_be_at(identity, entry)]
     revoked = history.revocations()
+    fact = standing_fact(entries, revoked)
     states: dict[str, str] = {}
     for profile in {entry.profile for entry in entries}:
         states.update(entry_states((entry for entry in entries if entry.profile == profile), revoked, Today(today, 0)))
@@ -135,7 +139,7 @@ def find(record: HostRecord, history: History, today: datetime.date) -> Certifie
         (content,) = history.contents([entry.sha256])
         means = _means(content)
         if means:
-            state, words = _state_of(entry, states.get(entry.sha256, ATTEMPT), history)
+            state, words = _state_of(entry, states.get(entry.sha256, ATTEMPT), fact, standing_loss(cuts_of(history, record)))
             return Certified(entry, state, words, matched_by, means, _slowest(content), bool(content["disturbances"]))
     return None
 
@@ -161,12 +165,17 @@ def _slowest(content: Mapping[str, Any]) -> float | None:
     return max((row["latency_max_ns"] for row in content["rows"] if row["stream"] == "log" and row["latency_max_ns"]), default=None)
 
 
-def _state_of(entry: Entry, state: str, history: History) -> tuple[str, str]:
-    """Return the state of an entry that has this one without regard to power cuts, and its words."""
-    if entry.effect == CERTIFIES and state != REVOKED and entry.volume_id:
-        loss = standing_loss(history.power_cuts_of(entry.volume_id, entry.host))
-        if loss:
-            return FAILED, f"the certificate of a volume that lost acknowledged writes in a power cut on {loss.judged_at[:10]}"
+def _may_be_at(identity: VolumeIdentity | None, entry: Entry) -> bool:
+    """Whether an entry may be of the same mount point."""
+    return identity is None or entry.mount_point in (None, identity.mount_point)
+
+
+def _state_of(entry: Entry, state: str, fact: Entry | None, loss: CutResult | None) -> tuple[str, str]:
+    """Return the state of an entry that has this one without regard to facts about the volume and to power cuts, and its words."""
+    if entry.effect == CERTIFIES and state != REVOKED and fact:
+        return FAILED, f"the certificate of a volume that {standing_facts_text(fact)}"
+    if entry.effect == CERTIFIES and state != REVOKED and loss:
+        return FAILED, f"the certificate of a volume that lost acknowledged writes in a power cut on {loss.judged_at[:10]}"
     return state, _state_words(entry, state)
 
 

@@ -12,6 +12,8 @@ from dataclasses import asdict
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import Line, Since, key_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.standing import standing_facts_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import CURRENT, EXPIRED, FAILED, MOST_URGENT_FIRST, NONE, Status, Today
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import Revocation
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import open_metrics as om
@@ -25,22 +27,39 @@ SHOWN_CHARACTERS = 60
 """How much of a fact that changed is shown."""
 
 
-def problems_of(lines: Sequence[Status], expected: Iterable[str], volumes: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return why the fleet is not certified, a sentence for each volume of an expected host that failed or expired, and for each host that has no volume
-    which is certified today. ``volumes`` holds the names of the volumes that must be certified, for hosts of which they are known."""
+def problems_of(
+    lines: Sequence[Status], expected: Iterable[str], plans: Mapping[str, Sequence[Planned]], named: Mapping[str, Sequence[str]] | None = None
+) -> list[str]:
+    """Return why the fleet is not certified under the profiles that are asked for: a sentence for each volume of an expected host that failed or expired, for
+    each that must be certified and is not, and for each host that has no certified volume.
+
+    What must be certified is the newest plan of the host (plans, by its printable name). named holds the names of volumes that the inventory asks for.
+    """
     by_host: dict[str, list[Status]] = {}
     for line in lines:
-        by_host.setdefault(line.host, []).append(line)
+        if line.is_asked:
+            by_host.setdefault(line.host, []).append(line)
     found = []
     for host in expected:
         own = by_host.get(printable(host), [])
         bad = [line for line in own if line.state in (FAILED, EXPIRED)]
-        found += [f"{_label(line)}: {_sentence(line)}" for line in bad]
-        if host in volumes:
-            found += [_missing(host_label(host, volume), [line for line in own if line.volume == printable(volume)]) for volume in volumes[host]]
-        elif not bad:
+        found += [f"{line.label}: {_sentence(line)}" for line in bad]
+        wanted = _wanted(plans.get(printable(host), ()), (named or {}).get(host, ()))
+        for volume, mount_point in wanted:
+            of_name = [line for line in own if line.volume == volume]
+            at_mount_point = [line for line in of_name if not mount_point or line.mount_point in ("", mount_point)]
+            label = host_label(host, volume)
+            found.append(_missing(label if len(at_mount_point) == len(of_name) else f"{label} at {mount_point}", at_mount_point))
+        if not wanted and not bad:
             found.append(_missing(host, own))
     return list(filter(None, found))
+
+
+def _wanted(plan: Iterable[Planned], named: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the names of the volumes that must be certified, each with its mount point, empty if any will do."""
+    planned = [(each.volume, each.mount_point) for each in plan]
+    known = {volume for volume, dummy in planned}
+    return [*planned, *((printable(volume), "") for volume in named if printable(volume) not in known)]
 
 
 def _missing(label: str, lines: Sequence[Status]) -> str:
@@ -55,8 +74,8 @@ def status_text(lines: Sequence[Status], expected: Sequence[str], problems: Sequ
     at them."""
     counts = Counter(line.state for line in lines)
     states = ", ".join(f"{counts[state]} {state}" for state in MOST_URGENT_FIRST if counts[state]) or "no certificates"
-    width = max((len(_label(line)) for line in lines[:SHOWN_LINES]), default=0)
-    shown = [text for line in lines[:SHOWN_LINES] for text in (f"  {line.state:9} {_label(line):{width}}  {_sentence(line)}", *_changes(changed, line))]
+    width = max((len(line.label) for line in lines[:SHOWN_LINES]), default=0)
+    shown = [text for line in lines[:SHOWN_LINES] for text in (f"  {line.state:9} {line.label:{width}}  {_sentence(line)}", *_changes(changed, line))]
     more = [f"  and {len(lines) - SHOWN_LINES} more, see status.json"] if len(lines) > SHOWN_LINES else []
     result = "NOT CERTIFIED" if problems else "CERTIFIED"
     return "\n".join([f"{result} on {today.date}: {states}; hosts expected: {len(expected)}.", *shown, *more])
@@ -85,12 +104,13 @@ def status_prom(lines: Sequence[Status], expected: Sequence[str], problems: Sequ
     """Return the status in the text format of OpenMetrics."""
     counts = (("logdisk_expected_hosts", "Hosts that are to be certified.", expected), ("logdisk_certificate_problems", "Why they are not.", problems))
     out = [om.family(name, meaning) + om.sample(name, "", len(counted)) for name, meaning, counted in counts]
-    out.append(om.family("logdisk_certificate_state", "Whether the volume is in this state under the profile."))
-    out += [om.states("logdisk_certificate_state", _labels(line), "state", MOST_URGENT_FIRST, line.state) for line in lines]
+    asked = [line for line in lines if line.is_asked]
+    out.append(om.family("logdisk_certificate_state", "Whether the volume is in this state under the profile that is asked for."))
+    out += [om.states("logdisk_certificate_state", _labels(line), "state", MOST_URGENT_FIRST, line.state) for line in asked]
     out.append(om.family("logdisk_certificate_end_timestamp_seconds", "End of the last day on which the certificate is valid."))
     out += [
         om.sample("logdisk_certificate_end_timestamp_seconds", _labels(line), om.end_of_day_s(line.entry.valid_until))
-        for line in lines
+        for line in asked
         if line.entry and line.entry.valid_until
     ]
     return "".join([*out, om.END]).encode("utf-8")
@@ -117,7 +137,9 @@ def _entry(line: Status, revocations: Mapping[str, Revocation], since: Since | N
     return {
         "host": line.host,
         "volume": line.volume,
+        "mount_point": line.mount_point or None,
         "profile": line.profile,
+        "is_asked_for": line.is_asked,
         "state": line.state,
         "certificate": entry.sha256 if entry else None,
         "run_id": entry.run_id if entry else None,
@@ -128,6 +150,7 @@ def _entry(line: Status, revocations: Mapping[str, Revocation], since: Since | N
         "clones": list(line.clones),
         "replaced_volume": line.replaced.volume_id if line.replaced else None,
         "changed_since": _since(since) if since else None,
+        "volume_facts": {"facts": fact.volume_facts.split(), "run_id": fact.run_id, "judged_at": fact.judged_at} if (fact := line.fact) else None,
         "power_cut_loss": {"run_id": loss.run_id, "judged_at": loss.judged_at, "reason": loss.reason} if (loss := line.loss) else None,
     }
 
@@ -140,10 +163,14 @@ def _since(since: Since) -> dict[str, Any]:
 def _sentence(line: Status) -> str:
     """Return a line's state with its dates, and what else one should know."""
     parts = []
+    if line.fact:
+        parts.append(standing_facts_text(line.fact))
     if line.loss:
         parts.append(f"lost acknowledged writes in a power cut on {line.loss.judged_at[:10]} (run {line.loss.run_id})")
+    if line.fact or line.loss:
+        pass
     elif line.entry is None:
-        parts.append("nothing has certified it yet")
+        parts.append(f"nothing has certified it against {line.profile} yet" if line.profile else "nothing has certified it yet")
     elif line.state == FAILED:
         parts.append(f"failed {line.profile} on {line.entry.judged_at[:10]} (run {line.entry.run_id})")
     elif line.state in (EXPIRED, *CURRENT):
@@ -154,14 +181,13 @@ def _sentence(line: Status) -> str:
         parts.append(f"{line.attempt.verdict} on {line.attempt.judged_at[:10]}")
     if line.replaced and line.state == NONE:
         parts.append("its disk or file system has been replaced")
+    if not line.is_asked:
+        parts.append("another profile than the one that is asked for")
     if line.clones:
         parts.append(f"clone of {', '.join(line.clones)}")
     return "; ".join(parts)
 
 
-def _label(line: Status) -> str:
-    return host_label(line.host, line.volume)
-
-
 def _labels(line: Status) -> str:
-    return om.labels({"host": line.host, "volume": line.volume, "profile": line.profile})
+    place = {"mount_point": line.mount_point} if line.is_one_of_several else {}
+    return om.labels({"host": line.host, "volume": line.volume, "profile": line.profile, **place})

@@ -6,11 +6,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import identity_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, standing_loss
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, CutResults, standing_loss
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History, HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
@@ -21,6 +20,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DURABILITY, HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity import identity_of_record
 
 
 def results_of(directory: RunDirectory) -> list[CutResult]:
@@ -33,17 +33,20 @@ def results_of(directory: RunDirectory) -> list[CutResult]:
 
 def _result(directory: RunDirectory, record: HostRecord) -> CutResult:
     cuts = (record.durability or {})["cuts"]
+    identity = identity_of_record(record)
     known: dict[str, Any] = {
         "run_id": record.run_id or str(directory.run["run_id"]),
         "host": printable(record.host),
         "volume": printable(record.volume),
-        "volume_id": _volume_id(record),
+        "volume_id": identity.volume_id if identity else None,
         "judged_at": record.created_at,
         "verdict": str(record.verdict),
         "cuts": len(cuts),
         "reason": printable((record.reasons or [""])[0]),
         "claim": printable(str((record.durability or {})["claim"])),
         "tests": printable(str((record.durability or {})["tests"])),
+        "disk_id": identity.disk_id if identity else None,
+        "mount_point": identity.mount_point if identity else None,
     }
     return CutResult(sha256=fingerprint(known), **known)
 
@@ -58,7 +61,7 @@ def look_up(directory: RunDirectory) -> None:
     wanted = {folder: wanted_cuts(profile_data(run, record.host)) for folder, record in records.items()}
     try:
         with open_history(run["history"].get("place") or "") as history:
-            found = {folder: said_of(_of_volume(history, record), wanted[folder]) for folder, record in records.items()}
+            found = {folder: said_of(cuts_of(history, record), wanted[folder]) for folder, record in records.items()}
     except HistoryError as error:
         found = {folder: _said(INCONCLUSIVE, f"power cuts could not be looked up: {error}") for folder, cuts in wanted.items() if cuts}
     for folder, said in found.items():
@@ -95,12 +98,8 @@ def _said(verdict: str, reason: str, result: CutResult | None = None) -> dict[st
     return {"verdict": verdict, "reason": reason, **known}
 
 
-def _of_volume(history: History, record: HostRecord) -> list[CutResult]:
-    """Return the results of the volume of a record."""
-    volume_id = _volume_id(record)
-    return history.power_cuts_of(volume_id, record.host) if volume_id else []
-
-
-def _volume_id(record: HostRecord) -> str | None:
-    identity: Mapping[str, Any] | None = identity_of(record)
-    return fingerprint(identity) if identity else None
+def cuts_of(history: History, record: HostRecord) -> list[CutResult]:
+    """Return the results of the volume of a record, the oldest first. Raises HistoryError."""
+    identity = identity_of_record(record)
+    known = (identity.volume_id, identity.disk_id) if identity else (None, None)
+    return CutResults(history.power_cuts_of(record.host, record.volume)).of(printable(record.host), printable(record.volume), *known)

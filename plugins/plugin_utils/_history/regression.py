@@ -176,9 +176,11 @@ class _Fleet:
         return {entry: why_incomparable(self._figures[entry.sha256], volume.content, volume.figure) for entry in candidates}
 
     def _named(self, volume: _Volume) -> list[Entry]:
-        """Return the certificates of the host's volume that gate_baseline names. The volume may have been replaced since."""
+        """Return the certificates of the host's volume that gate_baseline names. Its disk may have been replaced since, but its mount point is the same."""
         named = set(self._baseline["certificates"])
-        return [entry for entry in self._history.of_name(volume.entry.host, volume.entry.volume) if entry.sha256 in named and entry.sha256 not in self._revoked]
+        entries = self._history.of_name(volume.entry.host, volume.entry.volume)
+        same = [entry for entry in entries if entry.mount_point in (None, volume.entry.mount_point)]
+        return [entry for entry in same if entry.sha256 in named and entry.sha256 not in self._revoked]
 
     def _why_none(self, volume: _Volume, reasons: Mapping[Entry, str]) -> str:
         if self._baseline["kind"] == CERTIFICATES:

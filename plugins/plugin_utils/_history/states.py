@@ -4,20 +4,23 @@
 
 """What certificates say on a given day: which ones belong to the same volume, and in which state each of them is.
 
-All of it follows from the entries, whatever the order in which they were stored. There is one chain for each volume and name of a profile: in it, a
-certificate supersedes the one before, a fail ends its validity, and attempts change nothing. The newest entry of each effect decides the state of a chain,
-so that a store need not read the others.
+All of it follows from the entries, whatever the order in which they were stored. There is one chain for each volume, what it holds, and name of a profile: in
+it, a certificate supersedes the one before, a fail ends its validity, and attempts change nothing. The newest entry of each effect decides the state of a
+chain, so that a store need not read the others. One chain of a volume is that of the profile that is asked for. A fact about the volume fails all of them.
 """
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, CERTIFIES, FAILS, Entry
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, Losses
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, CutResults, standing_loss
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.standing import standing_fact
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
 FAILED = "failed"
 EXPIRED = "expired"
@@ -102,9 +105,10 @@ class Chain:
 
 @dataclass(frozen=True)
 class Volume:
-    """One volume: its entries, the oldest first, and the inventory names of other machines that have the same identity."""
+    """One volume with what it holds: its entries, the oldest first, and the inventory names of other machines that have the same identity."""
 
     volume_id: str
+    disk_id: str | None
     entries: tuple[Entry, ...]
     clones: tuple[str, ...] = ()
 
@@ -123,19 +127,19 @@ class Volume:
 
 
 def volumes(entries: Iterable[Entry]) -> list[Volume]:
-    """Return the volumes that entries are about, each with the entries of its own; those that name no volume are left out.
+    """Return the volumes that entries are about, each with the entries of its own; those that name no volume are left out. What was replaced is one of its own.
 
     Machines that share an identity are told apart by their boot IDs: the same identity under another inventory name is the same machine if a boot ID is
     shared, and a clone otherwise.
     """
-    by_id: dict[str, list[Entry]] = {}
+    by_id: dict[tuple[str, str | None], list[Entry]] = {}
     for entry in sorted(entries, key=lambda entry: entry.order):
         if entry.volume_id:
-            by_id.setdefault(entry.volume_id, []).append(entry)
-    return [volume for volume_id, own in by_id.items() for volume in _machines(volume_id, own)]
+            by_id.setdefault((entry.volume_id, entry.disk_id), []).append(entry)
+    return [volume for identity, own in by_id.items() for volume in _machines(*identity, own)]
 
 
-def _machines(volume_id: str, entries: list[Entry]) -> Iterator[Volume]:
+def _machines(volume_id: str, disk_id: str | None, entries: list[Entry]) -> Iterator[Volume]:
     """Yield a volume for each machine among the entries of one identity."""
     machines: list[tuple[set[str], set[str]]] = []
     for host, boots in _boots_by_host(entries).items():
@@ -147,7 +151,7 @@ def _machines(volume_id: str, entries: list[Entry]) -> Iterator[Volume]:
         machines.append((hosts, seen))
     every = {host for hosts, dummy in machines for host in hosts}
     for hosts, dummy in machines:
-        yield Volume(volume_id, tuple(entry for entry in entries if entry.host in hosts), tuple(sorted(every - hosts)))
+        yield Volume(volume_id, disk_id, tuple(entry for entry in entries if entry.host in hosts), tuple(sorted(every - hosts)))
 
 
 def _boots_by_host(entries: Iterable[Entry]) -> dict[str, set[str]]:
@@ -162,8 +166,9 @@ def _boots_by_host(entries: Iterable[Entry]) -> dict[str, set[str]]:
 class Status:
     """What is known today of a host's volume under one profile.
 
-    entry decides the state (None: nothing does), unless a power cut lost writes (loss). attempt is a newer entry that changed nothing, and replaced is the
-    volume that was under the same name before.
+    entry decides the state (None: nothing does), unless a fact about the volume (fact) or lost writes in a power cut (loss) do. attempt is a newer entry that
+    changed nothing, and replaced is what the volume held before. is_asked says that this is the profile that is asked for, and is_one_of_several that the
+    host has had volumes of this name at other mount points. The profile is empty if nothing was ever judged.
     """
 
     host: str
@@ -175,47 +180,124 @@ class Status:
     clones: tuple[str, ...] = ()
     replaced: Volume | None = None
     loss: CutResult | None = None
+    fact: Entry | None = None
+    mount_point: str = ""
+    is_asked: bool = True
+    is_one_of_several: bool = False
+
+    @property
+    def label(self) -> str:
+        """How people call the volume; with its mount point if the name alone does not say which one is meant."""
+        label = host_label(self.host, self.volume)
+        return f"{label} at {self.mount_point}" if self.is_one_of_several and self.mount_point else label
 
 
-def fleet_status(entries: Iterable[Entry], revoked: Collection[str], today: Today, losses: Losses | None = None) -> list[Status]:
-    """Return the states of the fleet on a day, the most urgent first: of each host's volume, those of the volume that is there now, for each profile.
+def fleet_status(
+    entries: Iterable[Entry], revoked: Collection[str], today: Today, cuts: Iterable[CutResult] = (), profiles: Mapping[str, str] | None = None
+) -> list[Status]:
+    """Return the states of the fleet on a day, the most urgent first: of each host's volume, those of what is there now, for each profile that matters.
 
-    Profiles that never certified a volume are left out if another one did. So is one whose certificate is expired or revoked if that of another one is newer:
-    the volume has moved on to that. A volume against which a loss in a power cut counts is failed, unless what decided its state was revoked.
+    profiles holds the name of the profile that is asked for by host; of a host without one it is that of the newest run that measured the volume to certify
+    it. Other profiles are there as such if they certified the volume, unless their certificate is expired or revoked and there is a newer one. cuts are the
+    results of all power cuts. A volume against which a fact or a loss counts is failed under every profile, unless what decided its state was revoked.
     """
-    entries = list(entries)
-    by_name: dict[tuple[str, str], list[Volume]] = {}
+    entries, results = list(entries), CutResults(cuts)
+    fleet = _Fleet(revoked, today, results, {printable(host): profile for host, profile in (profiles or {}).items()})
+    by_place: dict[tuple[str, str, str], list[Volume]] = {}
     for volume in sorted(volumes(entries), key=lambda volume: volume.newest.order):
-        by_name.setdefault((volume.newest.host, volume.newest.volume), []).append(volume)
+        by_place.setdefault(volume.newest.place, []).append(volume)
+    newest_by_name = {place[:2]: place for place in sorted(by_place, key=lambda place: by_place[place][-1].newest.order)}
     unplaced: dict[tuple[str, str], list[Entry]] = {}
     for entry in sorted(entries, key=lambda entry: entry.order):
         if not entry.volume_id and entry.sha256 not in revoked:
             unplaced.setdefault((entry.host, entry.volume), []).append(entry)
-    found = [status for name, known in by_name.items() for status in _placed(known, unplaced.get(name, []), revoked, today, losses or {})]
-    found += [Status(host, volume, own[-1].profile, NONE, None, own[-1]) for (host, volume), own in unplaced.items() if (host, volume) not in by_name]
-    return sorted(found, key=_urgency)
+    found = [
+        status
+        for place, known in by_place.items()
+        for status in fleet.states_of(known, unplaced.get(place[:2], []) if newest_by_name[place[:2]] == place else [])
+    ]
+    found += [Status(host, volume, own[-1].profile, NONE, None, own[-1]) for (host, volume), own in unplaced.items() if (host, volume) not in newest_by_name]
+    found += _of_losses_alone(results, {(line.host, line.volume) for line in found}, set(by_place))
+    return sorted(_told_apart(found), key=_urgency)
 
 
-def _placed(known: list[Volume], unplaced: list[Entry], revoked: Collection[str], today: Today, losses: Losses) -> Iterator[Status]:
-    """Yield the states of the newest of the volumes that a name has had."""
-    volume, replaced = known[-1], known[-2] if len(known) > 1 else None
-    lost = next((losses[key] for entry in volume.entries if (key := (volume.volume_id, entry.host)) in losses), None)
-    for chain in _relevant(volume):
-        state = chain.state(revoked, today)
-        if state in (EXPIRED, REVOKED) and _moved_on(chain, volume):
-            continue
-        attempts = [entry for entry in (*chain.entries, *unplaced) if entry.effect == ATTEMPT and entry.profile == chain.profile]
-        last = max(attempts, key=lambda entry: entry.order, default=None)
-        newer = last if last and (not chain.deciding or last.order > chain.deciding.order) else None
-        loss = None if state == REVOKED else lost
-        yield Status(volume.newest.host, volume.newest.volume, chain.profile, FAILED if loss else state, chain.deciding, newer, volume.clones, replaced, loss)
+@dataclass(frozen=True)
+class _Fleet:
+    """What the states of all volumes follow from."""
+
+    revoked: Collection[str]
+    today: Today
+    cuts: CutResults
+    profiles: Mapping[str, str]
+
+    def states_of(self, known: list[Volume], unplaced: list[Entry]) -> Iterator[Status]:
+        """Yield the states of what is there now of what a volume has held."""
+        volume, replaced = known[-1], known[-2] if len(known) > 1 else None
+        valid = [entry for entry in volume.entries if entry.sha256 not in self.revoked]
+        loss, fact = self._loss(volume), standing_fact(volume.entries, self.revoked)
+        if not (valid or loss or any(chain.deciding for chain in volume.chains)):
+            return  # all that is known of it was taken out
+        asked = self.profiles.get(volume.newest.host) or _profile_of(valid or volume.entries)
+        for chain in _relevant(volume, asked):
+            state = chain.state(self.revoked, self.today)
+            if chain.profile != asked and state in (EXPIRED, REVOKED) and _moved_on(chain, volume):
+                continue
+            attempts = [entry for entry in (*chain.entries, *unplaced) if entry.effect == ATTEMPT and entry.profile == chain.profile]
+            attempts = [entry for entry in attempts if entry.sha256 not in self.revoked]
+            last = max(attempts, key=lambda entry: entry.order, default=None)
+            counting = (None, None) if state == REVOKED else (loss, fact)
+            yield Status(
+                host=volume.newest.host,
+                volume=volume.newest.volume,
+                profile=chain.profile,
+                state=FAILED if any(counting) else state,
+                entry=chain.deciding,
+                attempt=last if last and (not chain.deciding or last.order > chain.deciding.order) else None,
+                clones=volume.clones,
+                replaced=replaced,
+                loss=counting[0],
+                fact=counting[1],
+                mount_point=volume.newest.mount_point or "",
+                is_asked=chain.profile == asked,
+            )
+
+    def _loss(self, volume: Volume) -> CutResult | None:
+        names = {(entry.host, entry.volume) for entry in volume.entries}
+        results = {result.sha256: result for name in names for result in self.cuts.of(*name, volume.volume_id, volume.disk_id)}
+        return standing_loss(sorted(results.values(), key=lambda result: result.order))
 
 
-def _relevant(volume: Volume) -> list[Chain]:
-    """Return the chains that say what the volume is: those that ever certified it; else those that failed it; else that of the newest attempt."""
-    certified = [chain for chain in volume.chains if chain.certificate]
-    failed = [chain for chain in volume.chains if chain.deciding]
-    return certified or failed or [chain for chain in volume.chains if chain.profile == volume.newest.profile]
+def _of_losses_alone(cuts: CutResults, names: Collection[tuple[str, str]], places: Collection[tuple[str, str, str]]) -> Iterator[Status]:
+    """Yield the states of volumes that lost writes in a power cut, and that nothing was judged of."""
+    for results in cuts.groups():
+        newest, loss = results[-1], standing_loss(results)
+        known = (newest.host, newest.volume, newest.mount_point or "") in places if newest.volume_id else (newest.host, newest.volume) in names
+        if loss and not known:
+            yield Status(newest.host, newest.volume, "", FAILED, None, None, loss=loss, mount_point=newest.mount_point or "")
+
+
+def _told_apart(lines: Iterable[Status]) -> list[Status]:
+    """Return states that say whether the host has other volumes of the same name."""
+    lines = list(lines)
+    mount_points: dict[tuple[str, str], set[str]] = {}
+    for line in lines:
+        mount_points.setdefault((line.host, line.volume), set()).add(line.mount_point)
+    return [replace(line, is_one_of_several=len(mount_points[line.host, line.volume]) > 1) for line in lines]
+
+
+def _profile_of(entries: Collection[Entry]) -> str:
+    """Return the profile of the newest run that measured to certify; of what was only looked at, that of the newest judgement that was not an attempt."""
+    to_certify = [entry for entry in entries if entry.can_certify]
+    deciding = [entry for entry in entries if entry.effect != ATTEMPT]
+    return max(to_certify or deciding or entries, key=lambda entry: entry.order).profile
+
+
+def _relevant(volume: Volume, asked: str) -> list[Chain]:
+    """Return the chain of the profile that is asked for, and those of others that say what the volume is: that certified it, or else that failed it."""
+    others = [chain for chain in volume.chains if chain.profile != asked]
+    own = next((chain for chain in volume.chains if chain.profile == asked), Chain(asked, ()))
+    certified = [chain for chain in others if chain.certificate]
+    return [own, *(certified or ([] if own.deciding else [chain for chain in others if chain.deciding]))]
 
 
 def _moved_on(chain: Chain, volume: Volume) -> bool:
@@ -224,6 +306,6 @@ def _moved_on(chain: Chain, volume: Volume) -> bool:
     return chain.certificate is not None and chain.certificate.order < max(certificates)
 
 
-def _urgency(status: Status) -> tuple[int, str, str, str, str]:
+def _urgency(status: Status) -> tuple[int | str, ...]:
     until = (status.entry.valid_until or "") if status.entry else ""
-    return MOST_URGENT_FIRST.index(status.state), until, status.host, status.volume, status.profile
+    return MOST_URGENT_FIRST.index(status.state), until, status.host, status.volume, status.mount_point, not status.is_asked, status.profile

@@ -20,96 +20,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import reindexing
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, Certificate, CertificateError, Entry
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, told_once
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import IMPORTED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.schema import MIGRATIONS, REINDEXED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT, utc_now
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
 COLUMNS = tuple(each.name for each in dataclasses.fields(Entry))
-
-MIGRATIONS: tuple[tuple[str, ...], ...] = (
-    (
-        """
-        CREATE TABLE logdisk_certificates (
-            sha256 {text} PRIMARY KEY,
-            run_id {text} NOT NULL,
-            host {text} NOT NULL,
-            volume {text} NOT NULL,
-            volume_id {text},
-            boot_id {text} NOT NULL,
-            profile {text} NOT NULL,
-            method_version INTEGER,
-            effect {text} NOT NULL,
-            verdict {text} NOT NULL,
-            disturbed INTEGER NOT NULL,
-            judged_at {text} NOT NULL,
-            valid_from {text},
-            valid_until {text},
-            parameters {text} NOT NULL,
-            limits_verdict {text} NOT NULL,
-            outcome {text},
-            baseline {text},
-            accepted INTEGER NOT NULL
-        )
-        """,
-        "CREATE INDEX logdisk_certificates_name ON logdisk_certificates (host, volume, judged_at)",
-        "CREATE INDEX logdisk_certificates_volume ON logdisk_certificates (volume_id, judged_at)",
-        # Apart from the columns that are searched, so that a search of all certificates reads a small part of the history only.
-        "CREATE TABLE logdisk_contents (sha256 {text} PRIMARY KEY, content {text} NOT NULL)",
-        """
-        CREATE TABLE logdisk_revocations (
-            sha256 {text} PRIMARY KEY,
-            revoked_at {text} NOT NULL,
-            revoked_by {text} NOT NULL,
-            reason {text} NOT NULL
-        )
-        """,
-        # What a program with a fault, or a hand with an SQL prompt, does not change by mistake. Entries are deleted if they are pruned; revocations never.
-        "CREATE TRIGGER logdisk_certificates_kept BEFORE UPDATE ON logdisk_certificates {refuse}",
-        "CREATE TRIGGER logdisk_contents_kept BEFORE UPDATE ON logdisk_contents {refuse}",
-        "CREATE TRIGGER logdisk_revocations_kept BEFORE UPDATE ON logdisk_revocations {refuse}",
-        "CREATE TRIGGER logdisk_revocations_left BEFORE DELETE ON logdisk_revocations {refuse}",
-    ),
-    (
-        """
-        CREATE TABLE logdisk_kept_runs (
-            sha256 {text} PRIMARY KEY,
-            run_id {text} NOT NULL,
-            stage INTEGER NOT NULL,
-            kept_at {text} NOT NULL,
-            created_at {text} NOT NULL,
-            job_id {text} NOT NULL,
-            workflow_job_id {text} NOT NULL,
-            archive {bytes} NOT NULL
-        )
-        """,
-        "CREATE INDEX logdisk_kept_runs_run ON logdisk_kept_runs (run_id)",
-        "CREATE INDEX logdisk_kept_runs_workflow ON logdisk_kept_runs (workflow_job_id)",
-        "CREATE TRIGGER logdisk_kept_runs_kept BEFORE UPDATE ON logdisk_kept_runs {refuse}",
-    ),
-    (
-        """
-        CREATE TABLE logdisk_power_cuts (
-            sha256 {text} PRIMARY KEY,
-            run_id {text} NOT NULL,
-            host {text} NOT NULL,
-            volume {text} NOT NULL,
-            volume_id {text},
-            judged_at {text} NOT NULL,
-            verdict {text} NOT NULL,
-            cuts INTEGER NOT NULL,
-            reason {text} NOT NULL,
-            claim {text} NOT NULL,
-            tests {text} NOT NULL
-        )
-        """,
-        "CREATE INDEX logdisk_power_cuts_volume ON logdisk_power_cuts (volume_id, judged_at)",
-        "CREATE TRIGGER logdisk_power_cuts_kept BEFORE UPDATE ON logdisk_power_cuts {refuse}",
-        "CREATE TRIGGER logdisk_power_cuts_left BEFORE DELETE ON logdisk_power_cuts {refuse}",
-    ),
-)
-"""The statements that lead from each version of the schema to the next, the first from an empty database. Never change one that was released: add another."""
 
 PATIENCE_S = 60.0
 """For how long another writer is waited for."""
@@ -122,11 +43,14 @@ _KEPT_COLUMNS = "sha256, run_id, stage, kept_at, created_at, job_id, workflow_jo
 _KEEP = f"INSERT INTO logdisk_kept_runs ({_KEPT_COLUMNS}, archive) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
 _MOST_VALUES = 500
 """Values of one statement; databases allow some more."""
-# The newest of each effect decides a state. Boot IDs tell clones apart, so the newest of each is kept.
+# The newest of each effect decides a state, of what it says of the volume, and of those that are revoked or not. Boot IDs tell clones apart, so the newest of
+# each is kept.
 _NEWEST = f"""
     SELECT {_ALL_COLUMNS} FROM (
         SELECT {_ALL_COLUMNS}, row_number() OVER (
-            PARTITION BY volume_id, host, volume, boot_id, profile, effect ORDER BY judged_at DESC, run_id DESC, sha256 DESC
+            PARTITION BY volume_id, disk_id, host, volume, boot_id, profile, effect, volume_facts, verified, can_certify,
+                CASE WHEN sha256 IN (SELECT sha256 FROM logdisk_revocations) THEN 1 ELSE 0 END
+            ORDER BY judged_at DESC, run_id DESC, sha256 DESC
         ) AS age
         FROM logdisk_certificates
     ) AS ranked WHERE age = 1
@@ -173,6 +97,21 @@ class KeptRun:
 
 _CUT_COLUMNS = ", ".join(each.name for each in dataclasses.fields(CutResult))
 _INSERT_CUTS = f"INSERT INTO logdisk_power_cuts ({_CUT_COLUMNS}) VALUES ({', '.join('?' * len(dataclasses.fields(CutResult)))}) ON CONFLICT DO NOTHING"
+_REVOKE = "INSERT INTO logdisk_revocations (sha256, revoked_at, revoked_by, reason) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
+_PLAN_COLUMNS = ", ".join(each.name for each in dataclasses.fields(Planned))
+_INSERT_PLANS = f"INSERT INTO logdisk_plans ({_PLAN_COLUMNS}) VALUES ({', '.join('?' * len(dataclasses.fields(Planned)))}) ON CONFLICT DO NOTHING"
+# Whoever does not come to know a mount point does not plan another one.
+_NEWEST_PLANS = f"""
+    SELECT {_PLAN_COLUMNS} FROM (
+        SELECT {_PLAN_COLUMNS}, rank() OVER (PARTITION BY host ORDER BY planned_at DESC, run_id DESC) AS age FROM logdisk_plans
+    ) AS ranked WHERE age = 1 ORDER BY host, volume, sha256
+"""
+_PLACES = """
+    SELECT host, volume, mount_point FROM (
+        SELECT host, volume, mount_point, row_number() OVER (PARTITION BY host, volume ORDER BY planned_at DESC, run_id DESC) AS age
+        FROM logdisk_plans WHERE mount_point <> ''
+    ) AS ranked WHERE age = 1
+"""
 
 
 class History(abc.ABC):
@@ -192,6 +131,7 @@ class History(abc.ABC):
 
     def __init__(self, place: str) -> None:
         self.place = place
+        self._outdated = False
 
     def __enter__(self) -> History:
         return self
@@ -242,17 +182,39 @@ class History(abc.ABC):
             return self._execute_many(_INSERT_CUTS, rows) if rows else 0
 
     def power_cuts(self) -> list[CutResult]:
-        """Return what all power cuts came to, the oldest first. They are never pruned: a loss must not be forgotten."""
+        """Return what all power cuts came to, the oldest first. They are never pruned: a loss must not be forgotten. Those that were revoked do not count."""
         return self._cut_results("TRUE")
 
-    def power_cuts_of(self, volume_id: str, host: str) -> list[CutResult]:
-        """Return what all power cuts of a host's volume came to, the oldest first. Machines that were cloned share the identity of their volumes."""
-        return self._cut_results("volume_id = ? AND host = ?", volume_id, printable(host))
+    def power_cuts_of(self, host: str, volume: str) -> list[CutResult]:
+        """Return what all power cuts of a host's volumes of one name came to, the oldest first."""
+        return self._cut_results("host = ? AND volume = ?", printable(host), printable(volume))
 
     def _cut_results(self, condition: str, *values: str) -> list[CutResult]:
+        self._refuse_outdated()
         with self._reported("cannot be read"):
-            sql = f"SELECT {_CUT_COLUMNS} FROM logdisk_power_cuts WHERE {condition} ORDER BY judged_at, run_id, sha256"
-            return [CutResult(*row) for row in self._execute(sql, values).fetchall()]
+            valid = "sha256 NOT IN (SELECT sha256 FROM logdisk_revocations)"
+            sql = f"SELECT {_CUT_COLUMNS} FROM logdisk_power_cuts WHERE {condition} AND {valid} ORDER BY judged_at, run_id, sha256"
+            return told_once([CutResult(*row) for row in self._execute(sql, values).fetchall()])
+
+    def store_plans(self, plans: Iterable[Planned]) -> None:
+        """Store what a run planned to certify."""
+        rows = [dataclasses.astuple(planned) for planned in sorted(plans, key=lambda planned: planned.sha256)]
+        with self._reported("cannot be written"), self._transaction():
+            if rows:
+                self._execute_many(_INSERT_PLANS, rows)
+
+    def plans(self) -> dict[str, list[Planned]]:
+        """Return the newest plan of each host that has one, without volumes that were taken out since. An unknown mount point is the last that is known."""
+        self._refuse_outdated()
+        with self._reported("cannot be read"):
+            newest = [Planned(*row) for row in self._execute(_NEWEST_PLANS).fetchall()]
+            places = {(host, volume): mount_point for host, volume, mount_point in self._execute(_PLACES).fetchall()}
+        revoked, found = self.revocations(), {}
+        for planned in newest:
+            of_host = found.setdefault(planned.host, [])
+            if planned.sha256 not in revoked:
+                of_host.append(dataclasses.replace(planned, mount_point=planned.mount_point or places.get((planned.host, planned.volume), "")))
+        return found
 
     def newest(self) -> list[Entry]:
         """Return the entries that decide today's states: of each volume, name, boot and profile, the newest of each effect."""
@@ -302,14 +264,29 @@ class History(abc.ABC):
 
     def revoke(self, sha256: str, reason: str, revoked_by: str) -> None:
         """Withdraw a certificate, a fail, or what was imported from mqldt, by hand. The first revocation counts."""
-        if not reason.strip():
-            raise HistoryError("a certificate is revoked for a reason: name it with -e history_reason=...")
+        reason = _reason(reason)
         with self._reported("cannot be written"), self._transaction():
             found = self._execute("SELECT effect, profile FROM logdisk_certificates WHERE sha256 = ?", (sha256,)).fetchall()
             if not found or (found[0][0] == ATTEMPT and found[0][1] != IMPORTED):
                 raise HistoryError(f"the history {self.place} has no certificate {sha256} to revoke")
-            sql = "INSERT INTO logdisk_revocations (sha256, revoked_at, revoked_by, reason) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
-            self._execute(sql, (sha256, utc_now(), printable(revoked_by), printable(reason)))
+            self._execute(_REVOKE, (sha256, utc_now(), printable(revoked_by), printable(reason)))
+
+    def take_out(self, label: str, mount_point: str, reason: str, revoked_by: str) -> int:
+        """Withdraw all that is known of a volume, so that it need not be certified any more; return how many entries that is.
+
+        The label is the host's name, with a slash and the name of the volume unless that is the default one. What is judged later counts again.
+        """
+        names = {(label, DEFAULT_VOLUME), tuple(label.rpartition("/")[::2])}
+        with self._reported("cannot be written"), self._transaction():
+            wanted = []
+            for table in ("logdisk_certificates", "logdisk_power_cuts", "logdisk_plans"):
+                sql = f"SELECT sha256 FROM {table} WHERE host = ? AND volume = ? AND mount_point = ?"
+                wanted += [row[0] for name in names for row in self._execute(sql, (*map(printable, name), printable(mount_point))).fetchall()]
+            if not wanted:
+                raise HistoryError(f"the history {self.place} knows no volume {label}:{mount_point}")
+            values = (utc_now(), printable(revoked_by), printable(_reason(reason)))
+            self._execute_many(_REVOKE, [(sha256, *values) for sha256 in wanted])
+        return len(wanted)
 
     def revocations(self) -> dict[str, Revocation]:
         """Return what was revoked, by the SHA-256 of the certificate."""
@@ -371,6 +348,7 @@ class History(abc.ABC):
         return runs
 
     def _entries(self, sql: str, values: Sequence[Any] = ()) -> list[Entry]:
+        self._refuse_outdated()
         with self._reported("cannot be read"):
             return [Entry(*row) for row in self._execute(sql, values).fetchall()]
 
@@ -390,10 +368,16 @@ class History(abc.ABC):
                 self._migrate()
             else:
                 with self._reported("cannot be opened"):
-                    self._version()
+                    self._outdated = 0 < self._version() < len(MIGRATIONS)
         except BaseException:
             self.close()
             raise
+
+    def _refuse_outdated(self) -> None:
+        if self._outdated:
+            raise HistoryError(
+                f"the history {self.place} was written by an older version of this collection, and a preflight does not update it: playbooks/status.yml does"
+            )
 
     def _migrate(self) -> None:
         """Bring the schema to the version of this collection. Refuses a newer one, and one that another collection changed."""
@@ -420,9 +404,21 @@ class History(abc.ABC):
     def _apply(self, number: int) -> None:
         if number == 1:
             self._execute(f"CREATE TABLE logdisk_schema (version INTEGER PRIMARY KEY, applied_at {self.text_type} NOT NULL)")
+        kept = self._read_schema_3() if number == REINDEXED else None
         for statement in MIGRATIONS[number - 1]:
             self._execute(statement.format(text=self.text_type, bytes=self.bytes_type, refuse=self.refuse))
+        if kept:
+            entries, results = kept
+            for insert, rows in ((_INSERT, entries), (_INSERT_CUTS, results)):
+                if rows:
+                    self._execute_many(insert, [dataclasses.astuple(row) for row in rows])
         self._execute("INSERT INTO logdisk_schema (version, applied_at) VALUES (?, ?)", (number, utc_now()))
+
+    def _read_schema_3(self) -> tuple[list[Entry], list[CutResult]]:
+        try:
+            return reindexing.read(self._execute)
+        except CertificateError as error:
+            raise HistoryError(f"the history {self.place} is damaged: {error}") from None
 
     @contextlib.contextmanager
     def _reported(self, what: str) -> Iterator[None]:
@@ -431,3 +427,9 @@ class History(abc.ABC):
             yield
         except self.errors as error:
             raise HistoryError(f"the history {self.place} {what}: {' '.join(str(error).split())}") from None
+
+
+def _reason(reason: str) -> str:
+    if not reason.strip():
+        raise HistoryError("a certificate is revoked for a reason: name it with -e history_reason=...")
+    return reason

@@ -28,6 +28,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.rows import limits_on_pace
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import volume_facts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, MQ_LOG
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data, profile_key
@@ -84,7 +85,7 @@ _FOOTPRINT_KEYS = ("option_file_size_bytes", "option_files")
 def judge_host(
     record: HostRecord, tables: Tables | None, profile: Profile, today: datetime.date, together: Mapping[str, Capacity] | None = None
 ) -> dict[str, Any]:
-    """Return the judged part of a host's record (verdict, certified, qualification, reasons, judgements and capacity).
+    """Return the judged part of a host's record (verdict, certified, qualification, reasons, judgements, capacity and what is a fact about the volume).
 
     record is what is known of the host so far, tables is what its tester measured, today is the day that decides whether a waiver is valid. ``together`` holds,
     by its label, what each other volume takes that climbed together with this one.
@@ -123,6 +124,7 @@ def judge_host(
         "judgements": judgements,
         "disturbances": disturbances(tables),
         "capacity": capacity.as_dict() if is_search or len(capacity.points) > 1 else None,
+        "volume_facts": _volume_facts(status, tables, ending, judgements),
     }
 
 
@@ -150,6 +152,18 @@ def _no_tables_reason(record: HostRecord, status: int | None) -> str:
     message = str((record.tester or {}).get("exit_message") or "")
     ended = "the tester left no usable tables" if status is None else f"the tester ended with status {status} and left no usable tables"
     return f"{ended}: {message}" if message else ended
+
+
+def _volume_facts(status: int, tables: Tables, ending: Ending | None, judgements: list[dict[str, Any]]) -> list[str]:
+    """Return the facts about the volume that a run shows, whatever else the profile asks for."""
+    found = set()
+    if status == 3:
+        found.add(volume_facts.WRONG_DATA if tables.run.get("error_errno_name") == "CORRUPT" else volume_facts.IO_ERROR)
+    elif ending and ending[0] == FAIL:
+        found.add(volume_facts.STALL)
+    if any(each["hard"] and each["metric"] == "latency_max" and each["verdict"] == FAIL for each in judgements):
+        found.add(volume_facts.STALL)
+    return sorted(found)
 
 
 def _load(value: Any) -> float | None:

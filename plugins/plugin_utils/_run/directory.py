@@ -36,6 +36,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.added_verdict import judged_also
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import is_asked, judged_with
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, replace_link, write_file
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.merged_settings import COMMON, merged_settings
@@ -51,7 +52,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import (
     HostRecord,
     RecordError,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, MISSING
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, INCONCLUSIVE, MISSING
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity import identity_of_record
 
 SCHEMA_VERSION = 1
 """Schema of run.json."""
@@ -172,6 +174,7 @@ class RunDirectory:
         untested = [source.run for source in sources if not source.is_test]
         if untested and len(sources) > 1:
             raise RunDirectoryError(f"The run {untested[0]['run_id']} {_WHY_UNTESTED[kind_of(untested[0])]}; it cannot be merged with others.")
+        _refuse_other_places(sources)
         newest = {key: value for key, value in sources[-1].run.items() if key not in ("schema", "run_id", "created_at", *COMMON)}
         claimed = {host for source in sources for host in source.expected_hosts}
         expected, unclaimed = sorted(claimed.union(hosts)), sorted(set(hosts) - claimed)
@@ -443,6 +446,13 @@ class RunDirectory:
         """Note in the record of an observation how it relates to a certificate; False if no record is filed. Raises RunDirectoryError."""
         return self._amend(host, volume, lambda record: replace(record, observation={**(record.observation or {}), "certificate": dict(certificate)}))
 
+    def note_standing(self, host: str, volume: str, reason: str) -> bool:
+        """Note in a filed record why its volume cannot pass whatever it measured, empty if nothing stands against it. Raises RunDirectoryError."""
+        record = self.find_record(host, volume)
+        if record is None or (record.standing or "") == reason:
+            return record is not None
+        return self._amend(host, volume, lambda record: replace(record, standing=reason or None))
+
     def _amend(self, host: str, volume: str, change: Callable[[HostRecord], HostRecord]) -> bool:
         folder = _folder(host, volume)
         if not self.has_record(host, volume):
@@ -484,6 +494,7 @@ class RunDirectory:
         record = judged_with(record, self.read_comparison(folder)) if is_asked(self.run) else record
         if self.run.get("merged_from") or not self.is_test:
             return record
+        record = judged_also(record, {"verdict": INCONCLUSIVE, "reason": record.standing}) if record.standing else record
         return judged_with_cuts(record, self.read_power_cuts(folder), wanted_cuts(profile_data(self.run, record.host)))
 
     def read_limits_record(self, folder: str) -> HostRecord:
@@ -684,6 +695,21 @@ def _newest_records(sources: list[RunDirectory]) -> list[tuple[RunDirectory, str
             if folder not in newest or not created_at or created_at >= newest[folder][0]:
                 newest[folder] = (created_at or str(source.run.get("created_at", "")), source)
     return [(entry[1], folder) for folder, entry in sorted(newest.items()) if entry[0] >= lost.get(folder, "")]
+
+
+def _refuse_other_places(sources: list[RunDirectory]) -> None:
+    """Raise RunDirectoryError if runs measured volumes at different mount points under one name: the newest record would hide what the other volume showed."""
+    places: dict[str, tuple[str, str]] = {}
+    for source in sources:
+        for folder in source.folders():
+            record = source.read_limits_record(folder)
+            identity = identity_of_record(record)
+            place, run_id = places.setdefault(folder, (identity.mount_point, source.run["run_id"])) if identity else ("", "")
+            if identity and place != identity.mount_point:
+                raise RunDirectoryError(
+                    f"{record.label} was measured at {place} by the run {run_id} and at {identity.mount_point} by the run {source.run['run_id']}: these are "
+                    "two volumes with one name. Leave one of the runs out, or give the volumes different names."
+                )
 
 
 def _all_volumes(host: str, sources: list[RunDirectory]) -> list[dict[str, Any]]:

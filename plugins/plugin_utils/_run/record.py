@@ -60,7 +60,8 @@ class HostRecord:
     cuts of a volume that was measured. ``tables`` holds the size and the SHA-256 of each table by its name. ``comparison`` is what holding it against a
     baseline said, and ``limits_verdict`` in it is the verdict without that; None if no comparison was asked for. ``capacity`` says what each load point came
     to, and which load is the highest that passes; None if there is one load point only. ``profile`` is the name, the version and the SHA-256 of the profile
-    that the volume was judged by, None if it is not known.
+    that the volume was judged by, None if it is not known. ``volume_facts`` are those of ``_run/volume_facts.py`` that it shows; None in a record of a version
+    that did not note them. ``standing`` is what the history knows against the volume, so that the run cannot be a pass.
     """
 
     host: str
@@ -88,6 +89,8 @@ class HostRecord:
     durability: dict[str, Any] | None = None
     power_cuts: dict[str, Any] | None = None
     profile: dict[str, Any] | None = None
+    volume_facts: list[str] | None = None
+    standing: str | None = None
 
     @property
     def label(self) -> str:
@@ -121,8 +124,8 @@ class HostRecord:
             _check_types(judgement, _JUDGEMENT_TYPES)
             if not all(_is_plain(value) for value in judgement.values()):
                 raise RecordError("has no usable judgements")
-        for name in ("reasons", "disturbances", "leftovers", "notes"):
-            if not all(isinstance(item, str) for item in getattr(self, name)):
+        for name in ("reasons", "disturbances", "leftovers", "notes", "volume_facts"):
+            if not all(isinstance(item, str) for item in getattr(self, name) or ()):
                 raise RecordError(f"has no usable {name}")
         if not all(isinstance(filed, dict) for filed in self.tables.values()):
             raise RecordError("has no usable tables")

@@ -12,7 +12,8 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 
 SIZE_VARIES = ("zfs",)
-"""File systems whose size varies with the free space, so it does not identify them."""
+"""File systems whose size varies with the free space, so it says nothing about the volume."""
+_TOO_MANY_DIGITS = 20
 
 
 def volume_class(named: Any, facts: Mapping[str, Any]) -> str:
@@ -20,6 +21,12 @@ def volume_class(named: Any, facts: Mapping[str, Any]) -> str:
     if named:
         return str(named)
     model = facts.get("device_model") or facts.get("device_member_model") or "unknown device"
-    file_system, size = facts.get("filesystem_type"), facts.get("filesystem_size_bytes")
-    known = isinstance(size, int) and file_system not in SIZE_VARIES
-    return ", ".join(filter(None, (str(model), _units.format_size(size) if known else "", str(file_system or ""))))
+    file_system, size = facts.get("filesystem_type"), size_of(facts)
+    return ", ".join(filter(None, (str(model), "" if size is None else _units.format_size(size), str(file_system or ""))))
+
+
+def size_of(facts: Mapping[str, Any]) -> int | None:
+    """Return the size of a file system in bytes, None if it is not known or varies. It comes as a number, or as text from the tester's table."""
+    text = str(facts.get("filesystem_size_bytes"))
+    known = text.isascii() and text.isdigit() and len(text) < _TOO_MANY_DIGITS and facts.get("filesystem_type") not in SIZE_VARIES
+    return int(text) if known else None

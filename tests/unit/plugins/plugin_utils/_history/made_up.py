@@ -27,8 +27,11 @@ def certificate(run=RUN, host="db07", files=None, facts=(), **keys):
 
 
 def changed(certificate, **fields):
-    """Return a certificate with other fields."""
-    return Certificate.of_content({**certificate.content, **fields})
+    """Return a certificate with other fields. Another volume_id makes it one of another volume."""
+    content = {**certificate.content, **fields}
+    if "volume_id" in fields:
+        content["identity"] = fields["volume_id"] and {**(fields.get("identity") or certificate.content["identity"]), "machine_id": fields["volume_id"]}
+    return Certificate.of_content(content)
 
 
 def entry(day, effect=CERTIFIES, host="db07", volume_id="v1", boot_id="b1", profile="silver", volume="log", valid_days=90, **keys):
@@ -54,6 +57,9 @@ def entry(day, effect=CERTIFIES, host="db07", volume_id="v1", boot_id="b1", prof
         "outcome": None,
         "baseline": None,
         "accepted": 0,
+        "disk_id": volume_id and f"disk of {volume_id}",
+        "mount_point": volume_id and "/var/mqm/log",
+        "can_certify": int(profile != "look"),
         **keys,
     }
     return Entry(sha256=fingerprint(values), **values)

@@ -88,14 +88,52 @@ def test_what_makes_figures_comparable_is_named():
     "fact, value",
     [
         ("machine_id", "b" * 32),
-        ("device_ids", "naa.2"),
-        ("filesystem_uuid", "u-2"),
-        ("filesystem_size_bytes", 2 * 10**12),
         ("mount_point", "/other"),
     ],
 )
-def test_a_stable_fact_makes_another_volume(fact, value):
+def test_another_machine_or_mount_point_is_another_volume(fact, value):
     assert made_up.certificate(facts={fact: value}).entry.volume_id != GOOD.entry.volume_id
+
+
+@pytest.mark.parametrize("fact, value", [("device_ids", "naa.2"), ("filesystem_uuid", "u-2")])
+def test_another_disk_is_a_replacement_in_the_same_volume(fact, value):
+    entry = made_up.certificate(facts={fact: value}).entry
+    assert entry.volume_id == GOOD.entry.volume_id and entry.disk_id != GOOD.entry.disk_id
+
+
+def test_a_file_system_that_has_grown_is_the_same():
+    entry = made_up.certificate(facts={"filesystem_size_bytes": 2 * 10**12}).entry
+    assert (entry.volume_id, entry.disk_id) == (GOOD.entry.volume_id, GOOD.entry.disk_id)
+
+
+EIO = {"exit_status": 3, "exit_reason": "I/O error", "error_call": "pwritev2", "error_errno_name": "EIO"}
+
+
+@pytest.mark.parametrize(
+    "keys, rows, facts",
+    [
+        (EIO, {}, "io_error"),
+        ({**EIO, "error_call": "", "error_errno_name": "SHORT_WRITE"}, {}, "io_error"),
+        ({**EIO, "error_call": "pread", "error_errno_name": "CORRUPT"}, {}, "wrong_data"),
+        ({"exit_status": 4, "exit_reason": "deadline", "in_flight_age_ns": 11 * 10**9}, {}, "stall"),
+        ({}, {"latency_max_ns": 11 * 10**9}, "stall"),
+        ({}, {"latency_max_ns": 9 * 10**9}, ""),
+        ({"exit_status": 4, "exit_reason": "interrupted"}, {}, ""),
+        ({}, {}, ""),
+    ],
+)
+def test_facts_about_the_volume_are_in_its_certificate_and_earlier_ones_are_understood(keys, rows, facts):
+    certificate = made_up.certificate(files=fabricate.tables(fabricate.sweep_rows((4096,), **rows), over=[], **keys))
+    assert certificate.entry.volume_facts == facts and certificate.entry.can_certify == 1
+    later = ("volume_facts", "can_certify", "disk_id")
+    earlier = Certificate.of_content({key: value for key, value in certificate.content.items() if key not in later})
+    assert dataclasses.replace(earlier.entry, sha256="") == dataclasses.replace(certificate.entry, sha256="")
+
+
+@pytest.mark.parametrize("profile, expected", [("mq-log-silver", 1), ("look", 0)])
+def test_a_quick_look_is_told_from_a_run_to_certify(profile, expected):
+    run = {**fabricate.run_data(["db07"], profile), "run_id": "R1"}
+    assert made_up.certificate(run).entry.can_certify == expected
 
 
 @pytest.mark.parametrize("fact", ["kernel", "device_firmware", "device_driver", "mount_options", "boot_id", "hostname"])
@@ -148,7 +186,7 @@ def test_a_damaged_certificate_is_refused(damage, message):
         Certificate.parse(damage(GOOD.text).encode())
 
 
-OPTIONAL = ("limits_verdict", "accepted")
+OPTIONAL = ("limits_verdict", "accepted", "disk_id", "can_certify", "volume_facts")
 
 
 @pytest.mark.parametrize("missing", [key for key in GOOD.content if key in made_up.entry("2026-11-21").__dataclass_fields__ and key not in OPTIONAL])

@@ -140,8 +140,9 @@ def test_a_failed_test_is_named(certify, observe):
 def test_the_certificate_of_a_volume_that_lost_writes_is_not_called_valid(certify, observe, history):
     certify()
     with open_history(history) as opened:
-        ((volume_id, host),) = {(entry.volume_id, entry.host) for entry in opened.of_name("db07", "log")}
-        opened.store_power_cuts([CutResult("c", "run-cut", host, "log", volume_id, "2026-05-30T00:00:00Z", "fail", 1, "cut 1: why", "", "")])
+        (own,) = opened.of_name("db07", "log")
+        loss = CutResult("c", "run-cut", own.host, "log", own.volume_id, "2026-05-30T00:00:00Z", "fail", 1, "cut 1: why", "", "", own.disk_id, own.mount_point)
+        opened.store_power_cuts([loss])
     held = observe(216_384)
     assert (held["state"], held["outcome"]) == ("failed", "alike")
     lost = "the certificate of a volume that lost acknowledged writes in a power cut on 2026-05-30"

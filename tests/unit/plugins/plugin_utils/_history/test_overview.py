@@ -15,6 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import Change
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import problems_of, status_json, status_prom, status_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import MOST_URGENT_FIRST, Today, day_of, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import Revocation
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import entry
@@ -29,7 +30,16 @@ ATTEMPTED = entry("2026-05-01", ATTEMPT, host="attempted", volume_id="5")
 HOSTS = ["attempted", "expired", "expiring", "failed", "unknown", "valid"]
 
 
-CHANGED = {("valid", "log", "silver"): Since(EXPIRED, (Change("kernel", "6.1\x1b", "x" * 99), *(Change(f"fact{number}", number, 0) for number in range(1, 7))))}
+CHANGED = {
+    ("valid", "log", "/var/mqm/log", "silver"): Since(
+        EXPIRED, (Change("kernel", "6.1\x1b", "x" * 99), *(Change(f"fact{number}", number, 0) for number in range(1, 7)))
+    )
+}
+
+
+def plan(host, **volumes):
+    """Return the plan of a host: its volumes and their mount points."""
+    return {host: [Planned(f"{host}{volume}", "run", host, volume, mount_point, "2026-05-01T00:00:00Z") for volume, mount_point in volumes.items()]}
 
 
 def lines(*entries, revoked=()):
@@ -41,7 +51,7 @@ FLEET = lines(VALID, EXPIRING, EXPIRED, FAILED, ATTEMPTED)
 
 def test_failed_expired_and_missing_hosts_are_problems():
     assert problems_of(FLEET, HOSTS, {}) == [
-        "attempted: missing: nothing has certified it yet; inconclusive on 2026-05-01",
+        "attempted: missing: nothing has certified it against silver yet; inconclusive on 2026-05-01",
         "expired: silver until 2026-04-01 (run run-2026-01-01)",
         "failed: failed silver on 2026-05-01 (run run-2026-05-01)",
         "unknown: missing: the history does not contain it",
@@ -55,12 +65,18 @@ def test_only_expected_hosts_are_problems():
 def test_a_volume_that_is_expected_and_was_never_certified_is_a_problem():
     data, tried = entry("2026-05-01", host="valid", volume="data", volume_id="6"), entry("2026-05-01", ATTEMPT, host="valid", volume="tried", volume_id="7")
     fleet = lines(VALID, data, tried, EXPIRED)
-    assert problems_of(fleet, ["valid"], {}) == problems_of(fleet, ["valid"], {"valid": ["log", "data"]}) == []
-    assert problems_of(fleet, ["expired", "valid"], {"valid": ["data", "tried", "new"], "expired": ["log"]}) == [
+    both = plan("valid", log="", data="")
+    assert problems_of(fleet, ["valid"], {}) == problems_of(fleet, ["valid"], both) == problems_of(fleet, ["valid"], {}, {"valid": ["log", "data"]}) == []
+    expected = [
         "expired: silver until 2026-04-01 (run run-2026-01-01)",
-        "valid/tried: missing: nothing has certified it yet; inconclusive on 2026-05-01",
+        "valid/data at /elsewhere: missing: the history does not contain it",
+        "valid/tried: missing: nothing has certified it against silver yet; inconclusive on 2026-05-01",
         "valid/new: missing: the history does not contain it",
     ]
+    planned = plan("valid", data="/elsewhere", tried="/var/mqm/log", new="")
+    assert problems_of(fleet, ["expired", "valid"], {**planned, **plan("expired", log="")}) == expected
+    named = {"valid": ["data", "tried", "new"], "expired": ["log"]}
+    assert problems_of(fleet, ["expired", "valid"], {}, named) == [expected[0], *expected[2:]]
 
 
 def test_every_volume_of_a_host_counts():
@@ -76,25 +92,53 @@ def test_a_revoked_certificate_certifies_nothing():
 
 @pytest.mark.parametrize("entry", [VALID, EXPIRED, FAILED, ATTEMPTED])
 def test_a_loss_in_a_power_cut_is_told_whatever_was_certified(entry):
-    loss = CutResult("c", "run-cut", entry.host, "log", entry.volume_id, "2026-05-30T00:00:00Z", "fail", 1, "cut 1: why", "", "")
-    fleet = fleet_status([entry, EXPIRING], (), TODAY, {(entry.volume_id, entry.host): loss})
+    loss = CutResult(
+        "c", "run-cut", entry.host, "log", entry.volume_id, "2026-05-30T00:00:00Z", "fail", 1, "cut 1: why", "", "", entry.disk_id, entry.mount_point
+    )
+    fleet = fleet_status([entry, EXPIRING], (), TODAY, [loss])
     problems = problems_of(fleet, [entry.host, "expiring"], {})
     assert [problem.split("; ")[0] for problem in problems] == [f"{entry.host}: lost acknowledged writes in a power cut on 2026-05-30 (run run-cut)"]
     volumes = {volume["host"]: volume for volume in status_json(fleet, [], [], TODAY, {}, {})["volumes"]}
     assert volumes[entry.host]["power_cut_loss"] == {"run_id": "run-cut", "judged_at": "2026-05-30T00:00:00Z", "reason": "cut 1: why"}
     assert volumes["expiring"]["power_cut_loss"] is None
-    (revoked,) = fleet_status([entry], {entry.sha256}, TODAY, {(entry.volume_id, entry.host): loss})
+    (revoked,) = fleet_status([entry], {entry.sha256}, TODAY, [loss])
     assert revoked.state == ("failed" if entry is ATTEMPTED else "revoked")
 
 
 def test_a_loss_of_a_clone_is_not_one_of_the_volume():
-    loss = CutResult("c", "run-cut", "clone", "log", "1", "2026-05-30T00:00:00Z", "fail", 1, "cut 1: why", "", "")
-    assert [line.state for line in fleet_status([VALID], (), TODAY, {("1", "clone"): loss})] == ["valid"]
+    loss = CutResult("c", "run-cut", "clone", "log", "1", "2026-05-30T00:00:00Z", "fail", 1, "cut 1: why", "", "", VALID.disk_id, VALID.mount_point)
+    assert [(line.host, line.state) for line in fleet_status([VALID], (), TODAY, [loss])] == [("clone", "failed"), ("valid", "valid")]
+
+
+def test_a_fact_about_a_volume_is_told_with_its_run_and_is_in_what_programs_get():
+    found = entry("2026-05-20", FAILS, host="valid", volume_id="1", profile="look", volume_facts="io_error stall")
+    (problem,) = problems_of(lines(VALID, found), ["valid"], {})
+    assert problem == "valid: had an I/O error and stalled beyond the limit on 2026-05-20 (run run-2026-05-20)"
+    (volume,) = status_json(lines(VALID, found), [], [], TODAY, {}, {})["volumes"]
+    assert volume["volume_facts"] == {"facts": ["io_error", "stall"], "run_id": "run-2026-05-20", "judged_at": "2026-05-20T10:00:00Z"}
+
+
+def test_what_another_profile_says_is_listed_as_such_and_is_no_problem():
+    fleet = lines(
+        VALID, entry("2026-04-20", profile="gold", host="valid", volume_id="1"), entry("2026-04-21", FAILS, profile="gold", host="valid", volume_id="1")
+    )
+    assert problems_of(fleet, ["valid"], {}) == []
+    assert "failed gold on 2026-04-21 (run run-2026-04-21); another profile than the one that is asked for" in status_text(fleet, ["valid"], [], TODAY, {})
+    assert {volume["profile"]: volume["is_asked_for"] for volume in status_json(fleet, [], [], TODAY, {}, {})["volumes"]} == {"silver": True, "gold": False}
+    assert "gold" not in status_prom(fleet, [], []).decode()
+
+
+def test_volumes_of_one_name_are_told_apart_by_their_mount_points():
+    root = entry("2026-05-10", host="failed", volume_id="root", mount_point="/")
+    fleet = lines(FAILED, root)
+    assert problems_of(fleet, ["failed"], plan("failed", log="/")) == ["failed at /var/mqm/log: failed silver on 2026-05-01 (run run-2026-05-01)"]
+    found = samples_of(status_prom(fleet, [], []).decode())["logdisk_certificate_state"]
+    assert {dict(labels)["mount_point"] for labels in found} == {"/", "/var/mqm/log"}
 
 
 def test_a_replaced_disk_is_missing_and_says_why():
     problems = problems_of(lines(VALID, entry("2026-05-20", ATTEMPT, host="valid", volume_id="new")), ["valid"], {})
-    assert problems == ["valid: missing: nothing has certified it yet; inconclusive on 2026-05-20; its disk or file system has been replaced"]
+    assert problems == ["valid: missing: nothing has certified it against silver yet; inconclusive on 2026-05-20; its disk or file system has been replaced"]
 
 
 def test_clones_are_told():

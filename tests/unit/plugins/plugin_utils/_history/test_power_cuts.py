@@ -6,13 +6,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.action import gate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import Cut
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, standing_losses
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, CutResults, told_once
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify, store
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import results_of, said_of
@@ -175,15 +176,29 @@ def test_the_losses_of_the_history_are_by_volume_and_host(tmp_path, place):
     cut_run(tmp_path, place, {"mount_point": "/l"}, ["lost"])
     cut_run(tmp_path, place, {"mount_point": "/l"}, ["kept"], host="other")
     with open_history(place) as history:
-        losses = standing_losses(history.power_cuts())
-    assert [(host, loss.reason) for (dummy, host), loss in losses.items()] == [("h", "cut 1: lost")]
+        found = CutResults(history.power_cuts())
+        ((lost,), (kept,)) = (history.power_cuts_of(host, "log") for host in ("h", "other"))
+    assert found.of("h", "log", lost.volume_id, lost.disk_id) == [lost] and found.of("other", "log", kept.volume_id, kept.disk_id) == [kept]
+
+
+def test_cuts_of_an_unknown_volume_count_only_if_they_lost_writes(tmp_path, place):
+    cut_run(tmp_path, place, {}, ["kept", "kept"])
+    assert verdict_of(certification(tmp_path, place))[0] == "inconclusive"
+    cut_run(tmp_path, place, {}, ["lost"])
+    assert verdict_of(certification(tmp_path, place))[0] == "fail"
+
+
+def test_a_result_whose_volume_became_known_counts_once():
+    unknown, known = (CutResult(name, "r", "h", "log", name and None, "2026-11-01T00:00:00Z", "fail", 1, "why", "", "") for name in ("a", "b"))
+    known = dataclasses.replace(known, volume_id="v", disk_id="d", mount_point="/l")
+    assert told_once([unknown, known]) == [known] and told_once([unknown]) == [unknown]
 
 
 def test_results_are_only_added(tmp_path, place):
     directory = cut_run(tmp_path, place, {"mount_point": "/l"}, ["kept"])
     (found,) = results_of(directory)
     with open_history(place) as history:
-        assert history.power_cuts_of(found.volume_id, found.host) == [found]
+        assert history.power_cuts_of(found.host, "log") == [found]
         assert history.store_power_cuts([found]) == 0
         for statement in ("UPDATE logdisk_power_cuts SET verdict = 'pass'", "DELETE FROM logdisk_power_cuts"):
             with pytest.raises(HistoryError, match="append-only"), history._reported("cannot be written"):
@@ -195,7 +210,7 @@ def test_a_history_is_made_again_from_run_directories(tmp_path, place):
     again = str(tmp_path / "again.sqlite")
     with open_history(again, create=True) as history:
         assert import_runs(history, [directory.path]) == (1, 1, [])
-        assert history.power_cuts_of(results_of(directory)[0].volume_id, "h") == results_of(directory)
+        assert history.power_cuts_of("h", "log") == results_of(directory)
 
 
 def test_the_record_says_what_was_looked_up(tmp_path, place):

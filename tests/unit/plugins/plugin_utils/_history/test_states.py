@@ -11,6 +11,7 @@ import random
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, FAILS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import (
     EXPIRED,
     EXPIRING,
@@ -97,7 +98,95 @@ def test_a_profile_that_never_certified_does_not_spoil_the_state(others, expecte
 
 
 def test_a_profile_that_only_failed_is_shown_if_nothing_certifies():
-    assert status(entry("2026-05-20", FAILS, profile="look"), entry("2026-05-21", ATTEMPT)) == [("db07", "look", FAILED)]
+    assert status(entry("2026-05-20", FAILS, profile="look")) == [("db07", "look", FAILED)]
+    assert status(entry("2026-05-20", FAILS, profile="look"), entry("2026-05-21", ATTEMPT)) == [("db07", "look", FAILED), ("db07", "silver", NONE)]
+
+
+def asked(*entries, profiles=None, revoked=()):
+    """Return profile and state of what is asked for, and the profiles that are listed beside it."""
+    lines = fleet_status(entries, revoked, TODAY, profiles=profiles)
+    return [(line.profile, line.state) for line in lines if line.is_asked], sorted(line.profile for line in lines if not line.is_asked)
+
+
+BRONZE, GOLD = entry("2026-05-01", profile="bronze"), entry("2026-05-10", FAILS, profile="gold")
+
+
+@pytest.mark.parametrize(
+    "entries, profiles, expected",
+    [
+        ([BRONZE, GOLD], None, ([("gold", FAILED)], ["bronze"])),
+        ([BRONZE, GOLD], {"db07": "bronze"}, ([("bronze", VALID)], [])),
+        ([BRONZE], {"db07": "gold"}, ([("gold", NONE)], ["bronze"])),
+        ([BRONZE], {"db08": "gold"}, ([("bronze", VALID)], [])),
+        ([BRONZE, entry("2026-05-10", ATTEMPT, profile="gold")], None, ([("gold", NONE)], ["bronze"])),
+        ([BRONZE, entry("2026-05-10", FAILS, profile="look")], None, ([("bronze", VALID)], [])),
+        ([entry("2026-05-01", profile="bronze", valid_days=60), entry("2026-05-10", profile="bronze")], None, ([("bronze", VALID)], [])),
+    ],
+)
+def test_the_profile_that_is_asked_for_is_the_one_that_is_named_or_that_of_the_newest_run_to_certify(entries, profiles, expected):
+    assert asked(*(each for each in entries), profiles=profiles) == expected
+
+
+def test_a_fail_that_was_revoked_asks_for_nothing():
+    assert asked(BRONZE, GOLD, revoked={GOLD.sha256}) == ([("bronze", VALID)], [])
+
+
+SILVER = entry("2026-05-01")
+
+
+@pytest.mark.parametrize(
+    "fact, later, expected",
+    [
+        ("io_error", [], FAILED),
+        ("io_error", [entry("2026-05-20", ATTEMPT)], FAILED),
+        ("io_error", [entry("2026-05-20")], VALID),
+        ("io_error", [entry("2026-05-20", profile="gold")], VALID),
+        ("stall", [entry("2026-05-20")], VALID),
+        ("wrong_data", [entry("2026-05-20")], FAILED),
+        ("wrong_data", [entry("2026-05-20", verified=1)], VALID),
+        ("wrong_data", [entry("2026-05-20", verified=1), entry("2026-05-21")], VALID),
+        ("wrong_data", [entry("2026-05-20", FAILS, verified=1), entry("2026-05-21")], FAILED),
+        ("io_error wrong_data", [entry("2026-05-20")], FAILED),
+        ("io_error", [entry("2026-05-20", disk_id="another")], VALID),
+    ],
+)
+def test_a_fact_about_a_volume_fails_it_under_every_profile_until_a_run_that_can_find_it_passes(fact, later, expected):
+    found = entry("2026-05-10", FAILS, profile="look", volume_facts=fact)
+    lines = fleet_status([SILVER, found, *later], (), TODAY)
+    assert {line.state for line in lines} == {expected}
+    assert {line.fact for line in lines} == {found if expected == FAILED else None}
+
+
+def test_a_fact_that_was_revoked_does_not_count_and_a_pass_that_was_revoked_clears_none():
+    found, passed = entry("2026-05-10", FAILS, profile="look", volume_facts="io_error"), entry("2026-05-20", profile="gold")
+    assert asked(SILVER, found, revoked={found.sha256}) == ([("silver", VALID)], [])
+    assert asked(SILVER, found, passed, revoked={passed.sha256})[0] == [("silver", FAILED)]
+
+
+def test_another_mount_point_is_another_volume_and_its_failure_stands():
+    failed = entry("2026-05-01", FAILS, mount_point="/var/mqm/log", volume_id="v1")
+    root = entry("2026-05-10", mount_point="/", volume_id="v2", disk_id="root")
+    lines = fleet_status([failed, root], (), TODAY)
+    assert [(line.label, line.state, line.replaced) for line in lines] == [("db07 at /var/mqm/log", FAILED, None), ("db07 at /", VALID, None)]
+    unreachable = entry("2026-05-20", ATTEMPT, volume_id=None)
+    assert [line.attempt for line in fleet_status([failed, root, unreachable], (), TODAY)] == [None, unreachable]
+
+
+def test_another_disk_at_the_same_mount_point_needs_its_own_pass():
+    lines = fleet_status([SILVER, entry("2026-05-10", ATTEMPT, disk_id="another")], (), TODAY)
+    assert [(line.state, line.replaced.disk_id) for line in lines] == [(NONE, SILVER.disk_id)]
+
+
+def test_a_volume_that_was_taken_out_is_not_named_any_more_unless_something_was_decided():
+    attempt = entry("2026-05-01", ATTEMPT)
+    assert fleet_status([attempt], {attempt.sha256}, TODAY) == []
+    assert [line.state for line in fleet_status([SILVER, attempt], {SILVER.sha256, attempt.sha256}, TODAY)] == [REVOKED]
+
+
+def test_lost_writes_fail_a_volume_that_nothing_was_judged_of():
+    loss = CutResult("c", "run-cut", "db07", "data", "v9", "2026-05-30T00:00:00Z", "fail", 1, "why", "", "", "d9", "/data")
+    lines = fleet_status([SILVER], (), TODAY, [loss])
+    assert [(line.volume, line.state, line.loss) for line in lines] == [("data", FAILED, loss), ("log", VALID, None)]
 
 
 @pytest.mark.parametrize("revoke, day", [(False, "2025-01-01"), (True, "2026-05-01")])

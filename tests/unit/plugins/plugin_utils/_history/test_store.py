@@ -124,6 +124,9 @@ def test_the_newest_entries_say_the_same_as_all(history):
             "volume_id": rng.choice([f"v{name}", f"v{name}", f"v{name % 7}", None]),
             "machine": {"boot_id": f"boot{rng.randrange(4)}", "hostname": ""},
             "profile": {"name": rng.choice(["gold", "silver", "look"]), "version": "1", "sha256": ""},
+            "volume_facts": rng.choice([[], [], ["io_error"], ["wrong_data"]]),
+            "parameters": {"option_verify": rng.choice(["0", "1"])},
+            "can_certify": rng.choice([True, True, False]),
         }
         certificates.append(judged(rng.randrange(200), rng.choice(EFFECTS), name, collection_version=str(number), **changes))
     history.store(certificates)

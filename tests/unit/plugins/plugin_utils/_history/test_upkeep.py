@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import json
 import types
 from pathlib import Path
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.action import gate, history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import kept
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import JUDGED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import JUDGED, HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.upkeep import import_runs, prune
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
@@ -26,13 +28,16 @@ GOOD = fabricate.tables(over=[])
 BEFORE = datetime.date(2026, 3, 1)
 
 
-def make_run(base, place, day, hosts=("db07",)):
+def make_run(base, place, day, hosts=("db07",), files=GOOD, volumes=("log",), measured=None, **keys):
     """Make a run of a day whose hosts pass, as the gate leaves it."""
-    run = {**fabricate.run_data(hosts), "created_at": f"{day}T10:00:00Z", "run_id": f"run-{day}", "history": {"place": place, "required": True}}
+    run = {**fabricate.run_data(hosts, **keys), "created_at": f"{day}T10:00:00Z", "run_id": f"run-{day}", "history": {"place": place, "required": True}}
     directory = RunDirectory.create(str(base), run)
     for host in hosts:
-        record = fabricate.judged(run, host, GOOD, created_at=f"{day}T11:00:00Z")
-        directory.write_record(dataclasses.replace(record, facts={**record.facts, "machine_id": f"{host:x<32}"}), GOOD)
+        if volumes != ("log",):
+            directory.write_volumes(host, [{"name": name} for name in volumes])
+        for volume in volumes if measured is None else measured:
+            record = fabricate.judged(run, host, files, volume=volume, created_at=f"{day}T11:00:00Z")
+            directory.write_record(dataclasses.replace(record, facts={**record.facts, "machine_id": f"{host:x<32}"}), files)
     assert gate.remember(directory, *gate.make_certificates(directory)) == ""
     return directory
 
@@ -67,6 +72,98 @@ def test_the_history_is_rebuilt_from_the_reports_and_twice_changes_nothing(runs,
         assert import_runs(rebuilt, [str(base)]) == (4, 4, [])
         assert import_runs(rebuilt, [str(base), runs[0].path]) == (6, 0, [])
     assert newest(other) == newest(place)
+
+
+def edited(path, **keys):
+    content = json.loads(path.read_text())
+    path.write_text(json.dumps({**content, **keys}))
+
+
+SLOW = fabricate.tables(fabricate.sweep_rows(latency_ns=4_000_000), over=[])
+PASSED = {"verdict": "pass", "certified": True, "qualification": "", "reasons": [], "judgements": []}
+
+
+@pytest.mark.parametrize(
+    "files, changes, said",
+    [
+        (SLOW, PASSED, "says pass, but its tables say fail: latency_mean 4"),
+        (GOOD, {"verdict": "fail", "certified": False}, "says fail, but its tables say pass"),
+        (fabricate.tables(over=[], exit_status=4, exit_reason="interrupted"), PASSED, "says pass, but its tables say inconclusive"),
+        (fabricate.tables(fabricate.sweep_rows(seconds=30), over=[]), PASSED, "its tables "),
+        (fabricate.tables(over=[], exit_status=3, error_errno_name="EIO"), {"volume_facts": []}, "says something else of the volume"),
+    ],
+)
+def test_a_record_that_its_tables_contradict_is_not_imported(base, place, files, changes, said):
+    run = make_run(base, place, "2026-01-01", files=files)
+    record, certificate = (Path(run.path) / "hosts/db07/log" / name for name in ("record.json", "certificate.json"))
+    edited(record, **changes)
+    certificate.unlink()
+    with open_history(place + ".other", create=True) as rebuilt:
+        total, added, (problem,) = import_runs(rebuilt, [run.path])
+        assert (total, added) == (0, 0) and said in problem and rebuilt.newest() == []
+
+
+@pytest.mark.parametrize(
+    "changes, key",
+    [({"valid_until": "2030-01-01"}, "valid_until"), ({"verdict": "warn", "limits_verdict": "warn"}, "verdict"), ({"rows": []}, "rows")],
+)
+def test_a_certificate_that_its_record_contradicts_is_not_imported(base, place, changes, key):
+    run = make_run(base, place, "2026-01-01")
+    file = Path(run.path) / "hosts/db07/log/certificate.json"
+    file.write_text(Certificate.of_content({**json.loads(file.read_text()), **changes}).text)
+    with open_history(place + ".other", create=True) as rebuilt:
+        dummy, added, (problem,) = import_runs(rebuilt, [run.path])
+    assert added == 0 and f"another {key} than its record" in problem
+
+
+def test_a_record_that_says_less_than_its_tables_is_believed(base, place):
+    """Versions of this collection decide close cases differently."""
+    run = make_run(base, place, "2026-01-01")
+    record, certificate = (Path(run.path) / "hosts/db07/log" / name for name in ("record.json", "certificate.json"))
+    edited(record, verdict="inconclusive", certified=False)
+    certificate.unlink()
+    with open_history(place + ".other", create=True) as rebuilt:
+        assert import_runs(rebuilt, [run.path]) == (1, 1, [])
+
+
+def plans_of(place):
+    with open_history(place) as opened:
+        return {host: [(each.volume, each.mount_point) for each in plan] for host, plan in opened.plans().items()}
+
+
+def test_the_newest_plan_of_a_run_that_measured_to_certify_is_what_must_be_certified(base, place):
+    planned = {"db07": [("log", "/var/mqm/log")], "db08": [("log", "/var/mqm/log")]}
+    make_run(base, place, "2026-01-01", ["db07", "db08"])
+    assert plans_of(place) == planned
+    for day, keys in (("2026-01-02", {"profile": "look"}), ("2026-01-03", {"check_mode": True}), ("2026-01-04", {"kind": "observation"})):
+        make_run(base, place, day, volumes=["other"], **keys)
+    make_run(base, place, "2025-12-31", volumes=["older"])
+    assert plans_of(place) == planned
+    make_run(base, place, "2026-01-05", volumes=["data", "log"], measured=["log"])
+    both = [("data", ""), ("log", "/var/mqm/log")]
+    assert plans_of(place) == {**planned, "db07": both}
+    make_run(base, place, "2026-01-06", volumes=["data", "log"], measured=[])
+    assert plans_of(place) == {**planned, "db07": both}, "a mount point that a run did not come to know is the one that is known"
+
+
+def test_what_could_not_be_discovered_is_not_planned(base, place):
+    make_run(base, place, "2026-01-01", parameters={"workspace_discover": True})
+    assert plans_of(place) == {}
+
+
+def test_a_volume_that_is_no_longer_wanted_is_taken_out_of_plan_and_states(base, place):
+    make_run(base, place, "2026-01-01", volumes=["data", "log"])
+    with open_history(place) as opened:
+        with pytest.raises(HistoryError, match="for a reason"):
+            history.revoke(opened, "db07/data:/var/mqm/log", " ")
+        with pytest.raises(HistoryError, match="knows no volume db07/data:/elsewhere"):
+            history.revoke(opened, "db07/data:/elsewhere", "gone")
+        assert "db07/data:/var/mqm/log is taken out: 2 entries" in history.revoke(opened, "db07/data:/var/mqm/log", "gone")
+        lines = fleet_status(opened.newest(), opened.revocations(), Today(datetime.date(2026, 1, 2), 14))
+        assert {line.volume: line.state for line in lines} == {"data": "revoked", "log": "valid"}
+    assert plans_of(place) == {"db07": [("log", "/var/mqm/log")]}
+    make_run(base, place, "2026-01-03", volumes=["data", "log"])
+    assert plans_of(place) == {"db07": [("data", "/var/mqm/log"), ("log", "/var/mqm/log")]}
 
 
 def test_a_link_to_the_newest_run_names_that_run(runs, base, place):

@@ -1,0 +1,98 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the history says of the volumes of a run before the run is judged: what stands against them, and what the run before measured instead of them."""
+
+from __future__ import annotations
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Entry
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import make_certificate
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.standing import standing_fact, standing_facts_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import volumes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History, HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import can_be_compared
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, host_label
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_facts import WRONG_DATA
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity import identity_of_record
+
+
+def note_what_was_known(directory: RunDirectory) -> None:
+    """Note in each record of a run what the history says of its volume. Raises RunDirectoryError. A history that cannot be read is reported elsewhere."""
+    run = directory.run
+    if not directory.is_test or run.get("merged_from") or run.get("history") is None:
+        return
+    records = {folder: directory.read_limits_record(folder) for folder in directory.folders()}
+    by_host: dict[str, list[HostRecord]] = {}
+    for record in records.values():
+        by_host.setdefault(record.host, []).append(record)
+    try:
+        with open_history(run["history"].get("place") or "") as history:
+            standing = {folder: _standing(directory, folder, record, history) for folder, record in records.items() if can_be_compared(record)}
+            plans = {host: [each for each in plan if each.run_id != run["run_id"]] for host, plan in history.plans().items()}
+            notes = {}
+            for host, own in by_host.items():
+                last = {(each.volume, each.mount_point): each.run_id for each in plans.get(printable(host), [])} or _last_places(directory, own, history)
+                notes[host] = _notes(own, last)
+    except HistoryError:
+        return
+    for folder, reason in standing.items():
+        directory.note_standing(records[folder].host, records[folder].volume, reason)
+    for record, note in (pair for pairs in notes.values() for pair in pairs):
+        if note not in record.notes:
+            directory.note_facts(record.host, record.volume, {}, [note])
+
+
+def _standing(directory: RunDirectory, folder: str, record: HostRecord, history: History) -> str:
+    """Return what stands against a volume although this run passes, empty if nothing does: wrong data, if the run did not read everything back."""
+    identity = identity_of_record(record)
+    if identity is None or record.verdict not in GOOD:
+        return ""
+    entries = [entry for entry in history.of_volume(identity.volume_id) if entry.disk_id == identity.disk_id and entry.run_id != directory.run["run_id"]]
+    boot_id = record.facts.get("boot_id")
+    own = {printable(record.host)}
+    entries = [entry for volume in volumes(entries) if _is_of(volume.entries, own, boot_id) for entry in volume.entries]
+    fact = standing_fact(entries, history.revocations())
+    if fact is None or WRONG_DATA not in fact.volume_facts.split():
+        return ""
+    made = make_certificate(directory, folder, record)
+    if made is None or made.entry.verified:
+        return ""
+    return f"it {standing_facts_text(fact)}, and this run read nothing back: only a run with sweep_verify: true that passes clears that"
+
+
+def _is_of(entries: tuple[Entry, ...], hosts: set[str], boot_id: object) -> bool:
+    """Whether entries are about the machine of a host, and not about a clone."""
+    return any(entry.host in hosts or (boot_id and entry.boot_id == boot_id) for entry in entries)
+
+
+def _last_places(directory: RunDirectory, records: list[HostRecord], history: History) -> dict[tuple[str, str], str]:
+    """Return name and mount point of the volumes that the last runs before this one measured, and the run, for a host of which no plan is known."""
+    found = {}
+    for record in records:
+        entries = [entry for entry in history.of_name(record.host, record.volume) if entry.volume_id and entry.run_id != directory.run["run_id"]]
+        if entries:
+            found[entries[-1].volume, entries[-1].mount_point or ""] = entries[-1].run_id
+    return found
+
+
+def _notes(records: list[HostRecord], last: dict[tuple[str, str], str]) -> list[tuple[HostRecord, str]]:
+    """Return what the last run measured on a host and this one did not: a sentence for each volume, with the record to note it in."""
+    by_name = {printable(record.volume): record for record in records}
+    notes = []
+    for (volume, mount_point), run_id in last.items():
+        record = by_name.get(volume)
+        label = host_label(printable(records[0].host), volume)
+        take_out = f"if that is no longer wanted, take it out with playbooks/history.yml -e history_revoke={label}:{mount_point} -e history_reason=..."
+        if record is None:
+            notes.append((records[0], f"It did not measure {label}, which the run {run_id} measured; {take_out}"))
+            continue
+        identity = identity_of_record(record)
+        if identity and mount_point and identity.mount_point != mount_point:
+            where = f"It measured {volume} at {identity.mount_point}, and not at {mount_point}, as the run {run_id} did"
+            notes.append((record, f"{where}. That is another volume, and what is known of {mount_point} stands; {take_out}"))
+    return notes

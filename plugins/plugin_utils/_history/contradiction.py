@@ -1,0 +1,76 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Whether a record, and the certificate beside it, follow from the tables: a file that was edited is not imported.
+
+The tables are judged again. A record that says better than they do is refused, and one that fails a volume which passes by them. It may say worse in other
+ways, because versions of this collection decide close cases differently.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ROW_KEYS, Certificate, CertificateError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import LOAD_SEARCH
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import judge_host, profile_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import ERROR as NOTHING_MEASURED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import MEASUREMENT, HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, WORST_FIRST, rank
+
+_STATED = ("run_id", "host", "volume", "identity", "effect", "verdict", "limits_verdict", "judged_at", "valid_from", "valid_until", "parameters", "tables")
+"""What a certificate must share with one that is made from the record again. Later versions may add to the rest."""
+
+
+def refuse_contradiction(directory: RunDirectory, folder: str) -> None:
+    """Raise CertificateError if the record in a folder contradicts its tables; RunDirectoryError or TablesError if these cannot be read."""
+    record = directory.read_limits_record(folder)
+    if record.verdict not in WORST_FIRST or record.kind not in (MEASUREMENT, NOTHING_MEASURED):
+        return
+    tables = parse_tables(directory.read_tables(record)) if record.kind == MEASUREMENT else None
+    judged = judge_host(record, tables, profile_of(directory.run, record.host), _day_of(record))
+    stated, found = str(record.verdict), str(judged["verdict"])
+    is_better = rank(stated) > rank(found) and not (stated in GOOD and found in GOOD)
+    # The volumes of a search are judged together, so a volume alone may pass.
+    is_worse = stated == FAIL and found in GOOD and not record.facts.get(LOAD_SEARCH)
+    reason = f": {judged['reasons'][0]}" if judged["reasons"] else ""
+    if is_better or is_worse:
+        raise CertificateError(f"its record.json says {stated}, but its tables say {found}{reason}; it was edited, or judged by other rules: measure it again")
+    if record.certified and not judged["certified"]:
+        raise CertificateError(f"its record.json says that it certifies, but by its tables it does not: {judged['qualification']}")
+    if record.volume_facts is not None and set(record.volume_facts) != set(judged.get("volume_facts") or ()):
+        raise CertificateError("its record.json says something else of the volume than its tables do")
+
+
+def refuse_other_content(written: Certificate, made: Certificate | None) -> None:
+    """Raise CertificateError if a certificate that was written beside a record says something else than one that is made from the record and its tables."""
+    if made is None:
+        raise CertificateError("it has a certificate.json, but its record was not judged")
+    ours, theirs = made.content, written.content
+    differing = [key for key in _STATED if ours[key] != theirs.get(key)]
+    if ours["profile"]["name"] != theirs["profile"]["name"]:
+        differing.append("profile")
+    if not differing and not _same_rows(ours["rows"], theirs["rows"]):
+        differing.append("rows")
+    if differing:
+        raise CertificateError(f"its certificate.json has another {differing[0]} than its record and its tables: remove it, and it is made from these again")
+
+
+def _same_rows(ours: list[Mapping[str, Any]], theirs: list[Mapping[str, Any]]) -> bool:
+    """Whether rows have the same figures, as far as both have them."""
+    by_key = {tuple(row.get(name) for name in ROW_KEYS): row for row in ours}
+    found = [(by_key.get(tuple(row.get(name) for name in ROW_KEYS)), row) for row in theirs]
+    return len(ours) == len(theirs) and all(own and all(own[name] == row[name] for name in (own.keys() & row.keys()) - {"limits"}) for own, row in found)
+
+
+def _day_of(record: HostRecord) -> datetime.date:
+    try:
+        return datetime.datetime.strptime(record.created_at, MOMENT).date()
+    except ValueError:
+        raise CertificateError(f"the record has no usable time of its judgement ({record.created_at!r})") from None

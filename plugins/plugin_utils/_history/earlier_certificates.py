@@ -1,0 +1,48 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What certificates say that were made before they noted facts about the volume, and whether they were to certify.
+
+Those certificates cannot be changed. What they lack follows from the sentences that earlier versions wrote and from their rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_facts import IO_ERROR, STALL, WRONG_DATA
+
+_SENTENCES = (
+    (WRONG_DATA, re.compile(r"\S+ failed with CORRUPT\b")),
+    (IO_ERROR, re.compile(r"(\S+|a write) failed with (?!CORRUPT\b)(E[A-Z0-9]+|other|I/O error)\b|a (write|read) came back short\b")),
+    (STALL, re.compile(r"(a write|an operation)\b.* had not returned after ")),
+)
+"""How the sentence about such a fact began."""
+_STALL_LIMIT_NS = 10e9
+_QUICK_LOOK = "look"
+_AS_THEY_STAND = "(confidence: none)"
+
+
+def volume_facts_of(content: Mapping[str, Any]) -> list[str]:
+    """Return the facts about the volume."""
+    if content.get("verdict") != FAIL:
+        return []
+    reasons = [reason for reason in content.get("reasons") or [] if isinstance(reason, str)]
+    found = {fact for fact, sentence in _SENTENCES for reason in reasons if sentence.match(reason)}
+    by_row = [row.get("limits") for row in content["rows"]]
+    limits = [limit for found_there in by_row if isinstance(found_there, list) for limit in found_there if isinstance(limit, dict)]
+    return sorted(found | ({STALL} if any(_is_stall(limit) for limit in limits) else set()))
+
+
+def can_certify(content: Mapping[str, Any]) -> bool:
+    """Whether the profile ever certifies: a quick look takes figures as they stand."""
+    return content["profile"]["name"] != _QUICK_LOOK and _AS_THEY_STAND not in str(content.get("qualification") or "")
+
+
+def _is_stall(limit: Mapping[str, Any]) -> bool:
+    value = limit.get("limit_value")
+    return limit.get("metric") == "latency_max" and limit.get("verdict") == FAIL and isinstance(value, (int, float)) and value >= _STALL_LIMIT_NS

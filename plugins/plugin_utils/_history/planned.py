@@ -1,0 +1,63 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the runs that measure to certify planned to measure: the newest plan of a host is what must be certified.
+
+A preflight, a quick look, an observation and a run of power cuts plan nothing, and a merged run has the plans of the runs that it comes from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import can_certify
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, profile_data
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity import identity_of_record
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A volume that a run planned to certify. The mount point is empty if the run did not come to know it. Texts are printable."""
+
+    sha256: str
+    run_id: str
+    host: str
+    volume: str
+    mount_point: str
+    planned_at: str
+
+
+def planned_by(directory: RunDirectory) -> list[Planned]:
+    """Return what a run planned to certify. Raises RunDirectoryError."""
+    if directory.run.get("merged_from") or not directory.is_test:
+        return []
+    hosts = [host for host in directory.expected_hosts if can_certify(profile_data(directory.run, host))]
+    return [_planned(directory, host, volume) for host in hosts for volume in _volumes(directory, host)]
+
+
+def _volumes(directory: RunDirectory, host: str) -> Iterator[str]:
+    """Yield the names of the volumes of a host; none if they were to be discovered and have not been."""
+    noted = directory.noted_volumes(host)
+    if noted is not None:
+        yield from (volume["name"] for volume in noted)
+    elif (directory.run.get("parameters") or {}).get("workspace_discover") in (None, False):
+        yield DEFAULT_VOLUME
+
+
+def _planned(directory: RunDirectory, host: str, volume: str) -> Planned:
+    record: HostRecord | None = directory.find_record(host, volume)
+    identity = identity_of_record(record) if record else None
+    known: dict[str, Any] = {
+        "run_id": str(directory.run["run_id"]),
+        "host": printable(host),
+        "volume": printable(volume),
+        "mount_point": identity.mount_point if identity else "",
+        "planned_at": printable(str(directory.run.get("created_at") or "")),
+    }
+    return Planned(sha256=fingerprint(known), **known)

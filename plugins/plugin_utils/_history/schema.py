@@ -1,0 +1,163 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The tables of the history, version by version. The SQL is the same for every database but for a few words."""
+
+from __future__ import annotations
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """
+        CREATE TABLE logdisk_certificates (
+            sha256 {text} PRIMARY KEY,
+            run_id {text} NOT NULL,
+            host {text} NOT NULL,
+            volume {text} NOT NULL,
+            volume_id {text},
+            boot_id {text} NOT NULL,
+            profile {text} NOT NULL,
+            method_version INTEGER,
+            effect {text} NOT NULL,
+            verdict {text} NOT NULL,
+            disturbed INTEGER NOT NULL,
+            judged_at {text} NOT NULL,
+            valid_from {text},
+            valid_until {text},
+            parameters {text} NOT NULL,
+            limits_verdict {text} NOT NULL,
+            outcome {text},
+            baseline {text},
+            accepted INTEGER NOT NULL
+        )
+        """,
+        "CREATE INDEX logdisk_certificates_name ON logdisk_certificates (host, volume, judged_at)",
+        "CREATE INDEX logdisk_certificates_volume ON logdisk_certificates (volume_id, judged_at)",
+        # Apart from the columns that are searched, so that a search of all certificates reads a small part of the history only.
+        "CREATE TABLE logdisk_contents (sha256 {text} PRIMARY KEY, content {text} NOT NULL)",
+        """
+        CREATE TABLE logdisk_revocations (
+            sha256 {text} PRIMARY KEY,
+            revoked_at {text} NOT NULL,
+            revoked_by {text} NOT NULL,
+            reason {text} NOT NULL
+        )
+        """,
+        # What a program with a fault, or a hand with an SQL prompt, does not change by mistake. Entries are deleted if they are pruned; revocations never.
+        "CREATE TRIGGER logdisk_certificates_kept BEFORE UPDATE ON logdisk_certificates {refuse}",
+        "CREATE TRIGGER logdisk_contents_kept BEFORE UPDATE ON logdisk_contents {refuse}",
+        "CREATE TRIGGER logdisk_revocations_kept BEFORE UPDATE ON logdisk_revocations {refuse}",
+        "CREATE TRIGGER logdisk_revocations_left BEFORE DELETE ON logdisk_revocations {refuse}",
+    ),
+    (
+        """
+        CREATE TABLE logdisk_kept_runs (
+            sha256 {text} PRIMARY KEY,
+            run_id {text} NOT NULL,
+            stage INTEGER NOT NULL,
+            kept_at {text} NOT NULL,
+            created_at {text} NOT NULL,
+            job_id {text} NOT NULL,
+            workflow_job_id {text} NOT NULL,
+            archive {bytes} NOT NULL
+        )
+        """,
+        "CREATE INDEX logdisk_kept_runs_run ON logdisk_kept_runs (run_id)",
+        "CREATE INDEX logdisk_kept_runs_workflow ON logdisk_kept_runs (workflow_job_id)",
+        "CREATE TRIGGER logdisk_kept_runs_kept BEFORE UPDATE ON logdisk_kept_runs {refuse}",
+    ),
+    (
+        """
+        CREATE TABLE logdisk_power_cuts (
+            sha256 {text} PRIMARY KEY,
+            run_id {text} NOT NULL,
+            host {text} NOT NULL,
+            volume {text} NOT NULL,
+            volume_id {text},
+            judged_at {text} NOT NULL,
+            verdict {text} NOT NULL,
+            cuts INTEGER NOT NULL,
+            reason {text} NOT NULL,
+            claim {text} NOT NULL,
+            tests {text} NOT NULL
+        )
+        """,
+        "CREATE INDEX logdisk_power_cuts_volume ON logdisk_power_cuts (volume_id, judged_at)",
+        "CREATE TRIGGER logdisk_power_cuts_kept BEFORE UPDATE ON logdisk_power_cuts {refuse}",
+        "CREATE TRIGGER logdisk_power_cuts_left BEFORE DELETE ON logdisk_power_cuts {refuse}",
+    ),
+    (
+        # What certificates are looked up by is made from their contents anew: the identity of a volume has another definition, and there is more to look up.
+        "DROP TABLE logdisk_certificates",
+        """
+        CREATE TABLE logdisk_certificates (
+            sha256 {text} PRIMARY KEY,
+            run_id {text} NOT NULL,
+            host {text} NOT NULL,
+            volume {text} NOT NULL,
+            volume_id {text},
+            boot_id {text} NOT NULL,
+            profile {text} NOT NULL,
+            method_version INTEGER,
+            effect {text} NOT NULL,
+            verdict {text} NOT NULL,
+            disturbed INTEGER NOT NULL,
+            judged_at {text} NOT NULL,
+            valid_from {text},
+            valid_until {text},
+            parameters {text} NOT NULL,
+            limits_verdict {text} NOT NULL,
+            outcome {text},
+            baseline {text},
+            accepted INTEGER NOT NULL,
+            disk_id {text},
+            mount_point {text},
+            volume_facts {text} NOT NULL,
+            verified INTEGER NOT NULL,
+            can_certify INTEGER NOT NULL
+        )
+        """,
+        "CREATE INDEX logdisk_certificates_name ON logdisk_certificates (host, volume, judged_at)",
+        "CREATE INDEX logdisk_certificates_volume ON logdisk_certificates (volume_id, judged_at)",
+        "CREATE TRIGGER logdisk_certificates_kept BEFORE UPDATE ON logdisk_certificates {refuse}",
+        "DROP TABLE logdisk_power_cuts",
+        """
+        CREATE TABLE logdisk_power_cuts (
+            sha256 {text} PRIMARY KEY,
+            run_id {text} NOT NULL,
+            host {text} NOT NULL,
+            volume {text} NOT NULL,
+            volume_id {text},
+            judged_at {text} NOT NULL,
+            verdict {text} NOT NULL,
+            cuts INTEGER NOT NULL,
+            reason {text} NOT NULL,
+            claim {text} NOT NULL,
+            tests {text} NOT NULL,
+            disk_id {text},
+            mount_point {text}
+        )
+        """,
+        "CREATE INDEX logdisk_power_cuts_name ON logdisk_power_cuts (host, volume, judged_at)",
+        "CREATE INDEX logdisk_power_cuts_volume ON logdisk_power_cuts (volume_id, judged_at)",
+        "CREATE TRIGGER logdisk_power_cuts_kept BEFORE UPDATE ON logdisk_power_cuts {refuse}",
+        "CREATE TRIGGER logdisk_power_cuts_left BEFORE DELETE ON logdisk_power_cuts {refuse}",
+        """
+        CREATE TABLE logdisk_plans (
+            sha256 {text} PRIMARY KEY,
+            run_id {text} NOT NULL,
+            host {text} NOT NULL,
+            volume {text} NOT NULL,
+            mount_point {text} NOT NULL,
+            planned_at {text} NOT NULL
+        )
+        """,
+        "CREATE INDEX logdisk_plans_host ON logdisk_plans (host, planned_at)",
+        "CREATE TRIGGER logdisk_plans_kept BEFORE UPDATE ON logdisk_plans {refuse}",
+        "CREATE TRIGGER logdisk_plans_left BEFORE DELETE ON logdisk_plans {refuse}",
+    ),
+)
+"""The statements that lead from each version of the schema to the next, the first from an empty database. Never change one that was released: add another."""
+
+REINDEXED = 4
+"""The version whose tables are filled from those of the version before, see reindexing.py."""

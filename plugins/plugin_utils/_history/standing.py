@@ -1,0 +1,35 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which fact about a volume still stands: an I/O error, a stall or wrong data, whatever profile the volume was judged by.
+
+Such a fact is cleared by a later run that can find it and that certified the volume, by whichever profile: wrong data only by one that read everything back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import CERTIFIES, Entry
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_facts import WORDS, WRONG_DATA
+
+
+def standing_fact(entries: Iterable[Entry], revoked: Collection[str]) -> Entry | None:
+    """Return the newest of the entries of a volume that states a fact which no later one cleared; None if there is none. What was revoked does not count."""
+    passed = verified = False
+    for entry in sorted(entries, key=lambda entry: entry.order, reverse=True):
+        if entry.sha256 in revoked:
+            continue
+        for fact in entry.volume_facts.split():
+            if not (verified if fact == WRONG_DATA else passed):
+                return entry
+        if entry.effect == CERTIFIES:
+            passed, verified = True, verified or bool(entry.verified)
+    return None
+
+
+def standing_facts_text(entry: Entry) -> str:
+    """Return in words what a volume did, with the day and the run; what clears it is in docs/certificates.md."""
+    words = " and ".join(WORDS[fact] for fact in entry.volume_facts.split())
+    return f"{words} on {entry.judged_at[:10]} (run {entry.run_id})"

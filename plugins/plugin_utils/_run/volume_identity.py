@@ -1,0 +1,73 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which volume something is about: the one definition for the history, for merging, comparing, power cuts and observations.
+
+A volume is a machine, a name and a mount point. Another mount point is another volume. What the mount point holds, known by the UUID of the file system and
+the identifiers of its disks, can be replaced: the volume is then the same, and the replacement needs a pass of its own. Its size says nothing, because a
+file system can grow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_class import size_of
+
+_OF_THE_VOLUME = ("machine_id", "host", "mount_point", "volume")
+_OF_ITS_DISK = ("device_ids", "filesystem_uuid")
+
+
+@dataclass(frozen=True)
+class VolumeIdentity:
+    """The identity of a volume: the SHA-256 of what makes it that volume and of what it holds at present, and its mount point."""
+
+    volume_id: str
+    disk_id: str
+    mount_point: str
+
+
+def facts_of_identity(record: HostRecord) -> dict[str, Any] | None:
+    """Return the facts of a record that a volume is known by, None if it is not known where the host's volume was.
+
+    A machine without a machine-id has only the name that the inventory gives it. The size is there for those who compare volumes of one class.
+    """
+    facts = record.facts
+    if not facts.get("mount_point"):
+        return None
+    machine_id = _text(facts.get("machine_id"))
+    return {
+        "machine_id": machine_id,
+        "host": "" if machine_id else printable(record.host),
+        "device_ids": _text(facts.get("device_ids")),
+        "filesystem_uuid": _text(facts.get("filesystem_uuid")),
+        "filesystem_size_bytes": size_of(facts),
+        "mount_point": _text(facts.get("mount_point")),
+        "volume": printable(record.volume),
+    }
+
+
+def identity_of(facts: Mapping[str, Any] | None) -> VolumeIdentity | None:
+    """Return the identity that the facts of :func:`facts_of_identity` stand for, whichever version of this collection noted them; None if there are none."""
+    if not facts:
+        return None
+    return VolumeIdentity(_hash(facts, _OF_THE_VOLUME), _hash(facts, _OF_ITS_DISK), str(facts.get("mount_point") or ""))
+
+
+def identity_of_record(record: HostRecord) -> VolumeIdentity | None:
+    """Return the identity of the volume of a record, None if it is not known."""
+    return identity_of(facts_of_identity(record))
+
+
+def _hash(facts: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    return fingerprint({name: facts.get(name) or "" for name in names})
+
+
+def _text(value: Any) -> str:
+    return printable(value) if isinstance(value, str) else ""

@@ -1,0 +1,87 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the history says of a volume before a run is judged: wrong data that stands, and what the run before measured instead."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.action import gate
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+
+DAYS = itertools.count(1)
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Make a run and judge it as the gate does; return its directory."""
+    place = str(tmp_path / "history.sqlite")
+    open_history(place, create=True).close()
+
+    def make(mount_point="/var/mqm/log", volumes=("log",), host="db07", **keys):
+        day = f"2026-01-{next(DAYS):02d}"
+        files = fabricate.tables(over=[], **keys)
+        run = {**fabricate.run_data([host]), "created_at": f"{day}T10:00:00Z", "run_id": f"run-{day}", "history": {"place": place, "required": True}}
+        directory = RunDirectory.create(str(tmp_path / "reports"), run)
+        directory.write_volumes(host, [{"name": name} for name in volumes])
+        for volume in volumes:
+            record = fabricate.judged(run, host, files, volume=volume, created_at=f"{day}T11:00:00Z")
+            facts = {**record.facts, "machine_id": "m", "mount_point": mount_point if volume == "log" else f"/{volume}", "boot_id": "b"}
+            directory.write_record(dataclasses.replace(record, facts=facts), files)
+        for _time in range(2):  # as if it were collected again
+            assert gate.compare(directory) == ""
+            judge_run(directory, GATE)
+        assert gate.remember(directory, *gate.make_certificates(directory)) == ""
+        return directory
+
+    return make
+
+
+CORRUPT = {"exit_status": 3, "exit_reason": "I/O error", "error_call": "pread", "error_errno_name": "CORRUPT", "option_verify": 1}
+
+
+def verdict(directory):
+    record = directory.read_record(directory.folders()[0])
+    return record.verdict, record.certified
+
+
+def test_a_run_that_reads_nothing_back_does_not_pass_a_volume_that_read_back_wrong_data(run):
+    assert verdict(run(**CORRUPT)) == ("fail", False)
+    later = run()
+    assert verdict(later) == ("inconclusive", False)
+    (reason,) = later.read_record("hosts/db07/log").reasons
+    assert reason.startswith("it read back wrong data on 2026-01-") and reason.endswith("only a run with sweep_verify: true that passes clears that")
+    assert verdict(run(mount_point="/other")) == ("pass", True)
+    assert verdict(run(option_verify=1)) == ("pass", True)
+    assert verdict(run()) == ("pass", True)
+
+
+def notes(directory):
+    return [note for record in directory.records() for note in record.notes if "history_revoke" in note]
+
+
+def test_a_run_says_what_the_last_one_measured_and_it_did_not(run):
+    assert notes(run()) == notes(run()) == []
+    moved = run(mount_point="/")
+    last = f"run-2026-01-{int(moved.run['run_id'][-2:]) - 1:02d}"
+    take_out = "if that is no longer wanted, take it out with playbooks/history.yml -e history_revoke=db07:/var/mqm/log -e history_reason=..."
+    assert notes(moved) == [
+        f"It measured log at /, and not at /var/mqm/log, as the run {last} did. That is another volume, and what is known of /var/mqm/log stands; {take_out}"
+    ]
+    assert notes(run(mount_point="/", volumes=("log", "data"))) == []
+    (note,) = notes(run(mount_point="/"))
+    assert note.startswith("It did not measure db07/data, which the run ") and "history_revoke=db07/data:/data" in note
+
+
+def test_runs_that_measured_one_name_at_two_mount_points_are_not_merged(run, tmp_path):
+    first, again, moved = run(), run(), run(mount_point="/")
+    assert RunDirectory.merge([first.path, again.path], str(tmp_path))
+    with pytest.raises(RunDirectoryError, match=r"db07 was measured at /var/mqm/log by the run .* and at / by the run .* two volumes with one name"):
+        RunDirectory.merge([first.path, moved.path], str(tmp_path))
