@@ -206,3 +206,20 @@ def test_a_run_that_was_judged_again_tells_no_more_of_how_runs_differ(compared):
     again = [made_up.changed(each, judged_at=each.entry.judged_at.replace("T10", "T11")) for each in moved]
     comparison = compared(*moved, *again, *night(["h0"], 1), *night(["h0"], 10))
     assert host_of(comparison, "h0")["earlier_runs"] == 3
+
+
+def test_an_expected_host_without_a_selected_certificate_is_inconclusive(compared):
+    comparison = compared(*night(FLEET, 1), *night(FLEET, 2), *night(FLEET, 11), *night(FLEET, 12), hosts=[*FLEET, "h99"])
+    assert comparison["outcome"] == INCONCLUSIVE and set(outcomes(comparison).values()) == {NON_INFERIOR, INCONCLUSIVE}
+    host = host_of(comparison, "h99")
+    assert (host["outcome"], host["reason"], host["class"]) == (INCONCLUSIVE, "none of the selected certificates is of this host", None)
+    assert comparison["hosts"][0] is host and "no volume of 11 is shown to have become worse" in statement_of(comparison)
+
+
+def test_another_mount_point_is_compared_as_another_volume(compared):
+    root = {"identity": {**BASE["identity"], "mount_point": "/"}}
+    both = [*night(FEW, 1), *night(FEW, 2), *night(FEW, 11), *night(FEW, 12)]
+    moved = [certificate("h0", day, 3, **root) for day in (13, 14)]
+    comparison = compared(*both, *moved)
+    assert outcomes(comparison)["h0 at /"] == INCONCLUSIVE and host_of(comparison, "h0 at /")["runs_before"] == 0
+    assert {"h0 at /var/mqm/log", "h1", "h2"} <= outcomes(comparison).keys() and WORSE not in outcomes(comparison).values()
