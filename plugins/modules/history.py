@@ -13,7 +13,7 @@ DOCUMENTATION = r"""
 module: history
 short_description: Keep the history of certificates
 description:
-  - Imports the certificates of run directories and results of IBM's mqldt, revokes a certificate, and removes what is old, in this order.
+  - Imports the certificates of run directories and results of IBM's mqldt, revokes a certificate or a volume, and removes what is old, in this order.
   - At least one of O(import_runs), O(import_mqldt), O(revoke) and O(prune_before) is required.
   - A history can be rebuilt from run directories and mqldt's files at any time. What it already has is not changed.
 version_added: 1.0.0
@@ -23,7 +23,9 @@ extends_documentation_fragment:
   - mqops.logdisk.controller.history
 options:
   import_runs:
-    description: Run directories on the controller, or directories that contain run directories.
+    description:
+      - Run directories on the controller, or directories that contain run directories.
+      - A record or a certificate that its tables contradict is refused.
     type: list
     elements: str
   import_mqldt:
@@ -50,7 +52,10 @@ options:
     type: str
     default: log
   revoke:
-    description: The certificate to withdraw, as its SHA-256 or the beginning of it.
+    description:
+      - The certificate to withdraw, as its SHA-256 or the beginning of it.
+      - Or a volume that is no longer wanted, as host and mount point such as V(db07:/mnt/old), or V(db07/data:/mnt/old) for the volume C(data). All that is known
+        of it is withdrawn, so that it need not be certified any more.
     type: str
   reason:
     description: Why O(revoke) withdraws the certificate.

@@ -61,6 +61,8 @@ def test_the_memory_of_a_fleet(inventory: Path, controller: Controller) -> None:
     assert "cache=64, pool=gold1" in (first.certification.path / "index.html").read_text()
     certified = controller.run("status", *h1)
     assert (certified.status, states(certified)) == (0, {"h1": "valid"})
+    stricter = controller.run("status", *h1, gate_profile={**GOOD, "name": "stricter"})
+    assert stricter.status == 2 and "h1: missing: nothing has certified it against stricter yet" in stricter.words
     missing = controller.run("status", *everything)
     assert missing.status == 2 and "h2: missing" in missing.screen
     later = (datetime.date.today() + datetime.timedelta(days=100)).isoformat()

@@ -19,7 +19,8 @@ FACTS = {"device_model": "FlashArray", "device_member_model": "SSD 1", "filesyst
         ("", FACTS, "FlashArray, 100 GiB, xfs"),
         (None, {**FACTS, "device_model": ""}, "SSD 1, 100 GiB, xfs"),
         ("", {**FACTS, "filesystem_type": "zfs"}, "FlashArray, zfs"),
-        ("", {"filesystem_size_bytes": "100"}, "unknown device"),
+        ("", {**FACTS, "filesystem_size_bytes": str(100 << 30)}, "FlashArray, 100 GiB, xfs"),  # as the tester's table says it
+        ("", {"filesystem_size_bytes": "much"}, "unknown device"),
     ],
 )
 def test_a_volume_is_alike_others_by_its_given_class_or_by_its_disk_and_file_system(named, facts, expected):
