@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import json
 import os
 import sys
 import tempfile
@@ -24,7 +25,7 @@ from collections.abc import Iterator
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate, fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import changed_since
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import PASSWORD_VARIABLE, open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import encode, problems_of, status_json, status_prom, status_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import problems_of, status_json, status_prom, status_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up, postgresql_server
 
@@ -57,11 +58,11 @@ def measure(place: str, hosts: int, runs: int) -> tuple[float, float]:
     begin = time.perf_counter()
     with open_history(place) as history:
         today, revocations = Today(FIRST_DAY + datetime.timedelta(days=runs), expiring_days=14), history.revocations()
-        lines = fleet_status(history.newest(), revocations, today)
+        lines, plans = fleet_status(history.newest(), revocations, today, history.power_cuts()), history.plans()
         changed = changed_since(history, lines)
     expected = [line.host for line in lines]
-    problems = problems_of(lines, expected)
-    encode(status_json(lines, expected, problems, today, revocations, changed))
+    problems = problems_of(lines, expected, plans)
+    json.dumps(status_json(lines, expected, problems, today, revocations, changed))
     status_prom(lines, expected, problems)
     status_text(lines, expected, problems, today, changed)
     status_s = time.perf_counter() - begin

@@ -54,8 +54,8 @@ options:
   revoke:
     description:
       - The certificate to withdraw, as its SHA-256 or the beginning of it.
-      - Or a volume that is no longer wanted, as host and mount point such as V(db07:/mnt/old), or V(db07/data:/mnt/old) for the volume C(data). All that is known
-        of it is withdrawn, so that it need not be certified any more.
+      - Or a volume that is no longer wanted, as host and mount point such as V(db07:/mnt/old), or V(db07/data:/mnt/old) for the volume C(data). All that is
+        known of it is withdrawn, so that it need not be certified any more.
     type: str
   reason:
     description: Why O(revoke) withdraws the certificate.
