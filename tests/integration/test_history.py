@@ -32,7 +32,7 @@ STATES = {"certifies": "valid", "fails": "failed", "attempt": "none"}
 @pytest.fixture
 def inventory(start: Callable[..., Bed], tmp_path: Path) -> Path:
     """A host h1 that a run can certify, and h2, which nothing ever certified."""
-    return start(HostSpec("h1", alone=True), "h2").inventory(tmp_path / "hosts.yml", variables=QUICK)
+    return start(HostSpec("h1", alone=True), "h2").inventory(tmp_path / "hosts.yml", variables={**QUICK, "gate_profile": GOOD})
 
 
 def certify(controller: Controller, inventory: Path, effect: str = "certifies", **variables: object) -> Outcome:
