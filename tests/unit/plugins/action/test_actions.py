@@ -18,6 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.callback import report
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, as_dict, failure, failure_reason, one_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import order as _order
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.parameters import VARIES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester import sources as _sources
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
@@ -395,23 +396,26 @@ DEFAULTS = {"sweep_duration": 60, "sweep_files": 16, "gate_report_dir": "reports
     "one, other, expected",
     [
         ({}, {}, 60),
-        ({}, {"sweep_duration": 300}, open_run.VARIES),
-        ({"sweep_duration": 300}, {}, open_run.VARIES),
+        ({}, {"sweep_duration": 300}, VARIES),
+        ({"sweep_duration": 300}, {}, VARIES),
         ({"sweep_duration": 300}, {"sweep_duration": 300}, 300),
-        ({"sweep_duration": 300}, {"sweep_duration": 60}, open_run.VARIES),
+        ({"sweep_duration": 300}, {"sweep_duration": 60}, VARIES),
         ({"sweep_duration": 60}, {}, 60),
     ],
 )
 def test_a_parameter_is_what_all_hosts_have_or_said_to_differ(one, other, expected):
-    parameters = open_run._parameters(DEFAULTS, {"a": one, "b": other}, {"a": {}, "b": {"settings": {"gate_report_dir": "reports"}}})
-    assert parameters == {"sweep_duration": expected, "sweep_files": 16, "gate_report_dir": "reports"}
+    found = open_run._parameters(DEFAULTS, {"a": one, "b": other}, {"a": {}, "b": {"settings": {"gate_report_dir": "reports"}}}, "all")
+    assert found["parameters"] == {"sweep_duration": expected, "sweep_files": 16, "gate_report_dir": "reports", "gate_hosts": "all"}
+    seconds = {host: own.get("sweep_duration", 60) for host, own in (("a", one), ("b", other))}
+    assert found["host_parameters"] == ({host: {"sweep_duration": value} for host, value in seconds.items()} if expected == VARIES else {})
 
 
 def test_a_parameter_that_the_profile_decides_is_what_became_of_it():
     plans = {name: {"sweep_duration": seconds, "sweep_files": 99} for name, seconds in (("a", 600), ("b", 600), ("c", 60))}
-    assert open_run._parameters(DEFAULTS, {"a": {}, "b": {}}, plans)["sweep_duration"] == 600
-    assert open_run._parameters(DEFAULTS, {host: {} for host in plans}, plans)["sweep_duration"] == open_run.VARIES
-    assert open_run._parameters(DEFAULTS, {host: {} for host in plans}, plans)["sweep_files"] == 16
+    assert open_run._parameters(DEFAULTS, {"a": {}, "b": {}}, plans, "all")["parameters"]["sweep_duration"] == 600
+    found = open_run._parameters(DEFAULTS, {host: {} for host in plans}, plans, "all")
+    assert (found["parameters"]["sweep_duration"], found["parameters"]["sweep_files"]) == (VARIES, 16)
+    assert found["host_parameters"] == {host: {"sweep_duration": plan["sweep_duration"]} for host, plan in plans.items()}
 
 
 @pytest.mark.parametrize("kind, expected", [("measurement", ["fail", "inconclusive", "unqualified"]), ("observation", ["fail", "inconclusive"])])
@@ -441,11 +445,6 @@ def test_a_run_says_how_long_it_takes(mode, plans, expected):
 def test_what_hosts_cannot_show_is_said_once_for_all_that_share_it():
     plans = {name: {**PLAN, "notes": notes} for name, notes in (("c", ["x", "y"]), ("a", ["x", "y"]), ("b", []), ("d", ["x"]))}
     assert open_run._notes(plans) == ["a, c: x", "a, c: y", "d: x"]
-
-
-@pytest.mark.parametrize("names, expected", [(["x"], "x"), (["x", "y"], "x"), (["x", "y", "y"], "y")])
-def test_the_runs_profile_is_that_of_most_hosts(names, expected):
-    assert open_run._most_common({f"h{index}": {"name": name} for index, name in enumerate(names)}) == {"name": expected}
 
 
 def host_entry(host, verdict="pass", stops=False, **more):
