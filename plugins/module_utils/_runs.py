@@ -37,6 +37,7 @@ TABLE_NAMES = (
     "stalls.csv",
     "rounds.csv",
     "over.csv",
+    "batches.csv",
     "responses.csv",
     "fidelity.csv",
 )

@@ -4,8 +4,8 @@
 
 """What the seconds of a step say about a limit: which test decides which metric, and from which columns it is fed.
 
-A test needs the seconds of all workers of a stream together, so it decides the row `all`. The rows of single workers among several, hard limits, and
-metrics without a test are compared with their limit as they stand.
+A test decides the row `all`. It decides the rows of single workers among several as well if the tester counted their slow operations by themselves. Hard
+limits and metrics without a test are compared with their limit as they stand, and so are single workers of testers that did not count them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import statistics
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import means, statistics
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import BATCH_MEANS, SHARE_OF_OPERATIONS, SHARE_OF_TIME
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit, Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.rows import rows_of
@@ -24,13 +24,17 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS
 
+_SECOND_NS = 10**9
 _RATIOS = {"latency_mean": ("latency_sum_ns", "operations"), "bytes_per_s": ("bytes", None), "operations_per_s": ("operations", None)}
 """The columns of intervals.csv whose sums make a mean: numerator, and denominator (None is the second itself)."""
 
 
 @dataclass(frozen=True)
 class Confidence:
-    """How sure a judgement has to be: a pass at 1 - alpha; a fail at 1 - alpha over the number of judgements on the host, so that a good host rarely fails."""
+    """How sure a judgement has to be: a pass at 1 - alpha; a fail at 1 - alpha over the number of judgements on the host, so that a good host rarely fails.
+
+    A row of one worker among several is a judgement of its own if it is tested.
+    """
 
     alpha: float
     judgements: int
@@ -40,23 +44,27 @@ def confidence_of(profile: Profile, tables: Tables) -> Confidence | None:
     """Return the confidence with which a host is judged, None if its figures are taken as they stand."""
     if profile.confidence is None or not tables.counts_over:
         return None
-    tested = sum(is_tested(limit, row) for limit in profile.limits for row in rows_of(limit, tables))
+    if any(tables.knows_workers(row) for row in tables.results):
+        _ = tables.batches  # if they are broken, the tables are, whether or not a judgement needs them
+    tested = sum(is_tested(limit, row, tables) for limit in profile.limits for row in rows_of(limit, tables))
     return Confidence(1 - profile.confidence, max(1, tested))
 
 
-def is_tested(limit: Limit, row: Row) -> bool:
+def is_tested(limit: Limit, row: Row, tables: Tables) -> bool:
     """Whether a test decides what a row says about a limit, rather than the figure as it stands.
 
     The commits that a write carries all end with it, so the tests, which are for single operations, do not hold for them.
     """
-    return row["worker"] == ALL_WORKERS and not limit.hard and limit.metric.method in _TESTS and limit.stream != COMMITS
+    if limit.hard or limit.metric.method not in _TESTS or limit.stream == COMMITS:
+        return False
+    return row["worker"] == ALL_WORKERS or tables.knows_workers(row)
 
 
 def evidence_of(limit: Limit, row: Row, tables: Tables, confidence: Confidence | None) -> Evidence | None:
     """Return what the seconds of a row say about a limit, None if no test decides it. Raises TablesError if the tables contradict each other."""
-    if confidence is None or not is_tested(limit, row) or not row["operations"]:
+    if confidence is None or not is_tested(limit, row, tables) or not row["operations"]:
         return None
-    seconds = seconds_of(row, tables)
+    seconds = seconds_of(tables.together_with(row), tables)
     try:
         return _TESTS[limit.metric.method](limit, row, tables, seconds, confidence)
     except ValueError as error:
@@ -78,55 +86,76 @@ def seconds_of(row: Row, tables: Tables) -> list[Row]:
 
 
 def _share_of_operations(limit: Limit, row: Row, tables: Tables, seconds: list[Row], confidence: Confidence) -> Evidence | None:
-    return _at_threshold(limit, tables, partial(_operations_over, limit, row, tables, seconds, confidence))
+    return _at_threshold(limit, row, tables, partial(_operations_over, limit, row, tables, seconds, confidence))
 
 
 def _operations_over(limit: Limit, row: Row, tables: Tables, seconds: list[Row], confidence: Confidence, over_ns: int) -> Evidence:
+    is_single = row["worker"] != ALL_WORKERS
     return statistics.share_of_operations(
         [second["operations"] for second in seconds],
         _over(row, tables, seconds, over_ns, "operations"),
         limit.metric.allowed_share,
         over_ns,
         int(row["latency_min_ns"]),
-        tables.workers_of(row),
+        1 if is_single else tables.workers_of(row),
         alpha=confidence.alpha,
         judgements=confidence.judgements,
         in_flight_over=int(_in_flight_ns(row) > over_ns),
+        # The tester does not count all operations of single workers in each second.
+        part_of=(row["operations"], tables.together_with(row)["operations"]) if is_single else None,
+        rows=tables.workers_of(row) if is_single else 1,
     )
 
 
 def _share_of_time(limit: Limit, row: Row, tables: Tables, seconds: list[Row], confidence: Confidence) -> Evidence | None:
-    return _at_threshold(limit, tables, partial(_time_over, limit, row, tables, seconds, confidence))
+    return _at_threshold(limit, row, tables, partial(_time_over, limit, row, tables, seconds, confidence))
 
 
 def _time_over(limit: Limit, row: Row, tables: Tables, seconds: list[Row], confidence: Confidence, over_ns: int) -> Evidence:
-    in_flight_ns = _in_flight_ns(row)
+    is_single, in_flight_ns = row["worker"] != ALL_WORKERS, _in_flight_ns(row)
+    slow_ns = _over(row, tables, seconds, over_ns, "latency_sum_ns")
+    time_ns = [int(second["latency_sum_ns"]) for second in seconds]
     return statistics.share_of_time(
-        [int(second["latency_sum_ns"]) for second in seconds],
-        _over(row, tables, seconds, over_ns, "latency_sum_ns"),
+        _time_of_worker(row, tables, seconds, slow_ns, over_ns) if is_single else time_ns,
+        slow_ns,
         limit.metric.allowed_share,
-        tables.workers_of(row),
+        1 if is_single else tables.workers_of(row),
         alpha=confidence.alpha,
         judgements=confidence.judgements,
         in_flight_age_ns=in_flight_ns if in_flight_ns > over_ns else 0,
+        rows=tables.workers_of(row) if is_single else 1,
     )
 
 
+def _time_of_worker(row: Row, tables: Tables, seconds: list[Row], slow_ns: list[int], over_ns: int) -> list[int]:
+    """Return the time of a single worker's operations in each second: that of slow ones is counted, and that of the others is shared out as it is of all."""
+    slow_of_all = _over(tables.together_with(row), tables, seconds, over_ns, "latency_sum_ns")
+    quick_of_all = [max(0, int(second["latency_sum_ns"]) - slow) for second, slow in zip(seconds, slow_of_all)]
+    quick, total = max(0, int(row["latency_sum_ns"]) - sum(slow_ns)), max(1, sum(quick_of_all))
+    return [slow + quick * share // total for slow, share in zip(slow_ns, quick_of_all)]
+
+
 def _batch_means(limit: Limit, row: Row, tables: Tables, seconds: list[Row], confidence: Confidence) -> Evidence | None:
+    if row["worker"] != ALL_WORKERS:
+        return _batch_means_of_worker(limit, row, tables, confidence)
     numerator, denominator = _RATIOS[limit.metric.name]
     whole = [second for second in seconds if not second["partial"]]
     counted = [second[denominator] if denominator else 1 for second in whole]
     if not any(counted):
-        needed = max(statistics.SECONDS_FOR_A_MEAN, 2 * len(whole))
+        needed = max(means.SECONDS_FOR_A_MEAN, 2 * len(whole))
         return Evidence(BATCH_MEANS, INCONCLUSIVE, 0.0, confidence=1 - confidence.alpha, seconds=len(whole), seconds_needed=needed)
-    return statistics.ratio_within(
-        [second[numerator] for second in whole],
-        counted,
-        limit.value,
-        limit.bound,
-        alpha=confidence.alpha,
-        judgements=confidence.judgements,
-    )
+    most_ns = len(whole) * tables.workers_of(row) * _SECOND_NS if denominator else None
+    question = means.Question(limit.value, limit.bound, confidence.alpha, confidence.judgements, most_x=most_ns)
+    return means.ratio_within([second[numerator] for second in whole], counted, question)
+
+
+def _batch_means_of_worker(limit: Limit, row: Row, tables: Tables, confidence: Confidence) -> Evidence:
+    """Test the mean of a single worker with the parts of the measured time that the tester cut it into."""
+    elapsed_s = round(row["elapsed_ns"] / _SECOND_NS)
+    latency_ns, operations = (means.merged([part[column] for part in tables.batches_of(row)], elapsed_s) for column in ("latency_sum_ns", "operations"))
+    chance = 1 / (2 * tables.workers_of(row))
+    question = means.Question(limit.value, limit.bound, confidence.alpha, confidence.judgements, most_x=row["elapsed_ns"], suspicion=chance)
+    return means.ratio_of_batches(latency_ns, operations, elapsed_s, question)
 
 
 _TESTS: dict[str, Callable[[Limit, Row, Tables, list[Row], Confidence], Evidence | None]] = {
@@ -136,20 +165,20 @@ _TESTS: dict[str, Callable[[Limit, Row, Tables, list[Row], Confidence], Evidence
 }
 
 
-def _at_threshold(limit: Limit, tables: Tables, test: Callable[[int], Evidence]) -> Evidence | None:
+def _at_threshold(limit: Limit, row: Row, tables: Tables, test: Callable[[int], Evidence]) -> Evidence | None:
     """Test at the limit if the tester counted there; else a pass must hold at the next lower threshold, and a fail at the next higher one."""
-    wanted = limit.threshold_ns
-    if wanted in tables.over_thresholds_ns:
+    wanted, counted = limit.threshold_ns, tables.thresholds_of(row)
+    if wanted in counted:
         return test(wanted)
-    lower = max((each for each in tables.over_thresholds_ns if each < wanted), default=None)
-    upper = min((each for each in tables.over_thresholds_ns if each > wanted), default=None)
+    lower = max((each for each in counted if each < wanted), default=None)
+    upper = min((each for each in counted if each > wanted), default=None)
     found = [None if threshold is None else replace(test(threshold), counted_over_ns=threshold) for threshold in (lower, upper)]
     for evidence, decided in zip(found, (PASS, FAIL)):
         if evidence and evidence.outcome == decided:
             return evidence
     # What breaks the lower threshold keeps the upper one: between them nothing was counted.
     undecided = next((evidence for evidence in found if evidence), None)
-    return replace(undecided, outcome=INCONCLUSIVE) if undecided else None
+    return replace(undecided, outcome=INCONCLUSIVE, suspect=undecided.suspect or lower is None) if undecided else None
 
 
 def _over(row: Row, tables: Tables, seconds: list[Row], over_ns: int, column: str) -> list[int]:
@@ -159,8 +188,10 @@ def _over(row: Row, tables: Tables, seconds: list[Row], over_ns: int, column: st
         if over["over_ns"] == over_ns:
             found[over["second"]] = found.get(over["second"], 0) + int(over[column])
     # A row that is absent says that there was nothing above the threshold, so it must not be lost.
-    if set(found) != {second["second"] for second in seconds if (second["latency_max_ns"] or 0) > over_ns}:
+    if row["worker"] == ALL_WORKERS and set(found) != {second["second"] for second in seconds if (second["latency_max_ns"] or 0) > over_ns}:
         raise TablesError(f"over.csv and intervals.csv differ in which seconds of step {row['step']} had an operation of more than {over_ns} ns.")
+    if not set(found) <= {second["second"] for second in seconds}:
+        raise TablesError(f"over.csv has a second of step {row['step']} that intervals.csv does not have.")
     return [found.get(second["second"], 0) for second in seconds]
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import OperationsTarget, Target
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import statistics
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.means import SECONDS_FOR_A_MEAN
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import BATCH_MEANS, HIGHEST, ONCE, SHARE_OF_OPERATIONS, SHARE_OF_TIME, TARGET
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import LOG, Limit, Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import of_every_profile
@@ -114,7 +115,7 @@ def _needed_s(limit: Limit, alpha: float, mean_over_limit: float) -> int:
         return statistics.seconds_to_pass(metric.allowed_share, 1 / mean_over_limit, alpha)
     if metric.method == SHARE_OF_TIME:
         return statistics.seconds_to_pass_time(metric.allowed_share, alpha)
-    return statistics.SECONDS_FOR_A_MEAN if metric.method == BATCH_MEANS else 0
+    return SECONDS_FOR_A_MEAN if metric.method == BATCH_MEANS else 0
 
 
 def _mean_over_limit(limit: Limit, profile: Profile, row: Mapping[str, Any]) -> float:

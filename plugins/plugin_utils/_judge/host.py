@@ -22,7 +22,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.evidence impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fidelity import deviations, fidelity_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.flushes import PROBE_PREFIX, flush_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import Case, judge_capacity, judge_limit, judge_target_operations, reasons_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import CAPACITY, HIGHEST
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import BATCH_MEANS, CAPACITY, HIGHEST
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.plateau import plateau_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import NO_CONFIDENCE, Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
@@ -235,8 +235,9 @@ def _uncovered_episodes(judgements: list[dict[str, Any]], tables: Tables, profil
     least = min(covered, key=lambda judgement: judgement["episode_s"])
     if least["episode_s"] >= profile.episode_s:
         return ""
+    phases = "standstills" if least["method"] == BATCH_MEANS else "slow phases"
     return (
-        f"{least['metric']} at {_row_text(least, tables)} covers slow phases of up to {least['episode_s']:.2g} s, and {profile.name} "
+        f"{least['metric']} at {_row_text(least, tables)} covers {phases} of up to {least['episode_s']:.2g} s, and {profile.name} "
         f"asks for {profile.episode_s:g} s: measure longer"
     )
 

@@ -37,6 +37,15 @@ def evidence_sentence(limit: Limit, evidence: Evidence, row: Row) -> str:
     return " ".join(part for part in (_finding(limit, evidence, row), _outlook(evidence, row)) if part)
 
 
+def within_chance_sentence(limit: Limit, evidence: Evidence, row: Row, workers: int, words: Words) -> str:
+    """Return that the row of one worker among several is above its limit, and that this is no verdict on it."""
+    side = "above" if limit.bound == "max" else "below"
+    allowed = float(evidence.allowed)
+    found = "" if evidence.method == BATCH_MEANS else f"{_share_found(evidence, row, allowed)} (allowed {_units.format_ratio(allowed)}). "
+    chance = f"{side} the limit, within chance among {workers} {words.workers}: the row of all of them together decides."
+    return f"{found}{chance[0].upper() if found else chance[0]}{chance[1:]}"
+
+
 def operation_of(row: Row) -> str:
     """Return what the operations of a row are called: "write", "read", or "operation" if they are of all kinds."""
     return "operation" if row["operation"] == ALL_OPERATIONS else row["operation"]
@@ -75,12 +84,16 @@ def _finding(limit: Limit, evidence: Evidence, row: Row) -> str:
         side = "at most" if limit.bound == "max" else "at least"
         return f"{confident} {side} {_distinct(limit.metric.kind.format, evidence.bound, limit.value)}."
     allowed = float(evidence.allowed)
+    bound = "" if evidence.outcome == FAIL or evidence.bound is None else f"{confident} at most {_distinct(_units.format_ratio, evidence.bound, allowed)}, "
+    proven = f" This is beyond chance {confident}." if evidence.outcome == FAIL else ""
+    return f"{_share_found(evidence, row, allowed)} ({bound}allowed {_units.format_ratio(allowed)}).{proven}"
+
+
+def _share_found(evidence: Evidence, row: Row, allowed: float) -> str:
     took = "of them took longer" if evidence.method == SHARE_OF_OPERATIONS else f"of the time went into {counted_of(row)} that took longer"
     if evidence.counted_over_ns is not None:
         took += f" than {_units.format_duration(evidence.counted_over_ns, 12)}"
-    bound = "" if evidence.outcome == FAIL or evidence.bound is None else f"{confident} at most {_distinct(_units.format_ratio, evidence.bound, allowed)}, "
-    proven = f" This is beyond chance {confident}." if evidence.outcome == FAIL else ""
-    return f"{_distinct(_units.format_ratio, evidence.value, allowed)} {took} ({bound}allowed {_units.format_ratio(allowed)}).{proven}"
+    return f"{_distinct(_units.format_ratio, evidence.value, allowed)} {took}"
 
 
 def _confident(confidence: float) -> str:
@@ -92,19 +105,30 @@ def _outlook(evidence: Evidence, row: Row) -> str:
     if evidence.outcome == FAIL:
         return ""
     if evidence.outcome == PASS:
-        if evidence.episode_s is None:
-            return ""
-        return (
-            f"Covered: slow phases of up to {_units.format_duration(evidence.episode_s * 1e9, 2)} each. "
-            f"Not covered: longer ones, and what comes less often than once in {_units.format_count(evidence.seconds // 3)} s."
-        )
+        return "" if evidence.episode_s is None else _coverage(evidence)
     if evidence.counted_over_ns is not None:
         return f"The tester did not count the {counted_of(row)} over the limit itself: measure again with this profile."
     if evidence.undecidable and row["latency_max_in_flight"] == 1:
         return f"The figure does not include the {operation_of(row)} that was still in flight."
     if evidence.undecidable:
         return "The figure lies at the limit, so measuring longer will not decide it."
+    if not evidence.resolved:
+        together = f"Slow phases come in crowds that hang together for longer than {evidence.block_s} s, so there are too few witnesses."
+        return f"{together} Measuring for {_units.format_count(evidence.seconds_needed)} s in all may decide it."
     return f"Measuring for {_units.format_count(evidence.seconds_needed)} s in all should decide it."
+
+
+def _coverage(evidence: Evidence) -> str:
+    """Return how long slow phases may be that a pass speaks for, what crowded ones count as, and what it does not speak for."""
+    longest = _units.format_duration(evidence.episode_s * 1e9, 2)
+    rare = f"Not covered: longer ones, and what comes less often than once in {_units.format_count(evidence.seconds // 3)} s."
+    if evidence.method == BATCH_MEANS:
+        return f"Covered: standstills of up to {longest} each. {rare}"
+    seen = "no slow time" if not evidence.crowded_s else f"at most {_units.format_duration(evidence.crowded_s * 1e9, 2)} of slow time"
+    return (
+        f"Covered: slow phases of up to {longest} each that come independently; crowded ones count as one, with their slow time added. "
+        f"Seen: {seen} within 30 s. {rare}"
+    )
 
 
 def _limit_figure(limit: Limit) -> str:

@@ -6,7 +6,8 @@
 
 A share test bets on each block of seconds that the limit is kept (or broken). If it is not, the product of the gains is at most 1 on average, so it
 exceeds 1/alpha with a probability of at most alpha (Markov; Waudby-Smith and Ramdas, arXiv 2010.09686). The bets are fixed beforehand. Blocks grow until
-the excesses of neighbours are no longer correlated: disks are slow in bursts, and a burst must not count as several witnesses.
+the excesses of neighbours are no longer correlated (blocks.py): disks are slow in bursts, and a burst must not count as several witnesses. If they are
+correlated however long the blocks are, nothing passes, and a fail needs the square of the evidence.
 
 A pass is given at alpha, a fail at alpha over the number of judgements: a host passes only if all its judgements do, but one fail is enough to fail it.
 Counts and times stay integers until the gain is formed, and products are sums of logarithms.
@@ -16,13 +17,11 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate
-from operator import mul, sub
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics import student_t
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.blocks import choose_blocks, running_sums, sums_between
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS
 
 SHARE_OF_OPERATIONS = "share of operations"
@@ -41,18 +40,17 @@ _PASS_BETS = ((1.0, 0.6), (0.5, 0.2), (0.25, 0.1), (0.125, 0.1))
 _FAIL_BETS = tuple((4.0**-power, 1 / 6) for power in range(6))
 """Stakes, as a share of the largest possible one, and their weights."""
 
-_FEWEST_BLOCKS = 20
-_INDEPENDENT = 0.3
-"""Autocorrelation up to which neighbouring blocks count as witnesses of their own."""
 _BOUND_WIDTH, _BOUND_WIDTH_OF_ALLOWED = 1e-6, 1e-5
 """How exact a bound is: in itself and as a part of the allowed share, whichever is finer."""
 _LONGEST_EXTENSION = 20
 """A figure that needs more than so many times the measured seconds lies at the limit: no duration decides it."""
 _EPISODES_EXPECTED = 10
-_MOST_BATCHES = 30
-_FEWEST_BATCHES = 10
-SECONDS_FOR_A_MEAN = 2 * _FEWEST_BATCHES
-"""The fewest seconds that can decide a mean."""
+_FEWEST_UNRESOLVED_BLOCKS = 40
+"""Blocks of which a run must have at least so many more if they hang together."""
+_CROWD_S = 30
+"""Stretch within which slow phases count as crowded."""
+_SUSPICIOUS_SHARE = 5
+"""A row among several is suspect if its evidence is at least their number over this: the more rows, the more of them are beyond their limit by chance."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +58,11 @@ class Evidence:
     """What a test says about a row.
 
     outcome is pass, fail or inconclusive. value is the observed share or ratio, bound its confidence bound on the side of the limit (None if there are too
-    few seconds), allowed the share or limit that it is held against. block_s is how many seconds the test took together, in so many blocks. episode_s is the
-    longest slow phase that a pass covers, None without one. seconds_needed is how long a run must be in all if this one decides nothing. log_evidence is
-    the logarithm of the product of the gains, for a pass if the value keeps the limit, for a fail if it breaks it; None for means.
+    few seconds, if their blocks hang together, or of one row among several), allowed the share or limit that it is held against. block_s is how many seconds
+    the test took together, in so many blocks; they are not resolved if even these hang together. episode_s is the longest slow phase that a pass covers (of a mean: the longest
+    standstill), None without one, and crowded_s the most slow time that was seen within 30 s, None for means. seconds_needed is how long a run must be in all
+    if this one decides nothing. log_evidence is the logarithm of the product of the gains, for a pass if the value keeps the limit, for a fail if it breaks
+    it; None for means. suspect says of a row of one worker among several that it breaks its limit by more than chance explains among as many rows.
     counted_over_ns is the threshold over which operations were counted, None if that is the limit.
     """
 
@@ -75,9 +75,12 @@ class Evidence:
     seconds: int = 0
     blocks: int = 0
     block_s: int = 0
+    resolved: bool = True
     episode_s: float | None = None
+    crowded_s: float | None = None
     seconds_needed: int | None = None
     log_evidence: float | None = None
+    suspect: bool = False
     counted_over_ns: int | None = None
 
     @property
@@ -97,27 +100,33 @@ def share_of_operations(
     alpha: float,
     judgements: int,
     in_flight_over: int = 0,
+    part_of: tuple[int, int] | None = None,
+    rows: int = 1,
 ) -> Evidence:
     """Test whether of all operations at most the allowed share take longer than the limit.
 
     operations and over are counts of each second, the cut-short last one included. Each writer has one operation in flight, which bounds how many can be slow
     and how many can end in a block. in_flight_over is how many were in flight at the end, already older than the limit. The allowed share of p99.9 is
-    Fraction(1, 1000) or "0.001": 1 - 0.999 has lost digits. Raises ValueError if the counts contradict one another.
+    Fraction(1, 1000) or "0.001": 1 - 0.999 has lost digits.
+
+    For one of several rows, part_of is how many operations it has of how many: operations are those of all rows, and each second's are shared out in that
+    proportion. rows is how many rows there are beside it, itself included. Raises ValueError if the counts contradict one another.
     """
+    own, unit = part_of or (1, 1)  # everything is counted in so many parts of an operation, to stay whole
 
     def most(block_s: int) -> tuple[int, int]:
         slow = -(-101 * block_s * _SECOND_NS // (100 * limit_ns))  # 1.01 for the width of a bucket
-        return writers * slow, writers * (block_s * _SECOND_NS // latency_min_ns + 1)
+        return unit * writers * slow, unit * writers * (block_s * _SECOND_NS // latency_min_ns + 1)
 
     _check_seconds(operations, over)
     for second, (count, slow) in enumerate(zip(operations, over), start=1):
         if not 0 <= slow <= count:
             raise ValueError(f"Second {second} has {slow} operations over the limit among {count}.")
-        if slow > most(1)[0]:
-            raise ValueError(f"Second {second} has {slow} operations over the limit, but {writers} writers cannot have more than {most(1)[0]}.")
-    operations = [*operations[:-1], operations[-1] + in_flight_over]
-    over = [*over[:-1], over[-1] + in_flight_over]
-    return _share_test(SHARE_OF_OPERATIONS, operations, over, allowed_share, most, alpha, judgements)
+        if unit * slow > most(1)[0]:
+            raise ValueError(f"Second {second} has {slow} operations over the limit, but {writers} writers cannot have more than {most(1)[0] // unit}.")
+    counts, slows = [own * count for count in operations], [unit * slow for slow in over]
+    counts[-1], slows[-1] = counts[-1] + unit * in_flight_over, slows[-1] + unit * in_flight_over
+    return _share_test(SHARE_OF_OPERATIONS, counts, slows, allowed_share, most, _Risk(alpha, judgements, rows))
 
 
 def share_of_time(
@@ -129,11 +138,13 @@ def share_of_time(
     alpha: float,
     judgements: int,
     in_flight_age_ns: int = 0,
+    rows: int = 1,
 ) -> Evidence:
     """Test whether operations that take longer than a limit make up at most the allowed share of the time that all operations take.
 
     The sums are of each second, over_sum_ns from the middles of histogram buckets. in_flight_age_ns is the age of an operation that was in flight at the end
-    and already older than the limit, else 0. Raises ValueError if the sums contradict one another.
+    and already older than the limit, else 0. rows is how many rows there are beside this one, itself included. Raises ValueError if the sums contradict one
+    another.
     """
 
     def most(block_s: int) -> tuple[int, int]:
@@ -146,7 +157,7 @@ def share_of_time(
     slow_ns = [min(pair) for pair in zip(latency_sum_ns, over_sum_ns)]
     slow_ns[-1] += in_flight_age_ns
     time_ns, slow_ns = move_back([*latency_sum_ns[:-1], latency_sum_ns[-1] + in_flight_age_ns], slow_ns, writers)
-    return _share_test(SHARE_OF_TIME, time_ns, slow_ns, allowed_share, most, alpha, judgements)
+    return _share_test(SHARE_OF_TIME, time_ns, slow_ns, allowed_share, most, _Risk(alpha, judgements, rows))
 
 
 def move_back(time_ns: Sequence[int], slow_ns: Sequence[int], writers: int) -> tuple[list[int], list[int]]:
@@ -159,35 +170,6 @@ def move_back(time_ns: Sequence[int], slow_ns: Sequence[int], writers: int) -> t
         times.append(quick + here)
         slows.append(here)
     return times[::-1], slows[::-1]
-
-
-def ratio_within(x: Sequence[float], y: Sequence[float], limit: float, bound: str, *, alpha: float, judgements: int) -> Evidence:
-    """Test whether sum x / sum y, both of each second, keeps a limit that is a `max` or a `min`, by the spread of batches and their correlation.
-
-    Raises ValueError if y holds nothing to divide by.
-    """
-    _check_seconds(x, y)
-    seconds, total_x, total_y = len(x), sum(x), sum(y)
-    if not total_y > 0:
-        raise ValueError("Nothing was counted to take a mean of.")
-    ratio, blocks = total_x / total_y, min(_MOST_BATCHES, seconds // 2)
-    facts = {"allowed": limit, "confidence": 1 - alpha, "seconds": seconds, "blocks": blocks, "block_s": seconds // blocks if blocks else 0}
-    if blocks < _FEWEST_BATCHES:
-        return Evidence(BATCH_MEANS, INCONCLUSIVE, ratio, seconds_needed=SECONDS_FOR_A_MEAN, **facts)
-    cuts = [seconds * batch // blocks for batch in range(blocks + 1)]
-    batches = zip(*(_sums_between(cuts, _running_sums(values)) for values in (x, y)))
-    # Kept free of division, so that what is exactly proportional leaves no deviation.
-    deviations = [batch_x * total_y - total_x * batch_y for batch_x, batch_y in batches]
-    error = _standard_error([deviation * blocks / (total_y * total_y) for deviation in deviations], _lag_1(deviations))
-    side = 1 if bound == "max" else -1
-    half_width, fail_half_width = (error * student_t.quantile(1 - risk, blocks - 1) for risk in (alpha, alpha / judgements))
-    margin = side * (limit - ratio)
-    outcome = PASS if margin >= half_width else FAIL if -margin > fail_half_width else INCONCLUSIVE
-    needed = None
-    if outcome == INCONCLUSIVE and margin:
-        # An error shrinks with the square root of the time.
-        needed = _within_reach(seconds * ((half_width if margin > 0 else fail_half_width) / margin) ** 2, seconds)
-    return Evidence(BATCH_MEANS, outcome, ratio, ratio + side * half_width, seconds_needed=needed, **facts)
 
 
 def rare_second_share(seconds: int, alpha: float) -> float:
@@ -229,14 +211,17 @@ def _fraction(share: Fraction | str | float) -> Fraction:
     return exact
 
 
+@dataclass(frozen=True)
+class _Risk:
+    """With which probability a pass may be wrong, among how many judgements a fail, and among how many rows one is suspect."""
+
+    alpha: float
+    judgements: int
+    rows: int
+
+
 def _share_test(
-    method: str,
-    total: Sequence[int],
-    over: Sequence[int],
-    allowed_share: Fraction | str | float,
-    most: Callable[[int], tuple[int, int]],
-    alpha: float,
-    judgements: int,
+    method: str, total: Sequence[int], over: Sequence[int], allowed_share: Fraction | str | float, most: Callable[[int], tuple[int, int]], risk: _Risk
 ) -> Evidence:
     """Test a claim about sum over / sum total; most(block_s) is how much can be over, and how much there can be in all, in a block of so many seconds."""
     if not sum(total):
@@ -244,82 +229,54 @@ def _share_test(
     share = _fraction(allowed_share)
     part, whole, seconds = share.numerator, share.denominator, len(total)
     spare = [part * count - whole * slow for count, slow in zip(total, over)]  # what may still be over, times the denominator
-    cuts, block_s = _blocks(spare)
-    spare_of_blocks, total_of_blocks, over_of_blocks = (_sums_between(cuts, _running_sums(values)) for values in (spare, total, over))
-    most_over, most_in_all = most(block_s)
+    blocks = choose_blocks(spare)
+    spare_of_blocks, total_of_blocks, over_of_blocks = (sums_between(blocks.cuts, running_sums(values)) for values in (spare, total, over))
+    most_over, most_in_all = most(blocks.block_s)
+    a_second_over = (whole - part) * most(1)[0]
     direction = sum(spare)
     if direction >= 0:
-        bets, target, decided = _PASS_BETS, -math.log(alpha), PASS
+        bets, target, decided = _PASS_BETS, -math.log(risk.alpha), PASS
         gains = [block / ((whole - part) * most_over) for block in spare_of_blocks]
     else:
-        bets, target, decided = _FAIL_BETS, math.log(judgements / alpha), FAIL
+        bets, target, decided = _FAIL_BETS, math.log(risk.judgements / risk.alpha) * (1 if blocks.resolved else 2), FAIL
         gains = [-block / (part * most_in_all) for block in spare_of_blocks]
     products = _log_products(gains, bets)
     evidence = _log_evidence(products, bets) if direction else 0.0
-    outcome = decided if evidence >= target else INCONCLUSIVE
-    needed = None
+    outcome = decided if evidence >= target and (blocks.resolved or decided == FAIL) else INCONCLUSIVE
+    needed, has_bound = None, blocks.resolved and risk.rows == 1
     if outcome == INCONCLUSIVE and direction:
-        needed_s = block_s * _blocks_needed(products, bets, target, len(gains))
+        needed_s = blocks.block_s * _blocks_needed(products, bets, target, len(gains))
+        needed_s = needed_s if blocks.resolved else max(needed_s, _FEWEST_UNRESOLVED_BLOCKS * blocks.block_s)
         # Nothing over the limit is far from the limit, however short the run was.
-        needed = _within_reach(needed_s, seconds) if any(over) else math.ceil(needed_s)
+        needed = within_reach(needed_s, seconds) if any(over) else math.ceil(needed_s)
     return Evidence(
         method,
         outcome,
         value=sum(over) / sum(total),
-        bound=_upper_bound(total_of_blocks, over_of_blocks, most_over, float(share), outcome == PASS, alpha),
+        bound=_upper_bound(total_of_blocks, over_of_blocks, most_over, float(share), outcome == PASS, risk.alpha) if has_bound else None,
         allowed=float(share),
-        confidence=1 - alpha,
+        confidence=1 - risk.alpha,
         seconds=seconds,
         blocks=len(gains),
-        block_s=block_s,
-        episode_s=_covered_episode(direction / ((whole - part) * most(1)[0] * seconds), seconds) if outcome == PASS else None,
+        block_s=blocks.block_s,
+        resolved=blocks.resolved,
+        episode_s=covered_episode(direction / (a_second_over * seconds), seconds) if outcome == PASS else None,
+        crowded_s=_crowded(spare) / a_second_over,
         seconds_needed=needed,
         log_evidence=evidence,
+        suspect=risk.rows > 1 and direction < 0 and evidence >= math.log(max(1, risk.rows / _SUSPICIOUS_SHARE)),
     )
+
+
+def _crowded(spare: Sequence[int]) -> int:
+    """Return the greatest excess within any stretch of a crowd's length."""
+    running = running_sums([max(0, -second) for second in spare])
+    return max(end - start for start, end in zip(running, running[_CROWD_S:] or running[-1:]))
 
 
 def _blocks_needed(products: Sequence[float], bets: Sequence[tuple[float, float]], target: float, blocks: int) -> float:
     """Return after how many blocks the best bet alone reaches the target if it goes on to grow as in these."""
     return min((blocks * (target - math.log(weight)) / product for product, (dummy, weight) in zip(products, bets) if product > 0), default=math.inf)
-
-
-def _blocks(spare: Sequence[int]) -> tuple[list[int], int]:
-    """Return how to cut the seconds into blocks that are witnesses of their own, as offsets, and how long a block is.
-
-    Only excesses count: a slow drift far below the limit must not lengthen the blocks.
-    """
-    block_s, seconds, running = 1, len(spare), _running_sums(spare)
-    while True:
-        correlations = [_lag_1([max(0, -block) for block in _sums_between(_cuts(seconds, block_s, first), running)]) for first in range(block_s)]
-        least = min(correlations)
-        if least <= _INDEPENDENT or -(-seconds // (2 * block_s)) < _FEWEST_BLOCKS:
-            return _cuts(seconds, block_s, correlations.index(least)), block_s
-        block_s *= 2
-
-
-def _cuts(seconds: int, block_s: int, first: int) -> list[int]:
-    return [0, *range(first or block_s, seconds, block_s), seconds]
-
-
-def _running_sums(values: Iterable[int]) -> list[int]:
-    return list(accumulate(values, initial=0))
-
-
-def _sums_between(cuts: Sequence[int], running: Sequence[int]) -> list[int]:
-    """Return the sums of what lies between the cuts, from running sums."""
-    ends = [running[cut] for cut in cuts]
-    return list(map(sub, ends[1:], ends))
-
-
-def _lag_1(values: Sequence[int]) -> float:
-    """Return the autocorrelation of neighbours; 0 if all are equal. Integers give the exact value, so that equal ones tie."""
-    count, total, squares = len(values), sum(values), sum(map(mul, values, values))
-    variation = count * squares - total * total
-    if not variation:
-        return 0.0
-    neighbours = sum(map(mul, values, values[1:]))
-    covariation = count * count * neighbours - count * total * (2 * total - values[0] - values[-1]) + (count - 1) * total * total
-    return covariation / (count * variation)
 
 
 def _log_products(gains: Sequence[float], bets: Sequence[tuple[float, float]]) -> list[float]:
@@ -352,19 +309,11 @@ def _upper_bound(total: Sequence[int], over: Sequence[int], most_over: int, allo
     return high
 
 
-def _covered_episode(reserve: float, seconds: int) -> float:
+def covered_episode(reserve: float, seconds: int) -> float:
     """Return how long an unseen slow phase can be if ten of them, together just enough to break the limit, would be expected."""
-    return seconds / _EPISODES_EXPECTED * reserve / (1 + reserve)
+    return seconds / _EPISODES_EXPECTED * (1 - 1 / (1 + reserve))
 
 
-def _within_reach(needed: float, seconds: int) -> int | None:
+def within_reach(needed: float, seconds: int) -> int | None:
     """Return the whole seconds needed in all, or None if a run of that length is not an answer."""
     return math.ceil(needed) if needed <= _LONGEST_EXTENSION * seconds else None
-
-
-def _standard_error(deviations: Sequence[float], correlation: float) -> float:
-    """Return the standard error of a mean of batches whose neighbours are correlated."""
-    count = len(deviations)
-    corrected = min(0.9, max(0.0, correlation + (1 + 3 * correlation) / count))
-    variance = math.fsum(deviation * deviation for deviation in deviations) / (count - 1)
-    return math.sqrt(variance / count * (1 + corrected) / (1 - corrected))

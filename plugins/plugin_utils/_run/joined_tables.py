@@ -52,7 +52,7 @@ _LARGEST = (
 _SMALLEST = ("cpu_idle_share", "initial_write_bytes_per_s")
 _FIRST = ("start_time_epoch_s", "start_time_utc")
 _FROZEN, _FROZEN_STEP = "oversleep_max_ns", "oversleep_max_step"
-_SAME = ("schema_version", "method_version", "source_hash", "workload", "load_unit", "step_size", "hostname", "option_over_ns")
+_SAME = ("schema_version", "method_version", "source_hash", "workload", "load_unit", "step_size", "hostname", "option_over_ns", "over_worker_ns")
 
 Run = dict[str, str]
 

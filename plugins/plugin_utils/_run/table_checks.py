@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import (
     ALL_OPERATIONS,
@@ -133,15 +134,48 @@ def check_fidelity(rows: list[Row], results: list[Row]) -> None:
             raise TablesError(f"fidelity.csv does not have stream {quoted(row['stream'])} in step {row['step']}.")
 
 
-def check_over(rows: list[Row], thresholds_ns: tuple[int, ...]) -> None:
-    """Refuse rows of over.csv that cannot be counted: a row too many would be slow operations that never were."""
-    known, seen = set(thresholds_ns), set()
+def check_over(rows: list[Row], thresholds_ns: tuple[int, ...], worker_thresholds_ns: tuple[int, ...], counted: list[Row]) -> None:
+    """Refuse rows of over.csv that cannot be counted: a row too many would be slow operations that never were, and one too few would hide some.
+
+    counted are the rows of results.csv whose slow operations it has. Single workers are counted at some of the thresholds, and only if there are several.
+    """
+    together: dict[tuple[Any, ...], int] = {}
+    single: dict[tuple[Any, ...], int] = {}
+    workers = {(row["step"], row["stream"], row["operation"], row["worker"]) for row in counted if row["worker"] != ALL_WORKERS}
+    seen = set()
     for number, row in enumerate(rows, start=2):
-        if row["over_ns"] not in known:
-            raise TablesError(f"over.csv line {number} has the threshold {row['over_ns']}, which option_over_ns in run.csv does not have.")
+        of_all, stream = row["worker"] == ALL_WORKERS, (row["step"], row["stream"], row["operation"])
+        if row["over_ns"] not in (thresholds_ns if of_all else worker_thresholds_ns):
+            listed = "option_over_ns" if of_all else "over_worker_ns"
+            raise TablesError(f"over.csv line {number} has the threshold {row['over_ns']}, which {listed} in run.csv does not have.")
         if row["operations"] < 1:
             raise TablesError(f"over.csv line {number} has no operation.")
-        key = (row["step"], row["stream"], row["operation"], row["worker"], row["second"], row["over_ns"])
-        if key in seen:
+        place = (*stream, row["second"], row["over_ns"])
+        if (*place, row["worker"]) in seen:
             raise TablesError(f"over.csv line {number} repeats the threshold {row['over_ns']} in second {row['second']} of step {row['step']}.")
-        seen.add(key)
+        seen.add((*place, row["worker"]))
+        if of_all:
+            together[place] = row["operations"]
+        elif (*stream, row["worker"]) in workers:
+            single[place] = single.get(place, 0) + row["operations"]
+    # One whose slowest operation is below the threshold, in the bucket of the threshold, counts only in what all have together.
+    streams = {key[:3] for key in workers}
+    for place in {*single, *(place for place in together if place[:3] in streams and place[4] in worker_thresholds_ns)}:
+        if not 0 < single.get(place, 0) <= together.get(place, 0):
+            raise TablesError(f"over.csv has other slow operations of single workers in second {place[3]} of step {place[0]} than of all together.")
+
+
+def check_batches(rows: list[Row], workers: list[Row]) -> None:
+    """Refuse rows of batches.csv that are not all of these rows of results.csv, each with its parts in order and with all of its operations."""
+    found: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        found.setdefault((row["step"], row["stream"], row["operation"], row["worker"]), []).append(row)
+    for row in workers:
+        parts = found.pop((row["step"], row["stream"], row["operation"], row["worker"]), [])
+        place = f"worker {row['worker']} in step {row['step']}"
+        if [part["batch"] for part in parts] != list(range(1, len(parts) + 1)):
+            raise TablesError(f"batches.csv does not have each batch of {place} once.")
+        if sum(part["operations"] for part in parts) != row["operations"]:
+            raise TablesError(f"batches.csv and results.csv differ in the operations of {place}.")
+    if found:
+        raise TablesError(f"batches.csv has step {min(found, key=str)[0]} of a worker that results.csv does not have.")

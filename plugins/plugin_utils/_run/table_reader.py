@@ -24,6 +24,7 @@ MAX_BYTES = {
     "histogram.csv": 64 << 20,
     "stalls.csv": 16 << 20,
     "over.csv": 64 << 20,
+    "batches.csv": 64 << 20,
     "responses.csv": 64 << 20,
     "fidelity.csv": 16 << 20,
 }
@@ -42,7 +43,20 @@ KEY_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}\Z")
 _NAMES = ("stream", "operation", "file", "property", "item")
 """The columns that hold a name. Every other column holds a number, whose unit is in the column's name; a count or a flag has no unit."""
 _WHOLE = frozenset(
-    ("step", "block_size_bytes", "load_point", "elapsed_ns", "operations", "bytes", "second", "partial", "batch", "over_ns", "operations_not_started")
+    (
+        "step",
+        "block_size_bytes",
+        "load_point",
+        "elapsed_ns",
+        "operations",
+        "bytes",
+        "second",
+        "partial",
+        "batch",
+        "over_ns",
+        "over_counted",
+        "operations_not_started",
+    )
 )
 """Columns that are used as whole numbers here."""
 _NEVER_NEGATIVE = ("_ns", "_bytes", "_s")

@@ -6,12 +6,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS, BLOCK, KEY_COLUMNS, OBSERVER, Row
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_checks import check_fidelity, check_over, check_steps, is_of_averages, is_of_streams
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_checks import (
+    check_batches,
+    check_fidelity,
+    check_over,
+    check_steps,
+    is_of_averages,
+    is_of_streams,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import (
     DECIMAL_PATTERN,
     KEY_PATTERN,
@@ -26,12 +33,25 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Wo
 
 SCHEMA_VERSION = 1
 
-TABLE_NAMES = ("run.csv", "results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv", "over.csv", "responses.csv", "fidelity.csv")
+TABLE_NAMES = (
+    "run.csv",
+    "results.csv",
+    "intervals.csv",
+    "histogram.csv",
+    "stalls.csv",
+    "rounds.csv",
+    "over.csv",
+    "batches.csv",
+    "responses.csv",
+    "fidelity.csv",
+)
 """The tester's tables. Nothing else is collected from a host."""
 
 EXIT_STATUSES = (0, 3, 4)
 """Exit statuses with which the tester leaves tables behind: measured, I/O error, interrupted or past its deadline."""
 
+_COUNTED = "over_counted"
+"""Column of results.csv: whether over.csv has the slow operations of the row, 0 if they were too many, absent or empty in tables of older testers."""
 _FILLED = ("step", "load_point", "stream", "operation", "worker")
 _RESULT_FILLED = (*_FILLED, "elapsed_ns", "operations", "bytes")
 _RESULT_FIGURES = ("bytes_per_s", "latency_mean_ns", "latency_min_ns", "latency_p99_ns", "latency_max_ns", "latency_max_in_flight")
@@ -40,6 +60,7 @@ _INTERVAL_FIGURES = ("second", "partial", "operations", "bytes", "latency_sum_ns
 _HISTOGRAM_FIGURES = ("batch", "latency_upper_ns", "operations")
 _STALL_FIGURES = ("rank", "start_offset_ns", "latency_ns")
 _OVER_FIGURES = ("second", "over_ns", "operations", "latency_sum_ns")
+_BATCH_FIGURES = ("batch", "operations", "latency_sum_ns")
 _RESPONSE_FIGURES = ("response_upper_ns", "operations")
 _FIDELITY_FIGURES = ("property", "asked", "achieved")
 
@@ -47,8 +68,8 @@ _FIDELITY_FIGURES = ("property", "asked", "achieved")
 class Tables:
     """The tables of one run of the tester on one host.
 
-    run is run.csv as a dict of text; results is results.csv as typed rows in the order of the file. intervals, histogram, stalls and over are parsed when
-    they are first read, raise TablesError then, and are empty if the table is absent.
+    run is run.csv as a dict of text; results is results.csv as typed rows in the order of the file. intervals, histogram, stalls, over and batches are parsed
+    when they are first read, raise TablesError then, and are empty if the table is absent.
     """
 
     def __init__(self, run: dict[str, str], results: list[Row], files: Mapping[str, bytes]) -> None:
@@ -106,9 +127,16 @@ class Tables:
 
     @cached_property
     def over(self) -> list[Row]:
-        """Rows of over.csv: how many operations of a second took longer than a threshold, all workers together; only if one did."""
+        """Rows of over.csv: how many operations of a second took longer than a threshold, only if one did: of all workers together, and of single ones."""
         rows = self._optional("over.csv", _OVER_FIGURES)
-        check_over(rows, self.over_thresholds_ns)
+        check_over(rows, self.over_thresholds_ns, self.worker_thresholds_ns, [row for row in self.results if row.get(_COUNTED) == 1])
+        return rows
+
+    @cached_property
+    def batches(self) -> list[Row]:
+        """Rows of batches.csv: operations and their time in equal parts of a step, of single workers among several."""
+        rows = self._optional("batches.csv", _BATCH_FIGURES)
+        check_batches(rows, [row for row in self.results if row.get(_COUNTED) is not None and row["worker"] != ALL_WORKERS and not self.repeats_all(row)])
         return rows
 
     @cached_property
@@ -126,13 +154,31 @@ class Tables:
     @cached_property
     def over_thresholds_ns(self) -> tuple[int, ...]:
         """The thresholds that over.csv counts, rising; raises TablesError if run.csv has something else there. Empty if it does not have them."""
+        return self._thresholds("option_over_ns")
+
+    @cached_property
+    def worker_thresholds_ns(self) -> tuple[int, ...]:
+        """Those of them that it counts for single workers as well, in the same way."""
+        return self._thresholds("over_worker_ns")
+
+    def _thresholds(self, key: str) -> tuple[int, ...]:
         try:
-            thresholds = tuple(read_integer(text) for text in self.run.get("option_over_ns", "").split())
+            thresholds = tuple(read_integer(text) for text in self.run.get(key, "").split())
         except ValueError as error:
-            raise TablesError(f"run.csv has {error} in option_over_ns.") from None
+            raise TablesError(f"run.csv has {error} in {key}.") from None
         if list(thresholds) != sorted(set(thresholds)) or 0 in thresholds:
-            raise TablesError("run.csv has thresholds in option_over_ns that do not rise from above 0.")
+            raise TablesError(f"run.csv has thresholds in {key} that do not rise from above 0.")
         return thresholds
+
+    def thresholds_of(self, row: Row) -> tuple[int, ...]:
+        """Return the thresholds that over.csv counts for a row; none for one of many workers whose slow operations were too many to count by themselves."""
+        if row["worker"] == ALL_WORKERS:
+            return self.over_thresholds_ns
+        return self.worker_thresholds_ns if row.get(_COUNTED) == 1 else ()
+
+    def knows_workers(self, row: Row) -> bool:
+        """Whether the tester that wrote a row counts what single workers did in parts of a step. Older ones do not."""
+        return row.get(_COUNTED) is not None
 
     @property
     def counts_over(self) -> bool:
@@ -158,8 +204,16 @@ class Tables:
         return found[0] if len(found) == 1 else _added(found)
 
     def over_of(self, row: Row) -> list[Row]:
-        """Return the rows of over.csv of a step's stream and operation, or of all that a row adds up."""
-        return [over for key in dict.fromkeys(map(_stream_key, self.parts_of(row))) for over in self._over.get(key, [])]
+        """Return the rows of over.csv of a step's stream, operation and worker, or of all that a row adds up."""
+        return [over for key in dict.fromkeys(map(_stream_key, self.parts_of(row))) for over in self._over.get((*key, row["worker"]), [])]
+
+    def batches_of(self, row: Row) -> list[Row]:
+        """Return the rows of batches.csv of a single worker among several."""
+        return self._batches.get(_worker_key(row), [])
+
+    def together_with(self, row: Row) -> Row:
+        """Return the row of all workers of a step's stream and operation."""
+        return next(each for each in self._rows.get(_stream_key(row), [row]) if each["worker"] == ALL_WORKERS) if row["worker"] != ALL_WORKERS else row
 
     def latencies_of(self, row: Row) -> list[tuple[int, int]]:
         """Return the histogram of a row of all workers: pairs of upper bound in ns and operations; a bound may come more than once."""
@@ -197,7 +251,7 @@ class Tables:
 
     @cached_property
     def _rows(self) -> dict[tuple[Any, ...], list[Row]]:
-        return _by_stream(self.results)
+        return _by(_stream_key, self.results)
 
     @cached_property
     def _workers(self) -> dict[tuple[Any, ...], int]:
@@ -205,11 +259,15 @@ class Tables:
 
     @cached_property
     def _seconds(self) -> dict[tuple[Any, ...], list[Row]]:
-        return _by_stream(self.intervals)
+        return _by(_stream_key, self.intervals)
 
     @cached_property
     def _over(self) -> dict[tuple[Any, ...], list[Row]]:
-        return _by_stream(self.over)
+        return _by(_worker_key, self.over)
+
+    @cached_property
+    def _batches(self) -> dict[tuple[Any, ...], list[Row]]:
+        return _by(_worker_key, self.batches)
 
     def distributions(self) -> dict[tuple[int, str, str, int | None], list[tuple[int, int]]]:
         """Return histogram.csv without its batches: (upper bound in ns, operations) by load point, stream, operation and block size; raises TablesError.
@@ -253,11 +311,14 @@ def _stream_key(row: Row) -> tuple[Any, ...]:
     return row["step"], row["stream"], row["operation"]
 
 
-def _by_stream(rows: list[Row]) -> dict[tuple[Any, ...], list[Row]]:
-    """Return rows by step, stream and operation."""
+def _worker_key(row: Row) -> tuple[Any, ...]:
+    return *_stream_key(row), row["worker"]
+
+
+def _by(key: Callable[[Row], tuple[Any, ...]], rows: list[Row]) -> dict[tuple[Any, ...], list[Row]]:
     found: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
-        found.setdefault(_stream_key(row), []).append(row)
+        found.setdefault(key(row), []).append(row)
     return found
 
 

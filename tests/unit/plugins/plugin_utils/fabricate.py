@@ -259,6 +259,18 @@ def histogram_table(rows, counts):
     )
 
 
+def batches_table(rows, counts=None):
+    """Return batches.csv for rows of results: the operations of each worker among several, evenly over 30 batches or as counts by worker say, and their time
+    in proportion to that of the row, or all of the batch's time if there are counts."""
+    lines = []
+    for row in (row for row in rows if row["worker"] != "all"):
+        operations = (counts or {}).get(row["worker"]) or [row["operations"] * (batch + 1) // 30 - row["operations"] * batch // 30 for batch in range(30)]
+        for batch, count in enumerate(operations, start=1):
+            latency_ns = row["latency_sum_ns"] // 30 if row["worker"] in (counts or {}) else int(count * float(row["latency_mean_ns"]))
+            lines.append([*(row[column] for column in KEY_COLUMNS), batch, count, latency_ns])
+    return table((*KEY_COLUMNS, "batch", "operations", "latency_sum_ns"), lines)
+
+
 def stalls_table(rows, stalls):
     """Return stalls.csv that gives each step of results rows the same slowest writes: their start in the step and their latency, both in ns."""
     columns = (*KEY_COLUMNS, "rank", "operation_number", "start_offset_ns", "latency_ns", "in_flight", "file", "offset_bytes")

@@ -20,7 +20,8 @@ from fractions import Fraction
 from statistics import NormalDist
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import statistics
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import means, statistics
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.means import Question
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, PASS
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.disks import WRITES_PER_S, bursty, even
 
@@ -93,7 +94,7 @@ def test_batch_means(name, correlation, deviation, limit_of_mean, seconds, requi
         for _ in range(seconds):
             writes.append(round(WRITES_PER_S * math.exp(-level)))
             level = correlation * level + rng.gauss(0, deviation * math.sqrt(1 - correlation**2))
-        outcomes[statistics.ratio_within([10**9] * seconds, writes, limit_ns, "max", alpha=ALPHA, judgements=1).outcome] += 1
+        outcomes[means.ratio_within([10**9] * seconds, writes, Question(limit_ns, "max", ALPHA, 1)).outcome] += 1
     _check(name, outcomes, required)
 
 

@@ -31,7 +31,7 @@ def test_variances_that_do_not_differ_beyond_chance_become_one():
 
 def test_one_without_values_gets_what_all_have_in_common():
     known = spreads(1.0, 1.0, 1.0)
-    (dummy, *others, unknown) = moderated([*known, Spread(0.0, 0)], 4)
+    unknown = moderated([*known, Spread(0.0, 0)], 4)[-1]
     assert (unknown.variance, unknown.degrees) == (1.0, 4 * 3)
     with pytest.raises(ValueError, match="degree of freedom"):
         moderated([Spread(1.0, 0)], 1)

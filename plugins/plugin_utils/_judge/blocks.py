@@ -1,0 +1,80 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How the seconds of a run are taken together, so that the parts are witnesses of their own. Sums of integers stay exact."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from operator import mul, sub
+
+_FEWEST = 20
+_INDEPENDENT = 0.3
+"""Autocorrelation up to which neighbouring blocks count as witnesses of their own."""
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """How to cut the seconds: offsets, and how long a block is. They are not resolved if even the longest ones are no witnesses of their own."""
+
+    cuts: list[int]
+    block_s: int
+    resolved: bool = True
+
+
+def choose_blocks(spare: Sequence[int]) -> Blocks:
+    """Return the shortest blocks from which on the excesses of neighbours are not correlated, however much longer the blocks are made.
+
+    spare is how far each second stays below what is allowed, below 0 if it does not. Only excesses count: a slow drift far below the limit must not lengthen
+    the blocks. That all longer blocks count keeps single peaks from passing as witnesses of their own if they come in crowds.
+    """
+    seconds, running = len(spare), running_sums(spare)
+    if min(spare) >= 0:
+        return Blocks(cut(seconds, 1, 0), 1)
+    shortest, block_s = None, _longest(seconds)
+    while block_s:
+        correlations = [lag_1([max(0, -block) for block in sums_between(cut(seconds, block_s, first), running)]) for first in range(block_s)]
+        blocks = Blocks(cut(seconds, block_s, correlations.index(min(correlations))), block_s)
+        if math.fsum(correlations) / block_s > _INDEPENDENT:
+            return shortest or replace(blocks, resolved=False)
+        shortest, block_s = blocks, block_s // 2
+    return shortest
+
+
+def _longest(seconds: int) -> int:
+    """Return the longest block, a power of two, of which there are enough in so many seconds."""
+    block_s = 1
+    while -(-seconds // (2 * block_s)) >= _FEWEST:
+        block_s *= 2
+    return block_s
+
+
+def cut(seconds: int, block_s: int, first: int) -> list[int]:
+    """Return the offsets of blocks of so many seconds, of which the first one may be shorter."""
+    return [0, *range(first or block_s, seconds, block_s), seconds]
+
+
+def running_sums(values: Iterable[int]) -> list[int]:
+    """Return the sums of the first values, from none to all."""
+    return list(accumulate(values, initial=0))
+
+
+def sums_between(cuts: Sequence[int], running: Sequence[int]) -> list[int]:
+    """Return the sums of what lies between the cuts, from running sums."""
+    ends = [running[place] for place in cuts]
+    return list(map(sub, ends[1:], ends))
+
+
+def lag_1(values: Sequence[int]) -> float:
+    """Return the autocorrelation of neighbours; 0 if all are equal. Integers give the exact value, so that equal ones tie."""
+    count, total, squares = len(values), sum(values), sum(map(mul, values, values))
+    variation = count * squares - total * total
+    if not variation:
+        return 0.0
+    neighbours = sum(map(mul, values, values[1:]))
+    covariation = count * count * neighbours - count * total * (2 * total - values[0] - values[-1]) + (count - 1) * total * total
+    return covariation / (count * variation)
