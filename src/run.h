@@ -25,6 +25,7 @@ struct run {
     uint64_t planned_s;                 // of all steps, warm-up and gaps included
     uint64_t clock_read_ns;
     uint32_t steps, steps_measured;
+    uint64_t over_rows_left;            // of single workers, in over.csv of the step
     const char *state;                  // for the progress: preparing waiting warmup measuring verifying finished
     uint64_t look_ns;                   // when main last looked at the workers of a step
     uint64_t oversleep_max_ns;          // how much later than it asked main woke while a step ran: the process was frozen

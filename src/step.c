@@ -8,6 +8,7 @@
 #define GRACE_NS UINT64_C(10000000)             // after a cut, before main passes it for a worker in a call
 #define MONITOR_NS UINT64_C(250000000)          // the longest wait between two looks
 #define END_MONITOR_NS UINT64_C(2000000)        // the same once the step is over
+#define OVER_WORKER_ROWS_MAX 400000             // of single workers in over.csv, in all steps: about 20 MB
 #define TRACE_PATIENCE_NS (30 * NS_PER_S)       // for writing the trace once the run is to end
 
 static uint64_t least(uint64_t one, uint64_t other) {
@@ -71,6 +72,27 @@ static bool is_monitored(const struct run *run, const struct stream_step *stream
     return stream == run->workers.streams && operation == monitored;
 }
 
+// The rows of single workers in over.csv, as many as the controller can be expected to read.
+static void count_workers_over(struct run *run, struct table_row *row, struct stream_step *stream, enum operation operation) {
+    const struct number_list *over = stream->over;
+    for (uint32_t n = 0; stream_counts_workers(stream, operation) && over->count > 0 && n < stream->workers; n++) {
+        const struct worker *worker = &stream->first_worker[n];
+        struct distribution_over *found = figures_over(worker->figures[operation], stream, row->number);
+        row->key.worker = worker->number;
+        for (size_t i = 0; i < over->count; i++) {
+            row->over_ns = over->values[i];
+            row->over = found[i];
+            if (found[i].count > 0 && run->over_rows_left == 0) {
+                stream->over_too_many = true;
+            } else if (found[i].count > 0) {
+                tables_add(&run->tables, TABLE_OVER, row);
+                run->over_rows_left--;
+            }
+        }
+        memset(found, 0, over->count * sizeof *found);
+    }
+}
+
 static void second_done(const struct recorder_sink *sink, uint32_t second, bool partial,
                         const struct distribution *latency) {
     struct run *run = sink->context;
@@ -85,6 +107,7 @@ static void second_done(const struct recorder_sink *sink, uint32_t second, bool 
             tables_add(&run->tables, TABLE_OVER, &row);
         }
     }
+    count_workers_over(run, &row, &run->workers.streams[sink->stream->number], (enum operation)sink->operation);
     if (is_monitored(run, sink->stream, sink->operation)) {
         monitor_second(&run->monitor, second, partial, latency);
     }
@@ -101,6 +124,7 @@ static void batch_done(const struct recorder_sink *sink, uint32_t batch, const s
 }
 
 static void start_recorder(struct run *run, struct stream_step *stream, enum operation operation) {
+    stream->over_too_many = false;
     recorder_start_step(stream->recorders[operation], run->workers.plan.timeline,
                         (struct recorder_sink){run, stream, operation, second_done, batch_done});
 }
@@ -109,6 +133,7 @@ static void start_workers(struct run *run) {
     uint64_t planned_ns = planned_begin_ns(run);
     uint64_t begin_ns = now_ns() + LEAD_NS + run->workers.active_count * LEAD_PER_WORKER_NS;
     set_times(run, begin_ns > planned_ns ? begin_ns : planned_ns);
+    run->over_rows_left = OVER_WORKER_ROWS_MAX / run->steps;
     each_operation(run, start_recorder);
     disturbance_begin_step(&run->disturbance);
     workers_start_step(&run->workers);
@@ -324,6 +349,15 @@ static void report_responses(struct run *run, const struct result *all) {
     }
 }
 
+static void report_batches(struct run *run, const struct worker *worker, enum operation operation, uint32_t begun) {
+    struct table_row row = {.key = result_key_of(worker->stream, operation)};
+    row.key.worker = worker->number;
+    for (row.number = 1; row.number <= begun; row.number++) {
+        row.batch = worker->figures[operation]->batches[row.number - 1];
+        tables_add(&run->tables, TABLE_BATCHES, &row);
+    }
+}
+
 static void report_operation(struct run *run, struct stream_step *stream, enum operation operation) {
     bool described = stream_is_described(stream->stream);
     bool one_by_one = !described && stream == run->workers.streams && operation == OPERATION_WRITE && stream->workers > 1;
@@ -332,6 +366,9 @@ static void report_operation(struct run *run, struct stream_step *stream, enum o
     for (uint32_t i = 0; i < stream->workers; i++) {
         struct result one = result_of_worker(&stream->first_worker[i], operation);
         tables_add(&run->tables, TABLE_RESULTS, &(struct table_row){.key = one.key, .result = &one});
+        if (stream_counts_workers(stream, operation)) {
+            report_batches(run, &stream->first_worker[i], operation, recorder->cut.batch);
+        }
         if (one_by_one) {
             screen_queue_manager(&one);
         }

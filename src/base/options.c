@@ -147,7 +147,7 @@ static const struct rule rules[] = {
      .argument = "DIR", .help = "write the full result as CSV tables; once run.csv exists, all are complete; -: print them at the end"},
     {"over", 0, KIND_DURATION, FIELD(over), .min = 1, .max = UINT64_C(3600000000000), .elements = OPTIONS_OVER_MAX,
      .allowed = "1ns to 3600s, in whole ns, us, ms or s", .example = "2ms,10ms", .argument = "TIME[,TIME...]",
-     .help = "count in over.csv the writes that took longer, as well as 100us,200us,500us ... 5s", .key = "option_over_ns",
+     .help = "count in over.csv the writes that took longer, as well as 100us,200us,500us ... 5s; those named here by queue manager, too", .key = "option_over_ns",
      .unit = "ns"},
     {"trace", 0, KIND_TEXT, FIELD(trace_file), .allowed = "a file name", .example = "./trace.csv", .argument = "FILE",
      .help = "streams: write each operation to a new CSV file, after each step", .only = ONLY_STREAMS},
@@ -492,13 +492,14 @@ static void insert_once(struct number_list *sorted, uint64_t value) {
     }
 }
 
-// Sorts --over, and adds what is always in it: 1, 2 and 5 in every decade from 100 us to 5 s.
-static void complete_over(struct number_list *over) {
+// Sorts --over, keeps what was asked for, and adds what is always in it: 1, 2 and 5 in every decade from 100 us to 5 s.
+static void complete_over(struct number_list *over, struct number_list *asked_for) {
     size_t asked = over->count;
     over->count = 0;
     for (size_t i = 0; i < asked; i++) {
         insert_once(over, over->values[i]);     // never behind what is still to be read
     }
+    *asked_for = *over;
     for (uint64_t decade_ns = 100000; decade_ns <= 1000000000; decade_ns *= 10) {
         insert_once(over, decade_ns);
         insert_once(over, 2 * decade_ns);
@@ -571,7 +572,7 @@ enum options_outcome options_parse(struct options *options, char **words) {
     while (*words != NULL && outcome == OPTIONS_RUN) {
         outcome = take_option(options, &words);
     }
-    complete_over(&options->over);
+    complete_over(&options->over, &options->over_asked);
     return outcome != OPTIONS_RUN || check_together(options) ? outcome : OPTIONS_WRONG;
 }
 

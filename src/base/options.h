@@ -56,6 +56,7 @@ struct options {
     const char *trace_file;             // NULL if not asked for
     uint64_t trace_operations;          // at most
     bool show_fio;
+    struct number_list over_asked;      // ns: those of --over alone, in rising order, each once
     struct number_list over;            // ns; those that are always in it as well, in rising order, each once
     uint64_t queue_managers;            // the most that write at once
     uint64_t file_bytes, files;

@@ -82,6 +82,8 @@ struct result result_of_worker(const struct worker *worker, enum operation opera
     result.max_ordinal = result.max_in_flight ? in_flight->ordinal : figures->latency.max_ordinal;
     result.ring_passes = operation == OPERATION_COMMIT ? NAN : ring_passes(worker, operations, result.bytes);
     result.operations_not_started = figures->not_started;
+    result.counts_over = stream_counts_workers(worker->stream, operation);
+    result.over_counted = !worker->stream->over_too_many;
     bool described = stream_is_described(worker->stream->stream);
     result.start_skew_ns = since(worker->first_start_ns, described ? worker->first_due_ns : worker_schedule(worker).origin_ns);
     if (figures->first_pass_operations > 0) {
@@ -161,7 +163,8 @@ struct result result_of_all(const struct stream_step *stream, enum operation ope
     struct result all = start_result(stream, operation, figures, &recorder->seconds);
     all.worker_second_min = UINT64_MAX;
     all.utilisation_share = figures->sizes != NULL ? 0 : NAN;
-    figures_clear(figures);
+    all.counts_over = all.over_counted = true;
+    figures_clear(figures, NULL);
     for (uint32_t i = 0; i < stream->workers; i++) {
         struct result one = result_of_worker(&stream->first_worker[i], operation);
         const struct stalls *stalls = &stream->first_worker[i].figures[operation]->stalls;
@@ -181,7 +184,7 @@ struct result result_of_workload(const struct workers *workers) {
         .key = {.step = workers->plan.key.step, .load_point = workers->plan.key.load_point, .stream = "all", .operation = "all"},
         .start_epoch_ns = workers->plan.start_epoch_ns, .latency = &figures->latency, .response = figures->response,
         .messages_per_s = NAN, .utilisation_share = NAN, .ring_passes = NAN};
-    figures_clear(figures);
+    figures_clear(figures, NULL);
     for (uint32_t i = 0; i < workers->workspace->workload->streams_count; i++) {
         const struct stream_step *stream = &workers->streams[i];
         for (enum operation operation = 0; operation < OPERATIONS; operation++) {

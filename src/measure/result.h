@@ -32,6 +32,7 @@ struct result {
     bool has_rounds;                    // all five, and 60 s at least
     double round_spread_share, round_slope_share, late_to_early_ratio;
     bool steady;
+    bool counts_over, over_counted;     // whether over.csv has this row's operations, and has all of them
 };
 
 // The key of a row of all workers.

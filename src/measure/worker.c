@@ -9,13 +9,16 @@
 #define RECORDER_WAIT_NS 200000
 #define RETURN_WAIT_NS 20000
 
-void figures_clear(struct figures *figures) {
+void figures_clear(struct figures *figures, const struct stream_step *stream) {
     distribution_clear(&figures->slot);
     distribution_clear(&figures->latency);
     distribution_clear(figures->flush);
     distribution_clear(figures->response);
     distribution_clear(figures->sizes);
     memset((char *)figures + offsetof(struct figures, stalls), 0, sizeof *figures - offsetof(struct figures, stalls));
+    if (figures->over != NULL) {
+        memset(figures->over, 0, RECORDER_PENDING * stream->over->count * sizeof *figures->over);
+    }
 }
 
 void worker_prepare_step(struct worker *worker, uint64_t alignment_bytes) {
@@ -29,7 +32,7 @@ void worker_prepare_step(struct worker *worker, uint64_t alignment_bytes) {
     worker->pass_operations = pattern_pass_operations(&worker->pattern);
     for (int i = 0; i < OPERATIONS; i++) {
         if (worker->figures[i] != NULL) {
-            figures_clear(worker->figures[i]);
+            figures_clear(worker->figures[i], worker->stream);
         }
     }
     atomic_store(&worker->passed, 0);
@@ -47,6 +50,24 @@ void worker_give_back(struct worker *worker) {
     atomic_store_explicit(&worker->state, WORKER_IN_CALL, memory_order_release);
 }
 
+// Adds what took longer than the thresholds to the running second, and all to the running batch.
+static void count_by_itself(const struct worker *worker, struct figures *figures) {
+    const struct distribution *slot = &figures->slot;
+    struct batch_sums *batch = &figures->batches[worker->cut.batch - 1];
+    batch->operations += slot->count;
+    batch->latency_sum_ns += slot->sum_ns;
+    if (figures->over == NULL || slot->count == 0) {
+        return;
+    }
+    const struct number_list *thresholds = worker->stream->over;
+    struct distribution_over *second = figures_over(figures, worker->stream, worker->cut.second);
+    for (size_t i = 0; i < thresholds->count && thresholds->values[i] < slot->max_ns; i++) {
+        struct distribution_over over = distribution_over(slot, thresholds->values[i]);
+        second[i].count += over.count;
+        second[i].sum_ns += over.sum_ns;
+    }
+}
+
 // Adds the slot to the step, or drops it if it was the warm-up.
 static void empty_slot(struct worker *worker, bool ends_second) {
     bool measured = worker->cut.index > 0;
@@ -60,6 +81,7 @@ static void empty_slot(struct worker *worker, bool ends_second) {
         }
         if (measured) {
             recorder_add(worker->stream->recorders[i], worker->cut.index, &figures->slot);
+            count_by_itself(worker, figures);
             distribution_merge(&figures->latency, &figures->slot);
             figures->second_bytes += figures->slot.bytes;
         } else {

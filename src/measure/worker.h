@@ -42,12 +42,20 @@ struct step_plan {
     atomic_uint finished;               // workers
 };
 
+// What completed in one of the equal parts of a step.
+struct batch_sums {
+    uint64_t operations, latency_sum_ns;
+};
+
+struct stream_step;
+
 // What a worker measured of one operation in a step. Of all workers of a stream together only the
 // distributions and stalls.
 struct figures {
     struct distribution slot;           // what completed since the last cut
     struct distribution latency;        // of the measured time
     struct distribution *flush, *response, *sizes;      // sizes: of writes that vary; NULL if there is none
+    struct distribution_over *over;     // of RECORDER_PENDING seconds, one for each threshold of the stream; NULL: it has none
     // figures_clear sets all from here on to zero:
     struct stalls stalls;
     uint64_t second_bytes;              // of the running second
@@ -55,9 +63,11 @@ struct figures {
     uint64_t first_pass_operations, first_pass_sum_ns;      // operations 0: no first pass ended in the measured time
     uint64_t not_started;               // that were due in the measured time (open loop)
     struct stall in_flight;             // when the worker ended, if in_flight.in_flight
+    struct batch_sums batches[TIMELINE_BATCHES];
 };
 
-void figures_clear(struct figures *figures);
+// stream may be NULL if the figures count nothing over thresholds.
+void figures_clear(struct figures *figures, const struct stream_step *stream);
 
 // A stream in a step.
 struct stream_step {
@@ -69,8 +79,22 @@ struct stream_step {
     uint32_t workers;                   // at the step's load point
     struct worker *first_worker;
     struct recorder *recorders[OPERATIONS];     // NULL: the stream has no such operation
+    const struct number_list *over;     // thresholds above which the writes of single workers are counted
+    bool over_too_many;                 // rows of single workers in over.csv: they are not all there
     struct figures *all[OPERATIONS];            // of all workers together
 };
+
+// Whether the operations of its single workers are counted by themselves: those of one worker are those of all.
+static inline bool stream_counts_workers(const struct stream_step *stream, enum operation operation) {
+    return operation == OPERATION_WRITE && !stream_is_described(stream->stream) && stream->workers > 1;
+}
+
+// Where a worker counts what took longer than the thresholds in a second. The worker adds while it may add to the
+// second's slots, and main takes and clears it when every worker has passed them.
+static inline struct distribution_over *figures_over(const struct figures *figures, const struct stream_step *stream,
+                                                     uint32_t second) {
+    return &figures->over[second % RECORDER_PENDING * stream->over->count];
+}
 
 // The recorder of the stream's first operation.
 static inline struct recorder *stream_recorder(const struct stream_step *stream) {

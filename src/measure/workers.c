@@ -30,16 +30,22 @@ static struct group_commit *create_commits(const struct stream *stream, uint64_t
     return commits != NULL && group_commit_open(commits, &stream->commits, applications) ? commits : NULL;
 }
 
-// With the distributions that the operation needs right behind; NULL if there is no memory.
-static struct figures *create_figures(const struct stream *stream, enum operation operation) {
+static size_t over_bytes(size_t thresholds) {
+    return RECORDER_PENDING * thresholds * sizeof(struct distribution_over);
+}
+
+// With what the operation needs right behind: distributions, and what counts above thresholds. NULL if there is no memory.
+static struct figures *create_figures(const struct stream *stream, enum operation operation, size_t thresholds) {
     bool flush = operation == OPERATION_WRITE && stream_flushes(stream), response = stream_is_open_loop(stream);
     bool sizes = operation == OPERATION_WRITE && stream_has(stream, OPERATION_COMMIT);
-    struct figures *figures = calloc(1, sizeof *figures + (size_t)(flush + response + sizes) * sizeof(struct distribution));
+    size_t distributions = (size_t)(flush + response + sizes) * sizeof(struct distribution);
+    struct figures *figures = calloc(1, sizeof *figures + distributions + over_bytes(thresholds));
     if (figures != NULL) {
         struct distribution *behind = (struct distribution *)(figures + 1);
         figures->flush = flush ? behind : NULL;
         figures->response = response ? behind + flush : NULL;
         figures->sizes = sizes ? behind + flush + response : NULL;
+        figures->over = thresholds > 0 ? (struct distribution_over *)((char *)behind + distributions) : NULL;
     }
     return figures;
 }
@@ -74,7 +80,8 @@ static bool create_worker(struct worker *worker, const struct workspace *workspa
     }
     payload_open(&worker->payload, pool, pool_bytes, workspace->options->seed, index + 1);
     for (enum operation i = 0; i < OPERATIONS; i++) {
-        worker->figures[i] = stream_has(stream, i) ? create_figures(stream, i) : NULL;
+        size_t thresholds = i == OPERATION_WRITE && !stream_is_described(stream) ? worker->stream->over->count : 0;
+        worker->figures[i] = stream_has(stream, i) ? create_figures(stream, i, thresholds) : NULL;
         if (stream_has(stream, i) && worker->figures[i] == NULL) {
             return false;
         }
@@ -99,7 +106,7 @@ static bool create_whole(struct workers *workers) {
         }
     }
     bool wanted = stream_is_described(&workload->streams[0]);
-    workers->whole = wanted ? create_figures(&all, OPERATION_WRITE) : NULL;
+    workers->whole = wanted ? create_figures(&all, OPERATION_WRITE, 0) : NULL;
     return !wanted || workers->whole != NULL;
 }
 
@@ -107,11 +114,12 @@ static bool create_stream(struct workers *workers, struct stream_step *step) {
     const struct workspace *workspace = workers->workspace;
     uint32_t count = stream_workers(step->stream, workload_load_max(workspace->workload));
     step->plan = &workers->plan;
+    step->over = &workspace->options->over_asked;
     step->first_worker = &workers->worker[workers->count];
     for (enum operation i = 0; i < OPERATIONS; i++) {
         if (stream_has(step->stream, i)) {
             step->recorders[i] = calloc(1, sizeof *step->recorders[i]);
-            step->all[i] = create_figures(step->stream, i);
+            step->all[i] = create_figures(step->stream, i, 0);
             if (step->recorders[i] == NULL || step->all[i] == NULL) {
                 return false;
             }
@@ -181,7 +189,8 @@ static uint64_t needed_bytes(const struct workspace *workspace, uint32_t *count)
         extra = stream_has(stream, OPERATION_READ) ? extra : 0;
         uint64_t groups = stream_has(stream, OPERATION_COMMIT) ? workload_load_max(workload) : 0;
         needed += of_stream * (pool_bytes_of(stream, workspace) + sizeof(struct worker) + sizeof(struct figures) +
-                               2 * sizeof(struct distribution) + extra + groups * sizeof(struct commit_group));
+                               over_bytes(workspace->options->over_asked.count) + 2 * sizeof(struct distribution) + extra +
+                               groups * sizeof(struct commit_group));
         *count += of_stream;
     }
     return needed;

@@ -5,7 +5,7 @@
 #include <math.h>
 
 const char *const table_names[TABLES] = {"results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv",
-                                         "over.csv", "responses.csv", "fidelity.csv", "durability.csv", "run.csv"};
+                                         "over.csv", "batches.csv", "responses.csv", "fidelity.csv", "durability.csv", "run.csv"};
 
 static void put_worker(struct csv *csv, uint32_t worker) {
     char number[16] = "all";
@@ -118,6 +118,7 @@ static void put_result(struct csv *csv, const struct table_row *row) {
     csv_integer_if(csv, "steady_state", "0/1", rounds, result->steady);
     csv_integer_if(csv, "operations_not_started", "count", result->response != NULL, result->operations_not_started);
     put_group_commit(csv, result);
+    csv_integer_if(csv, "over_counted", "0/1", result->counts_over, result->over_counted);
 }
 
 static void put_interval(struct csv *csv, const struct table_row *row) {
@@ -175,6 +176,12 @@ static void put_over(struct csv *csv, const struct table_row *row) {
     csv_integer(csv, "latency_sum_ns", "ns", row->over.sum_ns);
 }
 
+static void put_batch(struct csv *csv, const struct table_row *row) {
+    csv_integer(csv, "batch", "number", row->number);
+    csv_integer(csv, "operations", "count", row->batch.operations);
+    csv_integer(csv, "latency_sum_ns", "ns", row->batch.latency_sum_ns);
+}
+
 static void put_fidelity(struct csv *csv, const struct table_row *row) {
     const struct fidelity *fidelity = row->fidelity;
     double deviation = fidelity->asked > 0 ? fabs(fidelity->achieved - fidelity->asked) / fidelity->asked : fidelity->achieved;
@@ -225,7 +232,7 @@ static void put_durability(struct csv *csv, const struct table_row *row) {
 void columns_put(struct csv *csv, enum table table, const struct table_row *row) {
     static void (*const puts[TABLE_RUN])(struct csv *, const struct table_row *) = {
         [TABLE_RESULTS] = put_result, [TABLE_INTERVALS] = put_interval, [TABLE_HISTOGRAM] = put_bucket,
-        [TABLE_STALLS] = put_stall, [TABLE_ROUNDS] = put_round, [TABLE_OVER] = put_over, [TABLE_RESPONSES] = put_response,
+        [TABLE_STALLS] = put_stall, [TABLE_ROUNDS] = put_round, [TABLE_OVER] = put_over, [TABLE_BATCHES] = put_batch, [TABLE_RESPONSES] = put_response,
         [TABLE_FIDELITY] = put_fidelity, [TABLE_DURABILITY] = put_durability};
     static const struct distribution distribution;
     static const struct result result = {.latency = &distribution, .messages_per_s = NAN, .utilisation_share = NAN};

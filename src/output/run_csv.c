@@ -111,6 +111,16 @@ static void put_option(void *csv, const char *key, const char *unit, const char 
     csv_text(csv, key, unit, value);
 }
 
+// Those of over.csv above which it counts the writes of single workers.
+static void put_worker_thresholds(struct csv *csv, const struct run *run) {
+    struct text list = {0};
+    for (size_t i = 0; i < run->options->over_asked.count; i++) {
+        text_printf(&list, "%s%" PRIu64, i > 0 ? " " : "", run->options->over_asked.values[i]);
+    }
+    csv_text(csv, "over_worker_ns", "ns", list.bytes != NULL ? list.bytes : "");
+    text_free(&list);
+}
+
 static void put_plan(struct csv *csv, const struct run *run) {
     const struct initial_write *written = &run->workspace.initial_write;
     for (uint32_t i = csv->form == CSV_LIST ? 0 : 1; i <= run->workload.places_count; i++) {
@@ -125,6 +135,7 @@ static void put_plan(struct csv *csv, const struct run *run) {
     for (uint32_t i = csv->form == CSV_LIST ? 0 : 1; i <= run->options->stop_above.count; i++) {
         put_numbered(csv, "stop_above_", i, i > 0 ? run->options->stop_above.values[i - 1] : "");
     }
+    put_worker_thresholds(csv, run);
     csv_integer(csv, "steps_planned", "count", run->steps);
     csv_integer(csv, "steps_measured", "count", run->steps_measured);
     csv_integer(csv, "planned_duration_s", "s", run->planned_s);

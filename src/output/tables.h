@@ -19,7 +19,7 @@
 #include "output/csv.h"
 
 enum table { TABLE_RESULTS, TABLE_INTERVALS, TABLE_HISTOGRAM, TABLE_STALLS, TABLE_ROUNDS, TABLE_OVER,
-             TABLE_RESPONSES, TABLE_FIDELITY, TABLE_DURABILITY, TABLE_RUN, TABLES };
+             TABLE_BATCHES, TABLE_RESPONSES, TABLE_FIDELITY, TABLE_DURABILITY, TABLE_RUN, TABLES };
 
 enum tables_kind { TABLES_OF_LOG, TABLES_OF_STREAMS, TABLES_OF_CHECK };
 
@@ -41,6 +41,7 @@ struct table_row {
     const struct round_figures *round;  // rounds.csv
     uint64_t over_ns;                   // over.csv: the threshold, and what was above it
     struct distribution_over over;
+    struct batch_sums batch;            // batches.csv
     const struct fidelity *fidelity;    // fidelity.csv
     const struct durability *durability;        // durability.csv, which has no key; file is that of its finding
     const char *from_file;

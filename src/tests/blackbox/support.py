@@ -283,7 +283,8 @@ def consistent(result):
         equal([r["batch"] for r in buckets if not 1 <= int(r["batch"]) <= 30], [], "batches beyond 1 to 30")
         over = rows_of("over.csv")
         for over_ns in map(int, run["option_over_ns"].split()):
-            consistent_over(over_ns, [r for r in over if int(r["over_ns"]) == over_ns], seconds, buckets)
+            consistent_over(over_ns, [r for r in over if int(r["over_ns"]) == over_ns and r["worker"] == "all"], seconds, buckets)
+        consistent_workers(run, row, mine, over, rows_of("batches.csv"))
     return run
 
 
@@ -300,6 +301,33 @@ def consistent_over(over_ns, over, seconds, buckets):
     # A second whose maximum is in the threshold's own bucket, and not above it, has none.
     undecided = [r for r in seconds if r["latency_max_ns"] and over_ns * 0.99 < int(r["latency_max_ns"]) <= over_ns]
     assert found == above or (undecided and found < above), (over_ns, found, above)
+
+
+def consistent_workers(run, row, mine, over, batches):
+    """What single workers did by themselves: their rows of over.csv and batches.csv against those of all together."""
+    by_itself = run["workload"] != "streams" and row["operation"] == "write" and len(mine) > 1
+    equal(row["over_counted"], "1")
+    equal({r["over_counted"] for r in mine}, {"1"} if by_itself else {""}, "workers that are counted by themselves")
+    single = [r for r in over if r["worker"] != "all"]
+    if not by_itself:
+        equal((single, batches), ([], []))
+        return
+    for r in mine:
+        parts = [b for b in batches if b["worker"] == r["worker"]]
+        equal([int(b["batch"]) for b in parts], list(range(1, len(parts) + 1)), "batches")
+        assert len(parts) == 30 or run["exit_status"] != "0", len(parts)
+        for key in ("operations", "latency_sum_ns"):
+            equal(sum(int(b[key]) for b in parts), int(r[key]), "batches' " + key)
+        for found in (s for s in single if s["worker"] == r["worker"]):
+            assert int(r["latency_max_ns"]) > int(found["over_ns"]) and int(found["operations"]) <= int(r["operations"]), (found, r)
+    asked = run["over_worker_ns"].split()
+    for together in (r for r in over if r["worker"] == "all" and r["over_ns"] in asked):
+        place = [r for r in single if (r["second"], r["over_ns"]) == (together["second"], together["over_ns"])]
+        equal(len({r["worker"] for r in place}), len(place), "rows of a worker")
+        assert 1 <= sum(int(r["operations"]) for r in place) <= int(together["operations"]), (together, place)
+        assert sum(int(r["latency_sum_ns"]) for r in place) <= int(together["latency_sum_ns"]) + len(place), (together, place)
+    places = {(r["second"], r["over_ns"]) for r in over if r["worker"] == "all"}
+    equal([r for r in single if r["over_ns"] not in asked or (r["second"], r["over_ns"]) not in places], [], "rows of workers alone")
 
 
 def refused(place, result, *parts):

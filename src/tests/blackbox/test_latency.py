@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Latency in a closed loop: what it includes, and which tables show a stall."""
 
+import os
 import signal
 import time
 
@@ -71,6 +72,41 @@ def writes_over_a_threshold_are_counted_by_the_second(place):
     assert list(slow[0])[:6] == list(seconds[0])[:6] and slow[0]["worker"] == "all", slow[0]
     share = sum(int(r["operations"]) for r in slow) / sum(int(r["operations"]) for r in seconds)
     assert 0.05 <= share <= 0.2, share
+
+
+@test
+def each_queue_manager_is_counted_by_itself(place):
+    """One write in ten of one of three queue managers takes 60 ms: only its rows say so, at the thresholds that were asked for."""
+    source = """
+        #include <stdio.h>
+        #include <string.h>
+        #include <sys/syscall.h>
+        #include <sys/uio.h>
+        #include <unistd.h>
+        ssize_t pwritev64(int fd, const struct iovec *parts, int count, off64_t offset) {
+            static _Thread_local int calls;
+            char link[64], target[4096] = "";
+            snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+            if (readlink(link, target, sizeof target - 1) > 0 && strstr(target, "/slow/") != NULL && ++calls % 10 == 0) {
+                usleep(60000);
+            }
+            return syscall(SYS_pwritev, fd, parts, count, offset, 0);
+        }
+        """
+    directories = [os.path.join(place.path, name) for name in ("one", "slow", "three")]
+    for directory in directories:
+        os.makedirs(directory)
+    options = ["--dir=" + ",".join(directories), "--qm=3", "--numFiles=1", "--duration=3", "--delay=5000", "--over=59999us,30ms"]
+    result = place.logdisk(*options, before=preloaded(place, source))
+    equal(result.status, 0, result.err)
+    run = consistent(result)
+    equal(run["over_worker_ns"], "30000000 59999000")
+    slow = [r for r in result.rows("over.csv") if r["worker"] == "2"]
+    equal({r["over_ns"] for r in slow}, {"30000000", "59999000"})
+    own = [r for r in result.rows("results.csv") if r["worker"] == "2"][0]
+    share = sum(int(r["operations"]) for r in slow if r["over_ns"] == "30000000") / int(own["operations"])
+    assert 0.05 <= share <= 0.2, share
+    equal(len(result.rows("batches.csv")), 3 * 30)
 
 
 @test

@@ -61,7 +61,7 @@ def without_tables(result, *missing):
     equal(result.status, 2, result.err)
     run = result.run()
     equal((run["complete"], run["tables_missing"], run["exit_status"], run["exit_reason"]), ("0", " ".join(missing), "2", "tables_missing"))
-    all_tables = ["histogram.csv", "intervals.csv", "over.csv", "results.csv", "rounds.csv", "run.csv", "stalls.csv"]
+    all_tables = ["batches.csv", "histogram.csv", "intervals.csv", "over.csv", "results.csv", "rounds.csv", "run.csv", "stalls.csv"]
     equal(sorted(set(os.listdir(result.tables)) | set(missing)), all_tables)
     assert not any(os.path.exists(os.path.join(result.tables, name)) for name in missing), missing
     assert int(result.all()["operations"]) > 0
@@ -184,8 +184,8 @@ def tables_are_printed(place):
     run = place.logdisk("--bsize=4K,16K", "--duration=1", "--tables=-", "--seed=7")
     equal((run.status, run.err), (0, ""))
     tables, count = printed_tables(run.out)
-    names = ["results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv", "over.csv", "run.csv"]
-    equal((list(tables), count, os.path.exists(place.tables)), (names, 7, False))
+    names = ["results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv", "over.csv", "batches.csv", "run.csv"]
+    equal((list(tables), count, os.path.exists(place.tables)), (names, 8, False))
     contains(tables["run.csv"], "key,value\n", "exit_status,0\n", "option_block_sizes_bytes,4096 16384\n", "complete,1\n")
     os.makedirs(place.tables)
     for name, text in tables.items():

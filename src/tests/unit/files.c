@@ -145,7 +145,7 @@ void test_tables(void) {
     static struct distribution distribution;
     static struct failure failure;
     static const char *const names[] = {"results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv", "over.csv",
-                                        "run.csv"};
+                                        "batches.csv", "run.csv"};
     make_directory();
     char path[PATH_MAX];
     (void)snprintf(path, sizeof path, "%s/t", directory);
@@ -160,6 +160,9 @@ void test_tables(void) {
                                                              .bucket = distribution_bucket(724878)});
     tables_add(&tables, TABLE_OVER, &(struct table_row){.key = step, .number = 1, .over_ns = 56575,
                                                         .over = distribution_over(&distribution, 56575)});
+    struct result_key of_second = step;
+    of_second.worker = 2;
+    tables_add(&tables, TABLE_BATCHES, &(struct table_row){.key = of_second, .number = 30, .batch = {7, 8000}});
     csv_text(&tables.files[TABLE_RUN].rows, "a", "text", "a,b");
     CHECK(strcmp(get_file("t/run.csv"), "(absent)") == 0);
     CHECK(tables_complete(&tables) && tables.missing[0] == '\0' && tables_complete_run(&tables));
@@ -176,6 +179,8 @@ void test_tables(void) {
                  "operations\n1,4096,1,log,write,all,30,724991,1\n") == 0);
     CHECK(strcmp(get_file("t/over.csv"), "step,block_size_bytes,load_point,stream,operation,worker,second,over_ns,operations,"
                  "latency_sum_ns\n1,4096,1,log,write,all,1,56575,1,722943\n") == 0);
+    CHECK(strcmp(get_file("t/batches.csv"), "step,block_size_bytes,load_point,stream,operation,worker,batch,operations,"
+                 "latency_sum_ns\n1,4096,1,log,write,2,30,7,8000\n") == 0);
     CHECK(strcmp(get_file("t/run.csv"), "key,value\na,\"a,b\"\n") == 0);
     CHECK(!tables_open(&tables, path, false, &failure) && failure.status == EXIT_REFUSED);
     CHECK(strstr(failure.message, "results.csv already exists") != NULL);

@@ -129,6 +129,8 @@ void test_options_over(void) {
     CHECK(parse(&o, "--over=7s --bsize=4K --over=3600s,1999999ns,2000us,1ns,3ms,3000us") == OPTIONS_RUN);
     CHECK(strcmp(over_of(&o), "1 100000 200000 500000 1000000 1999999 2000000 3000000 5000000 10000000 20000000 50000000 "
                  "100000000 200000000 500000000 1000000000 2000000000 5000000000 3600000000000") == 0);
+    CHECK(o.over_asked.count == 5 && o.over_asked.values[0] == 1 && o.over_asked.values[1] == 1999999 &&
+          o.over_asked.values[2] == 2000000 && o.over_asked.values[4] == UINT64_C(3600000000000));
     static char line[400] = "--bsize=4K --over=11ms";
     for (int i = 12; i <= 42; i++) {
         (void)snprintf(line + strlen(line), 16, ",%dms", i);
