@@ -7,6 +7,8 @@
 The unit is one run of a host, never a round or a second of it: the difference between two runs of the same disk is the error that a change is held against.
 What all hosts of a class have in common, a night for example, is no host's fault, so a host is named worse by its change beyond the median of its class. It is
 shown to be non-inferior by its change as it stands, because a change that slows all hosts alike must not vanish. Everything is computed from logarithms.
+
+Some hosts are noisier than others. What the few runs of a host say about its own noise is drawn towards the noise of its class (moderation.py).
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from statistics import fmean, median, stdev
 from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_ratio
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics import student_t
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.likeness import FEWEST_ALIKE, MAD_TO_DEVIATION
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.moderation import Spread, moderated
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
 
 WORSE = "worse"
@@ -35,18 +38,33 @@ _LEAST_DEVIATION = 0.005
 """Two runs of the same disk differ at least so much, whatever a few of them say."""
 _FEWEST_DEGREES = 4
 """Degrees of freedom from which on a host's own runs tell how much its runs differ."""
+_FEWEST_EARLIER = 5
+"""Earlier runs of a host from which on they say something about its noise."""
+_MOST_DEGREES_OF_SINGLE_RUNS = 4
+_MOST_DEGREES_OF_A_SINGLE_RUN = 8
+"""The degrees of freedom with which a host is named are at most as many if both sides have a single run, or one of them: a run that is far off for a reason of
+its own has nothing beside it that would show that."""
+_DEGREES_OF_ONE_CHANGE = 3
 _POWER = 0.8
 _MOST_RUNS = 20
 """A host that would need more runs before and after lies at the margin: no number of runs decides it."""
 
 
 @dataclass(frozen=True)
-class Error:
-    """The standard errors of a change of the mean over the rows (host) and of one row, as logarithms, and their degrees of freedom."""
+class Deviation:
+    """A standard error, as a logarithm, and its degrees of freedom; those for naming a host may be fewer."""
 
-    host: float
-    row: float
+    size: float
     degrees: float
+    naming_degrees: float
+
+
+@dataclass(frozen=True)
+class Error:
+    """The standard errors of a host's change: of the mean over its rows, and of each row."""
+
+    host: Deviation
+    rows: tuple[Deviation, ...]
 
 
 @dataclass(frozen=True)
@@ -104,7 +122,7 @@ def compare_class(
     """Compare the runs after a change with those before it, of the hosts of one class.
 
     All runs must be undisturbed, keep their limits, and have the same method version and sweep parameters. If eight hosts are in every run, these tell how
-    much runs differ, and the others are not compared. Otherwise each host's own runs do, among them those of earlier periods, which are in neither set; only
+    much runs differ, and the others are not compared. Otherwise each host's own runs do. Runs of earlier periods, which are in neither set, add to that; only
     runs of the same period are held against each other. margin is the change that matters: 0.1 is 10 %. If no host changed, one is named with a probability
     of at most alpha times share: the share of a class is its part of the hosts that are compared at the same time, so that alpha holds for the whole fleet.
     Raises ValueError if a host or run has other rows, or a figure is not above 0.
@@ -113,7 +131,7 @@ def compare_class(
     hosts = [_read(name, rows, before, after, earlier) for name in sorted({name for run in (*before, *after) for name in run})]
     complete = [host for host in hosts if (len(host.before), len(host.after)) == (len(before), len(after))]
     if before and after and len(complete) >= FEWEST_ALIKE:
-        shift, questions = _hold_against_class(complete)
+        shift, questions = _hold_against_class(complete, _nights(earlier))
     else:
         complete = [host for host in hosts if host.before and host.after]
         shift, questions = [], [_hold_against_itself(host) for host in complete]
@@ -160,23 +178,33 @@ class _Doubt:
 
 @dataclass(frozen=True)
 class _Noise:
-    """How much runs of the same host differ: the standard deviations of the mean over the rows (host) and of one row, and how many hosts they are from."""
+    """How much runs of a host differ: the standard deviations of the mean over the rows (host) and of each row, and their degrees of freedom.
+
+    common_degrees are those that do not come from the runs that are compared, None if nothing is known but one change of each host; then alike is how many
+    hosts these are from.
+    """
 
     host: float
-    row: float
+    rows: tuple[float, ...]
+    common_degrees: tuple[float, ...] | None
     alike: int = 1
-    earlier_degrees: int = 0
 
     def error(self, before: int, after: int) -> Error | None:
         """Return the error of a change between so many runs, None if it cannot be told from so few."""
-        if self.alike > 1 and before + after == 2:
-            degrees = max(3, 0.37 * (self.alike - 1))
-        else:
-            degrees = (before + after - 2) * max(1, self.alike - 1) + self.earlier_degrees
-            if degrees < _FEWEST_DEGREES:
-                return None
         scale = math.sqrt(1 / before + 1 / after)
-        return Error(scale * max(_LEAST_DEVIATION, self.host), scale * max(_LEAST_DEVIATION, self.row), degrees)
+        most = {1: _MOST_DEGREES_OF_A_SINGLE_RUN, 2: _MOST_DEGREES_OF_SINGLE_RUNS}.get((before, after).count(1), math.inf) if self.alike > 1 else math.inf
+        found = []
+        for place, deviation in enumerate((self.host, *self.rows)):
+            degrees = self._degrees(before + after - 2, place)
+            if self.alike == 1 and degrees < _FEWEST_DEGREES:
+                return None
+            found.append(Deviation(scale * max(_LEAST_DEVIATION, deviation), degrees, min(most, degrees)))
+        return Error(found[0], tuple(found[1:]))
+
+    def _degrees(self, own: int, place: int) -> float:
+        if self.common_degrees is not None:
+            return own + self.common_degrees[min(place, len(self.common_degrees) - 1)]
+        return own * (self.alike - 1) if own else _DEGREES_OF_ONE_CHANGE
 
 
 @dataclass(frozen=True)
@@ -192,8 +220,8 @@ class _Question:
         """Return how probable such a change is without cause; half of the doubt is spent on the mean, half on the rows."""
         if error is None:
             return 1.0
-        mean = student_t.upper_tail(self.beyond / error.host, error.degrees)
-        row = student_t.upper_tail(max(self.beyond_rows) / error.row, error.degrees)
+        mean = _probability(self.beyond, error.host)
+        row = min(_probability(beyond, deviation) for beyond, deviation in zip(self.beyond_rows, error.rows))
         return min(1.0, 2 * min(mean, len(self.beyond_rows) * row))
 
     def matters(self, delta: float) -> bool:
@@ -201,7 +229,11 @@ class _Question:
 
     def bound(self, error: Error, alpha: float) -> float:
         """Return the upper bound of the change as it stands: one that slows all hosts alike must not vanish."""
-        return fmean(self.host.change) + student_t.quantile(1 - alpha, error.degrees) * error.host
+        return fmean(self.host.change) + student_t.quantile(1 - alpha, error.host.degrees) * error.host.size
+
+
+def _probability(beyond: float, deviation: Deviation) -> float:
+    return student_t.upper_tail(beyond / deviation.size, deviation.naming_degrees)
 
 
 def _common_rows(runs: Sequence[Run]) -> list[Row]:
@@ -222,38 +254,70 @@ def _read(name: str, rows: Sequence[Row], before: Sequence[Run], after: Sequence
     return _Host(name, own[0], own[1], own[2:])
 
 
-def _hold_against_class(hosts: Sequence[_Host]) -> tuple[Vector, list[_Question]]:
-    """Return the shift of the class, and for each host its change beyond that and how much the runs of the class differ."""
+def _nights(earlier: Sequence[Sequence[Run]]) -> list[list[dict[str, Vector]]]:
+    """Return the earlier runs by period, of each run what every host is off what the class has in common in it.
+
+    Runs of too few hosts are left out: what these have in common is not known.
+    """
+    return [[_off_the_class(run) for run in period if len(run) >= FEWEST_ALIKE] for period in earlier]
+
+
+def _off_the_class(run: Run) -> dict[str, Vector]:
+    logarithms = {name: [math.log(figure) for figure in figures.values()] for name, figures in run.items()}
+    common = [median(column) for column in zip(*logarithms.values())]
+    return {name: [value - usual for value, usual in zip(vector, common)] for name, vector in logarithms.items()}
+
+
+def _hold_against_class(hosts: Sequence[_Host], nights: Sequence[Sequence[Mapping[str, Vector]]]) -> tuple[Vector, list[_Question]]:
+    """Return the shift of the class, and for each host its change beyond that and how much its runs differ."""
     changes = [host.change for host in hosts]
     shift = [median(column) for column in zip(*changes)]
     beyond_rows = [[change - common for change, common in zip(row, shift)] for row in changes]
     means = [fmean(row) for row in beyond_rows]
     middle = median(means)
     beyond = [mean - middle for mean in means]
-    single = len(hosts[0].before) == len(hosts[0].after) == 1
-    noise = _noise_of_one_change(beyond, beyond_rows) if single else _noise_of_class(hosts)
-    return shift, [_Question(*parts, noise) for parts in zip(hosts, beyond, beyond_rows)]
+    noises = _noises_of_class(hosts, nights) or [_noise_of_one_change(beyond, beyond_rows)] * len(hosts)
+    return shift, [_Question(*parts) for parts in zip(hosts, beyond, beyond_rows, noises)]
 
 
 def _noise_of_one_change(beyond: Sequence[float], beyond_rows: Sequence[Vector]) -> _Noise:
     """Return how much runs differ, from how much the changes of the hosts do: most of them have no cause of their own."""
     alike = len(beyond)
     scale = MAD_TO_DEVIATION * alike / (alike - 0.8) / math.sqrt(2)  # a change is the difference of two runs
-    return _Noise(scale * median(map(abs, beyond)), scale * median(abs(value) for row in beyond_rows for value in row), alike)
+    row = scale * median(abs(value) for values in beyond_rows for value in values)
+    return _Noise(scale * median(map(abs, beyond)), (row,) * len(beyond_rows[0]), None, alike)
 
 
-def _noise_of_class(hosts: Sequence[_Host]) -> _Noise:
-    """Return how much runs differ from one another once what the class has in common in each run is taken away."""
-    squares_host = squares_row = 0.0
+def _noises_of_class(hosts: Sequence[_Host], nights: Sequence[Sequence[Mapping[str, Vector]]]) -> list[_Noise]:
+    """Return how much the runs of each host differ from one another once what the class has in common in each run is taken away.
+
+    That is what its own runs say, drawn towards what those of the class do. It is empty if no host has two runs of one set.
+    """
+    sets: list[list[list[Vector]]] = [[] for host in hosts]
     for runs_of_hosts in ([host.before for host in hosts], [host.after for host in hosts]):
         common = [[median(column) for column in zip(*vectors)] for vectors in zip(*runs_of_hosts)]
-        for runs in runs_of_hosts:
-            own = [[value - usual for value, usual in zip(*pair)] for pair in zip(runs, common)]
-            host, row = _squares(own)
-            squares_host, squares_row = squares_host + host, squares_row + row
-    runs = len(hosts[0].before) + len(hosts[0].after)
-    degrees, rows = (runs - 2) * (len(hosts) - 1), len(hosts[0].before[0])
-    return _Noise(math.sqrt(squares_host / degrees), math.sqrt(squares_row / (degrees * rows)), len(hosts))
+        for own, runs in zip(sets, runs_of_hosts):
+            own.append([[value - usual for value, usual in zip(*pair)] for pair in zip(runs, common)])
+    compared = len(hosts[0].before) + len(hosts[0].after) - 2
+    for own, host in zip(sets, hosts):
+        earlier = [[night[host.name] for night in period if host.name in night] for period in nights]
+        own += [runs for runs in earlier if runs] if sum(map(len, earlier)) >= _FEWEST_EARLIER else []
+    degrees = [sum(len(runs) - 1 for runs in own) for own in sets]
+    if not any(degrees):
+        return []
+    bias = len(hosts) / (len(hosts) - 1)  # each host takes part in the median that is taken away
+    squares = [[math.fsum(column) for column in zip(*map(_squares, own))] for own in sets]
+    spreads = [[Spread(bias * square / max(1, count), count) for square in row] for row, count in zip(squares, degrees)]
+    means = moderated([row[0] for row in spreads], len(hosts))
+    rows = moderated([spread for row in spreads for spread in row[1:]], len(hosts))
+    count = len(spreads[0]) - 1
+    noises = []
+    for place, mean in enumerate(means):
+        own_rows = rows[place * count : (place + 1) * count]
+        known = [mean, *own_rows]
+        deviations = [math.sqrt(spread.variance) for spread in known]
+        noises.append(_Noise(deviations[0], tuple(deviations[1:]), tuple(spread.degrees - compared for spread in known), len(hosts)))
+    return noises
 
 
 def _hold_against_itself(host: _Host) -> _Question:
@@ -261,16 +325,15 @@ def _hold_against_itself(host: _Host) -> _Question:
     sets = [runs for runs in (host.before, host.after, *host.earlier) if runs]
     degrees, rows = sum(len(runs) - 1 for runs in sets), len(host.before[0])
     earlier_degrees = degrees - (len(host.before) + len(host.after) - 2)
-    host_squares, row_squares = (math.fsum(squares) for squares in zip(*map(_squares, sets)))
-    noise = _Noise(math.sqrt(host_squares / max(1, degrees)), math.sqrt(row_squares / (max(1, degrees) * rows)), 1, earlier_degrees)
+    of_mean, *of_rows = (math.fsum(squares) for squares in zip(*map(_squares, sets)))
+    row = math.sqrt(math.fsum(of_rows) / (max(1, degrees) * rows))
+    noise = _Noise(math.sqrt(of_mean / max(1, degrees)), (row,) * rows, (earlier_degrees,))
     return _Question(host, fmean(host.change), host.change, noise)
 
 
-def _squares(runs: Sequence[Vector]) -> tuple[float, float]:
-    """Return the sums of squares of runs around their mean: of the mean over the rows, and of the rows by themselves."""
-    host = _squared_deviations(fmean(run) for run in runs)
-    rows = [_squared_deviations(column) for column in zip(*runs)]
-    return math.fsum(host), math.fsum(square for column in rows for square in column)
+def _squares(runs: Sequence[Vector]) -> list[float]:
+    """Return the sums of squares of runs around their mean: of the mean over the rows, and of each row."""
+    return [math.fsum(_squared_deviations(values)) for values in (map(fmean, runs), *zip(*runs))]
 
 
 def _squared_deviations(values: Iterable[float]) -> list[float]:
@@ -316,8 +379,9 @@ def _judge_host(question: _Question, error: Error | None, p_value: float, named:
 
 def _smallest_named(error: Error, doubt: _Doubt) -> float:
     """Return the smallest change of a host's mean that would have been named with a probability of 80 %."""
-    first, power = student_t.quantile(1 - doubt.naming / (2 * doubt.hosts), error.degrees), student_t.quantile(_POWER, error.degrees)
-    return math.expm1((first + power) * error.host)
+    degrees = error.host.naming_degrees
+    first, power = student_t.quantile(1 - doubt.naming / (2 * doubt.hosts), degrees), student_t.quantile(_POWER, degrees)
+    return math.expm1((first + power) * error.host.size)
 
 
 def _runs_needed(question: _Question, error: Error | None, delta: float, doubt: _Doubt, most_before: int) -> int | None:

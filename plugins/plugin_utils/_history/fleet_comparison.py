@@ -62,7 +62,7 @@ class _Volume:
     first_judged: str
     before: dict[str, Rows] = field(default_factory=dict)
     after: dict[str, Rows] = field(default_factory=dict)
-    earlier: list[Rows] = field(default_factory=list)
+    earlier: dict[str, Rows] = field(default_factory=dict)
     changes: list[Change] = field(default_factory=list)
 
 
@@ -187,14 +187,17 @@ def _classes(volumes: Iterable[_Volume]) -> list[tuple[str, list[_Volume]]]:
 
 
 def _add_earlier_runs(reading: _Reading, volumes: Sequence[_Volume]) -> None:
-    """Read the runs that tell how much runs of a volume differ if its class is too small to tell."""
+    """Read the earlier runs, which tell how much runs of a volume differ."""
     for volume in volumes:
         own = volume.entry
         same = [entry for entry in reading.history.of_name(own.host, own.volume) if entry.judged_at < volume.first_judged]
         same = newest_of_each_run(entry for entry in same if (entry.volume_id, entry.disk_id) == (own.volume_id, own.disk_id))[-MOST_EARLIER:]
         contents = reading.history.contents([entry.sha256 for entry in same])
-        comparable = [content for entry, content in zip(same, contents) if not reading.why_incomparable(entry, content, volume.reference)]
-        volume.earlier = [rows_of(content, reading.figure) for content in comparable]
+        volume.earlier = {
+            entry.run_id: rows_of(content, reading.figure)
+            for entry, content in zip(same, contents)
+            if not reading.why_incomparable(entry, content, volume.reference)
+        }
 
 
 # Comparing.
@@ -204,12 +207,13 @@ def _compare(reading: _Reading, volumes: Sequence[_Volume], margin: float, share
     """Return what is said about a class and about each of its hosts."""
     before, after = (_runs_of(volumes, side) for side in ("before", "after"))
     runs = before + after
-    if sum(all(volume.label in run for run in runs) for volume in volumes) < FEWEST_ALIKE:
+    too_few = sum(all(volume.label in run for run in runs) for volume in volumes) < FEWEST_ALIKE
+    if too_few or 1 in (len(before), len(after)):  # several runs on both sides say enough, and a large fleet has many earlier ones
         _add_earlier_runs(reading, volumes)
     common = set.intersection(*(set(rows) for run in runs for rows in run.values()))
     rows = sorted(common, key=row_order)
     if rows:
-        known = [{volume.label: figures} for volume in volumes for figures in volume.earlier if common <= figures.keys()]
+        known = [{label: figures for label, figures in run.items() if common <= figures.keys()} for run in _runs_of(volumes, "earlier")]
         before, after, earlier = ([_only(rows, run) for run in part] for part in (before, after, known))
         change = compare_class(before, after, margin=margin, alpha=ALPHA, share=share, earlier=[earlier])
     else:

@@ -221,7 +221,7 @@ class _Fleet:
         for asked in by_question.values():
             members = self._members(asked)
             if len(members) >= FEWEST_ALIKE:
-                changes = self._compare_runs(members, len(asked) / len(volumes))
+                changes = self._compare_runs(members, len(asked) / len(volumes), self._earlier_of_class(members))
             else:
                 changes = {volume.folder: self._compare_runs([volume], 1 / len(volumes), self._earlier(volume))[volume.folder] for volume in asked}
             comparisons.update((volume.folder, self._said(volume, changes[volume.folder])) for volume in asked)
@@ -262,6 +262,19 @@ class _Fleet:
         self._load(entry for period in periods for entry in period)
         runs = [[self._rows(entry, volume.figure) for entry in period] for period in periods]
         return [[{volume.folder: _only(volume.rows, rows)} for rows in period if set(volume.rows) <= rows.keys()] for period in runs]
+
+    def _earlier_of_class(self, members: Sequence[_Volume]) -> list[list[dict[str, Rows]]]:
+        """Return the other runs of a class if one side of the comparison has a single run, in the periods of one volume: these are those of the class."""
+        example = members[0]
+        if len(example.before) > 1 and example.after:
+            return []
+        found = []
+        for period in earlier_periods(example.comparable, [*example.before, *example.after]):
+            runs = [{volume: volume.by_run[entry.run_id] for volume in members if entry.run_id in volume.by_run} for entry in period]
+            self._load(each for run in runs for each in run.values())
+            rows = [{volume.folder: self._rows(each, example.figure) for volume, each in run.items()} for run in runs]
+            found.append([{folder: _only(example.rows, figures) for folder, figures in run.items() if set(example.rows) <= figures.keys()} for run in rows])
+        return found
 
     # Saying.
 
