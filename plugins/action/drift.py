@@ -18,7 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.fleet_drift
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import day_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action import CHANGE, HISTORY, HOSTS, HistoryAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_html import render_drift
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_txt import drift_text, label_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_txt import drift_text, gating_nights, label_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_json, write_text
 
 JSON_FILE = "drift.json"
@@ -29,7 +29,8 @@ SHOWN_VOLUMES = 20
 
 
 class ActionModule(HistoryAction):
-    """Runs on the controller alone, once for all hosts, and fails if the newest two certificates of a volume are beyond the control limit."""
+    """Runs on the controller alone, once for all hosts, and fails if the newest two certificates of a volume are beyond the control limit, or the newest two
+    nights of a class were slow for all of it."""
 
     argument_spec = {**CHANGE, **HOSTS, **HISTORY}
 
@@ -45,9 +46,11 @@ class ActionModule(HistoryAction):
             write_text(page, render_drift(drift))
         say(self._display, drift_text(drift, self.page(page)))
         drifting = [label_of(volume) for volume in drift["volumes"] if volume["state"] == DRIFTING]
+        together = list(dict.fromkeys(night["class"] for night in gating_nights(drift)))
         more = f" and {len(drifting) - SHOWN_VOLUMES} more" if len(drifting) > SHOWN_VOLUMES else ""
-        message = f"beyond the control limit, two certificates in a row: {', '.join(drifting[:SHOWN_VOLUMES])}{more}"
-        return {"drifting": drifting, **({"failed": True, "msg": message} if drifting else {})}
+        parts = [f"beyond the control limit, two certificates in a row: {', '.join(drifting[:SHOWN_VOLUMES])}{more}"] if drifting else []
+        parts += [f"slower all together, two nights in a row: the volumes of {', '.join(together)}"] if together else []
+        return {"drifting": drifting, "drifting_classes": together, **({"failed": True, "msg": "; ".join(parts)} if parts else {})}
 
 
 def since_days(hosts: Iterable[str], hostvars: Mapping[str, Mapping[str, Any]]) -> dict[str, datetime.date]:

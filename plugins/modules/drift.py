@@ -18,7 +18,8 @@ description:
   - The throughput is followed as well as O(figure) if results of mqldt were imported for a volume.
   - Writes C(drift.json) and C(drift.html) to O(report_dir).
   - Uses the history only. No host is contacted.
-  - Fails if the newest two certificates of a volume are beyond the control limit.
+  - Fails if the newest two certificates of a volume are beyond the control limit, or if a whole class of at least eight like volumes was slower than usual on
+    the newest two nights. Such a night is one finding about the class, not one about each of its volumes.
   - Certificates that were judged before the day in the variable C(drift_since) of a host are not looked at.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -50,4 +51,10 @@ drifting:
   type: list
   elements: str
   sample: ["db07"]
+drifting_classes:
+  description: The classes of like volumes that were slower than usual all together, on the newest two nights. Empty if there are none.
+  returned: when the history can be read
+  type: list
+  elements: str
+  sample: ["Example Disk, xfs, 1 TB"]
 """

@@ -4,29 +4,21 @@
 
 """The drift of the volumes of a fleet over their certificates, as the plain data of drift.json.
 
-Which certificates can be held against each other is up to figures.py, what is conspicuous up to drift.py. Here certificates become series, and the changes of
-the environment are put beside what the figures did.
+Which certificates can be held against each other is up to figures.py, what is conspicuous up to nights.py, when figures moved up to drift.py. Here
+certificates become series and nights, and the changes of the environment are put beside what the figures did.
 """
 
 from __future__ import annotations
 
 import datetime
+import math
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ROW_KEYS, Entry, newest_of_each_run
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.drift import (
-    FEWEST_EARLIER,
-    UNKNOWN,
-    ChangePoint,
-    Scatter,
-    change_points,
-    conspicuous_certificates,
-    control_limit,
-    drift_gates,
-    scatter_of,
-)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.drift import ChangePoint, change_points
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import (
     IMPORTED,
     RATES,
@@ -40,6 +32,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures imp
     rows_of,
     why_incomparable,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.nights import FEWEST_EARLIER, IN_A_ROW, Figure, Watched, watch
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History, HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.likeness import likeness
@@ -58,7 +51,7 @@ STATES = (DRIFTING, CONSPICUOUS, CHANGED, STEADY, SHORT)
 """The worst first: the newest two certificates are beyond the control limit, the newest one is, the figures moved at some time, they did not, too few tell."""
 
 _Kind = tuple[str, str, str, str]
-"""The class, the figure, the version of the method and the parameters: what series have in common whose scatter can be pooled."""
+"""The class, the figure, the version of the method and the parameters: what series have in common that are held against one another."""
 
 
 @dataclass
@@ -110,11 +103,8 @@ def fleet_drift(history: History, hosts: Collection[str], *, figure: str, margin
     found = [volume for volume in read if volume.certificates]
     if not found:
         raise HistoryError(f"the history {history.place} has no certificate with figures of these hosts")
-    scatters: dict[tuple[_Kind, RowKey], Scatter] = {}
-    for series in (series for volume in found for series in volume.series):
-        for row in series.rows:
-            scatters[series.kind, row] = scatters.get((series.kind, row), UNKNOWN) + _scatter(series.figures(row), series.moved(row, margin))
-    judged = [_volume_data(volume, scatters, margin) for volume in found]
+    kinds = {kind: _watch(members, margin) for kind, members in _by_kind(found).items()}
+    judged = [_volume_data(volume, kinds, margin) for volume in found]
     judged.sort(key=lambda each: (STATES.index(each["state"]), each["host"], each["volume"]))
     return {
         "schema": SCHEMA_VERSION,
@@ -123,6 +113,7 @@ def fleet_drift(history: History, hosts: Collection[str], *, figure: str, margin
         "margin": margin,
         "states": {state: sum(volume["state"] == state for volume in judged) for state in STATES},
         "volumes": judged,
+        "nights": [each for kind, class_nights in sorted(kinds.items()) for each in _nights_data(kind, class_nights)],
         "classes": list(_classes(found, figure, margin)),
     }
 
@@ -190,8 +181,77 @@ def _series(group: str, contents: Sequence[Content], figure: str) -> _Series:
 # Judging.
 
 
-def _volume_data(volume: _Volume, scatters: Mapping[tuple[_Kind, RowKey], Scatter], margin: float) -> dict[str, Any]:
-    series = [_series_data(each, scatters, margin) for each in volume.series]
+@dataclass
+class _ClassNights:
+    """The nights of a class, the oldest first: of each volume that was certified the place of the certificate, and what is said about all."""
+
+    days: list[str]
+    places: list[dict[str, int]]
+    watched: Watched
+
+    def places_of(self, volume: str, nights: Iterable[int]) -> list[int]:
+        return [self.places[night][volume] for night in nights]
+
+
+def _by_kind(found: Iterable[_Volume]) -> dict[_Kind, dict[str, tuple[_Volume, _Series]]]:
+    """Return the series that can be held against one another, by volume."""
+    members: dict[_Kind, dict[str, tuple[_Volume, _Series]]] = {}
+    for volume in found:
+        for series in volume.series:
+            members.setdefault(series.kind, {})[host_label(volume.host, volume.volume)] = (volume, series)
+    return members
+
+
+def _watch(members: Mapping[str, tuple[_Volume, _Series]], margin: float) -> _ClassNights:
+    """Judge a class night by night. A night is a run; runs of one day without a volume in common are one, because a fleet is often measured in parts."""
+    runs: dict[str, dict[str, int]] = {}
+    began: dict[str, str] = {}
+    for label, (volume, series) in members.items():
+        for place in sorted({place for row in series.rows for place in series.judged(row)}):
+            certificate = volume.certificates[place]
+            runs.setdefault(certificate["run_id"], {})[label] = place
+            began[certificate["run_id"]] = min(certificate["judged_at"], began.get(certificate["run_id"], certificate["judged_at"]))
+    days: list[str] = []
+    places: list[dict[str, int]] = []
+    for run_id in sorted(runs, key=lambda run_id: (began[run_id], run_id)):
+        if places and days[-1][:10] == began[run_id][:10] and not places[-1].keys() & runs[run_id].keys():
+            places[-1].update(runs[run_id])
+        else:
+            days.append(began[run_id])
+            places.append(runs[run_id])
+    figures = [{label: _figures_at(members[label][1], place, margin) for label, place in night.items()} for night in places]
+    return _ClassNights(days, places, watch(figures, margin=margin))
+
+
+def _figures_at(series: _Series, place: int, margin: float) -> dict[RowKey, Figure]:
+    found = {}
+    for row, values in series.rows.items():
+        value = values[place]
+        if value is not None:
+            judged = series.judged(row)
+            found[row] = Figure(math.log(value), bisect_right([judged[point.place] for point in series.moved(row, margin)], place))
+    return found
+
+
+def _nights_data(kind: _Kind, class_nights: _ClassNights) -> Iterator[dict[str, Any]]:
+    """Yield the nights that were slow for a whole class, with whether the newest of them gate."""
+    slow = [(number, night) for number, night in class_nights.watched.fleet.items() if night.slow]
+    last = sorted(class_nights.watched.fleet)[-IN_A_ROW:]
+    for number, night in slow:
+        yield {
+            "class": kind[0],
+            "figure": kind[1],
+            "judged_at": class_nights.days[number],
+            "volumes": len(class_nights.places[number]),
+            "change": math.expm1(night.change),
+            "limit": math.expm1(night.limit),
+            "gates": class_nights.watched.gates and number in last,
+        }
+
+
+def _volume_data(volume: _Volume, kinds: Mapping[_Kind, _ClassNights], margin: float) -> dict[str, Any]:
+    label = host_label(volume.host, volume.volume)
+    series = [_series_data(each, kinds[each.kind], label, margin) for each in volume.series]
     rows = [row for each in series for row in each["rows"]]
     return {
         "host": volume.host,
@@ -204,38 +264,32 @@ def _volume_data(volume: _Volume, scatters: Mapping[tuple[_Kind, RowKey], Scatte
     }
 
 
-def _series_data(series: _Series, scatters: Mapping[tuple[_Kind, RowKey], Scatter], margin: float) -> dict[str, Any]:
+def _series_data(series: _Series, class_nights: _ClassNights, label: str, margin: float) -> dict[str, Any]:
     return {
         "figure": series.figure,
         "left_out": [{"place": place, "reason": reason} for place, reason in series.left_out.items()],
-        "rows": [_row_data(series, row, scatters[series.kind, row], margin) for row in series.rows],
+        "rows": [_row_data(series, row, class_nights, label, margin) for row in series.rows],
     }
 
 
-def _row_data(series: _Series, row: RowKey, class_scatter: Scatter, margin: float) -> dict[str, Any]:
+def _row_data(series: _Series, row: RowKey, class_nights: _ClassNights, label: str, margin: float) -> dict[str, Any]:
     """Return what is said about one row; places are those of certificates."""
-    places, figures, points = series.judged(row), series.figures(row), series.moved(row, margin)
-    alike = class_scatter - _scatter(figures, points)
-    found = conspicuous_certificates(figures, margin=margin, alike=alike)
-    limit = control_limit(figures, found, margin=margin, alike=alike)
+    places, watched = series.judged(row), class_nights.watched
+    found = class_nights.places_of(label, watched.conspicuous.get((label, row), ()))
+    limit = watched.limits.get((label, row))
+    points = series.moved(row, margin)
     as_measured = _inverted if series.figure in RATES else float
     return {
         **dict(zip(ROW_KEYS, row)),
         "values": [None if value is None else as_measured(value) for value in series.rows[row]],
-        "judged": len(figures),
-        "usual": as_measured(limit[0]) if limit else None,
-        "limit": as_measured(limit[1]) if limit else None,
-        "conspicuous": [places[place] for place in found],
-        "newest_is_conspicuous": bool(figures) and len(figures) - 1 in found,
-        "gates": drift_gates(figures, found),
+        "judged": len(places),
+        "usual": as_measured(math.exp(limit[0])) if limit else None,
+        "limit": as_measured(math.exp(limit[1])) if limit else None,
+        "conspicuous": found,
+        "newest_is_conspicuous": bool(places) and places[-1] in found,
+        "gates": len(places) >= IN_A_ROW and set(places[-IN_A_ROW:]) <= set(found),
         "change_points": [{**asdict(point), "place": places[point.place], "place_before": places[point.place - 1]} for point in points],
     }
-
-
-def _scatter(figures: Sequence[float], points: Sequence[ChangePoint]) -> Scatter:
-    """Return how much certificates differ between change points: a past step of the class must not widen the limit for all of it."""
-    cuts = [0, *(point.place for point in points), len(figures)]
-    return sum((scatter_of(figures[start:end]) for start, end in zip(cuts, cuts[1:])), start=UNKNOWN)
 
 
 def _inverted(value: float) -> float:

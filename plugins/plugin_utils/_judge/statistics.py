@@ -59,10 +59,11 @@ class Evidence:
 
     outcome is pass, fail or inconclusive. value is the observed share or ratio, bound its confidence bound on the side of the limit (None if there are too
     few seconds, if their blocks hang together, or of one row among several), allowed the share or limit that it is held against. block_s is how many seconds
-    the test took together, in so many blocks; they are not resolved if even these hang together. episode_s is the longest slow phase that a pass covers (of a mean: the longest
-    standstill), None without one, and crowded_s the most slow time that was seen within 30 s, None for means. seconds_needed is how long a run must be in all
-    if this one decides nothing. log_evidence is the logarithm of the product of the gains, for a pass if the value keeps the limit, for a fail if it breaks
-    it; None for means. suspect says of a row of one worker among several that it breaks its limit by more than chance explains among as many rows.
+    the test took together, in so many blocks; they are not resolved if even these hang together. episode_s is the longest slow phase that a pass covers (of a
+    mean: the longest standstill), None without one, and crowded_s the most slow time that was seen within 30 s, None for means. seconds_needed is how long a
+    run must be in all if this one decides nothing. log_evidence is the logarithm of the product of the gains, for a pass if the value keeps the limit, for a
+    fail if it breaks it; None for means. suspect says of a row of one worker among several that it breaks its limit by more than chance explains among as
+    many rows.
     counted_over_ns is the threshold over which operations were counted, None if that is the limit.
     """
 

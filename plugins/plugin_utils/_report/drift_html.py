@@ -23,6 +23,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_txt im
     label_of,
     limit_sentence,
     newest_of,
+    night_sentence,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_page
 
@@ -50,6 +51,7 @@ def render_drift(drift: Mapping[str, Any]) -> Iterator[str]:
         signs=SIGNS,
         marks={**{letter: name for name, letter in MARKS.items()}, OTHER_MARK: "another fact", IMPORTED_MARK: "imported from mqldt"},
         volumes=_Volumes(drift["volumes"]),
+        nights=[night_sentence(night) for night in drift.get("nights", ())],
         alike=[class_sentence(part, drift["figure"]) for part in drift["classes"]],
         rows=map(_row, drift["volumes"]),
         drawn=DRAWN_VOLUMES,

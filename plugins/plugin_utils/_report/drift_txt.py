@@ -18,6 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import h
 SHOWN_DRIFTING = 6
 SHOWN_OTHERS = 4
 SHOWN_CLASSES = 3
+SHOWN_NIGHTS = 3
 
 STATES = {
     "drifting": "the newest two certificates are beyond the control limit",
@@ -31,7 +32,7 @@ STATES = {
 
 def drift_outcome(drift: Mapping[str, Any]) -> str:
     """Return the drift of a fleet in a word or two; unknown if no volume has enough certificates."""
-    if drift["states"]["drifting"]:
+    if drift["states"]["drifting"] or gating_nights(drift):
         return "drift"
     return "unknown" if drift["states"]["short"] == len(drift["volumes"]) else "no drift"
 
@@ -39,14 +40,31 @@ def drift_outcome(drift: Mapping[str, Any]) -> str:
 def drift_statement(drift: Mapping[str, Any]) -> str:
     """Return the drift of a fleet as one sentence."""
     total, counts = len(drift["volumes"]), drift["states"]
-    if counts["drifting"]:
-        return f"{counts['drifting']} of {_volumes(total)} drifted beyond the control limit, two certificates in a row"
+    drifted = [f"{counts['drifting']} of {_volumes(total)} drifted beyond the control limit, two certificates in a row"] if counts["drifting"] else []
+    drifted += [f"the volumes of {name} became slower all together, two nights in a row" for name in dict.fromkeys(map(_class_of, gating_nights(drift)))]
+    if drifted:
+        return "; ".join(drifted)
     if drift_outcome(drift) == "unknown":
         return f"{_volumes(total)} cannot be judged yet, for want of certificates that can be compared"
     parts = [f"no volume of {total} is beyond its control limit twice in a row"]
     if counts["short"]:
         parts.append(f"{counts['short']} cannot be judged yet")
     return "; ".join(parts)
+
+
+def gating_nights(drift: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the newest nights that were slow for whole classes, two in a row. Runs of earlier versions did not look for them."""
+    return [night for night in drift.get("nights", ()) if night["gates"]]
+
+
+def night_sentence(night: Mapping[str, Any]) -> str:
+    """Return by how much a class was slower on a night that was slow for all of it."""
+    figure, limit = figure_text(night["figure"]), percent(night["limit"])
+    return f"{night['judged_at'][:10]} all {_volumes(night['volumes'])} of {_class_of(night)}: {figure} {percent(night['change'])} together (limit {limit})"
+
+
+def _class_of(night: Mapping[str, Any]) -> str:
+    return night["class"] or "no class"
 
 
 def figures_text(drift: Mapping[str, Any]) -> str:
@@ -64,6 +82,8 @@ def drift_text(drift: Mapping[str, Any], page: str) -> str:
     lines = [f"{drift_outcome(drift).upper()}: {drift_statement(drift)}."]
     counts = ", ".join(f"{len(found)} {state}" for state, found in by_state.items() if found)
     lines += wrapped("volumes", f"{counts}; {figures_text(drift)}, margin {_units.format_ratio(drift['margin'])}")
+    nights = sorted(drift.get("nights", ()), key=lambda each: each["judged_at"], reverse=True)
+    lines += _bounded(nights, SHOWN_NIGHTS, lambda each: wrapped("slow night", night_sentence(each), 2))
     lines += _bounded(by_state["drifting"], SHOWN_DRIFTING, lambda each: wrapped("drifting", f"{label_of(each)}: {limit_sentence(each)}", 3))
     lines += _bounded(by_state["conspicuous"], SHOWN_OTHERS, lambda each: wrapped("conspicuous", f"{label_of(each)}: {limit_sentence(each)}", 2))
     events = [(volume, event) for volume in drift["volumes"] for event in volume["events"]]

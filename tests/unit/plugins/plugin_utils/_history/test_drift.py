@@ -12,14 +12,7 @@ from itertools import combinations
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import drift
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.drift import (
-    UNKNOWN,
-    change_points,
-    conspicuous_certificates,
-    control_limit,
-    drift_gates,
-    scatter_of,
-)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.drift import change_points
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from otava.analysis import compute_change_points
@@ -35,14 +28,6 @@ def figures_of(logarithms):
 
 def places(logarithms, margin=0.1):
     return [point.place for point in change_points(figures_of(logarithms), margin=margin)]
-
-
-def conspicuous(logarithms, alike=(), margin=0.1):
-    return conspicuous_certificates(figures_of(logarithms), margin=margin, alike=scatter_of_all(alike))
-
-
-def scatter_of_all(alike):
-    return sum((scatter_of(figures_of(other)) for other in alike), start=UNKNOWN)
 
 
 # Change points.
@@ -158,67 +143,3 @@ def test_the_first_of_equal_cuts_is_taken():
 def test_only_the_last_two_hundred_certificates_are_looked_at():
     assert places([0.0] * 3 + [1.0] * 200) == []
     assert places([0.0] * 100 + [1.0] * 150) == [100]
-
-
-# The control limit.
-
-
-def test_the_control_limit_is_drawn_by_the_certificates_before():
-    usual = USUAL[:5]
-    deviation = max(0.02, stats.tstd(usual))
-    limit = max(math.log(1.1), sum(usual) / 5 + stats.t.ppf(0.995, 4) * deviation * math.sqrt(1 + 1 / 5))
-    assert limit > math.log(1.1)
-    assert [conspicuous([*usual, sum(usual) / 5 + limit - 0.004 + more]) for more in (-0.001, 0.001)] == [[], [5]]
-
-
-def test_the_limit_is_never_tighter_than_the_margin():
-    even = [0.0] * 9
-    spread = stats.t.ppf(0.995, 8) * 0.02 * math.sqrt(1 + 1 / 9)
-    assert spread < math.log(1.1)
-    assert [conspicuous([*even, math.log(1.1) + more]) for more in (-1e-6, 1e-6)] == [[], [9]]
-    assert [conspicuous([*even, spread + more], margin=0.01) for more in (-1e-6, 1e-6)] == [[], [9]]  # at least 2 % of deviation
-
-
-def test_the_limit_of_the_newest_certificate_is_shown():
-    """The mean and the limit are those that it was held against: of the certificates before it that are not conspicuous."""
-    alike = scatter_of_all([[0.1, -0.1] * 5])
-    for values in (USUAL, [*USUAL[:5], 0.9, 0.0]):
-        figures = figures_of(values)
-        middle, limit = control_limit(figures, conspicuous(values, [[0.1, -0.1] * 5]), margin=0.1, alike=alike)
-        assert math.log(middle / 400_000) == pytest.approx(sum(USUAL[:5]) / 5)
-        assert [len(conspicuous([*values[:-1], math.log(limit / 400_000) + more], [[0.1, -0.1] * 5])) for more in (-1e-6, 1e-6)] == [
-            len(values) - 6,
-            len(values) - 5,
-        ]
-    assert control_limit(figures_of(USUAL[:4]), [], margin=0.1) is None
-
-
-def test_a_class_without_one_of_its_volumes_scatters_less():
-    volumes = [[0.1, -0.1], [0.3, 0.0, -0.3], [5.0]]
-    rest = scatter_of_all(volumes) - scatter_of(figures_of(volumes[1]))
-    assert (rest.squares, rest.degrees) == (pytest.approx(0.02), 1)
-
-
-def test_fewer_than_four_earlier_certificates_draw_no_limit():
-    assert conspicuous([0.0, 0.0, 0.0, 1.0]) == []
-    assert conspicuous([0.0, 0.0, 0.0, 0.0, 1.0]) == [4]
-    assert conspicuous([0.0, 0.0, 0.0, 0.0, -1.0]) == []  # faster is no fault
-
-
-def test_like_volumes_tell_how_much_certificates_differ():
-    """Their levels do not count, their scatter does."""
-    wild = [[level + 0.1, level - 0.1, level + 0.1, level - 0.1] for level in (-3.0, 0.0, 3.0)]
-    calm = [[level] * 4 for level in (-3.0, 0.0, 3.0)]
-    assert [conspicuous([0.0] * 4 + [0.2], alike) for alike in ((), calm, wild, [[], [5.0]])] == [[4], [4], [], [4]]
-    squares, degrees = 12 * 0.01, 3 + 9
-    limit = stats.t.ppf(0.995, degrees) * math.sqrt(squares / degrees) * math.sqrt(1 + 1 / 4)
-    assert [conspicuous([0.0] * 4 + [limit + more], wild) for more in (-1e-6, 1e-6)] == [[], [4]]
-
-
-def test_two_in_a_row_gate():
-    """The first of them must not hide the second."""
-    for later, found, gates in (([0.3], [6], False), ([0.3, 0.3], [6, 7], True), ([0.3, 0.0], [6], False), ([0.3, 0.0, 0.3], [6, 8], False)):
-        figures = figures_of(USUAL + later)
-        assert (conspicuous_certificates(figures, margin=0.1), drift_gates(figures, found)) == (found, gates)
-    assert not drift_gates([], [])
-    assert not drift_gates([1.0], [0])

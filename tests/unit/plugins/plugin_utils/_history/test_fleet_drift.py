@@ -155,12 +155,41 @@ def test_attempts_without_figures_are_left_out(drift):
 
 def test_the_class_tells_how_much_certificates_differ_but_not_its_past_steps(drift):
     """Alike volumes with a step each would widen the limit if the step counted as scatter."""
-    stepped = [each for number in range(9) for each in course(f"s{number}", [1] * 8 + [1.4] * 8)]
+    stepped = [each for number in range(9) for each in course(f"s{number}", [1.4] * 8 + [1] * 8)]
     fleet = drift(*stepped, *course("h", [1] * 10 + [1.14, 1.14]))
     assert states(fleet)["h"] == DRIFTING
     rng = random.Random("wild")
     wild = [certificate(f"w{host}", number, math.exp(rng.gauss(0, 0.2))) for host in range(9) for number in range(9)]
     assert states(drift(*wild, hosts=["h", *(f"w{host}" for host in range(9))]))["h"] == STEADY
+
+
+def night(number, factor, slower="", hosts=8):
+    """Return the certificates of a night of a class; one of its hosts may be slower than the others."""
+    rng = random.Random(number)
+    return [certificate(f"db{host}", number, factor * (1.3 if f"db{host}" == slower else 1) * math.exp(rng.gauss(0, 0.01))) for host in range(hosts)]
+
+
+def test_a_night_that_is_slow_for_the_whole_class_is_not_the_volumes(drift):
+    usual = [each for number in range(8) for each in night(number, 1)]
+    fleet = drift(*usual, *night(8, 1.2, slower="db3"), *night(9, 1.25))
+    assert states(fleet) == {**{f"db{host}": STEADY for host in range(8)}}
+    assert [(each["judged_at"][:10], each["volumes"], each["gates"]) for each in fleet["nights"]] == [("2025-02-26", 8, True), ("2025-03-05", 8, True)]
+    assert [each["change"] for each in fleet["nights"]] == pytest.approx([0.2, 0.25], abs=0.02)
+    json.dumps(fleet)
+
+
+def test_a_volume_that_is_slower_than_its_class_on_a_slow_night_drifts(drift):
+    usual = [each for number in range(8) for each in night(number, 1)]
+    fleet = drift(*usual, *night(8, 1.2, slower="db3"), *night(9, 1.2, slower="db3"))
+    assert states(fleet) == {"db3": DRIFTING, **{f"db{host}": STEADY for host in range(8) if host != 3}}
+
+
+def test_parts_of_a_fleet_that_were_measured_on_one_day_are_one_night(drift):
+    def slices(number, factor):
+        return [made_up.changed(each, run_id=f"run-{number}-{place % 2}") for place, each in enumerate(night(number, factor))]
+
+    fleet = drift(*(each for number in range(8) for each in slices(number, 1)), *slices(8, 1.2), *slices(9, 1.2))
+    assert ([each["volumes"] for each in fleet["nights"]], fleet["states"][DRIFTING]) == ([8, 8], 0)
 
 
 def test_unlike_devices_of_a_class_are_named(drift):
