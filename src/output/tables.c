@@ -88,6 +88,7 @@ static bool is_wanted(int table, enum tables_kind kind) {
     switch (table) {
     case TABLE_RUN: return true;
     case TABLE_DURABILITY: return kind == TABLES_OF_CHECK;
+    case TABLE_BATCHES: return kind == TABLES_OF_LOG;
     case TABLE_RESPONSES: case TABLE_FIDELITY: return kind == TABLES_OF_STREAMS;
     default: return kind != TABLES_OF_CHECK;
     }

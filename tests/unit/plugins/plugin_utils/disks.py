@@ -16,23 +16,30 @@ Disk = Callable[[random.Random, int], tuple[list[int], list[int]]]
 """From random numbers and a duration in seconds to the writes of each second and those over the limit."""
 
 
-def bursty(share: float, slow_us: int, burst_s: float) -> Disk:
-    """Return a disk with this share of slow writes, in bursts of exponential length with this mean."""
+def bursty(share: float, slow_us: int, burst_s: float, crowds_s: tuple[float, float] | None = None) -> Disk:
+    """Return a disk with this share of slow writes, in bursts of exponential length with this mean.
+
+    With crowds_s, the mean lengths of windows and of the gaps between them, bursts come within windows alone.
+    """
     slow_per_s = 1e6 / slow_us
     time_share = WRITES_PER_S * share / (slow_per_s * (1 - share) + WRITES_PER_S * share)
+    crowded = crowds_s[0] / sum(crowds_s) if crowds_s else 1.0
 
     def measure(rng: random.Random, seconds: int) -> tuple[list[int], list[int]]:
         parts = [0.0] * seconds
-        for start, end in _bursts(rng, seconds, burst_s, time_share):
-            for second in range(int(start), math.ceil(end)):
-                parts[second] += min(end, second + 1) - max(start, second)
+        windows = list(bursts(rng, seconds, crowds_s[0], crowded)) if crowds_s else [(0.0, float(seconds))]
+        for first, last in windows:
+            for start, end in ((first + start, min(first + end, last)) for start, end in bursts(rng, last - first, burst_s, time_share / crowded)):
+                for second in range(int(start), math.ceil(end)):
+                    parts[second] += min(end, second + 1) - max(start, second)
         slow = [math.floor(slow_per_s * part + rng.random()) for part in parts]
         return [round(WRITES_PER_S * (1 - part)) + late for part, late in zip(parts, slow)], slow
 
     return measure
 
 
-def _bursts(rng: random.Random, seconds: int, burst_s: float, time_share: float) -> Iterator[tuple[float, float]]:
+def bursts(rng: random.Random, seconds: float, burst_s: float, time_share: float) -> Iterator[tuple[float, float]]:
+    """Yield when bursts begin and end that together take this share of the time."""
     now, bursting = 0.0, rng.random() < time_share
     while now < seconds:
         end = now + rng.expovariate(1 / burst_s if bursting else time_share / (burst_s * (1 - time_share)))

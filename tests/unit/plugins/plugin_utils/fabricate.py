@@ -90,6 +90,7 @@ RESULT_COLUMNS = (
     "write_size_p50_bytes",
     "write_size_p99_bytes",
     "logger_utilisation_share",
+    "over_counted",
 )
 
 

@@ -23,13 +23,14 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import means, statistics
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.means import Question
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, PASS
-from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.disks import WRITES_PER_S, bursty, even
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.disks import WRITES_PER_S, bursts, bursty, even
 
 pytestmark = pytest.mark.trials
 
 RUNS = 400
 ALPHA = 0.05
 FASTEST_NS = 200_000
+MS = 10**6
 P99, P99_9 = Fraction(1, 100), Fraction(1, 1000)
 TEXTBOOK = "a textbook bound would pass"
 
@@ -49,17 +50,18 @@ def textbook_passes(writes: list[int], slow: list[int], allowed: Fraction) -> bo
         ("W4", bursty(0.0102, 1250, 4.5), 1800, P99, 1000, {PASS: (0, 7), TEXTBOOK: (20, 80)}),
         ("W5", bursty(0.0102, 450, 0.5), 600, P99, 420, {PASS: (0, 7), TEXTBOOK: (20, 80)}),
         ("W6", bursty(0.00102, 5000, 0.5), 600, P99_9, 4000, {PASS: (0, 7), TEXTBOOK: (20, 80)}),
+        ("B1", bursty(0.0102, 1250, 0.3, (30, 70)), 600, P99, 1000, {PASS: (0, 9), TEXTBOOK: (20, 80)}),
         ("W7", even(0.01), 300, P99, 1000, {PASS: (0, 5), FAIL: (0, 5)}),
         ("P1", even(0), 139, P99, 1000, {PASS: (100, 100)}),
-        ("P2", bursty(0.002, 1250, 0.2), 600, P99, 1000, {PASS: (97, 100)}),
+        ("P2", bursty(0.002, 1250, 0.2), 600, P99, 1000, {PASS: (96, 100)}),
         ("P3", even(0.005), 300, P99, 1000, {PASS: (99, 100)}),
         ("P4", even(0.0002), 600, P99_9, 4000, {PASS: (99, 100)}),
         ("P5", bursty(0.005, 1250, 0.2), 600, P99, 1000, {PASS: (82, 100)}),
         ("F1", bursty(0.0095, 1250, 1), 600, P99, 1000, {FAIL: (0, 2)}),
         ("F2", bursty(0.0095, 1250, 3), 300, P99, 1000, {FAIL: (0, 2)}),
-        ("Q1", even(0.015), 60, P99, 1000, {FAIL: (98, 100), "fail at 28": (95, 100)}),
-        ("Q2", bursty(0.05, 1250, 1), 300, P99, 1000, {FAIL: (98, 100), "fail at 28": (95, 100)}),
-        ("Q3", bursty(0.03, 1250, 0.3), 300, P99, 1000, {FAIL: (98, 100), "fail at 28": (95, 100)}),
+        ("Q1", even(0.015), 60, P99, 1000, {FAIL: (97, 100), "fail at 28": (95, 100)}),
+        ("Q2", bursty(0.05, 1250, 1), 300, P99, 1000, {FAIL: (98, 100), "fail at 28": (97, 100)}),
+        ("Q3", bursty(0.03, 1250, 0.3), 300, P99, 1000, {FAIL: (98, 100), "fail at 28": (97, 100)}),
     ],
 )
 def test_share_of_operations(monkeypatch, name, disk, seconds, allowed, limit_us, required):
@@ -96,6 +98,36 @@ def test_batch_means(name, correlation, deviation, limit_of_mean, seconds, requi
             level = correlation * level + rng.gauss(0, deviation * math.sqrt(1 - correlation**2))
         outcomes[means.ratio_within([10**9] * seconds, writes, Question(limit_ns, "max", ALPHA, 1)).outcome] += 1
     _check(name, outcomes, required)
+
+
+def test_m3():
+    """Standstills of 0.3 s, 2 % of the time, and a limit at the true mean."""
+    rng, outcomes = random.Random("M3"), Counter()
+    for _ in range(RUNS):
+        still = [0.0] * 600
+        for start, end in bursts(rng, 600, 0.3, 0.02):
+            for second in range(int(start), math.ceil(end)):
+                still[second] += min(end, second + 1) - max(start, second)
+        writes = [round(WRITES_PER_S * (1 - part)) for part in still]
+        outcomes[means.ratio_within([10**9] * 600, writes, Question(1e9 / WRITES_PER_S / 0.98, "max", ALPHA, 1, most_x=600e9)).outcome] += 1
+    _check("M3", outcomes, {PASS: (0, 10)})
+
+
+@pytest.mark.parametrize(("name", "bad", "burst_s", "required"), [("A1", None, 1, {FAIL: (0, 1)}), ("A2", 0.03, 0.3, {FAIL: (97, 100)})])
+def test_rows_of_four_queue_managers(monkeypatch, name, bad, burst_s, required):
+    monkeypatch.setattr(statistics, "_upper_bound", lambda *_: None)
+    rng, outcomes = random.Random(name), Counter()
+    for _ in range(RUNS):
+        rows = [bursty(bad if bad and row == 0 else 0.005 if bad is None else 0.002, 1250, burst_s)(rng, 600) for row in range(4)]
+        writes, slow = (list(map(sum, zip(*columns))) for columns in zip(*rows))
+        facts = {"alpha": ALPHA, "judgements": 105}
+        found = [statistics.share_of_operations(writes, slow, P99, MS, FASTEST_NS, 4, **facts)]
+        for own, own_slow in rows:
+            part = (sum(own), sum(writes))
+            found.append(statistics.share_of_operations(writes, own_slow, P99, MS, FASTEST_NS, 1, **facts, part_of=part, rows=4))
+        outcomes[FAIL] += any(each.outcome == FAIL for each in found)
+        outcomes["host passes"] += found[0].outcome == PASS and not any(each.suspect for each in found[1:])
+    _check(name, outcomes, {**required, "host passes": (0, 100)})
 
 
 def _check(name: str, outcomes: Counter[str], required: dict[str, tuple[int, int]]) -> None:

@@ -175,7 +175,7 @@ def several(slow, *, load=4, seconds=300, counted=1, batches=None, **figures):
         over += fabricate.over_rows(rows[-1], MS, writes, [second])
     rows[-1]["latency_p99_ns"] = 1_500_000 if sum(together.values()) > rows[-1]["operations"] / 100 else 400_000
     rows[-1].update(figures.get("all", {}))
-    files = fabricate.tables(rows, over=over, extra_columns=("over_counted",), over_worker_ns=MS)
+    files = fabricate.tables(rows, over=over, over_worker_ns=MS)
     return {**files, "batches.csv": fabricate.batches_table(rows, batches)}
 
 
@@ -256,6 +256,17 @@ def test_tables_of_older_testers_keep_their_rule():
     }
     assert judged[3]["reason"].endswith("queue manager QM3 of 4 (1,500,000 writes), without confidence")
     assert confidence_of(load_profile({"name": "mine", "limits": [P99]}), parse_tables(files)).judgements == 1
+
+
+@pytest.mark.parametrize(("name", "methods", "judgements"), [("older", {"as it stands"}, 4), ("measured", {"share of operations"}, 8)])
+def test_recorded_tables_are_judged_by_what_their_tester_counted(name, methods, judgements):
+    """Two queue managers whose writes all take longer than a limit that the tester was asked to count."""
+    folder = fabricate.PROJECT / "tests/fixtures/tables" / name
+    files = {path.name: path.read_bytes() for path in folder.iterdir()}
+    limit = {"metric": "latency_p50", "max": "1 us"}
+    dummy, rows = rows_judged(files, limit)
+    assert {each["method"] for worker, each in rows.items() if worker != "all"} == methods
+    assert confidence_of(load_profile({"name": "mine", "limits": [limit]}), parse_tables(files)).judgements == judgements
 
 
 @pytest.mark.parametrize(
