@@ -127,7 +127,7 @@ def share_of_operations(
             raise ValueError(f"Second {second} has {slow} operations over the limit, but {writers} writers cannot have more than {most(1)[0] // unit}.")
     counts, slows = [own * count for count in operations], [unit * slow for slow in over]
     counts[-1], slows[-1] = counts[-1] + unit * in_flight_over, slows[-1] + unit * in_flight_over
-    return _share_test(SHARE_OF_OPERATIONS, counts, slows, allowed_share, most, _Risk(alpha, judgements, rows))
+    return _share_test(SHARE_OF_OPERATIONS, counts, slows, allowed_share, most, _Risk(alpha, judgements, rows), unit)
 
 
 def share_of_time(
@@ -222,7 +222,13 @@ class _Risk:
 
 
 def _share_test(
-    method: str, total: Sequence[int], over: Sequence[int], allowed_share: Fraction | str | float, most: Callable[[int], tuple[int, int]], risk: _Risk
+    method: str,
+    total: Sequence[int],
+    over: Sequence[int],
+    allowed_share: Fraction | str | float,
+    most: Callable[[int], tuple[int, int]],
+    risk: _Risk,
+    unit: int = 1,
 ) -> Evidence:
     """Test a claim about sum over / sum total; most(block_s) is how much can be over, and how much there can be in all, in a block of so many seconds."""
     if not sum(total):
@@ -230,7 +236,7 @@ def _share_test(
     share = _fraction(allowed_share)
     part, whole, seconds = share.numerator, share.denominator, len(total)
     spare = [part * count - whole * slow for count, slow in zip(total, over)]  # what may still be over, times the denominator
-    blocks = choose_blocks(spare)
+    blocks = choose_blocks([second // unit for second in spare])  # parts of an operation would only make it slow
     spare_of_blocks, total_of_blocks, over_of_blocks = (sums_between(blocks.cuts, running_sums(values)) for values in (spare, total, over))
     most_over, most_in_all = most(blocks.block_s)
     a_second_over = (whole - part) * most(1)[0]

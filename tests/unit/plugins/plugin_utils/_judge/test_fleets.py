@@ -45,14 +45,14 @@ def _no_bounds(monkeypatch):
     monkeypatch.setattr(statistics, "_upper_bound", lambda *_: None)  # an outcome does not need its bound, which takes most of the time
 
 
-@pytest.mark.parametrize(("queue_managers", "burst_s", "passes"), [(1, 0.3, 0), (4, 0.3, 0), (16, 0.3, 0), (1, 1, 0), (4, 1, 0), (16, 1, 0)])
+@pytest.mark.parametrize(("queue_managers", "burst_s", "passes"), [(1, 0.3, 45), (4, 0.3, 90), (16, 0.3, 95), (1, 1, 3), (4, 1, 8), (16, 1, 15)])
 def test_healthy_hosts_at_half_of_what_is_allowed(queue_managers, burst_s, passes):
     verdicts, _ = judged(f"{queue_managers} healthy, bursts of {burst_s} s", [bursty(0.005, 1250, burst_s)] * queue_managers)
     assert verdicts["fail"] <= 1
     assert verdicts["pass"] >= passes
 
 
-@pytest.mark.parametrize(("queue_managers", "healthy", "burst_s", "fails"), [(4, 0.002, 0.3, 97), (16, 0.005, 0.3, 97), (4, 0.002, 1, 80), (16, 0.005, 1, 75)])
+@pytest.mark.parametrize(("queue_managers", "healthy", "burst_s", "fails"), [(4, 0.002, 0.3, 97), (16, 0.005, 0.3, 97), (4, 0.002, 1, 90), (16, 0.005, 1, 90)])
 def test_one_bad_queue_manager(queue_managers, healthy, burst_s, fails):
     disks = [bursty(0.03, 1250, burst_s)] + [bursty(healthy, 1250, burst_s)] * (queue_managers - 1)
     verdicts, failed = judged(f"one bad of {queue_managers}, bursts of {burst_s} s", disks)
