@@ -8,8 +8,8 @@
     PYTHONPATH=collections .venv-dev/bin/python benchmarks/judging.py
 
 (`make link lint` makes both.) The limit to reach is 10 ms of processor for a judgement of 600 s with its bound, the dearest of the disks, 50 ms for
-one of a host with 16 queue managers, and 20 ms for the change points of 200 certificates, the dearest of the histories; so that a busy machine does not decide, the fastest of several rounds is held
-against them.
+one of a host with 16 queue managers, and 20 ms for the change points of 200 certificates, the dearest of the histories. So that a busy machine does
+not decide, the fastest of several rounds is held against them.
 """
 
 from __future__ import annotations
