@@ -19,7 +19,7 @@ from testbed.host import Host
 from testbed.shell import wait_for
 
 Start = Callable[..., Bed]
-SWEEP = {"sweep_block_sizes": ["4K"], "sweep_file_size": "4M", "sweep_files": 2, "sweep_warmup": 10, "sweep_duration": 30}
+SWEEP = {"sweep_block_sizes": ["4K"], "sweep_file_size": "4M", "sweep_files": 2, "sweep_warmup": 10, "sweep_duration": 40}
 LIMITS = {"name": "slow", "limits": [{"metric": "latency_p99", "max": "150 ms"}, {"metric": "latency_mean", "max": "100 ms"}]}
 DELAY_US = 200_000
 
@@ -59,12 +59,12 @@ def test_one_slow_queue_manager_fails_by_name_and_sixteen_healthy_ones_pass(
     start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]
 ) -> None:
     bed = start(
-        HostSpec("four", variables={"workspace_queue_managers": ["QM1", "QM2", "QM3", "QM4"], "sweep_loads": [4]}),
-        HostSpec("sixteen", variables={"workspace_queue_managers": [f"QM{number}" for number in range(1, 17)], "sweep_loads": [16]}),
+        HostSpec("four", variables={"workspace_queue_managers": ["QM1", "QM2", "QM3", "QM4"], "sweep_loads": [4], "sweep_rate": 20}),
+        HostSpec("sixteen", variables={"workspace_queue_managers": [f"QM{number}" for number in range(1, 17)], "sweep_loads": [16], "sweep_rate": 150}),
     )
     slowing = background(slow_down, bed["four"], "QM3")
 
-    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"), gate_profile=LIMITS, sweep_rate=20, **SWEEP)
+    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"), gate_profile=LIMITS, **SWEEP)
 
     assert slowing.result() is None
     assert outcome.status == 2
