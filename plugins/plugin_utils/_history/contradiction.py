@@ -5,7 +5,8 @@
 """Whether a record, and the certificate beside it, follow from the tables: a file that was edited is not imported.
 
 The tables are judged again. A record that says better than they do is refused, and one that fails a volume which passes by them. It may say worse in other
-ways, because versions of this collection decide close cases differently.
+ways, because versions of this collection decide close cases differently. For the same reason a record of a version that noted no facts about the volume may
+be a pass although its tables decide nothing today, and keeps its verdict.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import ERROR as NOTHING_MEASURED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import MEASUREMENT, HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, WORST_FIRST, rank
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables, parse_tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, INCONCLUSIVE, WORST_FIRST, rank
 
 _STATED = ("run_id", "host", "volume", "identity", "effect", "verdict", "limits_verdict", "judged_at", "valid_from", "valid_until", "parameters", "tables")
 """What a certificate must share with one that is made from the record again. Later versions may add to the rest."""
@@ -36,16 +37,22 @@ def refuse_contradiction(directory: RunDirectory, folder: str) -> None:
     tables = parse_tables(directory.read_tables(record)) if record.kind == MEASUREMENT else None
     judged = judge_host(record, tables, profile_of(directory.run, record.host), _day_of(record))
     stated, found = str(record.verdict), str(judged["verdict"])
-    is_better = rank(stated) > rank(found) and not (stated in GOOD and found in GOOD)
+    is_undecided = found == INCONCLUSIVE and _of_earlier_rules(record, tables)
+    is_better = rank(stated) > rank(found) and not (stated in GOOD and (found in GOOD or is_undecided))
     # The volumes of a search are judged together, so a volume alone may pass.
     is_worse = stated == FAIL and found in GOOD and not record.facts.get(LOAD_SEARCH)
     reason = f": {judged['reasons'][0]}" if judged["reasons"] else ""
     if is_better or is_worse:
         raise CertificateError(f"its record.json says {stated}, but its tables say {found}{reason}; it was edited, or judged by other rules: measure it again")
-    if record.certified and not judged["certified"]:
+    if record.certified and not judged["certified"] and not is_undecided:
         raise CertificateError(f"its record.json says that it certifies, but by its tables it does not: {judged['qualification']}")
     if record.volume_facts is not None and set(record.volume_facts) != set(judged.get("volume_facts") or ()):
         raise CertificateError("its record.json says something else of the volume than its tables do")
+
+
+def _of_earlier_rules(record: HostRecord, tables: Tables | None) -> bool:
+    """Whether a volume that was measured to the end was judged by a version whose rules decided close cases differently."""
+    return record.volume_facts is None and tables is not None and tables.exit_status == 0
 
 
 def refuse_other_content(written: Certificate, made: Certificate | None) -> None:

@@ -103,6 +103,18 @@ def test_a_record_that_its_tables_contradict_is_not_imported(base, place, files,
         assert (total, added) == (0, 0) and said in problem and rebuilt.newest() == []
 
 
+@pytest.mark.parametrize("ending, imported", [({}, 1), ({"exit_status": 4, "exit_reason": "interrupted"}, 0)])
+def test_a_pass_of_earlier_rules_is_imported_although_its_tables_decide_nothing_today(base, place, ending, imported):
+    """Only if the volume was measured to the end, and if the record notes no facts about it, as those of earlier versions do not."""
+    run = make_run(base, place, "2026-01-01", files=fabricate.tables(fabricate.sweep_rows(seconds=30), over=[], **ending))
+    record, certificate = (Path(run.path) / "hosts/db07/log" / name for name in ("record.json", "certificate.json"))
+    assert json.loads(record.read_text())["verdict"] == "inconclusive"
+    edited(record, **PASSED, volume_facts=None)
+    certificate.unlink()
+    with open_history(place + ".other", create=True) as rebuilt:
+        assert import_runs(rebuilt, [run.path])[1] == imported
+
+
 @pytest.mark.parametrize(
     "changes, key",
     [({"valid_until": "2030-01-01"}, "valid_until"), ({"verdict": "warn", "limits_verdict": "warn"}, "verdict"), ({"rows": []}, "rows")],
