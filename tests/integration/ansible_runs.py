@@ -40,7 +40,11 @@ QUICK = {
     "sweep_file_size": "1M",
     "sweep_files": 4,
     "sweep_poll_interval": 1,
+    # Built once on the controller: on hosts that compile it, the compiler would take most of the processor time of these tests.
+    "tester_method": "binary",
 }
+COMPILE = {"tester_method": "compile"}
+"""What tests add that are about hosts which build their tester."""
 
 
 @dataclass(frozen=True)
@@ -153,5 +157,5 @@ class Controller:
     def _environment(self, env: dict[str, str]) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "LOGDISK_", "PYTHON", "VIRTUAL_ENV"))}
         path = f"{self.tools}{os.pathsep}{os.environ['PATH']}"
-        config = {"ANSIBLE_CONFIG": str(PROJECT / "ansible.cfg")}
+        config = {"ANSIBLE_CONFIG": str(PROJECT / "ansible.cfg"), "XDG_CACHE_HOME": str(PROJECT / "build/cache")}
         return {**kept, "PATH": path, "NO_COLOR": "1", "ANSIBLE_NOCOLOR": "1", **config, **self.environment, **env}

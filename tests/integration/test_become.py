@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ansible_runs import QUICK, Controller
+from ansible_runs import COMPILE, QUICK, Controller
 from testbed import Bed, HostSpec
 
 Start = Callable[..., Bed]
@@ -22,7 +22,7 @@ def test_the_inventory_asks_for_root(start: Start, controller: Controller, tmp_p
         HostSpec("root", user="ops", variables={"workspace_owner": "root"}),
     )
     inventory = bed.inventory(tmp_path / "hosts.yml")
-    outcome = controller.certify(inventory)
+    outcome = controller.certify(inventory, **COMPILE)
     assert outcome.status == 0
     facts = {name: record["facts"] for name, record in outcome.certification.records.items()}
     assert {name: found["user"] for name, found in facts.items()} == {"user": "ops", "plain": "ops", "named": "nobody", "other": "nobody", "root": "root"}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ansible_runs import PROFILE, SLOW_MS, Controller
+from ansible_runs import COMPILE, PROFILE, SLOW_MS, Controller
 from certification import Certification, summaries, summary_verdicts
 from leftovers import left_on
 from testbed import Bed, HostSpec
@@ -21,7 +21,7 @@ def test_three_hosts(start: Start, controller: Controller, tmp_path: Path) -> No
     bed["dead"].link_down()
     # A median that no disk of a certification can break.
     profile = {**PROFILE, "limits": [*PROFILE["limits"], {"metric": "latency_p50", "below": "9 s"}]}
-    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"), gate_profile=profile)
+    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"), gate_profile=profile, **COMPILE)
     certification = outcome.certification
     expected = {"good": "pass", "slow": "fail", "dead": "unreachable"}
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ansible_runs import PROFILE, QUICK, Controller, Outcome
+from ansible_runs import COMPILE, PROFILE, QUICK, Controller, Outcome
 from certification import summary_verdicts
 from testbed import Bed, HostSpec
 
@@ -35,7 +35,7 @@ def test_one_host_each_of_many_troubles(start: Start, controller_of: Callable[[s
     )
     bed["dead"].link_down()
     # The sweep is described by the inventory, which the hosts' own variables overrule.
-    inventory = bed.inventory(tmp_path / "hosts.yml", variables=QUICK)
+    inventory = bed.inventory(tmp_path / "hosts.yml", variables={**QUICK, **COMPILE})
     outcome = controller.run("certify", "-i", str(inventory), gate_profile=PROFILE)
     assert outcome.status == 2
     expected = dict.fromkeys((host.name for host in bed), "error") | {"good": "pass", "dead": "unreachable"}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_runs import QUICK, Controller
+from ansible_runs import COMPILE, QUICK, Controller
 from certification import Certification
 from leftovers import left_on, measuring
 from testbed import Bed, HostSpec
@@ -104,17 +104,17 @@ def test_a_tester_that_was_replaced(start: Start, controller: Controller, tmp_pa
     """It is built anew; and if that is hidden, the old tables of another host that it copies are not taken for this host's."""
     bed = start("h1", HostSpec("h2"))
     inventory = bed.inventory(tmp_path / "hosts.yml")
-    first = controller.certify(inventory).certification
+    first = controller.certify(inventory, **COMPILE).certification
     old = {name: (first.path / "hosts/h2/log" / name).read_bytes() for name in ("run.csv", "results.csv")}
     source_hash = next(row["value"] for row in first.table("h2", "run.csv") if row["key"] == "source_hash")
 
     put_impostor(bed["h1"], old, source_hash, hidden=False)
-    mended = controller.certify(inventory, "--limit", "h1,localhost")
+    mended = controller.certify(inventory, "--limit", "h1,localhost", **COMPILE)
     assert mended.status == 0
     assert "h1" in {row["value"] for row in mended.certifications[-1].table("h1", "run.csv") if row["key"] == "hostname"}
 
     put_impostor(bed["h1"], old, source_hash, hidden=True)
-    deceived = controller.certify(inventory, "--limit", "h1,localhost", sweep_block_sizes=["4K", "8K", "64K"], sweep_duration=2)
+    deceived = controller.certify(inventory, "--limit", "h1,localhost", sweep_block_sizes=["4K", "8K", "64K"], sweep_duration=2, **COMPILE)
     assert deceived.status == 2
     reason = reason_of(deceived.certifications[-1], "h1")
     for words in ("hostname in run.csv h2 instead of h1", "block sizes 4096, 65536 instead of 4096, 8192, 65536", "duration 1 s instead of 2 s"):

@@ -13,6 +13,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import pytest
 from ansible_runs import Controller
 from testbed import Bed, HostSpec
 from testbed.host import Host
@@ -55,6 +56,7 @@ def slow_down(host: Host, queue_manager: str) -> None:
         wait_for(lambda: not Path(f"/proc/{thread}").exists() or not host.pids("logdisk"), "the tester ends")
 
 
+@pytest.mark.thorough
 def test_one_slow_queue_manager_fails_by_name_and_sixteen_healthy_ones_pass(
     start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]
 ) -> None:

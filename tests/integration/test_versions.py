@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ansible_runs import Controller
+from ansible_runs import COMPILE, Controller
 from testbed import Bed, HostSpec
 from testbed.shell import TestbedError
 
@@ -29,7 +29,7 @@ def test_core_drives(core: str, start: Callable[..., Bed], controller_of: Callab
     controller = controller_of(core)
     bed = start(*(HostSpec(f"python{python.replace('.', '-') or '-debian'}", python=python) for python in TARGETS[core] if present(python)))
     target = {"message_size": "2K", "messages_per_s": 5000, "clients": 60}
-    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml", variables={"sweep_target": target}))
+    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml", variables={"sweep_target": target}), **COMPILE)
     assert outcome.status == 0
     assert {name: record["verdict"] for name, record in outcome.certification.records.items()} == {host.name: "pass" for host in bed}
     used = {name: record["facts"]["python_version"] for name, record in outcome.certification.records.items()}
