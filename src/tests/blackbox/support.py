@@ -284,7 +284,7 @@ def consistent(result):
         over = rows_of("over.csv")
         for over_ns in map(int, run["option_over_ns"].split()):
             consistent_over(over_ns, [r for r in over if int(r["over_ns"]) == over_ns and r["worker"] == "all"], seconds, buckets)
-        consistent_workers(run, row, mine, over, rows_of("batches.csv"))
+        consistent_workers(run, row, mine, over, [] if run["workload"] == "streams" else rows_of("batches.csv"))
     return run
 
 

@@ -204,7 +204,7 @@ def printed_tables_of_a_run_that_was_stopped(place):
     run = place.finish(process)
     equal(run.status, 4, run.err)
     tables, count = printed_tables(run.out)
-    equal((len(tables), count), (7, 7))
+    equal((len(tables), count), (8, 8))
     contains(tables["run.csv"], "exit_reason,interrupted\n", "complete,1\n")
     contains(run.out, "1 of 1 steps measured\n")
 
@@ -216,7 +216,7 @@ def tables_that_cannot_be_printed(place):
     before = strace(place, "write:error=ENOSPC", calls="write") + ["-P", "/memfd:results.csv"]
     lost = place.logdisk("--duration=1", "--tables=-", before=before)
     tables, count = printed_tables(lost.out)
-    equal((lost.status, "results.csv" in tables, count), (2, False, 6), lost.err)
+    equal((lost.status, "results.csv" in tables, count), (2, False, 7), lost.err)
     contains(tables["run.csv"], "tables_missing,results.csv\n", "complete,0\n")
     unread = place.logdisk("--duration=1", "--tables=-", before=strace(place, "mmap:error=ENOMEM", calls="mmap") + ["-P", "/memfd:run.csv"])
     equal((unread.status, printed_tables(unread.out)[1]), (2, None), unread.err)

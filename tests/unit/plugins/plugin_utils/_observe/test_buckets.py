@@ -61,7 +61,8 @@ def test_operations_over_a_threshold_are_the_testers(over_ns):
         counts = by_step.setdefault(row["step"], Counter())
         counts[bucket_of(int(row["latency_upper_ns"]))] += int(row["operations"])
     for step, counts in by_step.items():
-        wanted = sum(int(row["operations"]) for row in rows("over.csv") if (row["step"], int(row["over_ns"])) == (step, over_ns))
+        of_all = [row for row in rows("over.csv") if (row["step"], int(row["over_ns"]), row["worker"]) == (step, over_ns, "all")]
+        wanted = sum(int(row["operations"]) for row in of_all)
         longest_ns = max(int(row["latency_max_ns"] or 0) for row in rows("intervals.csv") if row["step"] == step)
         assert operations_over(counts, over_ns, longest_ns)[0] == wanted
 
