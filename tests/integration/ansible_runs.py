@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -45,6 +45,12 @@ QUICK = {
 }
 COMPILE = {"tester_method": "compile"}
 """What tests add that are about hosts which build their tester."""
+
+
+def first_of(cases: Iterable[object]) -> list[object]:
+    """Cases of a parametrized test, of which `make test` runs the first alone."""
+    first, *others = cases
+    return [first, *(pytest.param(*(each if isinstance(each, tuple) else [each]), marks=pytest.mark.thorough) for each in others)]
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from ansible_runs import QUICK, Controller, Outcome, is_undisturbed
 from testbed import Bed, HostSpec
 from testbed.host import Host
@@ -36,6 +37,7 @@ def states(outcome: Outcome) -> dict[str, str]:
     return {volume["host"]: volume["state"] for volume in content["volumes"]}
 
 
+@pytest.mark.thorough
 def test_a_disk_that_becomes_slower_is_named(start: Callable[..., Bed], controller: Controller, tmp_path: Path) -> None:
     bed = start(*(HostSpec(host, disk="slow", alone=True, size="64M") for host in HOSTS))
     inventory = bed.inventory(tmp_path / "hosts.yml")

@@ -51,6 +51,7 @@ def test_extra_variables_are_refused(start: Start, controller: Controller, tmp_p
     assert bed["h1"].files("/fut/logdisk", "/var/tmp") == []
 
 
+@pytest.mark.thorough
 def test_the_other_playbooks_follow_the_owner_alone(start: Start, controller: Controller, tmp_path: Path) -> None:
     """A clean-up that became root would look into root's home and find nothing of what the connecting user left."""
     bed = start(HostSpec("h1", user="ops", variables={"ansible_become": True}))

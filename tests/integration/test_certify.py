@@ -112,6 +112,7 @@ def check_report_again(controller: Controller, original: Path, elsewhere: Path) 
     assert [name for name in kept if rendered[name] != kept[name] and not name.startswith(".")] == []
 
 
+@pytest.mark.thorough
 def test_check_mode_measures_nothing(start: Start, controller: Controller, tmp_path: Path) -> None:
     bed = start("h1")
     before = bed["h1"].files("/fut", "/root", "/var/tmp", "/tmp")

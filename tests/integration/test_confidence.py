@@ -83,6 +83,7 @@ def check_at_the_limit(outcome: Outcome, host: str) -> None:
         assert "The figure lies at the limit, so measuring longer will not decide it." in text
 
 
+@pytest.mark.thorough
 def test_freezes_and_a_figure_at_its_limit(start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]) -> None:
     duration_s, slow_rate = 20, 50
     bed = start(HostSpec("freezing", variables={"sweep_rate": 500}), HostSpec("edge", variables={"sweep_rate": slow_rate}))

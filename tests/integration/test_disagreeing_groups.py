@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
-from ansible_runs import Controller, Outcome
+from ansible_runs import Controller, Outcome, first_of
 
 SLOW = fabricate.tables(fabricate.sweep_rows(latency_ns=50_000_000))
 """What every profile fails."""
@@ -33,7 +33,7 @@ def failed(controller: Controller) -> Path:
     return Path(fabricate.run_directory(controller.directory / "reports", {"b-prod": SLOW}, [fabricate.failed("c-prod")]).path)
 
 
-@pytest.mark.parametrize("of_dev", ["gate_report_only=true", "gate_fail_on='[\"missing\"]'", ""])
+@pytest.mark.parametrize("of_dev", first_of(["gate_report_only=true", "gate_fail_on='[\"missing\"]'", ""]))
 def test_the_run_decides_when_it_is_reported(controller: Controller, tmp_path: Path, failed: Path, of_dev: str) -> None:
     chosen = inventory(tmp_path, of_dev)
     assert controller.run("report", *chosen, report_runs=str(failed), certify_hosts="prod").status == 2
@@ -51,19 +51,19 @@ def test_a_merge_decides_whatever_the_inventory_says(controller: Controller, tmp
     assert merged.status == 2
 
 
-@pytest.mark.parametrize("playbook", CONCERNED)
+@pytest.mark.parametrize("playbook", first_of(CONCERNED))
 def test_hosts_that_disagree_on_where_reports_are(controller: Controller, tmp_path: Path, playbook: str) -> None:
     outcome = controller.run(playbook, *inventory(tmp_path, "gate_report_dir=/nowhere"), claim_storage_classes="x", claim_image="x")
     assert_refused(outcome, "gate_report_dir differs between hosts: '/nowhere' on a-dev; '' on b-prod.")
 
 
-@pytest.mark.parametrize("playbook", ENDING)
+@pytest.mark.parametrize("playbook", first_of(ENDING))
 def test_hosts_that_disagree_on_the_run_that_is_ended(controller: Controller, tmp_path: Path, playbook: str) -> None:
     name = {"stop": "stop_run_id", "cleanup": "cleanup_run_id"}[playbook]
     assert_refused(controller.run(playbook, *inventory(tmp_path, f"{name}=R1", f"{name}=R2")), f"{name} differs between hosts: 'R1' on a-dev; 'R2' on b-prod.")
 
 
-@pytest.mark.parametrize("playbook", ["certify", "preflight", "observe", "power_cut"])
+@pytest.mark.parametrize("playbook", first_of(["certify", "preflight", "observe", "power_cut"]))
 @pytest.mark.parametrize("variable", ["certify_preflight=true", "gate_run_kind=observation"])
 def test_no_host_makes_a_run_another_kind_of_run(controller: Controller, tmp_path: Path, playbook: str, variable: str) -> None:
     outcome = controller.run(playbook, *inventory(tmp_path, variable))
@@ -72,7 +72,7 @@ def test_no_host_makes_a_run_another_kind_of_run(controller: Controller, tmp_pat
 
 @pytest.mark.parametrize(
     ("playbook", "name"),
-    [("compare", "compare_before"), ("drift", "drift_figure"), ("status", "status_today"), ("history", "history_import"), ("verify", "verify_run")],
+    first_of([("compare", "compare_before"), ("drift", "drift_figure"), ("status", "status_today"), ("history", "history_import"), ("verify", "verify_run")]),
 )
 def test_hosts_that_disagree_on_what_is_looked_at(controller: Controller, tmp_path: Path, playbook: str, name: str) -> None:
     assert_refused(controller.run(playbook, *inventory(tmp_path, f"{name}=x")), f"{name} differs between hosts: 'x' on a-dev; '' on b-prod.")

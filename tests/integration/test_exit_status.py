@@ -57,6 +57,7 @@ def test_all_hosts_fail(start: Start, controller: Controller, tmp_path: Path) ->
     assert_verdicts(outcome, {"h1": "error", "h2": "error", "h3": "unreachable"})
 
 
+@pytest.mark.thorough
 def test_limits(start: Start, controller: Controller, tmp_path: Path) -> None:
     bed = start("good", HostSpec("bad", python="broken"))
     inventory = bed.inventory(tmp_path / "hosts.yml")
@@ -82,6 +83,7 @@ def test_no_inventory_at_all(controller: Controller, tmp_path: Path) -> None:
     assert controller.certify(tmp_path / "absent.yml").status != 0
 
 
+@pytest.mark.thorough
 def test_a_mistyped_group(start: Start, controller: Controller, tmp_path: Path) -> None:
     bed = start(HostSpec("h1", groups=("databases",)))
     inventory = bed.inventory(tmp_path / "hosts.yml")
@@ -90,6 +92,7 @@ def test_a_mistyped_group(start: Start, controller: Controller, tmp_path: Path) 
     assert controller.certify(inventory, "--check", certify_hosts="databases").status == 0
 
 
+@pytest.mark.thorough
 def test_the_policy_decides(start: Start, controller: Controller, tmp_path: Path) -> None:
     bed = start(HostSpec("h1", python="broken"), "h2")
     inventory = bed.inventory(tmp_path / "hosts.yml")

@@ -110,6 +110,7 @@ def test_the_memory_of_a_fleet(inventory: Path, controller: Controller) -> None:
     assert (reports / "drift.html").read_text().count("<svg") >= 2
 
 
+@pytest.mark.thorough
 def test_a_history_that_cannot_be_written(inventory: Path, controller: Controller, tmp_path: Path) -> None:
     h1 = ("-i", str(inventory), "--limit", "h1")
     broken = tmp_path / "broken"
@@ -126,6 +127,7 @@ def test_a_history_that_cannot_be_written(inventory: Path, controller: Controlle
         assert outcome.status == 2 and "USAGE" in outcome.screen and "hunter2" not in outcome.screen
 
 
+@pytest.mark.thorough
 def test_a_history_that_fails_while_hosts_are_measured(inventory: Path, controller: Controller, background: Callable[..., Future]) -> None:
     h1 = ("-i", str(inventory), "--limit", "h1")
     running = background(controller.run, "certify", *h1, gate_profile=GOOD)

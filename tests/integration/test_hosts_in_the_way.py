@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
 from ansible_runs import QUICK, Controller
 from testbed import Bed, HostSpec
 
@@ -37,6 +38,7 @@ CASES = {
 }
 
 
+@pytest.mark.thorough
 def test_each_is_told_the_way_out_and_it_works(start: Start, controller: Controller, tmp_path: Path) -> None:
     bed = start(*(HostSpec(name, user=case.user, variables=dict(case.variables)) for name, case in CASES.items()))
     for name, case in CASES.items():

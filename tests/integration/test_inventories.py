@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ansible_runs import PROFILE, QUICK, Controller, Outcome
+from ansible_runs import PROFILE, QUICK, Controller, Outcome, first_of
 from certification import summaries
 from testbed import Bed, HostSpec
 
@@ -55,7 +55,7 @@ def test_hosts_that_are_not_under_test_have_no_say(start: Start, controller: Con
     ("name", "one", "other"),
     [
         ("gate_fail_on", ["fail"], ["fail", "error"]),
-        ("sweep_mode", "isolated", "together"),
+        pytest.param("sweep_mode", "isolated", "together", marks=pytest.mark.thorough),
     ],
 )
 def test_hosts_under_test_that_disagree(start: Start, controller: Controller, tmp_path: Path, name: str, one: object, other: object) -> None:
@@ -100,12 +100,12 @@ def test_a_host_has_its_own_profile(start: Start, controller: Controller, tmp_pa
     ("arguments", "env"),
     [
         (("--tags", "x"), {}),
-        (("--skip-tags", "x"), {}),
-        ((), {"ANSIBLE_RUN_TAGS": "x"}),
-        (("--start-at-task", "Decide"), {}),
+        pytest.param(("--skip-tags", "x"), {}, marks=pytest.mark.thorough),
+        pytest.param((), {"ANSIBLE_RUN_TAGS": "x"}, marks=pytest.mark.thorough),
+        pytest.param(("--start-at-task", "Decide"), {}, marks=pytest.mark.thorough),
         (("--limit", "h1,h3"), {}),
-        (("-e", "certify_hosts=h1,h3"), {}),
-        (("-e", "certify_hosts=all:!h3"), {}),
+        pytest.param(("-e", "certify_hosts=h1,h3"), {}, marks=pytest.mark.thorough),
+        pytest.param(("-e", "certify_hosts=all:!h3"), {}, marks=pytest.mark.thorough),
     ],
 )
 def test_a_part_of_what_is_expected(controller: Controller, tmp_path: Path, arguments: tuple[str, ...], env: dict[str, str]) -> None:
@@ -142,7 +142,7 @@ ansible_host=192.0.2.1
 """
 
 
-@pytest.mark.parametrize("playbook", PLAYBOOKS)
+@pytest.mark.parametrize("playbook", first_of(PLAYBOOKS))
 def test_a_command_does_not_do_what_mistyped_or_hidden_variables_say(controller: Controller, tmp_path: Path, playbook: str) -> None:
     """Plays do not see the variables of groups, but their tasks do, so that fewer hosts were expected than measured. No host is contacted."""
     inventory = tmp_path / "hosts.ini"
@@ -175,6 +175,7 @@ def test_an_inventory_source_that_fails(controller: Controller, tmp_path: Path) 
     assert outcome.certifications == []
 
 
+@pytest.mark.thorough
 def test_another_strategy_changes_nothing(start: Start, controller: Controller, tmp_path: Path) -> None:
     bed = start("h1", HostSpec("h2", python="broken"))
     inventory = bed.inventory(tmp_path / "hosts.yml")
@@ -184,6 +185,7 @@ def test_another_strategy_changes_nothing(start: Start, controller: Controller, 
     assert len(summaries(outcome.screen)) == 1
 
 
+@pytest.mark.thorough
 def test_each_host_fails_by_its_own_verdict(start: Start, controller: Controller, tmp_path: Path) -> None:
     bed = start("good", HostSpec("bad", python="broken"), "dead")
     bed["dead"].link_down()

@@ -162,6 +162,7 @@ def alive(pid: int) -> bool:
         return False
 
 
+@pytest.mark.thorough
 def test_calls_are_counted_as_the_application_counts_them(observe, mqi, tmp_path):
     groups = ["4:MQPUT:constant:100:2000000", "2:MQCMIT:bursty:100:1000000", "1:MQPUT:constant:5000:0"]
     observer = observe(command=[f"{mqi}/application", f"{tmp_path}/account", *groups], calls=["MQPUT", "MQCMIT"], library=f"{mqi}/libmqm_r.so")
@@ -284,6 +285,7 @@ def test_log_writes_are_those_of_the_tester(observe, tmp_path, tester):
         assert percentile(counts, share) == pytest.approx(int(row[column]), rel=AGREE), column
 
 
+@pytest.mark.thorough
 def test_nothing_is_left_of_a_bpftrace_that_is_killed(observe, mqi, tmp_path):
     """The observer says why it ends, and the kernel takes its probes out of the code of the application, which lives on."""
     application = subprocess.Popen([f"{mqi}/application", f"{tmp_path}/account", "wait"])
@@ -304,6 +306,7 @@ def test_nothing_is_left_of_a_bpftrace_that_is_killed(observe, mqi, tmp_path):
         application.wait()
 
 
+@pytest.mark.thorough
 def test_nothing_is_left_of_an_observer_that_is_killed(observe, mqi, tmp_path):
     observer = observe(calls=["MQPUT"], command=[f"{mqi}/application", f"{tmp_path}/account", "wait"], library=f"{mqi}/libmqm_r.so")
     observer.wait_for("base")

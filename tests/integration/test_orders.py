@@ -62,7 +62,7 @@ def test_swapped_addresses_after_a_lost_controller(start: Start, controller: Con
     assert {host.name: left_on(host) for host in bed} == {"h1": [], "h2": []}
 
 
-@pytest.mark.parametrize("playbook", ["preflight", "certify"])
+@pytest.mark.parametrize("playbook", ["preflight", pytest.param("certify", marks=pytest.mark.thorough)])
 def test_two_names_for_one_machine(playbook: str, start: Start, controller: Controller, tmp_path: Path) -> None:
     """Both are named before anything is written there, and the others are not troubled."""
     bed = start("db01", "other")
@@ -100,6 +100,7 @@ def put_impostor(host: Host, tables: dict[str, bytes], source_hash: str, hidden:
         path.with_name("logdisk.sha256").write_text(hashlib.sha256(path.read_bytes()).hexdigest())
 
 
+@pytest.mark.thorough
 def test_a_tester_that_was_replaced(start: Start, controller: Controller, tmp_path: Path) -> None:
     """It is built anew; and if that is hidden, the old tables of another host that it copies are not taken for this host's."""
     bed = start("h1", HostSpec("h2"))

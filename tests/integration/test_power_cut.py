@@ -78,6 +78,7 @@ def test_each_host_gets_the_outcome_of_its_disk(start: Callable[..., Bed], contr
     assert status.status == 2 and "liar: lost acknowledged writes in a power cut on " in status.screen
 
 
+@pytest.mark.thorough
 def test_what_is_no_cut_of_a_writing_host_shows_nothing(start: Callable[..., Bed], controller: Controller, settings: Settings, tmp_path: Path) -> None:
     """A connection that is lost before the cut, a cut while the files are written, a second run at once, and Ctrl-C, after which the clean-up removes all."""
     must_not_run = {"cut_command": f"touch {tmp_path}/cut", "cut_after": 3600}

@@ -47,6 +47,7 @@ def test_the_example_of_the_tester(start: Start, controller: Controller, tmp_pat
     assert re.search(r"logdisk \d+\.\d+", outcome.screen)
 
 
+@pytest.mark.thorough
 def test_the_sweep_ends_what_it_starts(start: Start, controller: Controller, tmp_path: Path) -> None:
     bed = start("h1")
     playbook = tmp_path / "sweep.yml"

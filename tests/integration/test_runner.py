@@ -92,6 +92,7 @@ def test_a_job_and_its_relaunch_on_failed_hosts(start: Start, runner_of: Callabl
     assert again.artifact_data["logdisk_7"]["hosts"] == {"refused": "error", "dead": "unreachable"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("core", CORES)
 def test_a_healthy_fleet_worked_on_elsewhere(start: Start, runner_of: Callable[..., Runner], tmp_path: Path, core: str) -> None:
     """Transmitted with the links of a checkout in which `make setup` was run, and nothing else that leads to the collection."""

@@ -90,6 +90,7 @@ def test_a_preflight_is_not_signed(inventory: Path, controller: Controller) -> N
     assert not (preflight.certification.path / MANIFEST).exists()
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("signers")
 def test_a_key_that_is_lost_meanwhile_loses_no_report(inventory: Path, controller: Controller, tmp_path: Path) -> None:
     """ssh-keygen signs when the run is opened, and never again."""

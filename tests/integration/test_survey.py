@@ -45,6 +45,7 @@ def options() -> dict[str, object]:
     return {name: value for path in PROJECT.glob("roles/*/defaults/main.yml") for name, value in yaml.safe_load(path.read_text()).items()}
 
 
+@pytest.mark.thorough
 @CORES
 def test_nothing_but_empty_answers(core: str, start: Callable[..., Bed], controller_of: Callable[[str], Controller], tmp_path: Path) -> None:
     bed = start("h1")

@@ -128,6 +128,7 @@ def test_a_frozen_volume_costs_its_neighbours_nothing(start: Start, controller: 
     assert {volume: record["verdict"] for volume, record in records_of(again.certifications[-1].path).items()} == dict.fromkeys(VOLUMES)
 
 
+@pytest.mark.thorough
 def test_a_log_that_is_not_mounted_is_not_certified_on_another_disk(start: Start, controller: Controller, tmp_path: Path) -> None:
     """Two nodes know the queue manager, and one has its log. On the other one the mount point is empty."""
     bed = start(HostSpec("active", more=("/log1",), variables={"workspace_discover": True}), HostSpec("passive", variables={"workspace_discover": True}))
@@ -154,6 +155,7 @@ def test_a_log_that_is_not_mounted_is_not_certified_on_another_disk(start: Start
     assert alone.status == 2 and "no other host of this run was tested for it" in alone.words
 
 
+@pytest.mark.thorough
 def test_volumes_on_one_disk_are_measured_together_or_in_turn(start: Start, controller: Controller, tmp_path: Path) -> None:
     """The testers of one run let each other in. Together, their records tell of each other; in turn, one starts when the other has ended."""
     volumes = [{"name": name, "path": f"/fut/{name}"} for name in ("a", "b")]
@@ -195,6 +197,7 @@ def give_disk(host: Host, loop: str, entry: str) -> None:
     link.symlink_to(f"../../{node.name}")
 
 
+@pytest.mark.thorough
 def test_places_on_several_mounts_and_on_a_device(start: Start, controller: Controller, tmp_path: Path, disk: str) -> None:
     """What is wrong with one of the mounts refuses the volume on all of them."""
     entry = "/dev/disk/by-id/test-DISK_1"
