@@ -63,28 +63,28 @@ def main() -> int:
     options = parser.parse_args()
     cores = controllers.CORES if options.all else (controllers.newest(),)
     made = [core for core in cores if core.make()]
-    for core in made:
-        provide_pip(core)
     for core in cores:
         if core not in made:
             print(f"sanity: ansible-core {core.name} NOT COVERED: no Python for it here")
     wanted = [job for core in made for job in jobs(core, options.all)]
+    for job in wanted:
+        provide_pip(job)
     with tempfile.TemporaryDirectory(prefix="logdisk-sanity-", dir="/var/tmp") as directory, ThreadPoolExecutor(os.cpu_count()) as executor:
-        passed = executor.map(lambda job: sanity(job, install(options.artifact.resolve(), Path(directory, job.name))), wanted)
+        passed = executor.map(lambda job: sanity(job, install(options.artifact.resolve(), Path(directory, job.name), job)), wanted)
         failed = [job.name for job, is_good in zip(wanted, passed, strict=True) if not is_good]
     if failed:
         print(f"sanity: failed: {', '.join(failed)}")
     return 1 if failed else 0
 
 
-def home(core: controllers.Core) -> Path:
-    """ansible-test keeps its environments and caches below HOME. They are kept in the checkout for the next run."""
-    return BUILD / f"home-{core.name}"
+def home(job: Job) -> Path:
+    """ansible-test keeps its environments and caches below HOME, which two of them cannot share. They are kept in the checkout for the next run."""
+    return BUILD / f"home-{job.name}"
 
 
-def provide_pip(core: controllers.Core) -> None:
-    provide_pip_configuration(core)
-    cache = home(core) / ".ansible/test/cache"
+def provide_pip(job: Job) -> None:
+    provide_pip_configuration(job)
+    cache = home(job) / ".ansible/test/cache"
     cache.mkdir(parents=True, exist_ok=True)
     for version in PIP_VERSIONS:
         wheel = BUILD / f"pip-{version}-py3-none-any.whl"
@@ -94,7 +94,7 @@ def provide_pip(core: controllers.Core) -> None:
         (cache / f"get_pip_{version.replace('.', '_')}.py").write_text(GET_PIP.format(wheel=str(wheel)))
 
 
-def provide_pip_configuration(core: controllers.Core) -> None:
+def provide_pip_configuration(job: Job) -> None:
     """pip's configuration from files and environment variables, neither of which reaches ansible-test's environments."""
     known = configparser.RawConfigParser()
     listed = subprocess.run([sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=True).stdout
@@ -104,19 +104,19 @@ def provide_pip_configuration(core: controllers.Core) -> None:
         if not known.has_section(section):
             known.add_section(section)
         known.set(section, option, value)
-    path = home(core) / ".config/pip/pip.conf"
+    path = home(job) / ".config/pip/pip.conf"
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as file:
         known.write(file)
 
 
-def install(artifact: Path, directory: Path) -> Path:
+def install(artifact: Path, directory: Path, job: Job) -> Path:
     directory.mkdir()
     core = controllers.newest()
     galaxy = str(core.directory / "bin/ansible-galaxy")
     # Forced, since it would find the checkout's own links and have nothing to do.
     command = [galaxy, "collection", "install", "--force", "--offline", "--no-deps", f"--collections-path={directory}", str(artifact)]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=directory, env={**environment(core), "ANSIBLE_COLLECTIONS_PATH": str(directory)})
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=directory, env={**environment(job), "ANSIBLE_COLLECTIONS_PATH": str(directory)})
     return directory / "ansible_collections/mqops/logdisk"
 
 
@@ -126,7 +126,7 @@ def sanity(job: Job, collection: Path) -> bool:
     command = [str(job.core.directory / "bin/ansible-test"), "sanity", "--color", "no", *job.arguments]
     log, label = BUILD / f"core-{job.name}.log", f"sanity: ansible-core {job.core.version}{' (import)' if job.name != job.core.name else ''}"
     with log.open("w") as output:
-        env = environment(job.core)
+        env = environment(job)
         done = subprocess.run(command, cwd=collection, env=env, check=False, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
     lines = log.read_text().splitlines()
     skipped = [line for line in lines if re.search(r"\bskipp", line, re.IGNORECASE)]
@@ -156,11 +156,11 @@ def without_python(lines: list[str]) -> list[str]:
     return [*(f"{test} with Python {', '.join(missing)}, not found here" for test, missing in versions.items()), *others]
 
 
-def environment(core: controllers.Core) -> dict[str, str]:
+def environment(job: Job) -> dict[str, str]:
     """Real interpreters first in PATH: what a version manager puts there may run nothing."""
-    folders = [str(core.directory / "bin"), *(str(Path(path).parent) for path in controllers.pythons().values())]
+    folders = [str(job.core.directory / "bin"), *(str(Path(path).parent) for path in controllers.pythons().values())]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("ANSIBLE_")}
-    return {**kept, "HOME": str(home(core)), "PATH": os.pathsep.join([*folders, os.environ["PATH"]])}
+    return {**kept, "HOME": str(home(job)), "PATH": os.pathsep.join([*folders, os.environ["PATH"]])}
 
 
 if __name__ == "__main__":
