@@ -45,7 +45,7 @@ def confidence_of(profile: Profile, tables: Tables) -> Confidence | None:
     if profile.confidence is None or not tables.counts_over:
         return None
     if any(tables.knows_workers(row) for row in tables.results):
-        _ = tables.batches  # if they are broken, the tables are, whether or not a judgement needs them
+        dummy = tables.batches  # if they are broken, the tables are, whether or not a judgement needs them
     tested = sum(is_tested(limit, row, tables) for limit in profile.limits for row in rows_of(limit, tables))
     return Confidence(1 - profile.confidence, max(1, tested))
 
