@@ -33,10 +33,7 @@ from ansible.plugins.callback import CallbackBase
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import progress
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.follow_up import commands, of_observation, of_power_cuts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import is_kept
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.manifests import follow_up
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import finish, summary
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.terminal import fit, verdict_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, kind_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DURABILITY, MEASUREMENT, OBSERVATION
 
@@ -54,7 +51,11 @@ _COLOURS = {
 
 
 class CallbackModule(CallbackBase):
-    """A thin adapter: it learns the run directories from events, and renders them at the end."""
+    """A thin adapter: it learns the run directories from events, and renders them at the end.
+
+    What renders is imported only by the commands that come to it. Ansible compiles the files of a collection anew for each command, and a refused
+    command would spend most of its time on that.
+    """
 
     CALLBACK_VERSION = 2.0
     CALLBACK_TYPE = "aggregate"
@@ -105,17 +106,24 @@ class CallbackModule(CallbackBase):
         for path in paths:
             if not progress.first_to_say(path):
                 continue
-            directory = RunDirectory.open(path)
-            finish(directory)
-            if self.get_option("summary"):
-                judged = self._judged.get(path, {})
-                self._print(summary(directory, judged.get("report_url", ""), judged.get("report_kept", False)))
+            self._finish(path)
         for warning in self._warnings:
             if progress.first_to_say(warning) and self.get_option("summary"):
                 say(self._display, f"WARNING: {warning}", constants.COLOR_WARN)
 
+    def _finish(self, path: str) -> None:
+        from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import finish, summary
+
+        directory = RunDirectory.open(path)
+        finish(directory)
+        if self.get_option("summary"):
+            judged = self._judged.get(path, {})
+            self._print(summary(directory, judged.get("report_url", ""), judged.get("report_kept", False)))
+
     def _print(self, text: str) -> None:
         """Print a summary: for a person at a terminal wrapped to its width, and the lines with a verdict in its colour unless colours are off."""
+        from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.terminal import fit, verdict_of
+
         say(self._display, "")
         for line in (fit(text, shutil.get_terminal_size().columns) if progress.watched else text).splitlines():
             say(self._display, line, _COLOURS.get(verdict_of(line)))
@@ -129,6 +137,8 @@ class CallbackModule(CallbackBase):
     def _follow_up(self, path: str) -> str:
         if self._in_clusters:
             return follow_up(os.path.basename(path))
+        from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import is_kept
+
         told = {OBSERVATION: of_observation, DURABILITY: of_power_cuts}.get(kind_at(path))
         return told(path) if told else commands(path, is_kept(path))
 
