@@ -88,7 +88,7 @@ test-changed: packages .venv-dev/.finished link ## the tests of what changed sin
 
 .PHONY: test-tester
 test-tester: packages ## the tester's own tests; some of them: ARGS="name"
-	$(MAKE) -C src test $(if $(ARGS),NAMES="$(ARGS)")
+	$(MAKE) -C src -j "$$(nproc)" test $(if $(ARGS),NAMES="$(ARGS)")
 
 .PHONY: test-unit
 test-unit: packages .venv-dev/.finished link ## the unit tests; trials of error rates as well: ALL=yes; some: ARGS="-k name"
