@@ -65,12 +65,22 @@ def assert_all_is_set_up(awx: Awx) -> None:
     assert awx.linked["workflow_job_template_nodes", nodes["certify"]["id"], "always_nodes"] == [nodes["report"]["id"]]
 
 
-def test_the_second_run_changes_nothing(controller: Controller, tmp_path: Path) -> None:
+def set_up_an_empty_awx(controller: Controller) -> Awx:
     """Behind the gateway of the platform."""
     awx = api("/api/controller/")
     first = set_up(controller, awx, awx_setup_api_path="/api/controller/", logdisk_credentials=[SSH])
     assert (first.status, changed(first)) == (0, len(data.load()))
     assert_all_is_set_up(awx)
+    return awx
+
+
+def test_an_empty_awx_is_set_up(controller: Controller) -> None:
+    set_up_an_empty_awx(controller)
+
+
+@pytest.mark.thorough
+def test_the_second_run_changes_nothing(controller: Controller, tmp_path: Path) -> None:
+    awx = set_up_an_empty_awx(controller)
 
     # Nor does a limit leave anything out, or reach a host of the inventory. Credentials that the data does not name stay.
     awx.requests.clear()

@@ -5,14 +5,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ansible_runs import COMPILE, QUICK, Controller
+from ansible_runs import QUICK, Controller, first_of
 from testbed import Bed, HostSpec
 
 Start = Callable[..., Bed]
 ELSEWHERE = {"tester_dir": "/var/tmp/tester", "sweep_state_dir": "/var/tmp/state"}
 
 
-def test_the_inventory_asks_for_root(start: Start, controller: Controller, tmp_path: Path) -> None:
+@pytest.mark.parametrize("method", first_of(["binary", "compile"]))
+def test_the_inventory_asks_for_root(start: Start, controller: Controller, tmp_path: Path, method: str) -> None:
     """Where an inventory needs privilege for its other playbooks, ours use none of it; workspace_owner alone decides."""
     bed = start(
         HostSpec("user", user="ops"),
@@ -22,7 +23,7 @@ def test_the_inventory_asks_for_root(start: Start, controller: Controller, tmp_p
         HostSpec("root", user="ops", variables={"workspace_owner": "root"}),
     )
     inventory = bed.inventory(tmp_path / "hosts.yml")
-    outcome = controller.certify(inventory, **COMPILE)
+    outcome = controller.certify(inventory, tester_method=method)
     assert outcome.status == 0
     facts = {name: record["facts"] for name, record in outcome.certification.records.items()}
     assert {name: found["user"] for name, found in facts.items()} == {"user": "ops", "plain": "ops", "named": "nobody", "other": "nobody", "root": "root"}
@@ -33,11 +34,13 @@ def test_the_inventory_asks_for_root(start: Start, controller: Controller, tmp_p
 
 @pytest.mark.parametrize(
     ("extra", "owner", "refusal"),
-    [
-        ({"ansible_become": True}, "", "ansible_become"),
-        ({"ansible_become_user": "root"}, "nobody", "nobody"),
-        ({"ansible_become": False}, "nobody", "nobody"),
-    ],
+    first_of(
+        [
+            ({"ansible_become": True}, "", "ansible_become"),
+            ({"ansible_become_user": "root"}, "nobody", "nobody"),
+            ({"ansible_become": False}, "nobody", "nobody"),
+        ]
+    ),
     ids=["root instead of the connecting user", "root instead of the owner", "the connecting user instead of the owner"],
 )
 def test_extra_variables_are_refused(start: Start, controller: Controller, tmp_path: Path, extra: dict[str, object], owner: str, refusal: str) -> None:

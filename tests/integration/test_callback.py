@@ -22,14 +22,15 @@ def configuration(path: Path, *lines: str) -> dict[str, str]:
     return {"ANSIBLE_CONFIG": str(path)}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("enabled", "shim", "wrapped", "expected"),
     [
         (True, True, False, 1),
-        pytest.param(True, False, False, 1, marks=pytest.mark.thorough),
-        pytest.param(False, True, False, 1, marks=pytest.mark.thorough),
-        pytest.param(False, False, False, 0, marks=pytest.mark.thorough),
-        pytest.param(False, True, True, 1, marks=pytest.mark.thorough),
+        (True, False, False, 1),
+        (False, True, False, 1),
+        (False, False, False, 0),
+        (False, True, True, 1),
     ],
     ids=["both", "configuration", "shim", "neither", "shim, imported"],
 )

@@ -15,6 +15,8 @@ from ansible_runs import PROJECT, QUICK, Controller, Outcome
 from kubernetes_api import TOKEN, Cluster, serve
 from testbed.shell import run
 
+Measure = Callable[[str, list[str]], tuple[int, str]]
+"""A pod's host name and arguments: the status and output of the tester as it runs there."""
 FETCHED = PROJECT / "build/galaxy"
 SMALL = {
     **QUICK,
@@ -42,7 +44,7 @@ def controller(tmp_path: Path) -> Controller:
 
 
 @pytest.fixture
-def measure() -> Iterator[Callable[[str, list[str]], tuple[int, str]]]:
+def measure() -> Iterator[Measure]:
     run("make", "-C", str(PROJECT / "src"), "static")
     with tempfile.TemporaryDirectory(prefix="logdisk-root-") as root:
         for name in ("data", "proc"):
@@ -73,7 +75,17 @@ def reasons(outcome: Outcome) -> dict[str, str]:
     return {host["volume"]: host["reasons"][0] for host in outcome.certification.verdict["hosts"] if host["reasons"]}
 
 
-def test_each_storage_class_has_its_verdict_or_its_sentence(controller: Controller, measure: Callable[[str, list[str]], tuple[int, str]]) -> None:
+def test_a_storage_class_that_is_measured_and_one_that_is_not(controller: Controller, measure: Measure) -> None:
+    cluster = Cluster(["fast", "no-image"], measure)
+    outcome = certify(controller, cluster, "fast, no-image")
+    assert outcome.status == 2
+    assert {host["volume"]: host["verdict"] for host in outcome.certification.verdict["hosts"]} == {"fast": "pass", "no-image": "error"}
+    assert reasons(outcome)["no-image"].startswith("claim: image missing: ")
+    assert cluster.objects["jobs"] == cluster.objects["persistentvolumeclaims"] == {}
+
+
+@pytest.mark.thorough
+def test_each_storage_class_has_its_verdict_or_its_sentence(controller: Controller, measure: Measure) -> None:
     classes = ["fast", "pending", "no-image", "no-space", "forbidden"]
     cluster = Cluster(classes, measure)
     cluster.objects["storageclasses"]["no-space"]["reclaimPolicy"] = "Retain"

@@ -75,6 +75,7 @@ def contained(image: str, volume: Path, cgroup: str):
     return start
 
 
+@pytest.mark.thorough
 def test_any_user_gets_the_same_as_outside(contained, volume: Path) -> None:
     size = int(run("podman", "image", "inspect", "--format={{.Size}}", IMAGE))
     outside = subprocess.run([PROJECT / "src/build/static/logdisk", f"--dir={volume}", *SMALL, "--rate=50"], capture_output=True, text=True, check=True)

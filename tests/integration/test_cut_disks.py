@@ -67,6 +67,7 @@ def test_each_liar_is_named_and_no_honest_disk_is(start: Start, tester: Path, tm
     assert set(found) - set(besides) == ({named} if named else set())
 
 
+@pytest.mark.thorough
 def test_one_write_too_early(start: Start, tester: Path, tmp_path: Path) -> None:
     """A witness that counts the write that has not returned yet convicts an honest disk: one write less, and the disk is kept."""
     host = start(HostSpec("h1", disk="cut"))["h1"]

@@ -33,7 +33,8 @@ def failed(controller: Controller) -> Path:
     return Path(fabricate.run_directory(controller.directory / "reports", {"b-prod": SLOW}, [fabricate.failed("c-prod")]).path)
 
 
-@pytest.mark.parametrize("of_dev", first_of(["gate_report_only=true", "gate_fail_on='[\"missing\"]'", ""]))
+@pytest.mark.thorough
+@pytest.mark.parametrize("of_dev", ["gate_report_only=true", "gate_fail_on='[\"missing\"]'", ""])
 def test_the_run_decides_when_it_is_reported(controller: Controller, tmp_path: Path, failed: Path, of_dev: str) -> None:
     chosen = inventory(tmp_path, of_dev)
     assert controller.run("report", *chosen, report_runs=str(failed), certify_hosts="prod").status == 2
@@ -44,6 +45,7 @@ def test_the_run_decides_when_it_is_reported(controller: Controller, tmp_path: P
     assert controller.run("report", *chosen, report_runs=str(failed)).status == 2
 
 
+@pytest.mark.thorough
 def test_a_merge_decides_whatever_the_inventory_says(controller: Controller, tmp_path: Path, failed: Path) -> None:
     lax = {"policy": {"fail_on": ["missing"], "report_only": True, "valid_days": 90}, "created_at": "2026-11-22T00:00:00Z"}
     newer = fabricate.run_directory(controller.directory / "reports", {"a-dev": SLOW}, **lax)
@@ -51,13 +53,15 @@ def test_a_merge_decides_whatever_the_inventory_says(controller: Controller, tmp
     assert merged.status == 2
 
 
-@pytest.mark.parametrize("playbook", first_of(CONCERNED))
+@pytest.mark.thorough
+@pytest.mark.parametrize("playbook", CONCERNED)
 def test_hosts_that_disagree_on_where_reports_are(controller: Controller, tmp_path: Path, playbook: str) -> None:
     outcome = controller.run(playbook, *inventory(tmp_path, "gate_report_dir=/nowhere"), claim_storage_classes="x", claim_image="x")
     assert_refused(outcome, "gate_report_dir differs between hosts: '/nowhere' on a-dev; '' on b-prod.")
 
 
-@pytest.mark.parametrize("playbook", first_of(ENDING))
+@pytest.mark.thorough
+@pytest.mark.parametrize("playbook", ENDING)
 def test_hosts_that_disagree_on_the_run_that_is_ended(controller: Controller, tmp_path: Path, playbook: str) -> None:
     name = {"stop": "stop_run_id", "cleanup": "cleanup_run_id"}[playbook]
     assert_refused(controller.run(playbook, *inventory(tmp_path, f"{name}=R1", f"{name}=R2")), f"{name} differs between hosts: 'R1' on a-dev; 'R2' on b-prod.")
@@ -70,14 +74,16 @@ def test_no_host_makes_a_run_another_kind_of_run(controller: Controller, tmp_pat
     assert_refused(outcome, f"{variable.partition('=')[0]} is a variable of a-dev, but it would decide for every host: remove it there")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("playbook", "name"),
-    first_of([("compare", "compare_before"), ("drift", "drift_figure"), ("status", "status_today"), ("history", "history_import"), ("verify", "verify_run")]),
+    [("compare", "compare_before"), ("drift", "drift_figure"), ("status", "status_today"), ("history", "history_import"), ("verify", "verify_run")],
 )
 def test_hosts_that_disagree_on_what_is_looked_at(controller: Controller, tmp_path: Path, playbook: str, name: str) -> None:
     assert_refused(controller.run(playbook, *inventory(tmp_path, f"{name}=x")), f"{name} differs between hosts: 'x' on a-dev; '' on b-prod.")
 
 
+@pytest.mark.thorough
 def test_the_controller_of_an_inventory_without_it_has_no_say(controller: Controller, tmp_path: Path) -> None:
     """The hosts agree, and only they have the variables of their groups: playbooks that begin on the controller would otherwise read its default."""
     elsewhere = tmp_path / "elsewhere"

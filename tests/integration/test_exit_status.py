@@ -27,15 +27,15 @@ def test_one_host_each_of_many_troubles(start: Start, controller_of: Callable[[s
         "good",
         HostSpec("broken-python", python="broken"),
         HostSpec("no-python", python="none"),
-        HostSpec("no-compiler", compiler=False),
-        HostSpec("bad-source", variables={"tester_cflags": "-include /nowhere.h"}),
+        HostSpec("no-compiler", compiler=False, variables=COMPILE),
+        HostSpec("bad-source", variables={**COMPILE, "tester_cflags": "-include /nowhere.h"}),
         HostSpec("no-space", variables={"sweep_file_size": "1G"}),
         HostSpec("no-sudo", user="ops", remove=("usr/bin/sudo",)),
         "dead",
     )
     bed["dead"].link_down()
     # The sweep is described by the inventory, which the hosts' own variables overrule.
-    inventory = bed.inventory(tmp_path / "hosts.yml", variables={**QUICK, **COMPILE})
+    inventory = bed.inventory(tmp_path / "hosts.yml", variables=QUICK)
     outcome = controller.run("certify", "-i", str(inventory), gate_profile=PROFILE)
     assert outcome.status == 2
     expected = dict.fromkeys((host.name for host in bed), "error") | {"good": "pass", "dead": "unreachable"}
@@ -72,6 +72,7 @@ def test_limits(start: Start, controller: Controller, tmp_path: Path) -> None:
     assert list(to_good.certifications[-1].records) == ["good"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("inventory", ["", "localhost ansible_connection=local\n"])
 def test_an_inventory_of_nobody(controller: Controller, tmp_path: Path, inventory: str) -> None:
     path = tmp_path / "hosts.ini"

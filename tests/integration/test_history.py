@@ -52,6 +52,23 @@ def states(outcome: Outcome) -> dict[str, str]:
 
 def test_the_memory_of_a_fleet(inventory: Path, controller: Controller) -> None:
     everything, h1 = ("-i", str(inventory)), ("-i", str(inventory), "--limit", "h1")
+    assert certify(controller, inventory).status == 0
+    missing = controller.run("status", *everything)
+    assert missing.status == 2 and "h2: missing" in missing.screen and states(missing)["h1"] == "valid"
+
+    (only,) = missing.certifications
+    compared = controller.run("compare", *h1, compare_before="2020-01-01", compare_after=only.path.name)
+    assert compared.status == 2 and "has nothing under '2020-01-01'" in compared.words.replace("''", "'")
+    (missing.directory / "reports/history.sqlite").unlink()
+    # A limit does not skip it.
+    assert "had 0 of 1 entries, and 1 were added" in controller.run("history", *h1, history_import="reports").screen
+    drift = controller.run("drift", *h1)
+    assert drift.status == 0 and "UNKNOWN: 1 volume cannot be judged yet" in drift.screen
+
+
+@pytest.mark.thorough
+def test_the_states_of_a_volume(inventory: Path, controller: Controller) -> None:
+    everything, h1 = ("-i", str(inventory)), ("-i", str(inventory), "--limit", "h1")
     nothing = controller.run("status", *everything)
     assert nothing.status == 2 and "does not exist" in nothing.screen
 
@@ -63,8 +80,6 @@ def test_the_memory_of_a_fleet(inventory: Path, controller: Controller) -> None:
     assert (certified.status, states(certified)) == (0, {"h1": "valid"})
     stricter = controller.run("status", *h1, gate_profile={**GOOD, "name": "stricter"})
     assert stricter.status == 2 and "h1: missing: nothing has certified it against stricter yet" in stricter.words
-    missing = controller.run("status", *everything)
-    assert missing.status == 2 and "h2: missing" in missing.screen
     later = (datetime.date.today() + datetime.timedelta(days=100)).isoformat()
     expired = controller.run("status", *h1, status_today=later)
     assert (expired.status, states(expired)) == (2, {"h1": "expired"})
@@ -76,8 +91,6 @@ def test_the_memory_of_a_fleet(inventory: Path, controller: Controller) -> None:
     assert compared.status == 2 and ("3 before and 3 after can" in compared.words or "its measurement was disturbed" in compared.words)
     (page,) = (second.parent).glob("compare-*/comparison.html")
     assert "inconclusive" in page.read_text() and json.loads(page.with_suffix(".json").read_text())["outcome"] == "inconclusive"
-    unknown = controller.run("compare", *h1, compare_before="2020-01-01", compare_after=second.name)
-    assert unknown.status == 2 and "has nothing under '2020-01-01'" in unknown.words.replace("''", "'")
 
     assert certify(controller, inventory, "fails", gate_profile=BAD, gate_array_settings={"pool": "gold2", "cache": 64}).status == 2
     failed = controller.run("status", *h1)
@@ -85,7 +98,6 @@ def test_the_memory_of_a_fleet(inventory: Path, controller: Controller) -> None:
     assert "array_settings cache=64, pool=gold1 -> cache=64, pool=gold2" in failed.screen
 
     (failed.directory / "reports/history.sqlite").unlink()
-    # A limit does not skip it.
     assert "had 0 of 3 entries, and 3 were added" in controller.run("history", *h1, history_import="reports").screen
     rebuilt = controller.run("status", *h1)
     assert (rebuilt.status, states(rebuilt)) == (2, {"h1": "failed"})

@@ -33,6 +33,7 @@ LOGGER = """
 """In the place of a queue manager's logger: it writes to its log until it is killed."""
 
 
+@pytest.mark.thorough
 def test_a_volume_that_became_slower_than_certified_is_called_so(start: Callable[..., Bed], controller: Controller, tmp_path: Path) -> None:
     bed = start(HostSpec("h1", disk="slow", alone=True, size="64M", tracing=True))
     host, inventory = bed["h1"], bed.inventory(tmp_path / "hosts.yml")

@@ -259,6 +259,7 @@ def test_what_cannot_be_watched_is_refused_by_name(observe, mqi):
     assert "observe_pid: there is no process" in observe(calls=["MQPUT"], pid=2**30).reason()
 
 
+@pytest.mark.thorough
 def test_log_writes_are_those_of_the_tester(observe, tmp_path, tester):
     """The tester in the logger's place, on this machine's disk: exactly its writes, and its distribution."""
     log, tables = tmp_path / "log/active", tmp_path / "tables"

@@ -129,6 +129,7 @@ def programs_that_see(host: Host) -> set[int]:
     return programs
 
 
+@pytest.mark.thorough
 def test_a_lost_controller_leaves_nothing_on_the_host(start: Start, controller: Controller, tmp_path: Path) -> None:
     """Killed, its observation ends without polls. Interrupted, it says how to remove at once what would end only later."""
     bed = start("h1")

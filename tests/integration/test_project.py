@@ -40,6 +40,7 @@ def make(directory: Path, *arguments: str, before: Sequence[str] = (), path: str
     return done
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("machine")
 def test_make_certify_in_a_new_clone(clone: Path) -> None:
     """It measures this machine's own disk, whatever that is worth: 0, or 2 with reasons."""
@@ -143,7 +144,8 @@ def test_the_artifact(artifact: Path) -> None:
     assert not any(name.startswith(("src/build", "tests/integration", "tests/testbed", "tests/unit")) for name in names)
 
 
-@pytest.mark.parametrize("core", [pytest.param("2.16", marks=pytest.mark.thorough), "2.21"])
+@pytest.mark.thorough
+@pytest.mark.parametrize("core", ["2.16", "2.21"])
 def test_the_artifact_with_one_line_for_each_playbook(artifact: Path, controller_of: Callable[[str], Controller], tmp_path: Path, core: str) -> None:
     """As in an execution environment that has the collection, and a project without a configuration that imports its playbooks."""
     tools = controller_of(core).tools

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from ansible_runs import QUICK, Controller
+from ansible_runs import QUICK, Controller, first_of
 
 MANIFEST = "manifest.sha256"
 
@@ -45,42 +45,54 @@ def signers(controller: Controller) -> Path:
     return path
 
 
-@pytest.mark.usefixtures("machine")
-def test_a_run_is_signed_and_verified(inventory: Path, controller: Controller, signers: Path) -> None:
+@pytest.fixture
+def signed(inventory: Path, controller: Controller, signers: Path) -> Path:
+    """The directory of a run that is signed."""
     certified = controller.run("certify", "-i", str(inventory), "--limit", "h1", gate_report_only=True)
     run = certified.certification.path
     assert certified.status == 0 and f"signed   {run}/{MANIFEST}.sig" in certified.screen
+    return run
 
-    def verify(path: str, *arguments: str, **variables: object) -> tuple[int, str]:
-        outcome = controller.run("verify", *arguments, verify_run=path, verify_signers="signers", **variables)
-        return outcome.status, outcome.screen
 
-    status, screen = verify("reports/latest")
+def verify(controller: Controller, path: str, *arguments: str, **variables: object) -> tuple[int, str]:
+    outcome = controller.run("verify", *arguments, verify_run=path, verify_signers="signers", **variables)
+    return outcome.status, outcome.screen
+
+
+@pytest.mark.usefixtures("machine")
+def test_a_run_is_signed_and_verified(controller: Controller, signed: Path) -> None:
+    status, screen = verify(controller, "reports/latest")
     fingerprint = subprocess.run(["ssh-keygen", "-l", "-f", "key"], cwd=controller.directory, capture_output=True, text=True, check=True).stdout.split()[1]
-    assert status == 0 and f"{run.name}: signed by ops@example.com with ED25519 key {fingerprint}, judged at 2" in screen
-    assert verify("reports/latest", "--check", "-i", str(inventory), "--limit", "h1")[0] == 0
-    assert verify("reports/latest", verify_principal="somebody@example.com")[0] == 2
+    assert status == 0 and f"{signed.name}: signed by ops@example.com with ED25519 key {fingerprint}, judged at 2" in screen
+
+    certificate = signed / "hosts/h1/log/certificate.json"
+    certificate.write_bytes(certificate.read_bytes().replace(b'"host": "h1"', b'"host": "h2"'))
+    status, screen = verify(controller, str(signed))
+    assert status == 2 and "hosts/h1/log/certificate.json has changed" in screen
+
+
+@pytest.mark.thorough
+@pytest.mark.usefixtures("machine")
+def test_what_is_signed_is_reported_and_verified_as_it_was_signed(inventory: Path, controller: Controller, signed: Path, signers: Path) -> None:
+    assert verify(controller, "reports/latest", "--check", "-i", str(inventory), "--limit", "h1")[0] == 0
+    assert verify(controller, "reports/latest", verify_principal="somebody@example.com")[0] == 2
 
     refused = controller.run("report", report_runs="reports/latest")
     assert refused.status == 2 and "is signed, so it may not change" in refused.screen
     merged = controller.run("report", report_runs=["reports/latest", "reports/latest"], gate_sign_key="key", gate_report_only=True)
     assert merged.status == 0
-    assert verify(",".join(str(each.path) for each in merged.certifications))[0] == 0
+    assert verify(controller, ",".join(str(each.path) for each in merged.certifications))[0] == 0
 
-    certificate = run / "hosts/h1/log/certificate.json"
-    certificate.write_bytes(certificate.read_bytes().replace(b'"host": "h1"', b'"host": "h2"'))
-    status, screen = verify(str(run))
-    assert status == 2 and "hosts/h1/log/certificate.json has changed" in screen
     signers.write_text(signers.read_text().replace("namespaces", 'valid-before="20200101",namespaces'))
-    status, screen = verify(str(run))
+    status, screen = verify(controller, str(signed))
     assert status == 2 and "key has expired" in screen
 
 
-def test_a_key_that_cannot_sign_is_refused_first(inventory: Path, controller: Controller, signers: Path) -> None:
-    for playbook in ("certify", "preflight"):
-        refused = controller.run(playbook, "-i", str(inventory), gate_sign_key=str(signers))
-        assert refused.status == 2 and "USAGE: ssh-keygen cannot sign" in refused.screen
-        assert refused.certifications == []
+@pytest.mark.parametrize("playbook", first_of(["certify", "preflight"]))
+def test_a_key_that_cannot_sign_is_refused_first(inventory: Path, controller: Controller, signers: Path, playbook: str) -> None:
+    refused = controller.run(playbook, "-i", str(inventory), gate_sign_key=str(signers))
+    assert refused.status == 2 and "USAGE: ssh-keygen cannot sign" in refused.screen
+    assert refused.certifications == []
 
 
 @pytest.mark.thorough

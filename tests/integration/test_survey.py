@@ -11,7 +11,7 @@ from ansible_runs import PROJECT, Controller, Outcome
 from certification import summaries
 from testbed import Bed
 
-CORES = pytest.mark.parametrize("core", [pytest.param("2.16", marks=pytest.mark.thorough), "2.21"])
+CORES = pytest.mark.parametrize("core", ["2.16", "2.21"])
 PASTED = """
 name: ours
 version: 3
@@ -60,6 +60,7 @@ def test_nothing_but_empty_answers(core: str, start: Callable[..., Bed], control
     assert outcome.certification.run["policy"] == {"fail_on": expected["gate_fail_on"], "report_only": False, "valid_days": 90}
 
 
+@pytest.mark.thorough
 @CORES
 def test_answers_of_every_kind(core: str, start: Callable[..., Bed], controller_of: Callable[[str], Controller], tmp_path: Path) -> None:
     bed = start("h1")
@@ -100,6 +101,7 @@ def test_answers_of_every_kind(core: str, start: Callable[..., Bed], controller_
     assert (record["volume"], record["reasons"][0].split(" in ")[0]) == ("data", "ready: 3 steps")
 
 
+@pytest.mark.thorough
 @CORES
 def test_what_cannot_be_used_is_refused_once(core: str, controller_of: Callable[[str], Controller], tmp_path: Path) -> None:
     inventory = tmp_path / "hosts.ini"

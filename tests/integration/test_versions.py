@@ -24,7 +24,8 @@ def present(python: str) -> bool:
         return False
 
 
-@pytest.mark.parametrize("core", ["2.16", *(pytest.param(name, marks=pytest.mark.thorough) for name in ("2.19", "2.21"))])
+@pytest.mark.thorough
+@pytest.mark.parametrize("core", ["2.16", "2.19", "2.21"])
 def test_core_drives(core: str, start: Callable[..., Bed], controller_of: Callable[[str], Controller], tmp_path: Path) -> None:
     controller = controller_of(core)
     bed = start(*(HostSpec(f"python{python.replace('.', '-') or '-debian'}", python=python) for python in TARGETS[core] if present(python)))
