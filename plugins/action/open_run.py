@@ -16,9 +16,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible.release import __version__ as ansible_version
+from ansible.utils.vars import load_extra_vars
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.awx_job import job_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, ExpectationError, check_count, check_play
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, ExpectationError, check_count, check_play, is_slice
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import INTERNAL, make_outcome, write_outcome
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import LEAD_MIN_S, duration_text
@@ -84,7 +85,7 @@ class ActionModule(ControllerAction):
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         kind, report_dir = options["kind"], REPORTS
         try:
-            expected = self.expectation(options, task_vars)
+            expected = self.expectation(options, task_vars, kind == MEASUREMENT and is_slice(load_extra_vars(self._loader)))
             check_play(expected.hosts, task_vars["ansible_play_hosts_all"])
             hostvars = {host: task_vars["hostvars"][host] for host in expected.hosts}
             plans = {host: own[PLANS[kind]] for host, own in hostvars.items()}
@@ -114,7 +115,9 @@ class ActionModule(ControllerAction):
             return self.refusal(str(error), report_dir, task_vars)
         for each in filter(None, warnings):
             self._display.warning(each)
-        say(self._display, "\n".join([f"logdisk: run {run['run_id']}", *(self._announced(settings, plans) if kind == MEASUREMENT else [])]))
+        elsewhere = [f"In this slice, no host matches {shown(expected.unmatched)} of the limit."] if expected.unmatched else []
+        announced = self._announced(settings, plans) if kind == MEASUREMENT else []
+        say(self._display, "\n".join([f"logdisk: run {run['run_id']}", *elsewhere, *announced]))
         key = {"schema": SCHEMA, "kind": "run", "run_id": run["run_id"], "path": directory.path}
         return {"problems": [], "run": opened, "logdisk": key}
 
@@ -138,6 +141,7 @@ class ActionModule(ControllerAction):
             "collection_version": collection_version(),
             "expected_hosts": expected.hosts,
             "left_out_hosts": expected.left_out,
+            **({"unmatched_limit_terms": expected.unmatched} if expected.unmatched else {}),
             **_parameters(_defaults(options["kind"]), hostvars, plans, options["hosts"]),
             **of_hosts(profiles),
             "policy": {

@@ -16,7 +16,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.action.gate import conclusion, hand_on, judge, report, sign
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.awx_job import job_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, ExpectationError, check_count
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, ExpectationError, check_count, check_slices
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import INTERNAL, USAGE, Place, artifacts, make_outcome, write_outcome
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import shown
@@ -84,6 +84,7 @@ class ActionModule(ControllerAction):
         with tempfile.TemporaryDirectory() as aside:
             sources = RunSources(options["report_dir"], options["place"], aside)
             runs, said = chosen.found(sources)
+            check_slices(task_vars["groups"], self._loader, (term for run in runs for term in run.run.get("unmatched_limit_terms") or []))
             check_count(sorted({*expected.hosts, *(host for run in runs for host in run.expected_hosts)}), options["expected_count"])
             changes["policy"] = policy_with(merged_policy(run.run.get("policy") or {} for run in runs), policy)
             merged = RunDirectory.merge([run.path for run in runs], options["report_dir"], expected.hosts, expected.left_out, changes)

@@ -24,6 +24,12 @@ options:
     description: Whether to return C(localhost) if there is no inventory and no limit, for a playbook that can do without hosts.
     type: bool
     default: false
+  or_slice:
+    description:
+      - Whether this command may be a slice of a job of AWX. It is one if the extra variable C(logdisk_sliced) is true.
+      - A term of the limit may then match no host, because what it matches may be in another slice.
+    type: bool
+    default: false
 """
 
 EXAMPLES = r"""
@@ -44,7 +50,8 @@ from typing import Any
 from ansible import context
 from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import ExpectationError, expectation
+from ansible.utils.vars import load_extra_vars
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import ExpectationError, expectation, is_slice
 
 
 class LookupModule(LookupBase):
@@ -59,7 +66,8 @@ class LookupModule(LookupBase):
         if partly:
             raise AnsibleLookupError(f"a certification cannot be run in part, but {partly} would leave out tasks: run the playbook without it")
         try:
-            return expectation(known.get("groups", {}), self._loader, self._flatten(terms), known.get("ansible_limit")).hosts
+            sliced = self.get_option("or_slice") and is_slice(load_extra_vars(self._loader))
+            return expectation(known.get("groups", {}), self._loader, self._flatten(terms), known.get("ansible_limit"), sliced).hosts
         except ExpectationError as error:
             # With a limit, the play would be skipped in silence.
             if self.get_option("or_localhost") and not known.get("ansible_limit") and not set(known.get("groups", {}).get("all", ())) - {"localhost"}:

@@ -51,7 +51,7 @@ options:
     description: Names of variables that an inventory may not set, because they decide what the command does with every host. It is a problem if it does.
     type: list
     elements: str
-    choices: [certify_preflight, gate_run_kind]
+    choices: [certify_preflight, gate_run_kind, logdisk_sliced]
     default: []
 attributes:
   check_mode:

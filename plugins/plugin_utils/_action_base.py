@@ -75,9 +75,9 @@ class ControllerAction(ActionBase):
         told = {"outcome": content, "artifacts": artifacts(task_vars, PREFLIGHT if self._task.check_mode else MEASUREMENT, content)}
         return {"problems": [problem], **told, "logdisk": {"schema": SCHEMA, "kind": "refused", "reason": problem}}
 
-    def expectation(self, options: dict[str, Any], task_vars: dict[str, Any]) -> Expectation:
+    def expectation(self, options: dict[str, Any], task_vars: dict[str, Any], sliced: bool = False) -> Expectation:
         """Return the hosts that the option ``hosts`` and the limit leave. Raises ExpectationError."""
-        return expectation(task_vars["groups"], self._loader, options["hosts"], task_vars.get("ansible_limit"))
+        return expectation(task_vars["groups"], self._loader, options["hosts"], task_vars.get("ansible_limit"), sliced)
 
 
 class RemoteAction(ActionBase):

@@ -9,11 +9,16 @@ Ansible itself only warns if a part of a pattern matches nothing; here a typo ne
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from ansible.inventory.manager import InventoryManager, split_host_pattern
+from ansible.module_utils.parsing.convert_bool import boolean
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty
+
+SLICED = "logdisk_sliced"
+"""The extra variable that the sliced template of awx/logdisk.yml has: nothing else tells a job that it is a slice."""
 
 _KNOWN_TERMS = (("certify_hosts", "!localhost"), ("--limit", "localhost"))
 """Terms that are accepted even if the inventory has no localhost: that of the default pattern, and a limit that includes plays on the controller."""
@@ -25,20 +30,32 @@ class ExpectationError(Exception):
 
 @dataclass(frozen=True)
 class Expectation:
-    """``hosts`` are to be certified; ``left_out`` match the pattern, but the limit leaves them out. Both are sorted."""
+    """``hosts`` are to be certified; ``left_out`` match the pattern, but the limit leaves them out. Both are sorted. ``unmatched`` are the terms of the limit
+    that match no host of the slice of an inventory, in their order."""
 
     hosts: list[str]
     left_out: list[str]
+    unmatched: list[str] = field(default_factory=list)
 
 
-def expectation(groups: Mapping[str, Sequence[str]], loader: Any, pattern: str | Sequence[str], limit: str | None) -> Expectation:
-    """Return the hosts to certify. Raises ExpectationError if there are none, or if a term of the pattern or the limit matches no host.
+def is_slice(extra: Mapping[str, Any]) -> bool:
+    """Whether the extra variables of a job say that it is a slice, which sees only a part of the inventory. Raises ExpectationError if they are not clear."""
+    try:
+        return not is_empty(extra.get(SLICED)) and boolean(extra[SLICED])
+    except TypeError:
+        raise ExpectationError(f"{SLICED}: {extra[SLICED]!r} is neither true nor false") from None
+
+
+def expectation(groups: Mapping[str, Sequence[str]], loader: Any, pattern: str | Sequence[str], limit: str | None, sliced: bool = False) -> Expectation:
+    """Return the hosts to certify. Raises ExpectationError if there are none, or if a term of the pattern or the limit matches no host. What a term of the
+    limit of a slice matches may be in another slice.
 
     ``groups`` holds the host names of every group of the inventory (Ansible's magic variable of that name).
     """
     inventory = _inventory(groups, loader)
     terms, limits = _terms(pattern), _terms(_limit_terms(limit or ""))
-    for option, each in [("certify_hosts", term) for term in terms] + [("--limit", term) for term in limits]:
+    unmatched = [term for term in limits if not _is_matched(inventory, "--limit", term)] if sliced else []
+    for option, each in [("certify_hosts", term) for term in terms] + [("--limit", term) for term in limits if term not in unmatched]:
         _check_term(inventory, option, each)
         _check_meaning(groups, option, each.lstrip("!&"))
     matched = _match(inventory, terms)
@@ -46,7 +63,14 @@ def expectation(groups: Mapping[str, Sequence[str]], loader: Any, pattern: str |
     if not hosts:
         limited = f" and --limit {limit}" if limit else ""
         raise ExpectationError(f"no host is left to certify: the inventory, certify_hosts ({':'.join(terms)}){limited} have none in common")
-    return Expectation(sorted(hosts), sorted(matched - hosts))
+    return Expectation(sorted(hosts), sorted(matched - hosts), unmatched)
+
+
+def check_slices(groups: Mapping[str, Sequence[str]], loader: Any, unmatched: Iterable[str]) -> None:
+    """Raise ExpectationError if a term of the limit of slices that none of their hosts matched matches no host of the whole inventory either."""
+    inventory = _inventory(groups, loader)
+    for term in dict.fromkeys(unmatched):
+        _check_term(inventory, "--limit of a slice", term)
 
 
 def check_count(hosts: Sequence[str], expected_count: int) -> None:
@@ -98,8 +122,12 @@ def _limit_terms(limit: str) -> list[str]:
     return terms
 
 
+def _is_matched(inventory: InventoryManager, option: str, term: str) -> bool:
+    return (option, term) in _KNOWN_TERMS or bool(_match(inventory, [term.lstrip("!&")]))
+
+
 def _check_term(inventory: InventoryManager, option: str, term: str) -> None:
-    if (option, term) not in _KNOWN_TERMS and not _match(inventory, [term.lstrip("!&")]):
+    if not _is_matched(inventory, option, term):
         raise ExpectationError(f"{option} names {term!r}, which matches no host of the inventory: correct it or leave it out")
 
 

@@ -42,6 +42,7 @@ OF_COMMANDS = (
     "history_prune_before",
     "history_reason",
     "history_revoke",
+    "logdisk_sliced",
     "report_run",
     "report_runs",
     "report_workflow",

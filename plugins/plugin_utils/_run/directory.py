@@ -87,7 +87,7 @@ _RUN_TYPES = {
     "created_at": str,
     **dict.fromkeys(("controller", "parameters", "profile", "host_profiles", "policy", "history", "baseline"), dict),
     **dict.fromkeys(("host_array_settings", "host_targets", "host_classes", "host_parameters"), dict),
-    **dict.fromkeys(("expected_hosts", "left_out_hosts", "unclaimed_hosts", "merged_from", "other_profiles"), list),
+    **dict.fromkeys(("expected_hosts", "left_out_hosts", "unclaimed_hosts", "merged_from", "other_profiles", "unmatched_limit_terms"), list),
 }
 """The types of what run.json may hold, for what is not a text that is only shown."""
 
@@ -175,7 +175,7 @@ class RunDirectory:
         if untested and len(sources) > 1:
             raise RunDirectoryError(f"The run {untested[0]['run_id']} {_WHY_UNTESTED[kind_of(untested[0])]}; it cannot be merged with others.")
         _refuse_other_places(sources)
-        newest = {key: value for key, value in sources[-1].run.items() if key not in ("schema", "run_id", "created_at", *COMMON)}
+        newest = {key: value for key, value in sources[-1].run.items() if key not in ("schema", "run_id", "created_at", "unmatched_limit_terms", *COMMON)}
         claimed = {host for source in sources for host in source.expected_hosts}
         expected, unclaimed = sorted(claimed.union(hosts)), sorted(set(hosts) - claimed)
         left_out = sorted({host for source in sources for host in source.run.get("left_out_hosts") or []}.union(left_out).difference(expected))

@@ -109,6 +109,22 @@ def test_hosts_of_a_slice_that_left_nothing_are_missing(reporting):
     assert said[2].startswith("The run R7 of job 7 is not in ") and said[3] == "In none of these runs, and therefore missing: h3, h6."
 
 
+def test_the_limit_of_slices_is_held_against_the_whole_inventory(reporting):
+    """Two of three slices have a host of the limit; AWX could not start the third one, and one with a host of the limit either."""
+    reporting.run("1", ["h1"], {"h1": GOOD}, unmatched_limit_terms=["h2", "!h4"])
+    reporting.run("2", ["h2"], {"h2": GOOD}, unmatched_limit_terms=["h1"])
+    variables = {"awx_workflow_job_id": SLICED}
+    two = reporting.report(limit="h1,h2,!h4", variables=variables)
+    assert (two["hosts"], two["failures"]) == ({"h1": "pass", "h2": "pass"}, {})
+    assert "unmatched_limit_terms" not in RunDirectory.open(two["path"]).run
+    three = reporting.report(limit="h1,h2,h3", variables=variables)
+    assert three["hosts"] == {"h1": "pass", "h2": "pass", "h3": "missing"} and list(three["failures"]) == ["h3"]
+    reporting.run("3", ["h3"], {"h3": GOOD}, unmatched_limit_terms=["h1", "typo"])
+    wrong = reporting.report(limit="h1,h2,h3", variables=variables)
+    assert (wrong["outcome"]["outcome"], wrong["hosts"]) == ("usage", None)
+    assert "--limit of a slice names 'typo', which matches no host of the inventory" in wrong["failures"]["localhost"]
+
+
 def test_a_run_that_cannot_be_found_may_contradict_those_that_are_merged(reporting):
     reporting.run("1", ["h1"], {"h1": GOOD})
     variables = {"awx_workflow_job_id": SLICED, "logdisk_7": {"run_id": "R7", "verdict": "fail"}}

@@ -6,7 +6,15 @@ from __future__ import annotations
 
 import pytest
 from ansible.parsing.dataloader import DataLoader
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, ExpectationError, check_count, check_play, expectation
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import (
+    Expectation,
+    ExpectationError,
+    check_count,
+    check_play,
+    check_slices,
+    expectation,
+    is_slice,
+)
 
 GROUPS = {"all": ["a1", "a2", "b1", "b2"], "ungrouped": [], "A": ["a1", "a2"], "B": ["b1", "b2"], "two": ["a2", "b2"], "empty": []}
 WITH_LOCALHOST = {**GROUPS, "all": [*GROUPS["all"], "localhost"], "ungrouped": ["localhost"]}
@@ -103,3 +111,46 @@ def test_a_run_expects_the_hosts_of_its_play(hosts, play, said):
         return
     with pytest.raises(ExpectationError, match=f"^gate_hosts {said}, unlike the play"):
         check_play(hosts, play)
+
+
+SLICE = {"all": ["a1", "b1"], "A": ["a1"], "B": ["b1"], "two": []}
+"""The first hosts of GROUPS, as one of its slices has them: groups keep their names."""
+
+
+@pytest.mark.parametrize(
+    "limit, hosts, unmatched",
+    [
+        ("a1", ["a1"], []),
+        ("a1,a2,typo", ["a1"], ["a2", "typo"]),
+        ("all:!a2", ["a1", "b1"], ["!a2"]),
+        ("!a2", ["a1", "b1"], ["!a2"]),
+        ("A:two", ["a1"], ["two"]),
+        ("a1,localhost", ["a1"], []),
+    ],
+)
+def test_a_term_of_the_limit_may_match_hosts_of_other_slices(limit, hosts, unmatched):
+    found = expectation(SLICE, DataLoader(), "all:!localhost", limit, sliced=True)
+    assert (found.hosts, found.unmatched) == (hosts, unmatched)
+
+
+@pytest.mark.parametrize("pattern, limit", [("all", "a2"), ("all", "a2,b2"), ("all", "A:&two"), ("a2", "a1"), ("all:!typo", "a1")])
+def test_a_slice_has_hosts_and_certify_hosts_is_no_term_of_the_limit(pattern, limit):
+    with pytest.raises(ExpectationError):
+        expectation(SLICE, DataLoader(), pattern, limit, sliced=True)
+
+
+def test_terms_that_no_slice_matched_are_held_against_the_whole_inventory():
+    check_slices(GROUPS, DataLoader(), ["a2", "!b2", "two", "a2"])
+    with pytest.raises(ExpectationError, match="^--limit of a slice names 'typo', which matches no host of the inventory"):
+        check_slices(GROUPS, DataLoader(), ["a2", "typo"])
+
+
+@pytest.mark.parametrize("value, expected", [(True, True), ("true", True), ("", False), (None, False), (False, False), ("no", False)])
+def test_whether_a_job_is_a_slice(value, expected):
+    assert is_slice({"logdisk_sliced": value}) is expected
+    assert is_slice({}) is False
+
+
+def test_a_job_that_may_be_a_slice_is_refused():
+    with pytest.raises(ExpectationError, match="^logdisk_sliced: 'perhaps' is neither true nor false"):
+        is_slice({"logdisk_sliced": "perhaps"})
