@@ -26,6 +26,7 @@ KINDS = {
     **{name: name.removesuffix("s") for name in ("organizations", "credentials", "credential_types", "execution_environments", "notification_templates")},
     **{name: name.removesuffix("s") for name in ("projects", "project_updates", "schedules", "workflow_job_template_nodes", *TEMPLATES)},
     "inventories": "inventory",
+    "hosts": "host",
     "labels": "label",
 }
 REVISION = "5bf9dc9"
@@ -171,7 +172,10 @@ class Awx:
             (table, self.tables[table][item["unified_job_template"]]) for table in TEMPLATES if item["unified_job_template"] in self.tables[table]
         )
         survey = self.surveys.get((table, template["id"]), {}) if template.get("survey_enabled") else {}
-        errors = rules.prompt_errors(template, survey.get("spec", []), {name: item.get(name) for name in PROMPTED})
+        prompts = {name: item.get(name) for name in PROMPTED}
+        inventory = (prompts["inventory"] if template.get("ask_inventory_on_launch") else None) or template.get("inventory")
+        hosts = sum(host["inventory"] == inventory for host in self.tables["hosts"].values()) if inventory else None
+        errors = rules.prompt_errors(template, survey.get("spec", []), prompts, hosts)
         if errors:
             raise Refused(400, errors)
 

@@ -149,12 +149,22 @@ def _errors_of_one_answer(question: Mapping[str, Any], value: Any) -> list[str]:
     return []
 
 
-def prompt_errors(template: Mapping[str, Any], questions: Sequence[Mapping[str, Any]], prompts: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Check what a launch, a schedule or a node gives to a template beyond its name."""
+def prompt_errors(
+    template: Mapping[str, Any], questions: Sequence[Mapping[str, Any]], prompts: Mapping[str, Any], inventory_hosts: int | None = None
+) -> dict[str, list[str]]:
+    """Check what a launch, a schedule or a node gives to a template beyond its name (awx/main/models/jobs.py, _accept_or_ignore_job_kwargs).
+
+    ``inventory_hosts`` is how many hosts the inventory of the job has, None if it is not known. What equals the template's own value is not looked at. The
+    slices of the template itself are checked by nothing: it gets as many as there are hosts (get_effective_slice_ct).
+    """
     errors: dict[str, list[str]] = {}
     for field, value in prompts.items():
-        if field != "extra_data" and value not in (None, "", [], {}) and not template.get(f"ask_{field}_on_launch"):
+        if field == "extra_data" or value in (None, "", [], {}) or value == template.get(field):
+            continue
+        if not template.get(f"ask_{field}_on_launch"):
             errors[field] = ["Field is not configured to prompt on launch."]
+        elif field == "job_slice_count" and value > 1 and inventory_hosts is not None and min(value, inventory_hosts) <= 1:  # jobs.py:483
+            errors[field] = ["Job inventory does not have enough hosts for slicing"]
     extra = prompts.get("extra_data") or {}
     missing = answer_errors(questions, extra)
     if missing:

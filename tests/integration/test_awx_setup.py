@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """playbooks/awx_setup.yml sets up AWX with the modules of awx.awx, against an API that checks what AWX checks."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -61,7 +62,8 @@ def assert_all_is_set_up(awx: Awx) -> None:
     assert awx.linked_names("job_templates", "logdisk report", "notification_templates_error") == {"logdisk verdict"}
     assert awx.named("notification_templates", "logdisk verdict")["messages"] == content["controller_notifications"][0]["messages"]
     nodes = {node["identifier"]: node for node in awx.tables["workflow_job_template_nodes"].values()}
-    assert nodes["certify"]["job_slice_count"] == 3
+    assert nodes["certify"]["unified_job_template"] == (sliced := awx.named("job_templates", "logdisk certify slices"))["id"]
+    assert (sliced["job_slice_count"], json.loads(sliced["extra_vars"])) == (3, {"logdisk_sliced": True})
     assert awx.linked["workflow_job_template_nodes", nodes["certify"]["id"], "always_nodes"] == [nodes["report"]["id"]]
 
 

@@ -92,7 +92,7 @@ def test_nodes_are_accepted(identifier):
     node = NODES[identifier]
     template = TEMPLATES[node["unified_job_template"]["name"]]
     prompts = {name: node.get(name) for name in ("job_slice_count", "limit", "extra_data")}
-    assert prompt_errors(template, SURVEYS[template["name"]]["spec"], prompts) == {}
+    assert prompt_errors(template, SURVEYS[template["name"]]["spec"], prompts, inventory_hosts=0) == {}
 
 
 def test_the_workflow_ends_with_the_verdict_whatever_happens():
@@ -101,7 +101,15 @@ def test_the_workflow_ends_with_the_verdict_whatever_happens():
     assert edges == {"preflight": ["certify"], "certify": ["report"], "report": []}
     assert not any(node["related"][kind] for node in NODES.values() for kind in ("success_nodes", "failure_nodes"))
     assert TEMPLATES[NODES["report"]["unified_job_template"]["name"]]["playbook"] == "playbooks/report.yml"
-    assert NODES["certify"]["job_slice_count"] > 1
+
+
+def test_only_the_sliced_template_of_the_workflow_says_that_its_jobs_are_slices():
+    """One job of its own would be green although a term of its limit matches no host, because no merge follows it."""
+    sliced = {name for name, template in TEMPLATES.items() if template.get("extra_vars", {}).get("logdisk_sliced")}
+    assert sliced == {NODES["certify"]["unified_job_template"]["name"]}
+    assert not any("logdisk_sliced" in (workflow.get("extra_vars") or {}) for workflow in WORKFLOWS.values())
+    (name,) = sliced
+    assert TEMPLATES[name]["job_slice_count"] > 1 and not TEMPLATES[name].get("ask_variables_on_launch")
 
 
 def test_answers_of_the_workflow_reach_its_nodes():

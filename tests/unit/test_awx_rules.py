@@ -92,6 +92,27 @@ def test_prompts():
     assert prompt_errors({"ask_variables_on_launch": True}, [], {"extra_data": {"gate_fail_on": "fail"}}) == {}
 
 
+SLICES = {"ask_job_slice_count_on_launch": True}
+TOO_FEW = {"job_slice_count": ["Job inventory does not have enough hosts for slicing"]}
+
+
+@pytest.mark.parametrize(
+    ("template", "slices", "hosts", "errors"),
+    [
+        (SLICES, 3, 0, TOO_FEW),
+        (SLICES, 3, 1, TOO_FEW),
+        (SLICES, 3, 2, {}),
+        (SLICES, 1, 0, {}),
+        (SLICES, 3, None, {}),
+        ({}, 3, 9, {"job_slice_count": ["Field is not configured to prompt on launch."]}),
+        ({"job_slice_count": 3}, 3, 0, {}),
+        ({**SLICES, "job_slice_count": 3}, 2, 1, TOO_FEW),
+    ],
+)
+def test_slices_as_a_prompt(template, slices, hosts, errors):
+    assert prompt_errors(template, [], {"job_slice_count": slices}, hosts) == errors
+
+
 @pytest.mark.parametrize(
     ("messages", "error"),
     [
