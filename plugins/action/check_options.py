@@ -13,7 +13,8 @@ from typing import Any
 from ansible.errors import AnsibleError
 from ansible.utils.vars import load_extra_vars
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction, one_line
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.command import CONTROLLER, NOT_OF_HOSTS, agreed_settings, check_not_of_hosts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.blame import CONTROLLER
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.command import NOT_OF_HOSTS, agreed_settings, check_not_of_hosts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.selected_hosts import SELECTING, of_the_play, other_selections
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import SettingsError, same_problem_once, shown
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.names import ACCEPTED, refusals, warnings
@@ -45,6 +46,7 @@ class ActionModule(ControllerAction):
     argument_spec = {
         "hosts": {"type": "list", "elements": "str", "required": True},
         "report": {"type": "bool", "default": False},
+        "command": {"type": "str", "default": ""},
         "agreed": {"type": "list", "elements": "str", "default": []},
         "given": {"type": "list", "elements": "str", "default": []},
         "not_of_hosts": {"type": "list", "elements": "str", "choices": list(NOT_OF_HOSTS), "default": []},
@@ -62,7 +64,9 @@ class ActionModule(ControllerAction):
             found = [str(error)]
         if found:
             reason = "; ".join(found)
-            return self.refusal(reason, self._report_dir(said, task_vars), task_vars) if options["report"] else {"failed": True, "msg": reason}
+            return (
+                self.refusal(reason, self._report_dir(said, task_vars), task_vars, options["command"]) if options["report"] else {"failed": True, "msg": reason}
+            )
         warned = as_lines(warnings(said.hosts_by_name, said.accepted), said.extra)
         key = {"logdisk": {"schema": SCHEMA, "kind": "names", "warnings": warned}} if warned else {}
         return {"problems": [], "agreed": agreed, "given": given_by_command(options["given"], said), **key}

@@ -7,15 +7,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_ratio
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import COMPARED, make_outcome, one_message
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import read_margin
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare import NON_INFERIOR
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import figure_named
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.fleet_comparison import compare_fleet, statement_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.selection import select
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action import CHANGE, HISTORY, HOSTS, HistoryAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action import CHANGE, HISTORY, HOSTS, PLAY_HOSTS, FleetAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.comparison_html import render_comparison
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.comparison_txt import comparison_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import new_run_id
@@ -25,10 +28,12 @@ JSON_FILE = "comparison.json"
 PAGE = "comparison.html"
 
 
-class ActionModule(HistoryAction):
-    """Runs on the controller alone, once for all hosts, and fails unless the fleet is shown not to have become worse."""
+class ActionModule(FleetAction):
+    """Runs on the controller alone, once for all hosts. A task fails hosts unless the fleet is shown not to have become worse."""
 
+    kind = "comparison"
     argument_spec = {
+        **PLAY_HOSTS,
         "before": {"type": "list", "elements": "str"},
         "after": {"type": "list", "elements": "str"},
         **CHANGE,
@@ -46,12 +51,30 @@ class ActionModule(HistoryAction):
             comparison = compare_fleet(history, before, after, hosts, figure=figure, margin=margin)
         statement = statement_of(comparison)
         folder = os.path.join(options["report_dir"], f"compare-{new_run_id()}")
-        if not self._task.check_mode:
+        if self.write_to(options["report_dir"]):
             os.mkdir(folder)
             write_json(os.path.join(folder, JSON_FILE), comparison)
             write_text(os.path.join(folder, PAGE), render_comparison(comparison, statement))
         page = self.page(os.path.join(folder, PAGE))
         say(self._display, comparison_text(comparison, statement, page))
         outcome = comparison["outcome"]
-        failure = {} if outcome == NON_INFERIOR else {"failed": True, "msg": f"{outcome}: {statement}"}
-        return {"outcome": outcome, "page": page, **failure}
+        own = (
+            {}
+            if outcome == NON_INFERIOR
+            else own_failures(comparison, {entry.label: entry.host for side in (before, after) for entry in side.entries.values()})
+        )
+        of_class = [f"{outcome}: {statement}"] if outcome != NON_INFERIOR and not own else []
+        told = self.told(make_outcome(COMPARED, f"{outcome}: {statement}"), own, of_class, options["play_hosts"], task_vars)
+        return {"outcome": outcome, "page": page, **told}
+
+
+def own_failures(comparison: Mapping[str, Any], hosts: Mapping[str, str]) -> dict[str, str]:
+    """Return the message of each host with a volume whose outcome is that of the fleet. ``hosts`` are those of the volumes, by what people call the volume."""
+    found: dict[str, list[str]] = {}
+    for volume in comparison["hosts"]:
+        if volume["outcome"] == comparison["outcome"]:
+            label = volume["host"]
+            reason = volume["reason"] or ("" if volume["change"] is None else f"{comparison['figure']} {format_ratio(volume['change'])}")
+            host = hosts.get(label.partition(" at ")[0], label)
+            found.setdefault(host, []).append(f"{label}: {volume['outcome']}{reason and ': ' + reason}")
+    return {host: one_message(messages, JSON_FILE) for host, messages in found.items()}

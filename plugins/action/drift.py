@@ -11,12 +11,13 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import DRIFT, make_outcome, one_message
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import read_margin
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import figure_named
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.fleet_drift import DRIFTING, fleet_drift
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import day_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action import CHANGE, HISTORY, HOSTS, HistoryAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action import CHANGE, HISTORY, HOSTS, PLAY_HOSTS, FleetAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_html import render_drift
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_txt import drift_text, gating_nights, label_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_json, write_text
@@ -25,14 +26,14 @@ JSON_FILE = "drift.json"
 PAGE = "drift.html"
 SINCE = "drift_since"
 """The variable with the day from which on the certificates of a host are looked at, for example after a change that was meant."""
-SHOWN_VOLUMES = 20
 
 
-class ActionModule(HistoryAction):
-    """Runs on the controller alone, once for all hosts, and fails if the newest two certificates of a volume are beyond the control limit, or the newest two
-    nights of a class were slow for all of it."""
+class ActionModule(FleetAction):
+    """Runs on the controller alone, once for all hosts. A task fails a host if the newest two certificates of a volume are beyond the control limit, and the
+    fleet if the newest two nights of a class were slow for all of it."""
 
-    argument_spec = {**CHANGE, **HOSTS, **HISTORY}
+    kind = "drift"
+    argument_spec = {**CHANGE, **HOSTS, **PLAY_HOSTS, **HISTORY}
 
     def consult(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         hosts = self.expectation(options, task_vars).hosts
@@ -41,16 +42,20 @@ class ActionModule(HistoryAction):
         with self.history(options) as history:
             drift = fleet_drift(history, hosts, figure=figure, margin=margin, since=since)
         page = os.path.join(options["report_dir"], PAGE)
-        if not self._task.check_mode:
+        if self.write_to(options["report_dir"]):
             write_json(os.path.join(options["report_dir"], JSON_FILE), drift, compact=True)
             write_text(page, render_drift(drift))
         say(self._display, drift_text(drift, self.page(page)))
-        drifting = [label_of(volume) for volume in drift["volumes"] if volume["state"] == DRIFTING]
+        beyond: dict[str, list[str]] = {}
+        for volume in drift["volumes"]:
+            if volume["state"] == DRIFTING:
+                beyond.setdefault(volume["host"], []).append(label_of(volume))
         together = list(dict.fromkeys(night["class"] for night in gating_nights(drift)))
-        more = f" and {len(drifting) - SHOWN_VOLUMES} more" if len(drifting) > SHOWN_VOLUMES else ""
-        parts = [f"beyond the control limit, two certificates in a row: {', '.join(drifting[:SHOWN_VOLUMES])}{more}"] if drifting else []
-        parts += [f"slower all together, two nights in a row: the volumes of {', '.join(together)}"] if together else []
-        return {"drifting": drifting, "drifting_classes": together, **({"failed": True, "msg": "; ".join(parts)} if parts else {})}
+        own = {host: f"beyond the control limit, two certificates in a row: {', '.join(labels)}" for host, labels in beyond.items()}
+        of_classes = [f"slower all together, two nights in a row: the volumes of {', '.join(together)}"] if together else []
+        outcome = make_outcome(DRIFT, one_message([*of_classes, *own.values()], JSON_FILE) or "no volume drifts")
+        told = self.told(outcome, own, of_classes, options["play_hosts"], task_vars)
+        return {"drifting": [label for labels in beyond.values() for label in labels], "drifting_classes": together, **told}
 
 
 def since_days(hosts: Iterable[str], hostvars: Mapping[str, Mapping[str, Any]]) -> dict[str, datetime.date]:

@@ -7,17 +7,18 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import one_message
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import STATUS, make_outcome, one_message
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import volume_names
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import changed_since
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import problems_of, status_json, status_prom, status_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import host_states, problems_by_host, status_json, status_prom, status_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, day_of, fleet_status
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action import HISTORY, HOSTS, HistoryAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action import HISTORY, HOSTS, PLAY_HOSTS, FleetAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_file, write_json
@@ -27,11 +28,13 @@ METRICS_FILE = "status.prom"
 PROFILES = str(Path(__file__).resolve().parents[2] / "roles/gate/files/profiles")
 
 
-class ActionModule(HistoryAction):
-    """Runs on the controller alone, once for all hosts, and fails if the fleet is not certified."""
+class ActionModule(FleetAction):
+    """Runs on the controller alone, once for all hosts. A task fails each host that is not certified."""
 
+    kind = "status"
     argument_spec = {
         **HOSTS,
+        **PLAY_HOSTS,
         **HISTORY,
         "expiring_days": {"type": "int", "required": True},
         "today": {"type": "str"},
@@ -46,13 +49,22 @@ class ActionModule(HistoryAction):
             plans = history.plans()
             changed = changed_since(history, lines)
         own = {host: task_vars["hostvars"][host].get("workspace_volumes") for host in expected}
-        problems = problems_of(lines, expected, plans, {host: names for host, given in own.items() if (names := volume_names(given))})
-        if not self._task.check_mode:
+        by_host = problems_by_host(lines, expected, plans, {host: names for host, given in own.items() if (names := volume_names(given))})
+        problems = [problem for found in by_host.values() for problem in found]
+        if self.write_to(options["report_dir"]):
             write_json(os.path.join(options["report_dir"], JSON_FILE), status_json(lines, expected, problems, today, revocations, changed))
             write_file(os.path.join(options["report_dir"], METRICS_FILE), status_prom(lines, expected, problems))
-        say(self._display, status_text(lines, expected, problems, today, changed))
-        failure = {"failed": True, "msg": one_message(problems, JSON_FILE)} if problems else {}
-        return {"problems": problems, **failure}
+        say(self._display, status_text(lines, expected, by_host, today, changed, options["place"]))
+        outcome = status_outcome(host_states(lines, expected, by_host), problems, today)
+        failures = {host: one_message(found, JSON_FILE) for host, found in by_host.items()}
+        return {"problems": problems, **self.told(outcome, failures, [], options["play_hosts"], task_vars)}
+
+
+def status_outcome(states: Mapping[str, str], problems: list[str], today: Today) -> dict[str, Any]:
+    """Return what a notification needs of a status: the date, whether the fleet is certified, the state of each host, and how many are in each."""
+    message = one_message(problems, JSON_FILE) or "every expected host is certified"
+    facts = {"date": today.date.isoformat(), "certified": not problems, "states": dict(Counter(states.values())), "hosts": dict(states)}
+    return make_outcome(STATUS, message, **facts)
 
 
 def asked_profiles(task_vars: Mapping[str, Any], hosts: Iterable[str]) -> dict[str, str]:

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.blame import with_fleet
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import has_controller
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import (
     FILE_NAME,
     INTERNAL,
@@ -73,6 +75,11 @@ class ActionModule(ControllerAction):
             unstored = unkept = ""
         problems = [uncompared, problem, unstored, unsigned, unkept, unsent]
         result = conclusion(directory, verdict, problems, options["judged_hosts"], place, task_vars)
+        # A limit keeps the controller out of the play that judges the fleet.
+        limit = task_vars.get("ansible_limit")
+        if limit and not has_controller(task_vars["groups"], self._loader, limit):
+            failures = with_fleet(result["failures"], result["fleet_problems"], options["judged_hosts"])
+            result.update(failures=failures, fleet_problems=[])
         key = {
             "schema": SCHEMA,
             "kind": "gate",

@@ -16,6 +16,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.action.gate import conclusion, hand_on, judge, report, sign
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.awx_job import job_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.blame import CONTROLLER, with_fleet
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, ExpectationError, check_count, check_slices
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import INTERNAL, USAGE, Place, artifacts, make_outcome, write_outcome
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
@@ -30,9 +31,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DURABILITY, MEASUREMENT, OBSERVATION
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run_sources import RunSources
-
-CONTROLLER = "localhost"
-"""Who fails for what is not the verdict of a host."""
 
 
 class ActionModule(ControllerAction):
@@ -178,13 +176,6 @@ def left_out(untested: list[RunDirectory], older: list[RunDirectory], artifacts:
     skipped = {**kinds, age: older}
     sentences = [f"Left out, because {why}: {shown([run.run['run_id'] for run in runs])}." for why, runs in skipped.items() if runs]
     return [*sentences, *(f"Job {artifact.job_id} made no run: {artifact.message}" for artifact in artifacts if not artifact.run_id)]
-
-
-def with_fleet(failures: Mapping[str, str], fleet_problems: list[str], play_hosts: list[str]) -> dict[str, str]:
-    """Return the failures with those of the fleet: on the controller, or on the first host if the controller takes no part."""
-    who = CONTROLLER if CONTROLLER in play_hosts else play_hosts[0]
-    problems = [*fleet_problems, *([failures[who]] if who in failures else [])]
-    return {**failures, **({who: " | ".join(problems)} if problems else {})}
 
 
 def refusal(error: Exception, options: Mapping[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:

@@ -28,6 +28,15 @@ options:
     required: true
 """
 
+    PLAY_HOSTS = r"""
+options:
+  play_hosts:
+    description: The hosts of the play, which tasks can fail.
+    type: list
+    elements: str
+    required: true
+"""
+
     HISTORY = r"""
 options:
   history:

@@ -33,6 +33,11 @@ options:
       - Otherwise, the task fails.
     type: bool
     default: false
+  command:
+    description:
+      - What the artifact of a refusal is called after, if the command is not a run. C(outcome.json), which belongs to runs, is then not written.
+    type: str
+    default: ""
   agreed:
     description:
       - Names of variables that concern the whole command. They are returned in RV(agreed), and it is a problem if hosts differ in one of them.

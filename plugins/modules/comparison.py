@@ -17,13 +17,14 @@ description:
     how certain that is, and what else changed.
   - Writes C(comparison.json) and C(comparison.html) to a new directory C(compare-...) in O(report_dir).
   - Uses the history, and the run directories that are named. No host is contacted.
-  - Fails if a volume or a class became worse, and if the certificates do not show that none did.
+  - Does not fail for that. RV(failures) has the hosts that became worse, and C(localhost) if a class did, and those of which the certificates do not show it.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
   - mqops.logdisk.controller
   - mqops.logdisk.controller.change
   - mqops.logdisk.controller.hosts
+  - mqops.logdisk.controller.play_hosts
   - mqops.logdisk.controller.history
   - mqops.logdisk.controller.report_dir
 options:
@@ -51,6 +52,7 @@ EXAMPLES = r"""
     after: [2026-10-08..2026-10-10]
     margin: 10 %
     hosts: all:!localhost
+    play_hosts: "{{ ansible_play_hosts_all }}"
     report_dir: reports
   run_once: true
 """
@@ -66,4 +68,12 @@ page:
   returned: when something was compared
   type: str
   sample: /home/ops/reports/compare-20261011T060000Z-3f9a1c/comparison.html
+failures:
+  description: The message with which each host is to fail, by host. Problems of the fleet are those of C(localhost), or of all hosts if the play lacks it.
+  returned: always
+  type: dict
+artifacts:
+  description: What is passed on to later jobs of a workflow and to notifications, under a key of this job.
+  returned: always
+  type: dict
 """

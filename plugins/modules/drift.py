@@ -18,8 +18,8 @@ description:
   - The throughput is followed as well as O(figure) if results of mqldt were imported for a volume.
   - Writes C(drift.json) and C(drift.html) to O(report_dir).
   - Uses the history only. No host is contacted.
-  - Fails if the newest two certificates of a volume are beyond the control limit, or if a whole class of at least eight like volumes was slower than usual on
-    the newest two nights. Such a night is one finding about the class, not one about each of its volumes.
+  - RV(failures) has each host of which the newest two certificates are beyond the control limit, and C(localhost) if a whole class of at least eight like
+    volumes was slower than usual on the newest two nights. Such a night is one finding about the class, not one about each of its volumes.
   - Certificates that were judged before the day in the variable C(drift_since) of a host are not looked at.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -27,6 +27,7 @@ extends_documentation_fragment:
   - mqops.logdisk.controller
   - mqops.logdisk.controller.change
   - mqops.logdisk.controller.hosts
+  - mqops.logdisk.controller.play_hosts
   - mqops.logdisk.controller.history
   - mqops.logdisk.controller.report_dir
 attributes:
@@ -40,6 +41,7 @@ EXAMPLES = r"""
   mqops.logdisk.drift:
     margin: 10 %
     hosts: all:!localhost
+    play_hosts: "{{ ansible_play_hosts_all }}"
     report_dir: reports
   run_once: true
 """
@@ -57,4 +59,12 @@ drifting_classes:
   type: list
   elements: str
   sample: ["Example Disk, xfs, 1 TB"]
+failures:
+  description: The message with which each host is to fail, by host. Problems of the fleet are those of C(localhost), or of all hosts if the play lacks it.
+  returned: always
+  type: dict
+artifacts:
+  description: What is passed on to later jobs of a workflow and to notifications, under a key of this job.
+  returned: always
+  type: dict
 """

@@ -67,12 +67,16 @@ class ControllerAction(ActionBase):
         """Return the keys of the task's result. Without ``changed``, nothing was changed."""
         raise NotImplementedError
 
-    def refusal(self, problem: str, report_dir: str, task_vars: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the result of a task that refuses a run, and write ``outcome.json`` to the report directory if that is possible. The role fails later."""
+    def refusal(self, problem: str, report_dir: str, task_vars: Mapping[str, Any], command: str = "") -> dict[str, Any]:
+        """Return the result of a task that refuses a run, or a ``command`` that is not a run. The role fails later.
+
+        The ``outcome.json`` of a run is written to the report directory if that is possible.
+        """
         content = make_outcome(USAGE, problem)
-        with contextlib.suppress(OSError):  # it may be the very problem
-            write_outcome(report_directory(report_dir), content)
-        told = {"outcome": content, "artifacts": artifacts(task_vars, PREFLIGHT if self._task.check_mode else MEASUREMENT, content)}
+        if not command:
+            with contextlib.suppress(OSError):  # it may be the very problem
+                write_outcome(report_directory(report_dir), content)
+        told = {"outcome": content, "artifacts": artifacts(task_vars, command or (PREFLIGHT if self._task.check_mode else MEASUREMENT), content)}
         return {"problems": [problem], **told, "logdisk": {"schema": SCHEMA, "kind": "refused", "reason": problem}}
 
     def expectation(self, options: dict[str, Any], task_vars: dict[str, Any], sliced: bool = False) -> Expectation:

@@ -6,10 +6,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.blame import with_fleet
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import ExpectationError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import INTERNAL, USAGE, artifacts, make_outcome
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory
@@ -17,6 +20,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options 
 
 HOSTS = {"hosts": {"type": "raw", "required": True}}
 HISTORY = {"history": {"type": "str", "default": ""}, "report_dir": {"type": "str", "required": True}}
+PLAY_HOSTS = {"play_hosts": {"type": "list", "elements": "str", "required": True}}
 CHANGE = {"figure": {"type": "str", "default": "latency_mean"}, "margin": {"type": "raw", "required": True}}
 
 
@@ -28,7 +32,11 @@ class HistoryAction(ControllerAction):
             place = place_of(options["history"], options["report_dir"])
             return self.consult({**options, "place": place, "report_dir": report_directory(options["report_dir"])}, task_vars)
         except (OSError, ValueError, ExpectationError, OptionError) as error:
-            return {"failed": True, "msg": str(error)}
+            return self.unanswered(error, options, task_vars)
+
+    def unanswered(self, error: Exception, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        """Return the result if there is no answer."""
+        return {"failed": True, "msg": str(error)}
 
     def consult(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         """Return the keys of the task's result. The report directory is absolute, and place is that of the history."""
@@ -38,6 +46,30 @@ class HistoryAction(ControllerAction):
         """Open the history that the options name."""
         return open_history(options["place"], create)
 
+    def write_to(self, folder: str) -> bool:
+        """Whether files are to be written. Makes the folder for them, which a project that was just cloned has not got. Raises OSError."""
+        if not self._task.check_mode:
+            os.makedirs(folder, exist_ok=True)
+        return not self._task.check_mode
+
     def page(self, path: str) -> str:
         """Return what a screen shows as the path of a page."""
         return "not written in check mode" if self._task.check_mode else path
+
+
+class FleetAction(HistoryAction):
+    """Answers for a fleet: ``failures`` has the message of each host that is to fail, and tasks fail them. ``artifacts`` are for workflows."""
+
+    kind = ""
+    """What the artifact is called after."""
+
+    def unanswered(self, error: Exception, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        outcome = make_outcome(INTERNAL if isinstance(error, OSError) else USAGE, str(error))
+        return self.told(outcome, {}, [str(error)], options["play_hosts"], task_vars)
+
+    def told(
+        self, outcome: dict[str, Any], failures: dict[str, str], fleet_problems: list[str], play_hosts: list[str], task_vars: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Return the artifacts, and who fails. What a host that is not in the play would fail for is a problem of the fleet."""
+        elsewhere = [failures[host] for host in sorted(set(failures) - set(play_hosts))]
+        return {"artifacts": artifacts(task_vars, self.kind, outcome), "failures": with_fleet(failures, [*fleet_problems, *elsewhere], play_hosts)}

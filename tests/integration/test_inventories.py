@@ -74,7 +74,9 @@ def test_what_is_wrong_is_refused_once(start: Start, controller: Controller, tmp
         ({"gate_fail_on": ["fial"]}, "fial"),
         ({"gate_expected_count": 3}, "gate_expected_count is 3, but there are 2"),
     ):
-        assert_refused(controller.certify(inventory, **variables), bed, said)
+        outcome = controller.certify(inventory, **variables)
+        assert_refused(outcome, bed, said)
+        assert failed_hosts(outcome) == {"h1", "h2"}
 
 
 @pytest.mark.thorough

@@ -7,12 +7,14 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from datetime import date, datetime
 
 import pytest
 import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible_collections.mqops.logdisk.plugins.action.fleet_status import status_outcome
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import Place, make_outcome, told_to_workflows
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today
 from fake_awx import data
 from fake_awx.project import ROOT, playbooks, project_files
 from fake_awx.rules import message_errors, prompt_errors, render_message, rule_errors, survey_error
@@ -169,6 +171,26 @@ def test_the_notification_says_what_failed_a_job_in_spite_of_its_verdict():
     job = {"status": "failed", "artifacts": {"logdisk_17": told}}
     assert sent("message", **job).startswith("logdisk: pass (1 pass), certified, but the report was not uploaded: x x")
     assert len(sent("message", **job)) < 320 and outcome["message"] in sent("body", **job)
+
+
+@pytest.mark.parametrize(("kind", "because"), [("internal", "There is no run to merge."), ("usage", "--limit names 'typo'")])
+def test_the_notification_of_a_job_that_has_no_verdict_says_its_message(kind, because):
+    job = {"status": "failed", "artifacts": {"logdisk_17": make_outcome(kind, because)}}
+    assert sent("message", **job) == f"logdisk: no verdict, because {because}, logdisk report 17 failed"
+    assert f"Verdict: none, because {because}\n" in sent("body", **job) and "cancelled" not in sent("body", **job)
+
+
+def test_the_notification_of_a_status_names_hosts_and_states():
+    states = {"db01": "valid", "db02": "expired", "db03": "failed"}
+    told = status_outcome(states, ["db02: silver until 2026-04-01", "db03: failed silver"], Today(date(2026, 6, 1), 14))
+    job = {"name": "logdisk status", "status": "failed", "artifacts": {"logdisk_status_17": told}}
+    assert sent("message", **job) == "logdisk: not certified (1 valid, 1 expired, 1 failed): db02 expired, db03 failed, logdisk status 17 failed"
+    body = sent("body", **job)
+    for text in ("Certified on 2026-06-01: no\n", "expired: 1\n", "* db02: expired\n* db03: failed\n", "db02: silver until 2026-04-01 | db03: failed silver\n"):
+        assert text in body
+    many = status_outcome({f"db{number}": "failed" for number in range(300)}, ["x"], Today(date(2026, 6, 1), 14))
+    job["artifacts"] = {"logdisk_status_17": many}
+    assert sent("message", **job).count(" failed") == 12 and sent("body", **job).count(": failed\n") == 100 and "and more" in sent("message", **job)
 
 
 def test_the_notification_of_a_job_without_a_verdict():

@@ -179,3 +179,19 @@ def test_the_places_are_found():
     place = Place(FILES[0], "x", arguments(task), task["vars"], ["d is defined"])
     assert place.names() == ({"c", "d"}, {"gate_history"})
     assert is_computed({"ansible.builtin.include_role": {"name": "x", "tasks_from": "{{ y }}"}})
+
+
+INCLUDED = "ansible.builtin.include_tasks"
+
+
+def test_a_refused_run_fails_every_host():
+    """The first host alone would be the limit of a relaunch on failed hosts, which need not disagree with anybody."""
+    tasks = {name: parsed(ROOT / f"roles/gate/tasks/{name}.yml") for name in ("check", "open", "refuse", "refused")}
+    for name in ("check", "open", "refuse"):
+        (including,) = [task for task in tasks[name] if "refused" in str(task.get(INCLUDED))]
+        assert not {"run_once", "when"} & including.keys()
+    (failing,) = [task for task in tasks["refused"] if "ansible.builtin.fail" in task]
+    assert not {"run_once", "when"} & failing.keys()
+    for playbook in ("report", "status", "compare", "drift"):
+        (refusing,) = [task for task in parsed(ROOT / f"playbooks/{playbook}.yml")[0]["tasks"] if "refuse" in str(task.get("ansible.builtin.import_role"))]
+        assert not {"run_once", "when"} & refusing.keys()

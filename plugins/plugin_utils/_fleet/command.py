@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.blame import CONTROLLER
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import SLICED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import SettingsError, agreed, one_value, shown
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import option_names
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty, plain
 
-CONTROLLER = "localhost"
 PREFLIGHT, KIND = "certify_preflight", "gate_run_kind"
 NOT_OF_HOSTS = {
     PREFLIGHT: "set it with -e, or run playbooks/preflight.yml",

@@ -15,6 +15,7 @@ from typing import Any
 
 from ansible.inventory.manager import InventoryManager, split_host_pattern
 from ansible.module_utils.parsing.convert_bool import boolean
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.blame import CONTROLLER
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty
 
 SLICED = "logdisk_sliced"
@@ -71,6 +72,12 @@ def check_slices(groups: Mapping[str, Sequence[str]], loader: Any, unmatched: It
     inventory = _inventory(groups, loader)
     for term in dict.fromkeys(unmatched):
         _check_term(inventory, "--limit of a slice", term)
+
+
+def has_controller(groups: Mapping[str, Sequence[str]], loader: Any, limit: str | None) -> bool:
+    """Whether a limit leaves the controller to plays that name it. The one that Ansible invents belongs to no group."""
+    limits = _terms(_limit_terms(limit or ""))
+    return not limits or any(host.name == CONTROLLER for host in _inventory(groups, loader).get_hosts(limits, ignore_limits=True, ignore_restrictions=True))
 
 
 def check_count(hosts: Sequence[str], expected_count: int) -> None:

@@ -31,6 +31,9 @@ INTERNAL = "internal"
 """The run did not reach its verdict, its report cannot be written, its certificates cannot be stored, its hosts were not held against their baseline, it
 cannot be signed, kept or uploaded, or a run that belongs to a merged one cannot be read."""
 
+STATUS, COMPARED, DRIFT = "status", "comparison", "drift"
+"""The states of the certificates were reported, or their changes. Only artifacts say so, because these commands are not runs."""
+
 
 def shortened(reasons: list[str], complete: str = "") -> list[str]:
     """Return the first reasons, how many more there are, and what has them all, if anything does."""

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -19,19 +19,22 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import open_metrics as om
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import MISSING
 
 SCHEMA_VERSION = 1
 SHOWN_LINES = 100
 SHOWN_CHANGES = 5
+SHOWN_NEXT = 10
+"""How many hosts the command names that certifies again."""
 SHOWN_CHARACTERS = 60
 """How much of a fact that changed is shown."""
 
 
-def problems_of(
+def problems_by_host(
     lines: Sequence[Status], expected: Iterable[str], plans: Mapping[str, Sequence[Planned]], named: Mapping[str, Sequence[str]] | None = None
-) -> list[str]:
-    """Return why the fleet is not certified under the profiles that are asked for: a sentence for each volume of an expected host that failed or expired, for
-    each that must be certified and is not, and for each host that has no certified volume.
+) -> dict[str, list[str]]:
+    """Return why hosts are not certified under the profiles that are asked for, by host, of those that are not: a sentence for each volume of an expected host
+    that failed or expired, for each that must be certified and is not, and for each host that has no certified volume.
 
     What must be certified is the newest plan of the host (plans, by its printable name). named holds the names of volumes that the inventory asks for.
     """
@@ -39,20 +42,32 @@ def problems_of(
     for line in lines:
         if line.is_asked:
             by_host.setdefault(line.host, []).append(line)
-    found = []
+    found: dict[str, list[str]] = {}
     for host in expected:
         own = by_host.get(printable(host), [])
         bad = [line for line in own if line.state in (FAILED, EXPIRED)]
-        found += [f"{line.label}: {_sentence(line)}" for line in bad]
+        problems = [f"{line.label}: {_sentence(line)}" for line in bad]
         wanted = _wanted(plans.get(printable(host), ()), (named or {}).get(host, ()))
         for volume, mount_point in wanted:
             of_name = [line for line in own if line.volume == volume]
             at_mount_point = [line for line in of_name if not mount_point or line.mount_point in ("", mount_point)]
             label = host_label(host, volume)
-            found.append(_missing(label if len(at_mount_point) == len(of_name) else f"{label} at {mount_point}", at_mount_point))
+            problems.append(_missing(label if len(at_mount_point) == len(of_name) else f"{label} at {mount_point}", at_mount_point))
         if not wanted and not bad:
-            found.append(_missing(host, own))
-    return list(filter(None, found))
+            problems.append(_missing(host, own))
+        found[host] = list(filter(None, problems))
+    return {host: problems for host, problems in found.items() if problems}
+
+
+def host_states(lines: Sequence[Status], expected: Iterable[str], problems: Collection[str]) -> dict[str, str]:
+    """Return the state of each expected host: the most urgent one of its volumes under the profile that is asked for, or MISSING if a volume has none that it
+    should have. problems names the hosts that are not certified."""
+    by_host: dict[str, list[str]] = {}
+    for line in lines:
+        if line.is_asked:
+            by_host.setdefault(line.host, []).append(line.state)
+    found = {host: min(by_host.get(printable(host), [NONE]), key=MOST_URGENT_FIRST.index) for host in expected}
+    return {host: MISSING if host in problems and state not in (FAILED, EXPIRED) else state for host, state in found.items()}
 
 
 def _wanted(plan: Iterable[Planned], named: Iterable[str]) -> list[tuple[str, str]]:
@@ -69,16 +84,28 @@ def _missing(label: str, lines: Sequence[Status]) -> str:
     return f"{label}: missing: {_sentence(lines[0]) if lines else 'the history does not contain it'}"
 
 
-def status_text(lines: Sequence[Status], expected: Sequence[str], problems: Sequence[str], today: Today, changed: Mapping[Line, Since]) -> str:
-    """Return the status for a screen: whether the expected hosts are certified, how many volumes are in each state, and the most urgent ones with what changed
-    at them."""
+def status_text(
+    lines: Sequence[Status], expected: Sequence[str], problems: Collection[str], today: Today, changed: Mapping[Line, Since], place: str = ""
+) -> str:
+    """Return the status for a screen: whether the expected hosts are certified, how many volumes are in each state, the most urgent ones with what changed
+    at them, the history at place that says so, and what to do next. problems names the hosts that are not certified."""
     counts = Counter(line.state for line in lines)
     states = ", ".join(f"{counts[state]} {state}" for state in MOST_URGENT_FIRST if counts[state]) or "no certificates"
     width = max((len(line.label) for line in lines[:SHOWN_LINES]), default=0)
     shown = [text for line in lines[:SHOWN_LINES] for text in (f"  {line.state:9} {line.label:{width}}  {_sentence(line)}", *_changes(changed, line))]
     more = [f"  and {len(lines) - SHOWN_LINES} more, see status.json"] if len(lines) > SHOWN_LINES else []
     result = "NOT CERTIFIED" if problems else "CERTIFIED"
-    return "\n".join([f"{result} on {today.date}: {states}; hosts expected: {len(expected)}.", *shown, *more])
+    source = [f"Read from the history {place}."] if place else []
+    return "\n".join([f"{result} on {today.date}: {states}; hosts expected: {len(expected)}.", *shown, *more, *source, *_next_step(sorted(problems))])
+
+
+def _next_step(hosts: Sequence[str]) -> list[str]:
+    """Return what to do about hosts that are not certified, as a line."""
+    if not hosts:
+        return []
+    limit = f" --limit {','.join(hosts)}" if len(hosts) <= SHOWN_NEXT else ""
+    whom = "" if limit else f" for the {len(hosts)} hosts that status.json names under problems"
+    return [f"Next: correct what failed, and certify again{whom}: ansible-playbook playbooks/certify.yml{limit}"]
 
 
 def status_json(

@@ -26,7 +26,7 @@ def check(monkeypatch):
         first = next(iter(hostvars), "localhost")
         # As Ansible ranks them: extra variables, those of the play, those of the host.
         task_vars = {**own[first], **(play or {}), **(extra or {}), "inventory_hostname": first, "hostvars": own, "groups": {"all": list(hostvars)}}
-        options = {"hosts": list(hostvars) if hosts is None else hosts, "report": False, "agreed": [], "given": [], "not_of_hosts": []}
+        options = {"hosts": list(hostvars) if hosts is None else hosts, "report": False, "command": "", "agreed": [], "given": [], "not_of_hosts": []}
         return plugin.answer(options, task_vars)
 
     return run

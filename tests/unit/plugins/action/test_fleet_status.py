@@ -2,13 +2,18 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The profile that the status is asked for, as variables name it."""
+"""What the commands that answer from the history alone write, and which hosts they fail."""
 
 from __future__ import annotations
 
+import types
+
 import pytest
 import yaml
+from ansible.parsing.dataloader import DataLoader
+from ansible_collections.mqops.logdisk.plugins.action import comparison, drift, fleet_status
 from ansible_collections.mqops.logdisk.plugins.action.fleet_status import asked_profiles
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 
 OWN = {"name": "own", "limits": [{"metric": "latency_p99", "max": "2 ms"}]}
@@ -27,3 +32,69 @@ def test_a_profile_is_asked_for_by_name_path_or_content_and_only_if_it_is_set(tm
 def test_a_profile_that_cannot_be_read_is_an_error():
     with pytest.raises(DefinitionError, match="goldd"):
         asked(a="goldd")
+
+
+HOSTS = ["h1", "h2"]
+MORE = {
+    fleet_status: {"expiring_days": 14, "today": None},
+    comparison: {"before": ["2026-10-01"], "after": ["2026-10-02"], "figure": "latency_mean", "margin": "10 %"},
+    drift: {"figure": "latency_mean", "margin": "10 %"},
+}
+
+
+def answer(module, tmp_path, play_hosts=(*HOSTS, "localhost"), limit=None, **options):
+    """Ask for the fleet, in a project that was just cloned: it has no directory of reports, and the history is elsewhere."""
+    plugin = module.ActionModule.__new__(module.ActionModule)
+    plugin._loader = DataLoader()
+    plugin._display = types.SimpleNamespace(display=lambda text, color: None)
+    plugin._task = types.SimpleNamespace(check_mode=False)
+    common = {"hosts": "all:!localhost", "play_hosts": list(play_hosts), "history": str(tmp_path / "history.sqlite"), "report_dir": str(tmp_path / "reports")}
+    task_vars = {"groups": {"all": HOSTS, "ungrouped": HOSTS}, "hostvars": {host: {} for host in HOSTS}, "ansible_limit": limit, "awx_job_id": 7}
+    return plugin.answer({**common, **MORE[module], **options}, task_vars)
+
+
+@pytest.fixture
+def history(tmp_path):
+    with open_history(str(tmp_path / "history.sqlite"), create=True):
+        pass
+    return tmp_path
+
+
+def test_the_directory_of_reports_is_made(history):
+    answer(fleet_status, history)
+    assert {path.name for path in (history / "reports").iterdir()} == {"status.json", "status.prom"}
+
+
+def test_each_host_fails_by_its_own_state(history):
+    told = answer(fleet_status, history)
+    assert told["failures"] == {host: f"{host}: missing: the history does not contain it" for host in HOSTS} and "failed" not in told
+    (artifact,) = told["artifacts"].items()
+    assert artifact[0] == "logdisk_status_7" and artifact[1]["hosts"] == dict.fromkeys(HOSTS, "missing") and artifact[1]["states"] == {"missing": 2}
+    assert answer(fleet_status, history, ["h2"], limit="h2")["failures"].keys() == {"h2"}
+
+
+@pytest.mark.parametrize("module", MORE)
+@pytest.mark.parametrize(("play_hosts", "limit", "failing"), [((*HOSTS, "localhost"), None, {"localhost"}), (HOSTS, "h1,h2", set(HOSTS))])
+def test_what_concerns_the_fleet_fails_the_controller_or_all(tmp_path, module, play_hosts, limit, failing):
+    told = answer(module, tmp_path, play_hosts, limit)
+    assert told["failures"].keys() == failing and all("history.sqlite does not exist" in message for message in told["failures"].values())
+    ((name, artifact),) = told["artifacts"].items()
+    assert name == f"logdisk_{module.ActionModule.kind}_7" and (artifact["outcome"], artifact["message"]) == ("internal", told["failures"][min(failing)])
+
+
+def test_hosts_that_became_worse_fail_and_otherwise_the_fleet():
+    def compared(outcome, **hosts):
+        volumes = [{"host": label, "outcome": own, "change": 0.125, "reason": ""} for label, own in hosts.items()]
+        return {"outcome": outcome, "figure": "latency_mean", "hosts": volumes}
+
+    known = {"h1": "h1", "h2": "h2", "h2/data": "h2"}
+    worse = compared("worse", **{"h1": "inconclusive", "h2": "worse", "h2/data at /data": "worse"})
+    assert comparison.own_failures(worse, known) == {"h2": "h2: worse: latency_mean 12.5 % | h2/data at /data: worse: latency_mean 12.5 %"}
+    assert comparison.own_failures(compared("inconclusive", h1="inconclusive", h2="non-inferior"), known).keys() == {"h1"}
+    assert comparison.own_failures(compared("worse", h1="non-inferior"), known) == {}
+
+
+def test_a_host_that_is_not_in_the_play_fails_the_fleet():
+    plugin = fleet_status.ActionModule.__new__(fleet_status.ActionModule)
+    told = plugin.told({"message": "x"}, {"h1": "slow", "gone": "worse"}, [], ["h1", "localhost"], {})
+    assert {host: told["failures"][host] for host in ("h1", "localhost")} == {"h1": "slow", "localhost": "worse"}

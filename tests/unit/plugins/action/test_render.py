@@ -125,6 +125,12 @@ def test_the_limit_of_slices_is_held_against_the_whole_inventory(reporting):
     assert "--limit of a slice names 'typo', which matches no host of the inventory" in wrong["failures"]["localhost"]
 
 
+def test_a_merge_without_runs_fails_every_host_that_a_limit_leaves(reporting):
+    result = reporting.report(limit="h1,h2", play_hosts=["h1", "h2"], workflow=SLICED)
+    assert result["failures"].keys() == {"h1", "h2"} and result["outcome"]["outcome"] == "internal"
+    assert "There is no run of workflow job 16 to merge" in result["failures"]["h2"]
+
+
 def test_a_run_that_cannot_be_found_may_contradict_those_that_are_merged(reporting):
     reporting.run("1", ["h1"], {"h1": GOOD})
     variables = {"awx_workflow_job_id": SLICED, "logdisk_7": {"run_id": "R7", "verdict": "fail"}}

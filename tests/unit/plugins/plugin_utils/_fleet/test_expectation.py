@@ -13,6 +13,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation i
     check_play,
     check_slices,
     expectation,
+    has_controller,
     is_slice,
 )
 
@@ -141,7 +142,7 @@ def test_a_slice_has_hosts_and_certify_hosts_is_no_term_of_the_limit(pattern, li
 
 def test_terms_that_no_slice_matched_are_held_against_the_whole_inventory():
     check_slices(GROUPS, DataLoader(), ["a2", "!b2", "two", "a2"])
-    with pytest.raises(ExpectationError, match="^--limit of a slice names 'typo', which matches no host of the inventory"):
+    with pytest.raises(ExpectationError, match=r"^--limit of a slice names 'typo', which matches no host of the inventory"):
         check_slices(GROUPS, DataLoader(), ["a2", "typo"])
 
 
@@ -152,5 +153,14 @@ def test_whether_a_job_is_a_slice(value, expected):
 
 
 def test_a_job_that_may_be_a_slice_is_refused():
-    with pytest.raises(ExpectationError, match="^logdisk_sliced: 'perhaps' is neither true nor false"):
+    with pytest.raises(ExpectationError, match=r"^logdisk_sliced: 'perhaps' is neither true nor false"):
         is_slice({"logdisk_sliced": "perhaps"})
+
+
+@pytest.mark.parametrize("limit, expected", [(None, True), ("", True), ("a1", False), ("all", False), ("a1,localhost", True), ("all:!A", False)])
+def test_a_limit_keeps_the_controller_out_unless_it_names_it(limit, expected):
+    assert has_controller(GROUPS, DataLoader(), limit) is expected
+
+
+def test_a_controller_of_the_inventory_is_one_of_its_hosts():
+    assert has_controller(WITH_LOCALHOST, DataLoader(), "all") is True

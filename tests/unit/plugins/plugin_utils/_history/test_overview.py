@@ -14,7 +14,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import Since
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import Change
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import problems_of, status_json, status_prom, status_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import host_states, problems_by_host, status_json, status_prom, status_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import MOST_URGENT_FIRST, Today, day_of, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import Revocation
@@ -42,6 +42,10 @@ def plan(host, **volumes):
     return {host: [Planned(f"{host}{volume}", "run", host, volume, mount_point, "2026-05-01T00:00:00Z") for volume, mount_point in volumes.items()]}
 
 
+def problems_of(*arguments):
+    return [problem for problems in problems_by_host(*arguments).values() for problem in problems]
+
+
 def lines(*entries, revoked=()):
     return fleet_status(entries, revoked, TODAY)
 
@@ -56,6 +60,24 @@ def test_failed_expired_and_missing_hosts_are_problems():
         "failed: failed silver on 2026-05-01 (run run-2026-05-01)",
         "unknown: missing: the history does not contain it",
     ]
+
+
+def test_each_host_has_its_own_problems_and_state():
+    problems = problems_by_host(FLEET, HOSTS, {})
+    assert {host: len(own) for host, own in problems.items()} == {"attempted": 1, "expired": 1, "failed": 1, "unknown": 1}
+    states = {"attempted": "missing", "expired": "expired", "expiring": "expiring", "failed": "failed", "unknown": "missing", "valid": "valid"}
+    assert host_states(FLEET, HOSTS, problems) == states
+    # A volume of the plan that was never certified.
+    assert host_states(FLEET, ["valid"], problems_by_host(FLEET, ["valid"], plan("valid", data=""))) == {"valid": "missing"}
+
+
+def test_the_screen_says_what_was_read_and_what_to_do_next():
+    text = status_text(FLEET, HOSTS, problems_by_host(FLEET, HOSTS, {}), TODAY, {}, "/h/history.sqlite").splitlines()
+    command = "ansible-playbook playbooks/certify.yml --limit attempted,expired,failed,unknown"
+    assert text[-2:] == ["Read from the history /h/history.sqlite.", f"Next: correct what failed, and certify again: {command}"]
+    many = status_text([], HOSTS, [f"h{number}" for number in range(11)], TODAY, {}).splitlines()
+    assert many[-1].endswith("certify again for the 11 hosts that status.json names under problems: ansible-playbook playbooks/certify.yml")
+    assert "Next" not in status_text(FLEET, ["valid"], {}, TODAY, {}, "/h")
 
 
 def test_only_expected_hosts_are_problems():
@@ -147,7 +169,7 @@ def test_clones_are_told():
 
 
 def test_the_screen_has_the_most_urgent_first():
-    text = status_text(FLEET, HOSTS, problems_of(FLEET, HOSTS, {}), TODAY, {}).splitlines()
+    text = status_text(FLEET, HOSTS, problems_of(FLEET, HOSTS, {}), TODAY, {}).splitlines()[:-1]
     assert text[0] == "NOT CERTIFIED on 2026-06-01: 1 failed, 1 expired, 1 none, 1 expiring, 1 valid; hosts expected: 6."
     assert [line.split()[:2] for line in text[1:]] == [
         [state, host]

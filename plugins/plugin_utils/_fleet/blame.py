@@ -1,0 +1,26 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Who fails for what is not the state of one host.
+
+AWX relaunches a job on the hosts that failed. If the first host alone failed for all, such a job would leave out the others and could succeed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+CONTROLLER = "localhost"
+
+
+def blamed(play_hosts: Sequence[str]) -> list[str]:
+    """Return who fails for the fleet: the controller, or every host of a play that has not got it because a limit leaves it out."""
+    return [CONTROLLER] if CONTROLLER in play_hosts else list(play_hosts)
+
+
+def with_fleet(failures: Mapping[str, str], fleet_problems: Sequence[str], play_hosts: Sequence[str]) -> dict[str, str]:
+    """Return the message with which each host fails: its own one, and for those who are blamed the problems of the fleet as well."""
+    if not fleet_problems:
+        return dict(failures)
+    return {**failures, **{host: " | ".join([*fleet_problems, *([failures[host]] if host in failures else [])]) for host in blamed(play_hosts)}}
