@@ -15,6 +15,7 @@ from ansible.utils.vars import load_extra_vars
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction, one_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.blame import CONTROLLER
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.command import NOT_OF_HOSTS, agreed_settings, check_not_of_hosts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.meanings import problems_of_meaning
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.selected_hosts import SELECTING, of_the_play, other_selections
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import SettingsError, same_problem_once, shown
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.names import ACCEPTED, refusals, warnings
@@ -28,12 +29,13 @@ MOST_WARNINGS = 20
 @dataclass
 class Said:
     """What variables say before a host is contacted: extra variables, those that the play sets for all hosts, and those of each host of the play (all three by
-    name, evaluated as far as they are options or are asked for); what is wrong on each host, which hosts the variables of each would select, which names are
-    accepted, and which hosts have a variable of each name."""
+    name, evaluated as far as they are options or are asked for); the options of each host as they were read, what is wrong on each host, which hosts the
+    variables of each would select, which names are accepted, and which hosts have a variable of each name."""
 
     extra: Mapping[str, Any]
     of_play: dict[str, Any]
     of_hosts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    values: dict[str, dict[str, Any]] = field(default_factory=dict)
     problems: dict[str, list[str]] = field(default_factory=dict)
     selections: dict[str, Any] = field(default_factory=dict)
     accepted: set[str] = field(default_factory=set)
@@ -47,6 +49,7 @@ class ActionModule(ControllerAction):
         "hosts": {"type": "list", "elements": "str", "required": True},
         "report": {"type": "bool", "default": False},
         "command": {"type": "str", "default": ""},
+        "meanings": {"type": "bool", "default": False},
         "agreed": {"type": "list", "elements": "str", "default": []},
         "given": {"type": "list", "elements": "str", "default": []},
         "not_of_hosts": {"type": "list", "elements": "str", "choices": list(NOT_OF_HOSTS), "default": []},
@@ -54,6 +57,11 @@ class ActionModule(ControllerAction):
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         said = self._said(options, task_vars)
+        if options["meanings"]:
+            for host, problems in problems_of_meaning(said.values).items():
+                said.problems.setdefault(host, []).extend(problems)
+        for host, problems in emptied(said.extra, options["hosts"], task_vars["hostvars"]).items():
+            said.problems.setdefault(host, []).extend(problems)
         found = [*refusals(map(str, said.extra), said.accepted), *self._other_selections(said, task_vars), *same_problem_once(said.problems)]
         agreed: dict[str, Any] = {}
         try:
@@ -75,12 +83,13 @@ class ActionModule(ControllerAction):
         """Return what the variables of each host say, and those of the play and of the controller."""
         hostvars, first = task_vars["hostvars"], task_vars["inventory_hostname"]
         names = list(dict.fromkeys([*option_names(), *options["agreed"]]))
+        known = set(option_names())
         problems: dict[str, list[str]] = {first: []}
         said = Said(load_extra_vars(self._loader), self._of_play(names, task_vars, problems[first]), problems=problems)
         for host in options["hosts"]:
             own_problems = problems.setdefault(host, [])
             said.of_hosts[host] = own = evaluated([*names, *options["not_of_hosts"]], hostvars[host], None, own_problems)
-            values = read_options({name: value for name, value in {**own, **said.of_play}.items() if name in option_names()}, own_problems)
+            said.values[host] = values = read_options({name: value for name, value in {**own, **said.of_play}.items() if name in known}, own_problems)
             said.selections[host] = own.get(SELECTING)
             said.accepted.update(values.get(ACCEPTED) or ())
             for name in hostvars[host]:
@@ -125,6 +134,42 @@ def given_by_command(names: Iterable[str], said: Said) -> dict[str, Any]:
     found = {name: own[name] for name in names if name in said.extra and name in own}
     found.update({name: said.of_play[name] for name in names if name in said.of_play})
     return {name: read_option(name, value) for name, value in found.items() if not is_empty(value)}
+
+
+PLACES = ("workspace_path", "workspace_volumes", "workspace_places")
+"""The options that say what is measured."""
+
+
+def emptied(extra: Mapping[str, Any], hosts: Iterable[str], hostvars: Any) -> dict[str, list[str]]:
+    """Return a sentence for each option of PLACES that is empty among the extra variables, by the hosts for which the inventory sets it.
+
+    Nothing overrides an extra variable: the default directory would be measured instead of the one that the inventory names.
+    """
+    empty = [name for name in PLACES if name in extra and _is_nothing(extra[name])]
+    if not empty:
+        return {}
+    found: dict[str, list[str]] = {}
+    for host in hosts:
+        own = of_inventory(hostvars, host)
+        for name in empty:
+            if not _is_nothing(own.get(name)):
+                sentence = f"{name} is empty among the extra variables, but the inventory sets it: leave it out of the extra variables, or set it there"
+                found.setdefault(host, []).append(sentence)
+    return found
+
+
+def _is_nothing(value: Any) -> bool:
+    return is_empty(value) or (isinstance(value, (list, tuple, dict)) and not value)
+
+
+def of_inventory(hostvars: Any, host: str) -> Mapping[str, Any]:
+    """Return the variables of a host as they would be without extra variables, not evaluated. This process ends with the task."""
+    manager = hostvars._variable_manager
+    extra, manager._extra_vars = manager._extra_vars, {}
+    try:
+        return manager.get_vars(host=hostvars._inventory.get_host(host), include_hostvars=False)
+    finally:
+        manager._extra_vars = extra
 
 
 def as_lines(found: Mapping[str, list[str]], extra: Mapping[str, Any]) -> list[str]:

@@ -38,6 +38,10 @@ options:
       - What the artifact of a refusal is called after, if the command is not a run. C(outcome.json), which belongs to runs, is then not written.
     type: str
     default: ""
+  meanings:
+    description: Whether to check also what options mean, such as whether a profile exists, once for each value. For commands that open a run.
+    type: bool
+    default: false
   agreed:
     description:
       - Names of variables that concern the whole command. They are returned in RV(agreed), and it is a problem if hosts differ in one of them.

@@ -11,13 +11,14 @@ import types
 import pytest
 from ansible.errors import AnsibleError
 from ansible_collections.mqops.logdisk.plugins.action import check_options
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import meanings
 
 FOUND_NOTHING = {"problems": [], "agreed": {}, "given": {}}
 
 
 @pytest.fixture
 def check(monkeypatch):
-    def run(hostvars, extra=None, play=None, hosts=None):
+    def run(hostvars, extra=None, play=None, hosts=None, meanings=False):
         monkeypatch.setattr(check_options, "load_extra_vars", lambda loader: extra or {})
         plugin = check_options.ActionModule.__new__(check_options.ActionModule)
         plugin._loader = None
@@ -26,7 +27,15 @@ def check(monkeypatch):
         first = next(iter(hostvars), "localhost")
         # As Ansible ranks them: extra variables, those of the play, those of the host.
         task_vars = {**own[first], **(play or {}), **(extra or {}), "inventory_hostname": first, "hostvars": own, "groups": {"all": list(hostvars)}}
-        options = {"hosts": list(hostvars) if hosts is None else hosts, "report": False, "command": "", "agreed": [], "given": [], "not_of_hosts": []}
+        options = {
+            "hosts": list(hostvars) if hosts is None else hosts,
+            "report": False,
+            "command": "",
+            "meanings": meanings,
+            "agreed": [],
+            "given": [],
+            "not_of_hosts": [],
+        }
         return plugin.answer(options, task_vars)
 
     return run
@@ -108,3 +117,33 @@ def test_a_pattern_that_cannot_be_evaluated_is_a_problem(check):
     plugin._loader = None
     said = plugin._said({"hosts": ["a"], "agreed": [], "not_of_hosts": []}, {"hostvars": hostvars, "inventory_hostname": "a"})
     assert said.problems == {"a": ["certify_hosts: 'nothing' is undefined"]}
+
+
+def test_all_that_is_wrong_with_the_answers_is_said_at_once(check):
+    """Whatever finds it: the type of an option, what it means, or what the whole run needs."""
+    wrong = {"gate_profile": "mq-log-goldd", "sweep_duration": "5m", "sweep_start_at": "tomorrow", "sweep_workload": "mq-logg", "gate_fail_on": ["fial"]}
+    answer = check({"a": {}, "b": {}}, extra=wrong, meanings=True)
+    for name in wrong:
+        assert f"a, b: {name}: " in answer["msg"] and answer["msg"].count(f"{name}: ") == 1
+    assert "gate_profile" not in check({"a": {}}, extra=wrong)["msg"]
+
+
+def test_what_options_mean_is_checked_once_for_each_value(check, monkeypatch):
+    seen = []
+    monkeypatch.setitem(meanings.CHECKS, "gate_profile", seen.append)
+    hosts = {f"h{number}": {"gate_profile": "one" if number < 250 else "other"} for number in range(300)}
+    assert check(hosts, meanings=True) == FOUND_NOTHING
+    assert seen == ["one", "other"]
+
+
+EMPTY = [("workspace_path", "/mqlog", ""), ("workspace_path", "/mqlog", " "), ("workspace_volumes", [{"path": "/mqlog"}], [])]
+
+
+@pytest.mark.parametrize(("name", "value", "answer"), [*EMPTY, ("workspace_places", {"log": "/mqlog"}, ""), ("workspace_places", {"log": "/mqlog"}, {})])
+def test_an_empty_answer_does_not_measure_another_directory_than_the_inventory_names(check, monkeypatch, name, value, answer):
+    own = {"a": {name: value}, "b": {}, "c": {name: ""}}
+    monkeypatch.setattr(check_options, "of_inventory", lambda hostvars, host: own[host])
+    refused = check(own, extra={name: answer})
+    assert refused["failed"] and refused["msg"].startswith(f"a: {name} is empty among the extra variables, but the inventory sets it: leave it out")
+    assert check({"b": {}, "c": {name: ""}}, extra={name: answer}) == FOUND_NOTHING
+    assert check(own, extra={"workspace_owner": ""}) == FOUND_NOTHING

@@ -1,0 +1,54 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What options mean beyond their type: whether a profile exists, whether a time can be read. So all that is wrong with the options of a run is said at once,
+before a host is planned, and once for each value however many hosts have it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import read_target
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import MEANINGS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import PolicyError, check_policy
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import load_workload
+
+ROLES = Path(__file__).resolve().parents[3] / "roles"
+PROFILES = str(ROLES / "gate/files/profiles")
+WORKLOADS = str(ROLES / "sweep/files/workloads")
+
+CHECKS: dict[str, Callable[[Any], Any]] = {
+    **MEANINGS,
+    "gate_profile": lambda value: load_profile(value, PROFILES),
+    "gate_fail_on": check_policy,
+    "sweep_workload": lambda value: load_workload(value, WORKLOADS),
+    "sweep_target": read_target,
+}
+"""They raise DefinitionError, PolicyError or ValueError."""
+
+
+def problems_of_meaning(values: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Return what is wrong with the values of options, by host. ``values`` holds those that each host is given, as they were read."""
+    known: dict[tuple[str, str], str] = {}
+    found: dict[str, list[str]] = {}
+    for host, given in values.items():
+        for name in CHECKS.keys() & given.keys():
+            key = (name, repr(given[name]))
+            if key not in known:
+                known[key] = _problem(name, given[name])
+            if known[key]:
+                found.setdefault(host, []).append(known[key])
+    return found
+
+
+def _problem(name: str, value: Any) -> str:
+    try:
+        CHECKS[name](value)
+    except (DefinitionError, PolicyError, TypeError, ValueError) as error:
+        return f"{name}: {str(error).removeprefix(f'{name}: ')}"
+    return ""
