@@ -96,8 +96,9 @@ def _moments(runs: Sequence[MqldtRun], date_of_name: str, dates: Sequence[str] |
         dates = [date_of_name] if date_of_name and len(runs) == 1 else []
     if len(dates) != len(runs):
         lines = _listed([run.line for run in runs])
+        given = "1 date is given" if len(dates) == 1 else f"{len(dates)} dates are given"
         raise MqldtError(
-            f"it has {_counted(runs)} (first lines: {lines}), but {len(dates)} dates are given: give the date of each run, in the order of the file, with "
+            f"it has {_counted(runs)} (first lines: {lines}), but {given}: give the date of each run, in the order of the file, with "
             "-e history_mqldt_dates=2019-05-04,2020-05-04,... (the file of a single run can be named HOST-2019-05-04.csv)"
         )
     return [_moment(text.strip(), today) for text in dates]

@@ -305,10 +305,14 @@ def _joined(groups: Iterable[_Broken]) -> list[_Broken]:
             if into is None:
                 joined.append(group)
                 continue
-            hard = "the hard limit " if group.limit["hard"] else ""
-            into.also.append(f"{hard}{group.limit['limit'].removeprefix(into.limit['metric']).strip()}")
+            into.also.append(_besides(group.limit, into.limit["metric"]))
             into.on_others.extend(group.on)
     return joined
+
+
+def _besides(limit: Mapping[str, Any], metric: str) -> str:
+    """Return a limit beside one of a metric, which it only names if it is another one: latency_p99 begins as latency_p99_9 does."""
+    return ("the hard limit " if limit["hard"] else "") + str(limit["limit"]).removeprefix(f"{metric} ").strip()
 
 
 def _steps(group: _Broken) -> set[tuple[Any, ...]]:

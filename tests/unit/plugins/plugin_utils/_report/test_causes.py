@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import advice
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import causes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import _besides, causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.consequences import Excess, consequence_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import JudgedRow, build_model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
@@ -206,3 +206,15 @@ def test_what_follows_from_a_broken_limit_is_in_figures(metric, rows, consequenc
 
 def test_what_several_queue_managers_reach_is_theirs_together():
     assert consequence_of(Excess("bytes_per_s", [[JudgedRow(1 << 20, 4, "all", 90e6)]])).startswith("4 queue managers together cannot log more than 90 MB/s")
+
+
+@pytest.mark.parametrize(
+    ("limit", "hard", "said"),
+    [
+        ("latency_p99 <= 10 ms", True, "the hard limit <= 10 ms"),
+        ("latency_p99_9 <= 10 ms", False, "latency_p99_9 <= 10 ms"),
+        ("stall_count <= 0", False, "stall_count <= 0"),
+    ],
+)
+def test_a_heading_names_another_metric_in_full(limit, hard, said):
+    assert _besides({"limit": limit, "hard": hard}, "latency_p99") == said
