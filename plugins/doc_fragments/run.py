@@ -61,6 +61,9 @@ options:
       log_primary_files:
         description: Number of primary log files.
         type: int
+      log_secondary_files:
+        description: Number of secondary log files. MQ allows up to 511 files together.
+        type: int
       log_buffer_pages:
         description: Size of the log buffer in pages of 4096 bytes. V(0) means 512 pages.
         type: int

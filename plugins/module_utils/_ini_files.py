@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """MQ's configuration files (mqs.ini and qm.ini) and the output of ``dspmqinf -o stanza``, which has the same form.
 
-A line ``Name:`` opens a stanza, and lines ``Key=value`` belong to it. Lines that start with ``#`` or ``;`` are comments. Indentation, spacing, the
-case of names and the form of line ends do not matter. A stanza is only checked if somebody asks for what it holds, because a queue manager's file
+A line ``Name:`` opens a stanza, and lines ``Key=value`` belong to it. A comment begins with ``#`` or ``;`` at the start of a line, or after a blank.
+Indentation, spacing, the case of names and the form of line ends do not matter. A stanza is only checked if somebody asks for what it holds, because a queue manager's file
 also has stanzas of exits and of other products.
 
 Private to this collection; it may change at any time.
@@ -43,6 +43,7 @@ MOST_LOG_FILES = 511
 _HEADER = re.compile(r"([^=:#;]*[^=:#;\s])\s*:\s*(?:[#;].*)?\Z")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _COMMENT = re.compile(r"\s[#;].*\Z")
+"""At the end of a value. MQ's names and paths have no blank before these characters."""
 _SHOWN = 60
 
 
@@ -62,7 +63,7 @@ class Stanza(object):
     def add(self, number, text):
         """Add a line of the file."""
         key, separator, value = text.partition("=")
-        self._entries.append((number, key.strip() if separator else "", value.strip() if separator else text))
+        self._entries.append((number, key.strip() if separator else "", _COMMENT.sub("", value).strip() if separator else text))
 
     def named(self, name):
         """True if this is its name; the case does not matter."""
@@ -102,7 +103,7 @@ class Stanza(object):
 
     def number(self, key, least, most, default):
         """Return a number; None if it is missing. Raises IniError."""
-        text = self._word(key)
+        text = self.text(key)
         if text is None:
             return None
         number = int(text) if re.match(r"[0-9]{1,9}\Z", text) else -1
@@ -113,7 +114,7 @@ class Stanza(object):
 
     def word(self, key, words):
         """Return one of the ``words``, whatever its case in the file; None if it is missing. Raises IniError."""
-        text = self._word(key)
+        text = self.text(key)
         found = next((word for word in words if text is not None and word.lower() == text.lower()), None)
         if text is not None and found is None:
             raise self.error(self.line_of(key), "%s is %s, but must be one of %s" % (key, _quoted(text), ", ".join(words)))
@@ -122,11 +123,6 @@ class Stanza(object):
     def error(self, number, why):
         """Return the IniError about a line."""
         return IniError("%s, line %d: %s" % (self.path, number, why))
-
-    def _word(self, key):
-        """Return a value that cannot contain a blank: a comment may follow it."""
-        text = self.text(key)
-        return text if text is None else _COMMENT.sub("", text)
 
 
 def parse(text, path):
@@ -190,6 +186,11 @@ def why_not_allowed(number, least, most, default):
     return "must be %sa whole number from %d to %d" % ("0 or " if default == 0 else "", least, most)
 
 
+def why_too_many_files(primary, secondary):
+    """Return what is wrong with the sum of a log's primary and secondary files; empty if nothing is."""
+    return "%d together, but may be at most %d" % (primary + secondary, MOST_LOG_FILES) if primary + secondary > MOST_LOG_FILES else ""
+
+
 def log_settings(stanza):
     """Return what a stanza Log or LogDefaults (or None) says, by key; what it does not say is left out. Raises IniError."""
     if stanza is None:
@@ -197,10 +198,9 @@ def log_settings(stanza):
     values = [(key, stanza.number(key, least, most, default)) for key, least, most, default in LOG_NUMBERS]
     values += [(key, stanza.word(key, words)) for key, words in LOG_WORDS]
     found = dict((key, value) for key, value in values if value is not None)
-    files = [found.get(key, default) for key, dummy, dummy, default in LOG_NUMBERS if key.endswith("aryFiles")]
-    if sum(files) > MOST_LOG_FILES:
-        why = "LogPrimaryFiles and LogSecondaryFiles are %d together, but may be at most %d" % (sum(files), MOST_LOG_FILES)
-        raise stanza.error(stanza.line_of("LogPrimaryFiles"), why)
+    wrong = why_too_many_files(*(found.get(key, default) for key, dummy, dummy, default in LOG_NUMBERS if key.endswith("aryFiles")))
+    if wrong:
+        raise stanza.error(stanza.line_of("LogPrimaryFiles"), "LogPrimaryFiles and LogSecondaryFiles are %s" % wrong)
     return found
 
 

@@ -37,6 +37,7 @@ OPTIONS = dict(
             log_path=dict(type="path"),
             log_file_pages=dict(type="int"),
             log_primary_files=dict(type="int"),
+            log_secondary_files=dict(type="int"),
             log_buffer_pages=dict(type="int"),
         ),
     ),
@@ -172,6 +173,9 @@ def _describe_planned(planned, log_defaults):
         wrong = _ini_files.why_not_allowed(facts[_FACTS[key]], least, most, default)
         if wrong:
             raise _ini_files.IniError("the planned queue manager %s: %s is %d, but %s" % (planned["name"], _FACTS[key], facts[_FACTS[key]], wrong))
+    wrong = _ini_files.why_too_many_files(facts["log_primary_files"], facts["log_secondary_files"])
+    if wrong:
+        raise _ini_files.IniError("the planned queue manager %s: log_primary_files and log_secondary_files are %s" % (planned["name"], wrong))
     facts.update(_located(facts["log_path"]), sources=dict(log_defaults["sources"], **dict.fromkeys(given, GIVEN)))
     return facts
 

@@ -60,6 +60,8 @@ def answer(text):
         lambda text: text.replace("LogType", "; LogType=LINEAR\n   #LogType").replace("4096", "4096 # pages") + "Log2:\n   ???\n",
         lambda text: text.replace("   LogFilePages=4096\n", "   LogFilePages=4096\n   LogFilePages=4096\n   LogFilePages=\n"),
         lambda text: "LogFilePages=1\n" + text,
+        lambda text: text.replace("=4096", "=4096  # pages = 16 MiB").replace("/QM1/", "/QM1/ \t; formerly = /log").replace("CIRCULAR", "CIRCULAR\t #"),
+        lambda text: text.replace("LogFilePages", "LogFilePages=  # not yet\n   LogFilePages").replace("Log:", "Log:  # recovery"),
     ],
 )
 def test_form_does_not_matter(change):
@@ -77,6 +79,7 @@ def test_what_is_not_said_is_left_out(text):
     ("old", "new", "error"),
     [
         ("=4096", "=4o96", "qm.ini, line 9: LogFilePages is '4o96', but must be a whole number from 64 to 65535"),
+        ("=4096", "=#4096", "qm.ini, line 9: LogFilePages is '#4096', but must be a whole number from 64 to 65535"),
         ("=4096", "=63", "qm.ini, line 9: LogFilePages is '63', but must be a whole number from 64 to 65535"),
         ("=4096", "=65536", "qm.ini, line 9: LogFilePages is '65536', but must be a whole number from 64 to 65535"),
         ("=4096", "=\u0661\u0661\u0661", "qm.ini, line 9: LogFilePages is '\u0661\u0661\u0661', but must be a whole number from 64 to 65535"),

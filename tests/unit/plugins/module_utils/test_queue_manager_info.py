@@ -264,6 +264,20 @@ def test_a_planned_queue_manager_is_described_like_one_that_exists(tree):
     assert "'Q M' is not a valid queue manager name" in found["Q M"]["problem"]
 
 
+def test_a_planned_queue_manager_has_at_most_511_log_files(tree):
+    planned = [
+        {"name": "QM1", "log_primary_files": 510},
+        {"name": "QM2", "log_primary_files": 510, "log_secondary_files": 1},
+        {"name": "QM3", "log_secondary_files": 510},
+    ]
+    problems = [each["problem"] for each in tree.discover(planned=planned)["queue_managers"]]
+    assert problems == [
+        "the planned queue manager QM1: log_primary_files and log_secondary_files are 512 together, but may be at most 511",
+        "",
+        "the planned queue manager QM3: log_secondary_files is 510, but must be a whole number from 1 to 509",
+    ]
+
+
 def test_a_host_without_mq_has_no_queue_managers_and_no_problem(tree):
     tree.mqs_ini.unlink()
     answer = tree.discover()
