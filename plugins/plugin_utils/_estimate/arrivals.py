@@ -6,18 +6,43 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import Load, estimate_commits, most_commits_per_ns
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import Line
 
+_ROUNDS = 100
 
-def mean_commit_wait_ns(line: Line, commits_per_s: float, bytes_per_commit: int, variation: float, remote_delay_ns: float = 0.0) -> float | None:
-    """Return the mean wait of a commit, None if the log cannot keep up with the rate.
 
-    A write takes what arrived during the one before it. So a commit waits for the rest of the write in flight, which is half of it or more if writes vary
-    (variation is the standard deviation of the write latency over its mean), and then for its own write.
+def mean_commit_wait_ns(line: Line, load: Load, commits_per_s: float, variation: float) -> float | None:
+    """Return the mean time from a commit to the end of its write, None if the log cannot keep up with the rate.
+
+    Commits arrive at random (Poisson). If no write is in flight, a commit is written at once. Otherwise it waits for the rest of the write in flight, and then
+    for its own write, which takes everything that arrived meanwhile. So this is a queue with service in bulk; docs/estimates.md has the formula.
+
+    load says what a commit is; its number of applications does not matter. variation is the standard deviation of the latency over its mean, of writes of
+    one commit. The deviation is taken to be the same for larger writes.
     """
-    per_ns = commits_per_s / 1e9
-    idle_share = 1 - per_ns * bytes_per_commit / line.bytes_per_ns
-    if idle_share <= 0:
+    rate = commits_per_s / 1e9
+    most = most_commits_per_ns(line.latency_ns, load)
+    if rate >= most:
         return None
-    cycle_ns = (line.base_ns + remote_delay_ns) / idle_share
-    return cycle_ns * (1 + (1 + variation**2) / 2)
+    alone = estimate_commits(line.latency_ns, replace(load, applications=1)).commit_latency_ns
+    # What each commit more adds to a write. A commit that is larger than the log buffer needs writes of its own.
+    more = load.record_bytes / line.bytes_per_ns if load.record_bytes <= load.buffer_bytes else 1 / most
+    fixed, variance = max(0.0, alone - more), (variation * alone) ** 2
+    idle = 1.0
+    for _round in range(_ROUNDS):
+        # Mean and second moment of the duration of a write that takes the arrivals of the one before, or a single commit after an idle time.
+        mean = (fixed + more * idle) / (1 - rate * more)
+        commits = rate * mean + idle
+        square = (fixed**2 + variance + 2 * fixed * more * commits + more**2 * commits) / (1 - (rate * more) ** 2)
+        idle = _none_arrives(rate * mean, square / mean**2 - 1)
+    waiting = rate * square / 2 + fixed * rate * mean + more * (rate**2 * square + rate * mean)
+    return (waiting + idle * alone) / commits
+
+
+def _none_arrives(expected: float, variation_square: float) -> float:
+    """Return the probability that nothing arrives during a write, whose duration is taken to be gamma-distributed."""
+    return math.exp(-expected) if variation_square < 1e-9 else math.exp(-math.log1p(expected * variation_square) / variation_square)

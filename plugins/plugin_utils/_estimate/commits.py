@@ -77,9 +77,7 @@ def estimate_commits(latency_ns: Callable[[float], float], load: Load) -> Commit
     """Return what a load comes to on a volume with this mean latency by size of write."""
     by_applications = _alone if load.applications == 1 else _cohorts
     rate, size = by_applications(latency_ns, load)
-    full = _cycle_ns(latency_ns, load, load.buffer_bytes)
-    # In writes per nanosecond; a commit larger than the buffer takes several.
-    by_buffer = load.buffer_bytes / (load.record_bytes * full)
+    by_buffer = most_commits_per_ns(latency_ns, load)
     limited = load.applications > 1 and by_buffer < rate
     rate = by_buffer if limited else rate
     return Commits(
@@ -89,9 +87,14 @@ def estimate_commits(latency_ns: Callable[[float], float], load: Load) -> Commit
         log_bytes_per_s=1e9 * rate * load.record_bytes,
         commit_latency_ns=load.applications / rate,
         write_bytes=load.buffer_bytes if limited else size,
-        cycle_ns=full if limited else _cycle_ns(latency_ns, load, size),
+        cycle_ns=_cycle_ns(latency_ns, load, load.buffer_bytes if limited else size),
         buffer_limited=limited,
     )
+
+
+def most_commits_per_ns(latency_ns: Callable[[float], float], load: Load) -> float:
+    """Return the rate that the log carries if each write takes the whole log buffer; a commit that is larger than the buffer takes several writes."""
+    return load.buffer_bytes / (load.record_bytes * _cycle_ns(latency_ns, load, load.buffer_bytes))
 
 
 def _cycle_ns(latency_ns: Callable[[float], float], load: Load, size_bytes: int) -> float:

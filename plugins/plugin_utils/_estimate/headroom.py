@@ -6,12 +6,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.arrivals import mean_commit_wait_ns
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis import Basis, Measured
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import log_bytes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.reservations import FAST, TEXTS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import Target
 
@@ -66,7 +65,5 @@ def headroom(basis: Basis | None, target: Target | None) -> Headroom:
 
 
 def _wait_ns(basis: Basis, target: Target) -> float | None:
-    puts = basis.load.puts_per_commit
-    variation = basis.variation(log_bytes(target.message_bytes, puts))
-    commits_per_s = target.messages_per_s / puts
-    return mean_commit_wait_ns(basis.line, commits_per_s, log_bytes(target.message_bytes, puts), variation, basis.load.remote_delay_ns)
+    load = replace(basis.load, message_bytes=target.message_bytes)
+    return mean_commit_wait_ns(basis.line, load, target.messages_per_s / load.puts_per_commit, basis.variation(load.record_bytes))

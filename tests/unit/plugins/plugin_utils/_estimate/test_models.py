@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import math
+import random
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.arrivals import mean_commit_wait_ns
@@ -97,14 +98,53 @@ def test_round_trips_write_no_more_than_the_buffer():
     assert found.round_trips_per_s * 2 * (MIB + OVERHEAD_BYTES) == pytest.approx(1e9 * 16 * MIB / SAN.latency_ns(16 * MIB))
 
 
+def simulated_wait_ns(line, commits_per_s, record_bytes, variation, commits=60_000):
+    """The mean wait of commits that arrive at random at a logger with one outstanding write, event by event. The deviation of writes does not depend on size."""
+    chance = random.Random(f"{commits_per_s}/{variation}")
+    shape = 1 / variation**2 if variation else 0
+    deviation = line.latency_ns(pages(record_bytes))
+    arrives, now, waited, done = chance.expovariate(commits_per_s / 1e9), 0.0, 0.0, 0
+    while done < commits:
+        now, batch = max(now, arrives), []
+        while arrives <= now:
+            batch.append(arrives)
+            arrives += chance.expovariate(commits_per_s / 1e9)
+        latency = line.latency_ns(pages(len(batch) * record_bytes))
+        now += latency + (chance.gammavariate(shape, deviation / shape) - deviation if shape else 0.0)
+        waited += sum(now - each for each in batch)
+        done += len(batch)
+    return waited / done
+
+
+NFS = fit_line([(size, 231_000 + size / 0.109) for size in (4096, 65536, MIB, 4 * MIB)])
+
+
+@pytest.mark.parametrize("variation", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize(
-    ("commits_per_s", "variation", "writes"),
-    [(0, 0.0, 1.5), (0, 1.0, 2.0), (5000, 0.0, 1.5 / (1 - 5000 * 3512 / 1.26e9))],
-    ids=["idle", "writes that vary", "a seventieth of the log's rate"],
+    ("line", "commits_per_s"),
+    [(SAN, 100), (SAN, 1500), (SAN, 5000), (SAN, 70_000), (SAN, 250_000), (NFS, 100), (NFS, 1000), (NFS, 6000), (NFS, 25_000)],
+    ids=lambda value: value if isinstance(value, int) else "SAN" if value is SAN else "NFS",
 )
-def test_commits_that_arrive_wait_for_the_rest_of_a_write_and_for_their_own(commits_per_s, variation, writes):
-    assert mean_commit_wait_ns(SAN, commits_per_s, 3512, variation) == pytest.approx(193_000 * writes)
+def test_the_wait_of_commits_that_arrive_is_that_of_a_simulation(line, commits_per_s, variation):
+    found = mean_commit_wait_ns(line, Load(1, 2048), commits_per_s, variation)
+    assert found == pytest.approx(simulated_wait_ns(line, commits_per_s, 2048 + OVERHEAD_BYTES, variation), rel=0.08)
 
 
-def test_a_log_that_cannot_keep_up_has_no_mean_wait():
-    assert mean_commit_wait_ns(SAN, 1.26e9 / 3512, 3512, 0.0) is None
+@pytest.mark.parametrize("load", [Load(1, 2048), Load(1, 2048, puts_per_commit=4), Load(1, 2048, remote_delay_ns=1e6), Load(1, 3 * MIB)], ids=str)
+def test_a_rare_commit_takes_what_one_application_waits_for_it(load):
+    assert mean_commit_wait_ns(SAN, load, 1e-3, 1.0) == pytest.approx(estimate_commits(SAN.latency_ns, load).commit_latency_ns, rel=1e-4)
+
+
+def test_commits_that_are_larger_than_the_log_buffer_wait_longer_the_more_there_are():
+    load = Load(1, 3 * MIB)
+    most = estimate_commits(SAN.latency_ns, Load(1000, 3 * MIB)).commits_per_s
+    waits = [mean_commit_wait_ns(SAN, load, share * most, 0.0) for share in (0.1, 0.5, 0.9)]
+    assert waits == sorted(waits) and waits[2] > 2 * waits[0]
+
+
+@pytest.mark.parametrize("buffer_bytes", [65536, 2 * MIB])
+def test_a_log_that_cannot_keep_up_has_no_mean_wait(buffer_bytes):
+    load = Load(1000, 2048, buffer_bytes=buffer_bytes)
+    full = buffer_bytes / SAN.latency_ns(buffer_bytes) / (2048 + OVERHEAD_BYTES) * 1e9
+    assert mean_commit_wait_ns(SAN, load, 0.99 * full, 0.0) is not None
+    assert mean_commit_wait_ns(SAN, load, 1.01 * full, 0.0) is None
