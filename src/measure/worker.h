@@ -76,6 +76,7 @@ struct stream_step {
     uint8_t number;                     // from 0
     uint64_t block_bytes;
     struct arrival_plan arrivals;       // of a stream of --stream with an open loop
+    _Atomic uint8_t *leaf_reads;        // of a walk: see struct pattern
     uint32_t workers;                   // at the step's load point
     struct worker *first_worker;
     struct recorder *recorders[OPERATIONS];     // NULL: the stream has no such operation

@@ -64,7 +64,8 @@ static void open_pattern(struct worker *worker, const struct workload *workload)
     worker->target = place;
     worker->fds = place->fds + worker->first_file;
     worker->pattern = (struct pattern){.kind = stream->pattern, .files = end - worker->first_file,
-                                       .file_bytes = place->file_bytes, .block_bytes = 1, .unit_bytes = stream->terms.size_min};
+                                       .file_bytes = place->file_bytes, .block_bytes = 1, .unit_bytes = stream->terms.size_min,
+                                       .leaf_reads = worker->stream->leaf_reads};
     pattern_open(&worker->pattern, &stream->terms.pattern, &worker->random);
 }
 
@@ -110,12 +111,24 @@ static bool create_whole(struct workers *workers) {
     return !wanted || workers->whole != NULL;
 }
 
+// Of a walk, a byte for each leaf of its region; 0: the stream is none.
+static uint64_t leaf_reads_bytes(const struct stream *stream, const struct workload *workload) {
+    const struct stream_terms *of = &stream->terms;
+    uint64_t file_bytes = workload->places[stream->first_place].file_bytes;
+    return stream->pattern == PATTERN_WALK ? pattern_walk_leaves(&of->pattern, of->files, file_bytes, of->size_min) : 0;
+}
+
 static bool create_stream(struct workers *workers, struct stream_step *step) {
     const struct workspace *workspace = workers->workspace;
     uint32_t count = stream_workers(step->stream, workload_load_max(workspace->workload));
     step->plan = &workers->plan;
     step->over = &workspace->options->over_asked;
     step->first_worker = &workers->worker[workers->count];
+    uint64_t leaves = leaf_reads_bytes(step->stream, workspace->workload);
+    step->leaf_reads = leaves > 0 ? calloc(leaves, sizeof *step->leaf_reads) : NULL;
+    if (leaves > 0 && step->leaf_reads == NULL) {
+        return false;
+    }
     for (enum operation i = 0; i < OPERATIONS; i++) {
         if (stream_has(step->stream, i)) {
             step->recorders[i] = calloc(1, sizeof *step->recorders[i]);
@@ -191,6 +204,7 @@ static uint64_t needed_bytes(const struct workspace *workspace, uint32_t *count)
         needed += of_stream * (pool_bytes_of(stream, workspace) + sizeof(struct worker) + sizeof(struct figures) +
                                over_bytes(workspace->options->over_asked.count) + 2 * sizeof(struct distribution) + extra +
                                groups * sizeof(struct commit_group));
+        needed += leaf_reads_bytes(stream, workload);
         *count += of_stream;
     }
     return needed;

@@ -28,17 +28,23 @@ static void go_to(struct pattern *pattern, uint64_t n, uint64_t unit_bytes) {
     pattern->offset_bytes = n % in_file * unit_bytes;
 }
 
-// As many leaves as the largest tree in the region has; if it has less than the region, it lies anywhere in that.
+static uint64_t leaves_of(uint64_t files, uint64_t file_bytes, uint64_t unit_bytes) {
+    return file_bytes / (unit_bytes * WALK_BLOCKS_A_LEAF) * files;
+}
+
+uint64_t pattern_walk_leaves(const struct pattern_terms *terms, uint64_t files, uint64_t file_bytes, uint64_t unit_bytes) {
+    uint64_t region = share_of(leaves_of(files, file_bytes, unit_bytes), terms->extent_ppm);
+    return region > 0 ? region : 1;
+}
+
 static void open_walk(struct pattern *pattern, const struct pattern_terms *terms, uint64_t *random) {
     struct walk *walk = &pattern->walk;
-    uint64_t leaves = pattern->file_bytes / (pattern->unit_bytes * WALK_BLOCKS_A_LEAF) * pattern->files;
-    uint64_t region = share_of(leaves, terms->extent_ppm);
-    region = region > 0 ? region : 1;
-    *walk = (struct walk){.top = 63 - (uint32_t)__builtin_clzll(region)};
-    uint64_t tree = UINT64_C(1) << walk->top, first = share_of(leaves, terms->start_from_ppm);
-    first = first + region <= leaves ? first : leaves - region;
-    walk->first_leaf = first + random_below(random, region - tree + 1);
-    walk->leaf = random_below(random, tree);
+    uint64_t leaves = leaves_of(pattern->files, pattern->file_bytes, pattern->unit_bytes);
+    uint64_t region = pattern_walk_leaves(terms, pattern->files, pattern->file_bytes, pattern->unit_bytes);
+    uint64_t first = share_of(leaves, terms->start_from_ppm);
+    *walk = (struct walk){.leaves = region, .top = region > 1 ? 64 - (uint32_t)__builtin_clzll(region - 1) : 0};
+    walk->first_leaf = first + region <= leaves ? first : leaves - region;
+    walk->leaf = random_below(random, region);
 }
 
 static void open_runs(struct pattern *pattern, const struct pattern_terms *terms) {
@@ -51,6 +57,7 @@ static void open_runs(struct pattern *pattern, const struct pattern_terms *terms
 }
 
 void pattern_open(struct pattern *pattern, const struct pattern_terms *terms, uint64_t *random) {
+    pattern->align_bytes = terms->align_bytes;
     if (pattern->kind == PATTERN_WALK) {
         open_walk(pattern, terms, random);
     } else if (pattern->kind == PATTERN_RUNS) {
@@ -66,7 +73,35 @@ static void draw_ring(struct pattern *pattern, uint64_t bytes) {
 }
 
 static void draw_random(struct pattern *pattern, uint64_t bytes, uint64_t *random) {
-    go_to(pattern, random_below(random, pattern->file_bytes / bytes * pattern->files), bytes);
+    uint64_t step = pattern->align_bytes > 0 ? pattern->align_bytes : bytes;
+    go_to(pattern, random_below(random, pattern->file_bytes / step * pattern->files), step);
+}
+
+static uint64_t next_leaf(const struct walk *walk, bool writes, uint64_t *random) {
+    uint64_t leaf = walk->leaf;
+    for (int draw = 0; draw < WALK_DRAWS_MAX; draw++) {
+        uint32_t height = WALK_HEIGHT_MIN;
+        while (height < walk->top && happens(random, WALK_CLIMB_PPM)) {
+            height++;
+        }
+        leaf = (leaf >> height << height) + random_below(random, UINT64_C(1) << height);
+        leaf -= writes ? leaf % WALK_LEAVES_A_WRITE : 0;
+        if (leaf < walk->leaves) {
+            return leaf;
+        }
+    }
+    return random_below(random, walk->leaves);
+}
+
+static uint64_t next_block(struct pattern *pattern, bool writes, uint64_t *random) {
+    _Atomic uint8_t *reads = &pattern->leaf_reads[pattern->walk.leaf];
+    if (!writes) {
+        return atomic_fetch_add_explicit(reads, 1, memory_order_relaxed) % WALK_BLOCKS_A_LEAF;
+    }
+    if (happens(random, WALK_READ_BLOCK_PPM)) {
+        return (uint8_t)(atomic_load_explicit(reads, memory_order_relaxed) - 1) % WALK_BLOCKS_A_LEAF;
+    }
+    return random_below(random, WALK_BLOCKS_A_LEAF);
 }
 
 static void draw_walk(struct pattern *pattern, bool writes, uint64_t *random) {
@@ -76,12 +111,8 @@ static void draw_walk(struct pattern *pattern, bool writes, uint64_t *random) {
         walk->rewrites = false;
         walk->leaf = walk->written_leaf;
     } else {
-        uint32_t height = walk->top < WALK_HEIGHT_MIN ? walk->top : WALK_HEIGHT_MIN;
-        while (height < walk->top && happens(random, WALK_CLIMB_PPM)) {
-            height++;
-        }
-        walk->leaf = (walk->leaf >> height << height) + random_below(random, UINT64_C(1) << height);
-        block = random_below(random, WALK_BLOCKS_A_LEAF);
+        walk->leaf = next_leaf(walk, writes, random);
+        block = next_block(pattern, writes, random);
         if (writes) {
             walk->rewrites = happens(random, WALK_REWRITE_PPM);
             walk->written_leaf = walk->leaf;

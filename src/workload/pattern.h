@@ -10,23 +10,31 @@
 
 #include "base/standard.h"
 
+#include <stdatomic.h>
+
 #define SHARE_PPM UINT32_C(1000000)
 
 enum pattern_kind { PATTERN_RING, PATTERN_RANDOM, PATTERN_WALK, PATTERN_RUNS, PATTERN_VARYING };
 extern const char *const pattern_names[];       // by kind, of those of --stream
 
-// A hierarchical random walk over a tree of leaves of eight blocks. Each step goes to a leaf of the smallest subtree that
-// holds the leaf before and is at least WALK_HEIGHT_MIN high; with WALK_CLIMB_SHARE it is one higher, and so on up to the
-// top. Of the writes, WALK_REWRITE_SHARE are followed by a rewrite: the next write goes to the same block.
+// A hierarchical random walk over the leaves of a region, of eight blocks each, as in goioworkload's spc1.c (HRRW_V2). Each
+// step goes to a leaf of the subtree that holds the leaf before and is WALK_HEIGHT_MIN high; with WALK_CLIMB_PPM it is one
+// higher, and so on up to the top; beyond the region it is drawn again from there. Writes go to every eighth leaf only. Reads
+// take the blocks of a leaf in turn, whichever worker reads; half of the writes go to the block that was read last. Of the
+// writes, WALK_REWRITE_PPM are followed by a rewrite: the next write goes to the same block.
 #define WALK_BLOCKS_A_LEAF 8
 #define WALK_HEIGHT_MIN 6
 #define WALK_CLIMB_PPM 440000
 #define WALK_REWRITE_PPM 150000
+#define WALK_READ_BLOCK_PPM 500000
+#define WALK_LEAVES_A_WRITE 8
+#define WALK_DRAWS_MAX 101
 
 struct walk {
-    uint64_t first_leaf;        // of the tree, in the place
-    uint32_t top;               // height of the tree: it has 2^top leaves
-    uint64_t leaf;              // in the tree: where the walk is
+    uint64_t first_leaf;        // of the region, in the place
+    uint64_t leaves;            // of the region
+    uint32_t top;               // height of the smallest tree that holds it
+    uint64_t leaf;              // in the region: where the walk is
     uint64_t written_leaf, written_block;
     bool rewrites;              // the next write goes there
 };
@@ -47,6 +55,8 @@ struct pattern {
     uint64_t offset_bytes;
     uint32_t first_file;        // of the step
     uint64_t unit_bytes;        // of the patterns of --stream: their smallest size
+    uint64_t align_bytes;       // random: of offsets; 0: the operation's size
+    _Atomic uint8_t *leaf_reads;        // walk: reads of each leaf of its region up to now; its stream's workers share them
     struct walk walk;
     struct runs runs;
 };
@@ -91,9 +101,13 @@ static inline void pattern_position(const struct pattern *pattern, uint64_t n, u
 struct pattern_terms {
     uint32_t start_from_ppm, start_to_ppm;      // walk: where its region begins (from); runs: the range of their starts
     uint32_t extent_ppm;                        // walk: width of its region; runs: their length
+    uint64_t align_bytes;                       // random: of offsets; 0: the operation's size
 };
 
-// For a pattern whose kind, files, file_bytes and unit_bytes are set. random: the worker's random numbers.
+// How many leaves the region of a walk has, in files of that size.
+uint64_t pattern_walk_leaves(const struct pattern_terms *terms, uint64_t files, uint64_t file_bytes, uint64_t unit_bytes);
+
+// For a pattern whose kind, files, file_bytes, unit_bytes and leaf_reads are set. random: the worker's random numbers.
 void pattern_open(struct pattern *pattern, const struct pattern_terms *terms, uint64_t *random);
 
 // Chooses file, offset and block_bytes of the next operation, whose size is a multiple of unit_bytes. Each reaches no

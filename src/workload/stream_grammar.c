@@ -216,6 +216,10 @@ static bool take_extent(const char *value, void *stream) {
     return take_percent(value, ppm) && *ppm > 0;
 }
 
+static bool take_align(const char *value, void *stream) {
+    return take_size_value(value, &((struct stream *)stream)->terms.pattern.align_bytes);
+}
+
 static bool take_place_name(const char *value, void *place) {
     return take_name(value, ((struct place_terms *)place)->name);
 }
@@ -281,6 +285,7 @@ static const struct key stream_keys[] = {
      .example = "500", .required = true, .arrivals = FOR_OPEN},
     {"start", take_start, .allowed = "a percentage of the place, for runs also a range, as 20%-60%", .example = "15%",
      .required = true, .patterns = FOR(PATTERN_WALK) | FOR(PATTERN_RUNS)},
+    {"align", take_align, .allowed = "a size from 512 to 64M", .example = "8K", .patterns = FOR(PATTERN_RANDOM)},
     {"run", take_extent, .allowed = PERCENT_ALLOWED, .example = "10%", .required = true, .patterns = FOR(PATTERN_RUNS)},
     {"width", take_extent, .allowed = PERCENT_ALLOWED, .example = "5%", .required = true, .patterns = FOR(PATTERN_WALK)},
 };
@@ -399,6 +404,10 @@ static bool check_sizes(struct reading *reading, struct stream *stream) {
             return refuse(reading, "size: %" PRIu64 " is not a multiple of the smallest size, %" PRIu64 "; change one of them",
                           of->sizes[i], of->size_min);
         }
+    }
+    if (of->pattern.align_bytes % of->size_max != 0) {
+        return refuse(reading, "align: %" PRIu64 " is not a multiple of the largest size, %" PRIu64 "; change one of them",
+                      of->pattern.align_bytes, of->size_max);
     }
     stream->block_bytes = of->sizes_count == 1 ? of->sizes[0] : 0;
     return stream->pattern != PATTERN_WALK || of->sizes_count == 1 ||

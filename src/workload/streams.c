@@ -347,6 +347,7 @@ static bool check_room(struct plan *plan) {
         const struct stream_terms *of = &stream->terms;
         uint64_t file_bytes = plan->workload->places[stream->first_place].file_bytes;
         uint64_t needed = stream->pattern == PATTERN_WALK ? WALK_BLOCKS_A_LEAF * of->size_max : of->size_max;
+        needed = of->pattern.align_bytes > needed ? of->pattern.align_bytes : needed;
         if (needed > file_bytes) {
             return refuse(plan, "--stream %s: %" PRIu64 " bytes do not fit into the files of place %s, which have %" PRIu64
                           "; take larger or more files (--fileSize, --numFiles), a larger share, or fewer workers", stream->name,

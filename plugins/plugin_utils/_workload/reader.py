@@ -88,6 +88,7 @@ _STREAM_KEYS = {
     "pause": _Key(values.read_pause, f"0 to {values.LONGEST_PAUSE_US} microseconds", "1000", arrivals=(CLOSED,)),
     "rate": _Key(values.read_rate, _RATE, "500", required=True, arrivals=(EVEN, EXPONENTIAL)),
     "start": _Key(values.read_range, "a percentage of the place, for runs also a range, as 20%-60%", "15%", required=True, patterns=(WALK, RUNS)),
+    "align": _Key(values.read_size, "a size from 512 to 64M", "8K", patterns=(RANDOM,)),
     "run": _Key(values.read_share, _SHARE, "10%", required=True, patterns=(RUNS,)),
     "width": _Key(values.read_share, _SHARE, "5%", required=True, patterns=(WALK,)),
 }
@@ -288,6 +289,9 @@ def _check_sizes(keys: Mapping[str, Any], where: str) -> None:
     odd = [size for size in sizes if size % min(sizes)]
     if odd:
         raise DefinitionError(f"{where}: size: {odd[0]} is not a multiple of the smallest size, {min(sizes)}; change one of them.")
+    align = min(keys["align"].shares_ppm) if "align" in keys else max(sizes)
+    if align % max(sizes):
+        raise DefinitionError(f"{where}: align: {align} is not a multiple of the largest size, {max(sizes)}; change one of them.")
     if keys["pattern"] == WALK and len(sizes) > 1:
         raise DefinitionError(f"{where}: size: a walk has one size; try size: 4K.")
 

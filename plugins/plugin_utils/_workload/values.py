@@ -148,6 +148,11 @@ def read_pause(value: Any) -> int:
     return pause_us
 
 
+def read_size(value: Any) -> Sizes:
+    """Return one size."""
+    return Sizes({_size(value): WHOLE_PPM})
+
+
 def _size(value: Any) -> int:
     size = _units.parse_size(value)
     _require(LEAST_BYTES <= size <= MOST_BYTES)

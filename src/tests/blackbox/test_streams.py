@@ -5,6 +5,7 @@
 import collections
 import csv
 import os
+import random
 import time
 
 from support import (
@@ -127,6 +128,71 @@ def each_worker_of_a_ring_has_files_of_its_own(place):
     equal(sorted((min(at), max(at)) for at in files.values()), [(0, 36864), (40960, 77824), (81920, 118784)])
     for at in files.values():
         equal({b - a for a, b in zip(at, at[1:])}, {4096, -36864}, "sequential, and round again")
+
+
+def published_walk(blocks, units, operations, chance):
+    """The hierarchical random walk of asu1-2 in goioworkload's spc1.c (HRRW_V2), written from its source: blocks of 4 KiB in the region, in order."""
+    leaves, levels = blocks // 8, 0
+    while 1 << levels < leaves:
+        levels += 1
+    leaf_state = [0] * (leaves + 1)
+    walks = [{"at": chance.randrange(blocks), "rewrite": None} for dummy in range(units)]
+    for dummy in range(operations):
+        walk, reads = chance.choice(walks), chance.random() < 0.5
+        if not reads and walk["rewrite"] is not None:
+            walk["at"], walk["rewrite"] = walk["rewrite"], None
+            yield "write", walk["at"]
+            continue
+        leaf = walk["at"] // 8
+        for dummy_try in range(101):
+            span = 64
+            while span < 1 << levels and chance.random() < 0.44:
+                span *= 2
+            leaf = span * (leaf // span) + chance.randrange(span)
+            leaf -= 0 if reads else leaf % 8
+            if leaf <= leaves:
+                break
+        else:
+            leaf = chance.randrange(leaves)
+        if reads:
+            block = leaf_state[leaf]
+            leaf_state[leaf] = (block + 1) % 8
+        else:
+            block = chance.randrange(8) if chance.random() < 0.5 else (leaf_state[leaf] or 8) - 1
+        walk["at"] = 8 * leaf + block
+        if not reads and chance.random() < 0.15:
+            walk["rewrite"] = walk["at"]
+        yield "read" if reads else "write", walk["at"]
+
+
+def seen_by_a_cache(operations):
+    """Distinct blocks that are written, distinct blocks, and hits of the 1,000 blocks used last."""
+    cache, hits, blocks = collections.OrderedDict(), 0, collections.defaultdict(set)
+    for operation, block in operations:
+        hits += block in cache
+        cache[block] = True
+        cache.move_to_end(block)
+        if len(cache) > 1000:
+            cache.popitem(last=False)
+        blocks[operation].add(block)
+    return len(blocks["write"]), len(blocks["write"] | blocks["read"]), hits
+
+
+@test
+def walk_goes_where_the_published_one_goes(place):
+    """The addresses of asu1-2 at 200 BSU, held against the published algorithm: as many distinct blocks and hits of a cache."""
+    stream = "--stream=name=asu1-2,pattern=walk,start=15%,width=5%,size=4K,read=50%,sync=none,arrival=exponential,rate=14.05*load,workers=load"
+    trace = "--trace=" + place.path + "/trace.csv"
+    result = place.logdisk(stream, "--load=200", "--fileSize=16M", "--numFiles=16", "--duration=4", "--seed=7", trace)
+    equal(result.status, 0, result.err)
+    operations = sorted(trace_of(place), key=lambda t: t["start_offset_ns"])
+    leaves = (256 << 20) // 32768
+    blocks, first = leaves // 20 * 8, leaves * 15 // 100 * 8
+    ours = seen_by_a_cache([(t["operation"], t["offset_bytes"] // 4096 - first) for t in operations])
+    published = seen_by_a_cache(published_walk(blocks, 200, len(operations), random.Random(7)))
+    assert len(operations) > 8000, len(operations)
+    for what, one, other in zip(("blocks written", "blocks", "hits"), ours, published):
+        near(one / other, 1, 0.05, what)
 
 
 def slow_reads(place, workers):
@@ -288,7 +354,9 @@ def nearest_job_of_fio(place):
     equal(result.out.count("\nfilename="), 9, "a line for each file: fio refuses lines longer than 4095")
     # 0 would be no limit.
     slow = place.logdisk("--stream=name=slow,pattern=random,size=4K,read=30%,arrival=even,rate=0.9,workers=32", "--showFio")
-    contains(slow.out, "iodepth=32", "rate_iops=1,1")
+    contains(slow.out, "[slow]\nnew_group=1\nrw=randread", "[slow]\nrw=randwrite", "iodepth=32")
+    equal(slow.out.count("rate_iops=1\n"), 2, "fio 3.33 aborts if one job both reads and writes")
+    contains(place.logdisk("--stream=name=a,pattern=random,size=4K,align=8K", "--showFio").out, "blockalign=8192\nbs=4096\n")
     disk = "/dev/disk/by-id/usb-a:b"
     whole = place.logdisk(LOG.replace("place=log", "place=data"), "--place=name=data,device=" + disk, "--eraseDevice=" + disk, "--showFio")
     contains(whole.out, "offset=1048576\nsize=786432\nfilename=/dev/disk/by-id/usb-a\\:b\n")

@@ -132,6 +132,8 @@ void test_streams_refused(void) {
         {"--stream=name=db,pattern=walk,start=15%,width=5%,size=4K:50+8K:50", "a walk has one size"},
         {"--stream=name=db,pattern=walk,start=15%-20%,width=5%,size=4K", "not a range"},
         {"--stream=name=db,pattern=walk,start=96%,width=5%,size=4K", "beyond the end"},
+        {"--stream=name=db,pattern=random,size=4K:50+8K:50,align=4K", "align: 4096 is not a multiple of the largest size, 8192"},
+        {"--stream=name=db,pattern=ring,size=4K,align=8K", "align is not for pattern=ring"},
         {"--stream=name=db,pattern=runs,start=60%-20%,run=5%,size=4K", "start: '60%-20%'"},
         {"--stream=name=db,pattern=runs,start=20%-95%,run=10%,size=4K", "beyond the end"},
         {"--stream=name=db,pattern=runs,start=0%-10%,run=0.1%,size=64K", "a run is shorter"},
@@ -161,10 +163,14 @@ void test_streams_refused(void) {
 
 // Patterns.
 
+static _Atomic uint8_t leaf_reads[WORKLOAD_STREAMS_MAX][4096];
+
 static struct pattern pattern_of(const struct workload *workload, uint32_t stream, uint64_t *random) {
     const struct stream *of = &workload->streams[stream];
     struct pattern pattern = {.kind = of->pattern, .files = of->terms.files, .unit_bytes = of->terms.size_min,
-                              .file_bytes = workload->places[of->first_place].file_bytes};
+                              .file_bytes = workload->places[of->first_place].file_bytes, .leaf_reads = leaf_reads[stream]};
+    CHECK(pattern_walk_leaves(&of->terms.pattern, pattern.files, pattern.file_bytes, pattern.unit_bytes) <= sizeof leaf_reads[0]);
+    memset(leaf_reads[stream], 0, sizeof leaf_reads[stream]);
     pattern_open(&pattern, &of->terms.pattern, random);
     return pattern;
 }
@@ -205,33 +211,53 @@ void test_random_pattern(void) {
     close_streams(&w);
 }
 
-// Of how many leaves the smallest subtree is that holds the leaf before and the new one: the height of each jump.
-void test_walk(void) {
-    enum { TOP = 9 };
+void test_aligned_pattern(void) {
     static struct workload w;
-    uint64_t random = 2, heights[TOP + 1] = {0}, before = 0, rewrites = 0, writes = 0, written = 0, steps = 0;
+    uint64_t random = 6, odd = 0;
     uint32_t size;
-    CHECK(open_streams(&w, "--stream=name=w,pattern=walk,start=15%,width=5%,size=4K,read=50% --fileSize=4M --numFiles=100"));
+    CHECK(open_streams(&w, "--stream=name=a,pattern=random,size=4K,align=8K --fileSize=36K --numFiles=3"));
     struct pattern pattern = pattern_of(&w, 0, &random);
-    CHECK(pattern.walk.top == TOP);         // 5 % of 12800 leaves are 640; the tree has 512
-    CHECK(pattern.walk.first_leaf >= 1920 && pattern.walk.first_leaf + 512 <= 1920 + 640);
+    for (int i = 0; i < 1000; i++) {
+        (void)stream_draw(&w.streams[0], &pattern, &random, &size);
+        CHECK(lies_well(&pattern) && pattern.block_bytes == 4096 && pattern.offset_bytes % 8192 == 0);
+        odd += pattern.file == 1 && pattern.offset_bytes == 24576;
+    }
+    CHECK(odd > 50 && odd < 120);       // one of twelve positions
+    close_streams(&w);
+}
+
+// Of how many leaves the smallest subtree is that holds the leaf before and the one that is read: the height of each jump.
+// Writes go to every eighth leaf; reads take the blocks of a leaf in turn.
+void test_walk(void) {
+    enum { TOP = 9, LEAVES = 512 };
+    static struct workload w;
+    uint64_t random = 2, heights[TOP + 1] = {0}, before = 0, rewrites = 0, writes = 0, written = 0, steps = 0, last_read = 0;
+    uint8_t reads[LEAVES] = {0};
+    uint32_t size;
+    CHECK(open_streams(&w, "--stream=name=w,pattern=walk,start=15%,width=4%,size=4K,read=50% --fileSize=4M --numFiles=100"));
+    struct pattern pattern = pattern_of(&w, 0, &random);
+    CHECK(pattern.walk.top == TOP && pattern.walk.leaves == LEAVES && pattern.walk.first_leaf == 1920);
     before = pattern.walk.leaf;
     for (uint64_t i = 0; i < OPERATIONS_DRAWN; i++) {
         bool was_due = pattern.walk.rewrites;
         enum operation operation = stream_draw(&w.streams[0], &pattern, &random, &size);
-        CHECK(lies_well(&pattern) && position(&pattern) / 32768 == pattern.walk.first_leaf + pattern.walk.leaf);
+        uint64_t leaf = pattern.walk.leaf, block = position(&pattern) % 32768 / 4096, differ = before ^ leaf;
+        CHECK(lies_well(&pattern) && leaf < LEAVES && position(&pattern) / 32768 == pattern.walk.first_leaf + leaf);
         bool rewrite = operation == OPERATION_WRITE && was_due;
-        if (rewrite) {
-            CHECK(position(&pattern) == written && !pattern.walk.rewrites);
-        } else {
-            uint64_t differ = before ^ pattern.walk.leaf;
+        if (operation == OPERATION_READ) {
+            CHECK(block == reads[leaf]++ % 8);
             heights[differ == 0 ? 0 : 64 - __builtin_clzll(differ)]++;
             steps++;
+        } else if (rewrite) {
+            CHECK(position(&pattern) == written && !pattern.walk.rewrites);
+            rewrites++;
+        } else {
+            CHECK(leaf % 8 == 0);
+            last_read += block == (uint8_t)(reads[leaf] - 1) % 8;
+            writes++;
         }
-        writes += operation == OPERATION_WRITE && !rewrite;
-        rewrites += rewrite;
         written = operation == OPERATION_WRITE ? position(&pattern) : written;
-        before = pattern.walk.leaf;
+        before = leaf;
     }
     double wanted[TOP + 1] = {0}, climbs = 1;
     for (int top = WALK_HEIGHT_MIN; top <= TOP; top++) {
@@ -243,7 +269,29 @@ void test_walk(void) {
     }
     CHECK(chi_square(heights, wanted, TOP + 1) < 27.9);             // 9 degrees of freedom
     CHECK(fabs((double)rewrites / (double)writes - 0.15) < 0.0015);
+    CHECK(fabs((double)last_read / (double)writes - (0.5 + 0.5 / 8)) < 0.003);
     close_streams(&w);
+}
+
+// A region that is no power of two is drawn from evenly enough, and never left.
+void test_walk_of_any_width(void) {
+    static struct workload w;
+    for (int leaves = 1; leaves < 400; leaves = leaves * 3 + 1) {
+        char line[200];
+        uint64_t random = (uint64_t)leaves, upper_half = 0;
+        uint32_t size;
+        (void)snprintf(line, sizeof line, "--stream=name=w,pattern=walk,start=0%%,width=100%%,size=4K,read=100%% --fileSize=32K "
+                       "--numFiles=%d", leaves);
+        CHECK(open_streams(&w, line));
+        struct pattern pattern = pattern_of(&w, 0, &random);
+        for (int i = 0; i < 20000; i++) {
+            (void)stream_draw(&w.streams[0], &pattern, &random, &size);
+            CHECK(lies_well(&pattern));
+            upper_half += 2 * pattern.walk.leaf >= (uint64_t)leaves;
+        }
+        CHECK(leaves == 1 || (upper_half > 7000 && upper_half < 13000));
+        close_streams(&w);
+    }
 }
 
 void test_runs(void) {

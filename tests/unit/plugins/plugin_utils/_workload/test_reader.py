@@ -50,7 +50,7 @@ def test_a_workload_becomes_arguments():
           - {name: data, share: 90 %}
           - {name: wal, share: 10%, direct: false}
         streams:
-          - {name: db, place: data, pattern: random, size: {8K: 60%, 4096: 39.5%, 64 KiB: 0.5%}, read: 75%, sync: none, workers: 4*load, pause: 10}
+          - {name: db, place: data, pattern: random, size: {8K: 60%, 4096: 39.5%, 64 KiB: 0.5%}, align: 128K, read: 75%, sync: none, workers: 4*load, pause: 10}
           - {name: scan, place: data, pattern: runs, size: 1M, read: 100%, start: 0% - 90%, run: 10%, arrival: even, rate: 1.5}
           - {name: log, place: wal, pattern: ring, size: 2300, sync: fdatasync, workers: load, arrival: exponential, rate: 1.75 * load}
     """
@@ -58,7 +58,7 @@ def test_a_workload_becomes_arguments():
     assert workload.arguments == [
         "--place=name=data,share=90%,direct=yes",
         "--place=name=wal,share=10%,direct=no",
-        "--stream=name=db,place=data,pattern=random,size=8K:60+4K:39.5+64K:0.5,read=75%,sync=none,workers=4*load,pause=10",
+        "--stream=name=db,place=data,pattern=random,size=8K:60+4K:39.5+64K:0.5,read=75%,sync=none,workers=4*load,pause=10,align=128K",
         "--stream=name=scan,place=data,pattern=runs,size=1M,read=100%,sync=dsync,arrival=even,rate=1.5,start=0%-90%,run=10%",
         "--stream=name=log,place=wal,pattern=ring,size=2300,sync=fdatasync,workers=1*load,arrival=exponential,rate=1.75*load",
         "--loadUnit=clients",
@@ -132,6 +132,8 @@ def test_a_stream_of_the_log_stands_for_its_keys():
         ([{**DATABASE, "size": {"4K": "50%", "6K": "50%"}}], {}, "size: 6144 is not a multiple of the smallest size, 4096"),
         ([{**WALK, "size": {"4K": "50%", "8K": "50%"}}], {}, "size: a walk has one size"),
         ([{**WALK, "start": "15%-20%"}], {}, "start: a walk has one start"),
+        ([{**DATABASE, "align": "12K"}], {}, "mine: stream db: align: 12288 is not a multiple of the largest size, 8192"),
+        ([{**WALK, "align": "8K"}], {}, "mine: stream db: align is not for pattern: walk"),
         ([{**WALK, "start": "96%"}], {}, "start and width go beyond the end of the place"),
         ([{**RUNS, "start": "60%-20%"}], {}, "start: '60%-20%' is not allowed"),
         ([{**RUNS, "start": "20%-95%"}], {}, "start and run go beyond the end"),
