@@ -11,6 +11,8 @@
 
     SECONDS=5 ROUNDS=5 PYTHONPATH=collections .venv-dev/bin/python benchmarks/fio.py tmpfs [WORKLOAD...]
 
+WORKLOAD is one of WORKLOADS below, or one of the collection with streams (etcd-wal, spc1-like ...) at its first load point.
+
 Each round runs fio, the tester, and fio again, in turning order, each on files of the same size which the tester has just written in full with random
 data: a disk with a cache is another one a while after that. The ratio of fio to fio is the noise. It prints medians over the rounds, with the smallest
 and largest ratio in parentheses. The processor time is that of all threads of the process during the measured time, the kernel's part included. Needs a C
@@ -31,11 +33,14 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import tester
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import load_workload
 from commit import go_alone, slow_disk
 
 WARMUP_S = 1
+SHIPPED = Path(__file__).parents[1] / "roles/sweep/files/workloads"
 WORKLOADS = {
     "random read 4K": ("--stream=name=corner,pattern=random,size=4K,read=100%",),
     "random write 4K": ("--stream=name=corner,pattern=random,size=4K",),
@@ -59,7 +64,10 @@ Run = tuple[Figures, float]
 
 def options(workload: str, point: Path) -> list[str]:
     given = ["--fileSize=32M", "--numFiles=8", "--reserve=0", "--shareDevice", f"--warmup={WARMUP_S}", f"--duration={tester.SECONDS}"]
-    return [tester.LOGDISK, f"--dir={point}", *given, *WORKLOADS[workload]]
+    if workload in WORKLOADS:
+        return [tester.LOGDISK, f"--dir={point}", *given, *WORKLOADS[workload]]
+    shipped = load_workload(workload, str(SHIPPED))
+    return [tester.LOGDISK, f"--dir={point}", *given, *shipped.arguments, f"--load={shipped.loads[0]}"]
 
 
 def processor_ns(pid: int) -> int:
@@ -103,9 +111,14 @@ def run_fio(work: Path, point: Path, command: list[str]) -> Run:
     job.write_text(subprocess.check_output([*command, "--showFio"], text=True))
     out, used = watch(work, ["fio", "--output-format=json", str(job)])
     jobs = json.loads(out[out.index("{") :])["jobs"]
-    # clat is the system call alone, as the tester's latency is.
-    done = ((job["jobname"], operation, job[operation]) for job in jobs for operation in ("read", "write") if job[operation]["total_ios"])
-    return per_operation({f"{name} {operation}": (figures["iops"], figures["clat_ns"]["mean"]) for name, operation, figures in done}, used)
+    done = ((job, operation) for job in jobs for operation in ("read", "write") if job[operation]["total_ios"])
+    return per_operation({f"{job['jobname']} {operation}": (job[operation]["iops"], latency_ns(job, operation)) for job, operation in done}, used)
+
+
+def latency_ns(job: dict[str, Any], operation: str) -> float:
+    """Return the mean of what the tester calls latency: with psync clat, with libaio also slat, because it may block while it submits; and the flush."""
+    flush = job["sync"]["lat_ns"]["mean"] if operation == "write" and "sync" in job else 0
+    return job[operation]["slat_ns"]["mean"] + job[operation]["clat_ns"]["mean"] + flush
 
 
 def per_operation(figures: Figures, used: float) -> Run:
@@ -147,7 +160,7 @@ def file_system(work: Path, kind: str) -> Iterator[Path]:
 
 def main() -> None:
     wanted = sys.argv[2:] or list(WORKLOADS)
-    if len(sys.argv) < 2 or sys.argv[1] not in ("tmpfs", "slow", "disk") or not set(wanted) <= set(WORKLOADS):
+    if len(sys.argv) < 2 or sys.argv[1] not in ("tmpfs", "slow", "disk") or not set(wanted) <= {*WORKLOADS, *(path.stem for path in SHIPPED.glob("*.yml"))}:
         raise SystemExit(__doc__)
     go_alone()
     subprocess.check_call(["make", "-s", "-C", tester.SRC, "build/logdisk"], stdout=subprocess.DEVNULL)

@@ -4,8 +4,8 @@
 """MQ's configuration files (mqs.ini and qm.ini) and the output of ``dspmqinf -o stanza``, which has the same form.
 
 A line ``Name:`` opens a stanza, and lines ``Key=value`` belong to it. A comment begins with ``#`` or ``;`` at the start of a line, or after a blank.
-Indentation, spacing, the case of names and the form of line ends do not matter. A stanza is only checked if somebody asks for what it holds, because a queue manager's file
-also has stanzas of exits and of other products.
+Indentation, spacing, the case of names and the form of line ends do not matter. A stanza is only checked if somebody asks for what it holds, because
+a queue manager's file also has stanzas of exits and of other products.
 
 Private to this collection; it may change at any time.
 """

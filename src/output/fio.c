@@ -21,7 +21,8 @@ static void print_global(FILE *out, const struct options *options) {
     // Without refill_buffers: fio alters each block a little by default, as the tester does. Filling a large one anew takes
     // longer than some writes. Without its hints to the page cache, and without dropping that for each pass through a file.
     (void)fprintf(out, "norandommap=1\nfallocate=none\ninvalidate=0\nfadvise_hint=0\ngroup_reporting=1\nclocksource=clock_gettime\n"
-                       "; latency_* here is fio's clat; fio has whole percents and whole operations per second\n"
+                       "; latency_* here is fio's clat with psync, and its slat and clat together with libaio\n"
+                       "; fio has whole percents and whole operations per second\n"
                        "; fio reads what it finds: make the files first, with --keepFiles instead of --showFio\n");
 }
 
@@ -79,6 +80,9 @@ static void print_operations(FILE *out, const struct stream *stream) {
 }
 
 static void print_sizes(FILE *out, const struct stream_terms *terms) {
+    if (terms->pattern.align_bytes > 0) {
+        (void)fprintf(out, "blockalign=%" PRIu64 "\n", terms->pattern.align_bytes);
+    }
     if (terms->sizes_count == 1) {
         (void)fprintf(out, "bs=%" PRIu64 "\n", terms->sizes[0]);
         return;
@@ -110,9 +114,7 @@ static void print_arrivals(FILE *out, const struct stream *stream, uint64_t load
         return;
     }
     double rate = (double)stream_rate_micro_per_s(stream, load) / 1e6;
-    double reads = (double)stream->read_ppm / SHARE_PPM;
-    (void)fprintf(out, "ioengine=libaio\niodepth=%" PRIu32 "\nrate_iops=%.0f,%.0f\n", workers, rate_of(rate * reads),
-                  rate_of(rate * (1 - reads)));
+    (void)fprintf(out, "ioengine=libaio\niodepth=%" PRIu32 "\nrate_iops=%.0f\n", workers, rate_of(rate));
     (void)fprintf(out, "%s", terms->process == ARRIVAL_EXPONENTIAL ? "rate_process=poisson\n" : "");
     (void)fprintf(out, "; here %.3f operations are due per second, and response times count from when one was due;\n"
                        "; with direct=0, fio's queue has one operation at a time\n", rate);
@@ -134,8 +136,8 @@ static void print_pattern(FILE *out, const struct stream *stream) {
     const struct pattern_terms *terms = &stream->terms.pattern;
     if (stream->pattern == PATTERN_WALK) {
         print_zone(out, terms);
-        (void)fprintf(out, "; fio cannot express the hierarchical walk inside that zone, nor that 15 %% of writes are\n"
-                           "; repeated; and fio's zones are of each file, not of all together\n");
+        (void)fprintf(out, "; fio cannot express the hierarchical walk inside that zone, nor that writes go to every\n"
+                           "; eighth leaf and 15 %% of them are repeated; and fio's zones are of each file, not of all together\n");
     } else if (stream->pattern == PATTERN_RUNS) {
         (void)fprintf(out, "; fio cannot express runs of %.1f %% of the place that begin anywhere from %.1f to %.1f %% of\n"
                            "; it: this job goes through the whole of it\n",
@@ -143,9 +145,10 @@ static void print_pattern(FILE *out, const struct stream *stream) {
     }
 }
 
-static void print_described(FILE *out, const struct workload *workload, const struct stream *stream) {
+// In the group of the job before it if it is not the first of its stream.
+static void print_job(FILE *out, const struct workload *workload, const struct stream *stream, bool first) {
     uint32_t workers = stream_workers(stream, load_of(workload));
-    (void)fprintf(out, "\n[%s]\nnew_group=1\n", stream->name);
+    (void)fprintf(out, "\n[%s]\n%s", stream->name, first ? "new_group=1\n" : "");
     print_operations(out, stream);
     print_sizes(out, &stream->terms);
     print_way(out, stream, &workload->places[stream->first_place]);
@@ -155,6 +158,21 @@ static void print_described(FILE *out, const struct workload *workload, const st
         (void)fprintf(out, "; here each worker has a part of the files; fio's jobs all write to all of them\n");
     }
     print_files(out, workload, stream);
+}
+
+// fio 3.33 aborts if a job with a rate, a queue and several files both reads and writes.
+static void print_described(FILE *out, const struct workload *workload, const struct stream *stream) {
+    struct stream part = *stream;
+    if (stream->terms.process == ARRIVAL_CLOSED || stream->read_ppm == 0 || stream->read_ppm == SHARE_PPM) {
+        print_job(out, workload, stream, true);
+        return;
+    }
+    part.read_ppm = SHARE_PPM;
+    part.terms.rate_micro_per_s = stream->terms.rate_micro_per_s * stream->read_ppm / SHARE_PPM;
+    print_job(out, workload, &part, true);
+    part.read_ppm = 0;
+    part.terms.rate_micro_per_s = stream->terms.rate_micro_per_s - part.terms.rate_micro_per_s;
+    print_job(out, workload, &part, false);
 }
 
 // Of mq-log, and of the writes of commits.

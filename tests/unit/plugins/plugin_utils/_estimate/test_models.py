@@ -99,7 +99,7 @@ def test_round_trips_write_no_more_than_the_buffer():
 
 
 def simulated_wait_ns(line, commits_per_s, record_bytes, variation, commits=60_000):
-    """The mean wait of commits that arrive at random at a logger with one outstanding write, event by event. The deviation of writes does not depend on size."""
+    """The mean wait of commits that arrive at random at a logger with one outstanding write, event by event. Large writes deviate no more than small ones."""
     chance = random.Random(f"{commits_per_s}/{variation}")
     shape = 1 / variation**2 if variation else 0
     deviation = line.latency_ns(pages(record_bytes))

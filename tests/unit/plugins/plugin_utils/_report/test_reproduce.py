@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import shlex
+import subprocess
+from pathlib import Path
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import role_defaults
@@ -65,6 +67,18 @@ def test_fio_gets_a_job_for_each_step():
 @pytest.mark.parametrize(("sync", "line"), [("sync", "sync=sync"), ("fdatasync", "fdatasync=1"), ("fsync", "fsync=1")])
 def test_fio_gets_the_sync_mode(sync, line):
     assert line in again(option_sync=sync).fio.splitlines()
+
+
+@pytest.mark.parametrize("options", [{"option_rate_per_s": "100.000"}, {"option_sync": "fdatasync", "option_warmup_s": "1"}])
+def test_fio_runs_the_job(options, tmp_path):
+    job = again(workspace={"path": str(tmp_path)}, option_block_sizes_bytes="4096", option_delay_us="0", option_duration_s="1", **options).fio
+    (tmp_path / "job.fio").write_text(job)
+    directory = next(line.partition("=")[2] for line in job.splitlines() if line.startswith("directory="))
+    Path(directory).mkdir(exist_ok=True)
+    done = subprocess.run(["fio", "--output-format=json", str(tmp_path / "job.fio")], check=False, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    groups = json.loads(done.stdout[done.stdout.index("{") :])["jobs"]
+    assert [group["error"] for group in groups] == [0, 0] and all(group["write"]["total_ios"] > 0 for group in groups)
 
 
 @pytest.mark.parametrize("text", [*HOSTILE, "$(reboot)", "a;b", "\nexec_prerun=reboot", "'\"'"])
