@@ -11,6 +11,7 @@
 #include "measure/verify.h"
 #include "output/acknowledge.h"
 #include "output/monitor.h"
+#include "output/place_report.h"
 #include "output/progress.h"
 #include "output/tables.h"
 #include "output/text_report.h"
@@ -38,6 +39,7 @@ struct run {
     struct csvfile csvfile;
     struct screen screen;
     struct monitor monitor;
+    struct place_report places;
     struct progress progress;
     uint64_t progress_due_ns;           // while a job runs
     struct identity identity;

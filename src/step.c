@@ -64,12 +64,12 @@ static bool wait_for_plan(struct run *run) {
     return !stopped;
 }
 
-// --monitor shows the workload's first stream: its commits, or what it writes.
+// --monitor shows what a log writes, or its commits; of --stream, places.
 static bool is_monitored(const struct run *run, const struct stream_step *stream, int operation) {
     const struct stream *of = stream->stream;
     int monitored = stream_has(of, OPERATION_COMMIT) ? OPERATION_COMMIT : stream_has(of, OPERATION_WRITE) ? OPERATION_WRITE
                     : OPERATION_READ;
-    return stream == run->workers.streams && operation == monitored;
+    return stream == run->workers.streams && operation == monitored && !stream_is_described(of);
 }
 
 // The rows of single workers in over.csv, as many as the controller can be expected to read.
@@ -108,6 +108,9 @@ static void second_done(const struct recorder_sink *sink, uint32_t second, bool 
         }
     }
     count_workers_over(run, &row, &run->workers.streams[sink->stream->number], (enum operation)sink->operation);
+    if (stream_is_described(sink->stream->stream) && !partial) {
+        place_report_second(&run->places, sink->stream->stream, (enum operation)sink->operation, second, latency);
+    }
     if (is_monitored(run, sink->stream, sink->operation)) {
         monitor_second(&run->monitor, second, partial, latency);
     }
@@ -321,6 +324,7 @@ static void show_result(struct run *run, const struct stream_step *stream, const
                         enum operation operation) {
     if (stream_is_described(stream->stream)) {
         screen_stream(all);
+        place_report_add(&run->places, stream->stream, operation, all);
     } else if (operation == OPERATION_COMMIT) {
         screen_commits(all);
     } else if (all->sizes != NULL) {
@@ -424,6 +428,7 @@ static void report_workload(struct run *run) {
     report_responses(run, &whole);
     fidelity_each(&run->workers, add_fidelity, run);
     screen_stream(&whole);
+    place_report_end_step(&run->places, whole.elapsed_ns);
     summarize(run, &whole);
 }
 
@@ -484,6 +489,7 @@ static uint64_t add_workers(struct run *run) {
 static void report_step(struct run *run) {
     uint64_t measured_s = (add_workers(run) - run->workers.plan.timeline.start_ns) / NS_PER_S;
     each_operation(run, finish_recorder);
+    place_report_end_periods(&run->places);
     screen_end_step(&run->screen, least(measured_s, run->options->duration_s));
     note_error(run);
     if (run->failure.status == EXIT_MEASURED && run->supervisor.reason != STOP_NONE) {
@@ -532,6 +538,7 @@ bool step_run(struct run *run, uint32_t number, uint64_t block_bytes, uint32_t l
     plan->start_epoch_ns = plan->timeline.start_ns + boot_epoch_ns();
     screen_start_step(&run->screen, &key, plan->timeline.duration_ns / NS_PER_S);
     monitor_start_step(&run->monitor, plan->start_epoch_ns);
+    place_report_start_step(&run->places, &run->workload, run->options->monitor_s);
     monitor_workers(run);
     disturbance_end_step(&run->disturbance);
     report_step(run);

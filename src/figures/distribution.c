@@ -57,6 +57,7 @@ void distribution_merge(struct distribution *into, const struct distribution *fr
     }
     into->count += from->count;
     into->bytes += from->bytes;
+    into->response_sum_ns += from->response_sum_ns;
     distribution_add_sum(into, from->sum_ns);
     into->sum_squares += from->sum_squares;
 }

@@ -23,6 +23,7 @@ struct distribution {
     uint64_t min_ns, min_ordinal;   // undefined if count is 0; min_ns is then UINT64_MAX
     uint64_t max_ns, max_ordinal;
     uint64_t bytes;                 // that the operations moved; whoever adds operations adds these
+    uint64_t response_sum_ns;       // of a latency, if the operations were due at a rate: likewise
     uint64_t buckets[DISTRIBUTION_BUCKETS];
 };
 

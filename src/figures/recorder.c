@@ -30,6 +30,7 @@ void recorder_add(struct recorder *recorder, uint32_t cut, const struct distribu
     struct bucket_range range = distribution_range(slot);
     pending->count += slot->count;
     pending->bytes += slot->bytes;
+    pending->response_sum_ns += slot->response_sum_ns;
     pending->sum_ns += slot->sum_ns;
     raise_to(&pending->max_ns, slot->max_ns);
     raise_to(&pending->min_ns_below_max, UINT64_MAX - slot->min_ns);
@@ -83,6 +84,7 @@ static void take_over(struct recorder *recorder) {
     distribution_clear(slot);
     slot->count = atomic_exchange(&pending->count, 0);
     slot->bytes = atomic_exchange(&pending->bytes, 0);
+    slot->response_sum_ns = atomic_exchange(&pending->response_sum_ns, 0);
     slot->sum_ns = atomic_exchange(&pending->sum_ns, 0);
     slot->max_ns = atomic_exchange(&pending->max_ns, 0);
     slot->min_ns = UINT64_MAX - atomic_exchange(&pending->min_ns_below_max, 0);

@@ -60,7 +60,7 @@ static inline struct cut timeline_next(const struct timeline *timeline, const st
 // A slot lasts a second at most: 32-bit counts are enough for all workers together. An empty one holds zeros, so it has
 // the minimum as its distance from UINT64_MAX.
 struct pending_slot {
-    _Atomic uint64_t count, bytes, sum_ns, max_ns, min_ns_below_max;
+    _Atomic uint64_t count, bytes, response_sum_ns, sum_ns, max_ns, min_ns_below_max;
     _Atomic uint32_t buckets[DISTRIBUTION_BUCKETS];
 };
 

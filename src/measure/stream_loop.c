@@ -14,6 +14,7 @@ static void *choose(struct worker *worker) {
 static void note(struct worker *worker, uint64_t start_ns, uint64_t end_ns) {
     struct trace *trace = worker->stream->plan->trace;
     worker->figures[worker->operation]->slot.bytes += worker->pattern.block_bytes;
+    worker->figures[worker->operation]->slot.response_sum_ns += end_ns - worker->due_ns;
     worker->moved_bytes[worker->operation] += worker->pattern.block_bytes;
     worker->size_counts[worker->size_index] += worker->cut.index > 0;
     if (trace != NULL && worker->cut.index > 0) {

@@ -99,6 +99,50 @@ def streams_in_places(place):
     near(*fidelity["2", "scan", "operations_per_s", ""], 100)
 
 
+def place_rows(text, when):
+    """The rows of places on the screen: count, operations per second, and mean latency and response time in microseconds, by place and operation."""
+    found = {}
+    for line in text.splitlines():
+        fields = line.split()
+        if fields[:1] == [when] and len(fields) >= 6:
+            found[fields[1], fields[2]] = tuple(map(float, [*fields[3:5], *fields[6:]]))
+    return found
+
+
+@test
+def places_have_rows_for_each_period_and_step(place):
+    """Two streams of a place, both with a rate, and one without: on the screen as in the tables and the trace."""
+    due = DB.replace("pause=500", "arrival=even,rate=300")
+    result = place.logdisk(*places(place), LOG, due, SCAN, "--duration=4", "--monitor=2", "--fileSize=1M", "--numFiles=30", "--trace=" + place.path + "/t.csv")
+    equal(result.status, 0, result.err)
+    with open(os.path.join(place.path, "t.csv"), newline="") as file:
+        trace = list(csv.DictReader(file))
+    for row in trace:
+        row["end_ns"] = int(row["start_offset_ns"]) + int(row["latency_ns"])
+    for when, seconds in (("2", (1, 2)), ("4", (3, 4))):
+        rows = place_rows(result.out, when)
+        equal(set(rows), {("data", "write"), ("data", "read"), ("log", "write"), ("all", "write"), ("all", "read"), ("all", "all")})
+        counted = collections.Counter()
+        for row in result.rows("intervals.csv"):
+            if int(row["second"]) in seconds:
+                counted["log" if row["stream"] == "log" else "data", row["operation"]] += int(row["operations"])
+        for key, count in counted.items():
+            equal(rows[key][:2], (count, count / 2), str(key))
+        equal(rows["all", "all"][0], sum(counted.values()))
+        reads = [row for row in trace if row["operation"] == "read" and seconds[0] - 1 <= row["end_ns"] / 1e9 < seconds[1]]
+        responses = [row["end_ns"] - int(row["due_offset_ns"]) for row in reads if int(row["due_offset_ns"]) > 0]
+        near(rows["data", "read"][3], sum(responses) / len(responses) / 1000, 0.02 * rows["data", "read"][3] + 1, "mean response")
+        equal((len(rows["log", "write"]), len(rows["all", "all"])), (3, 3), "no response time without a rate")
+    whole = place_rows(result.out, "step")
+    for operation in ("write", "read"):
+        streams = [row for row in results(result, operation=operation, worker="all") if row["stream"] in ("db", "scan")]
+        count, response_ns = (sum(int(row[key]) for row in streams) for key in ("operations", "response_sum_ns"))
+        left = sum(int(row["operations_not_started"]) for row in streams)
+        equal(whole["data", operation][0], count)
+        near(whole["data", operation][3], response_ns / (count + left) / 1000, 0.06, "mean response of the step")
+    equal(whole["all", "all"][0], int(results(result, stream="all")[0]["operations"]))
+
+
 @test
 def files_of_places_are_opened_as_their_streams_want_and_full(place):
     result = place.logdisk(*places(place), LOG, DB, "--duration=1", "--fileSize=1M", "--numFiles=30", "--keepFiles", before=strace(place, calls="openat"))

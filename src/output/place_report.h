@@ -1,0 +1,42 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// What people see of the places of --place: reads and writes of all streams of a place together, and in total, after each
+// step and, with --monitor, for every few seconds of it.
+#pragma once
+
+#include "measure/result.h"
+
+#define PLACE_PERIODS (RECORDER_PENDING + 1)    // no stream is that many seconds behind another one
+
+struct place_figures {
+    uint64_t count, sum_ns, max_ns;
+    uint64_t response_count, response_sum_ns;
+};
+
+struct place_period {
+    uint32_t delivered;                 // seconds, of all streams and operations
+    uint32_t seconds;                   // of it that have passed
+    struct place_figures of[WORKLOAD_STREAMS_MAX][OPERATIONS];
+};
+
+struct place_report {
+    const struct workload *workload;
+    uint64_t every_s;                   // seconds in a period; 0: no periods are shown
+    uint32_t sources;                   // streams and operations that deliver seconds
+    uint32_t next;                      // period to be shown, from 0
+    struct place_period periods[PLACE_PERIODS];
+    struct place_figures step[WORKLOAD_STREAMS_MAX][OPERATIONS];
+};
+
+// For a workload of --stream; with any other one nothing is shown.
+void place_report_start_step(struct place_report *report, const struct workload *workload, uint64_t every_s);
+// A whole second of a stream's operation, from 1. Streams may be some seconds apart: a period appears when all have ended it.
+void place_report_second(struct place_report *report, const struct stream *stream, enum operation operation, uint32_t second,
+                         const struct distribution *latency);
+// The last period, if it is shorter.
+void place_report_end_periods(struct place_report *report);
+// The whole step of a stream's operation.
+void place_report_add(struct place_report *report, const struct stream *stream, enum operation operation,
+                      const struct result *all);
+void place_report_end_step(struct place_report *report, uint64_t elapsed_ns);
