@@ -57,8 +57,10 @@ static void print_files(FILE *out, const struct workload *workload, const struct
     uint64_t files = stream_is_described(stream) ? stream->terms.files : place->files;
     if (place->is_device) {
         (void)fprintf(out, "offset=%" PRIu64 "\nsize=%" PRIu64 "\n", place_offset(place, 0, 0), files * place->file_bytes);
-        print_path(out, place);
-        (void)fprintf(out, "\n");
+        for (uint64_t device = 0; device < files / place->files; device++) {
+            print_path(out, place + device);
+            (void)fprintf(out, "\n");
+        }
         return;
     }
     (void)fprintf(out, "filesize=%" PRIu64 "\nfile_service_type=%s\n", place->file_bytes,

@@ -239,13 +239,34 @@ static bool take_directories(const char *value, void *place) {
     return grammar_directories(value, strlen(value));
 }
 
+size_t grammar_device_length(const char *text) {
+    const char *end = strstr(text, "+/");
+    return end != NULL ? (size_t)(end - text) : strlen(text);
+}
+
 // An entry of that directory: only such names stay with the device that they were given for.
+static bool is_device_name(const char *path, size_t length) {
+    size_t directory = strlen(DEVICES_DIRECTORY);
+    const char *name = path + directory;
+    if (length <= directory || strncmp(path, DEVICES_DIRECTORY, directory) != 0) {
+        return false;
+    }
+    length -= directory;
+    return memchr(name, '/', length) == NULL && strncmp(name, "..", length) != 0;
+}
+
 static bool take_device(const char *value, void *place) {
-    size_t length = strlen(DEVICES_DIRECTORY);
-    const char *name = strncmp(value, DEVICES_DIRECTORY, length) == 0 ? value + length : "";
     (void)snprintf(((struct place_terms *)place)->device, PLACE_DEVICE_BYTES, "%s", value);
-    return name[0] != '\0' && strlen(value) < PLACE_DEVICE_BYTES && strchr(name, '/') == NULL && strcmp(name, ".") != 0 &&
-           strcmp(name, "..") != 0;
+    bool good = strlen(value) < PLACE_DEVICE_BYTES;
+    for (const char *at = value; good; at++) {
+        size_t length = grammar_device_length(at);
+        good = is_device_name(at, length);
+        at += length;
+        if (*at == '\0') {
+            break;
+        }
+    }
+    return good;
 }
 
 static bool take_place_share(const char *value, void *place) {
@@ -264,7 +285,7 @@ static bool take_direct(const char *value, void *place) {
 static const struct key place_keys[] = {
     {"name", take_place_name, .allowed = NAME_ALLOWED, .example = "data", .required = true},
     {"dir", take_directories, .allowed = "one directory, or several as /a+/b", .example = "/mnt/data/test"},
-    {"device", take_device, .allowed = "a name directly below " DEVICES_DIRECTORY,
+    {"device", take_device, .allowed = "a name directly below " DEVICES_DIRECTORY ", or several with + between them",
      .example = DEVICES_DIRECTORY "nvme-MODEL_SERIAL"},
     {"share", take_place_share, .allowed = PERCENT_ALLOWED, .example = "45%"},
     {"direct", take_direct, .allowed = "no yes", .example = "yes"},

@@ -10,19 +10,22 @@
 #define STREAM_WORKERS_MAX 4096         // of one stream
 #define STREAM_RATE_MAX_PER_S 1000000   // of all its workers together
 
-#define PLACE_DEVICE_BYTES 280          // of a path in /dev/disk/by-id
+#define PLACE_DEVICE_BYTES 512          // of all paths in /dev/disk/by-id of a place
 
 struct place_terms {
     char name[WORKLOAD_NAME_BYTES];
     const char *directories;            // within the text, separated by '+'; NULL: not given
     size_t directories_length;
-    char device[PLACE_DEVICE_BYTES];    // its path; empty: not given
+    char device[PLACE_DEVICE_BYTES];    // its path, or several as A+B; empty: not given
     uint32_t share_ppm;                 // of the capacity; 0: not given
     uint64_t direct;                    // 0, 1, or UINT64_MAX: not given
 };
 
 // One directory, or several with '+' between them.
 bool grammar_directories(const char *text, size_t length);
+
+// The length of the first device of A+B: a '+' that no path follows belongs to a name.
+size_t grammar_device_length(const char *text);
 
 bool grammar_place(const char *text, struct place_terms *terms, struct failure *failure);
 

@@ -59,34 +59,50 @@ static bool may_erase(const struct plan *plan, const char *device) {
     return i < allowed->count;
 }
 
-// The first place that has it; NULL: none.
-static const struct place_terms *place_on(const struct plan *plan, const char *device) {
-    uint32_t i = 0;
-    while (i < plan->places_count && strcmp(plan->places[i].device, device) != 0) {
-        i++;
+// Copies the first of the devices at that text, and moves on to the next one; false if there is none.
+static bool take_next_device(const char **at, char device[PLACE_DEVICE_BYTES]) {
+    size_t length = grammar_device_length(*at);
+    (void)snprintf(device, PLACE_DEVICE_BYTES, "%.*s", (int)length, *at);
+    *at += length + ((*at)[length] != '\0');
+    return length > 0;
+}
+
+// How often the places name it.
+static uint32_t times_named(const struct plan *plan, const char *device) {
+    char each[PLACE_DEVICE_BYTES];
+    uint32_t times = 0;
+    for (uint32_t i = 0; i < plan->places_count; i++) {
+        for (const char *at = plan->places[i].device; take_next_device(&at, each);) {
+            times += strcmp(each, device) == 0;
+        }
     }
-    return i < plan->places_count ? &plan->places[i] : NULL;
+    return times;
+}
+
+static bool check_devices_of(struct plan *plan, const struct place_terms *place) {
+    char device[PLACE_DEVICE_BYTES];
+    for (const char *at = place->device; take_next_device(&at, device);) {
+        if (times_named(plan, device) > 1) {
+            return refuse(plan, "--place %s: %s is named twice in the places; name each device once", place->name, device);
+        }
+        if (!may_erase(plan, device)) {
+            return refuse(plan, "--place %s: a test overwrites %s, and no --eraseDevice permits that; if nothing on it is "
+                          "needed, add --eraseDevice=%s", place->name, device, device);
+        }
+    }
+    return true;
 }
 
 // What is overwritten must have been written down twice, in the same words.
 static bool check_devices(struct plan *plan) {
     const struct text_list *allowed = &plan->options->erase_devices;
     for (uint32_t i = 0; i < plan->places_count; i++) {
-        const struct place_terms *place = &plan->places[i];
-        if (place->device[0] == '\0') {
-            continue;
-        }
-        if (place_on(plan, place->device) != place) {
-            return refuse(plan, "--place %s: place %s has %s, too; name each device once", place->name,
-                          place_on(plan, place->device)->name, place->device);
-        }
-        if (!may_erase(plan, place->device)) {
-            return refuse(plan, "--place %s: a test overwrites %s, and no --eraseDevice permits that; if nothing on it is "
-                          "needed, add --eraseDevice=%s", place->name, place->device, place->device);
+        if (!check_devices_of(plan, &plan->places[i])) {
+            return false;
         }
     }
     for (size_t i = 0; i < allowed->count; i++) {
-        if (place_on(plan, allowed->values[i]) == NULL) {
+        if (times_named(plan, allowed->values[i]) == 0) {
             return refuse(plan, "--eraseDevice: no place has device=%s; name it in a --place, or leave it out",
                           allowed->values[i]);
         }
@@ -194,19 +210,28 @@ static bool read_streams(struct plan *plan) {
 
 // Places.
 
+// Or devices.
 static uint32_t count_directories(const struct place_terms *terms) {
-    uint32_t count = 1;
-    for (size_t i = 0; i < terms->directories_length; i++) {
+    char device[PLACE_DEVICE_BYTES];
+    uint32_t count = 0;
+    for (const char *at = terms->device; take_next_device(&at, device);) {
+        count++;
+    }
+    for (size_t i = 0; i < terms->directories_length && terms->device[0] == '\0'; i++) {
         count += terms->directories[i] == '+';
     }
-    return count;
+    return count + (terms->device[0] == '\0');
 }
 
-// Of a directory, or of the device.
+// Of a directory, or of a device.
 static char *place_path(const struct place_terms *terms, uint32_t number) {
-    const char *at = terms->directories;
+    char device[PLACE_DEVICE_BYTES];
+    const char *at = terms->device[0] != '\0' ? terms->device : terms->directories;
     if (terms->device[0] != '\0') {
-        return strdup(terms->device);
+        for (uint32_t i = 0; i <= number; i++) {
+            (void)take_next_device(&at, device);
+        }
+        return strdup(device);
     }
     for (; number > 0; number--) {
         at = strchr(at, '+') + 1;

@@ -76,8 +76,8 @@ static inline const char *operation_name(enum operation operation) {
 }
 
 // A directory, and the files in it. What --place names may be several of them, one after the other: then their files
-// follow one another, in one array. Or a block device, which holds its files one after the other as well, and has none in
-// its first and its last DEVICE_END_BYTES: a device is accepted only if these hold zeros (test_device.h), and a test
+// follow one another, in one array. Or a block device or several, each of which holds its files one after the other as well,
+// and has none in its first and its last DEVICE_END_BYTES: a device is accepted only if these hold zeros (test_device.h), and a test
 // leaves them so.
 #define DEVICE_END_BYTES (UINT64_C(1) << 20)
 
@@ -98,9 +98,9 @@ struct place {
     int mark;                           // of --acknowledge (mark.h): its descriptor; 0: none
 };
 
-// Where an offset of a file lies in what its descriptor has open.
+// Where an offset of a file lies in what its descriptor has open. All devices of a place have as many files.
 static inline uint64_t place_offset(const struct place *place, uint64_t file, uint64_t offset_bytes) {
-    return place->is_device ? DEVICE_END_BYTES + file * place->file_bytes + offset_bytes : offset_bytes;
+    return place->is_device ? DEVICE_END_BYTES + file % place->files * place->file_bytes + offset_bytes : offset_bytes;
 }
 
 // Of a stream that writes what the commits of simulated applications leave in the log (group_commit.h).

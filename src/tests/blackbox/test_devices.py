@@ -252,6 +252,32 @@ def streams_on_a_device(place):
 
 
 @root_test
+def streams_on_two_devices(place):
+    """The place's files are spread evenly over both, each is checked and claimed, and the ends of both stay empty."""
+    second = DISK.replace("DISK_1", "DISK+2")
+    other = Place("streams_on_two_devices.other")
+    trace = os.path.join(place.path, "operations.csv")
+    options = [DB, "--place=name=data,device=" + DISK + "+" + second, "--eraseDevice=" + DISK, "--eraseDevice=" + second, "--duration=1"]
+    options += ["--fileSize=1M", "--numFiles=8", "--stream=name=log,place=data,pattern=ring,size=4K,workers=2,pause=1000"]
+    with loop_device(place) as disk, loop_device(other) as (loop, image):
+        link = "cp -a %s ../..; ln -s ../../%s test-DISK+2" % (loop, os.path.basename(loop))
+        untouched(place, disk, "--place data", second, "cannot be found", options=options)
+        result = place.logdisk(*options, "--trace=" + trace, before=named(place, disk[0], link))
+        equal(result.status, 0, result.err)
+        run = consistent(result)
+        equal((run["directory_1"], run["directory_2"]), (DISK, second))
+        for data in (content(disk[1]), content(image)):
+            equal((data[:MIB].count(0), data[-MIB:].count(0), data[5 * MIB :].count(0)), (MIB, MIB, 3 * MIB), "the ends and beyond the capacity")
+            equal(len({data[at : at + 512] for at in range(MIB, 5 * MIB, 512)}), 8192, "different sectors")
+        with open(trace) as file:
+            offsets = [int(line.split(",")[9]) for line in file.read().splitlines()[1:]]
+        assert min(offsets) < MIB and 7 * MIB < max(offsets) < 8 * MIB, (min(offsets), max(offsets))
+        equal({row["file"] for row in result.rows("stalls.csv")} <= {DISK, second}, True)
+        again = place.logdisk(*options, before=named(place, disk[0], link.replace(loop, disk[0]).replace(os.path.basename(loop), os.path.basename(disk[0]))))
+        refused(place, again, "is in use")
+
+
+@root_test
 def what_reaches_the_device(place):
     """The calls: opened exclusively, in the stream's own way, and each ring in a part of its own between the ends."""
     ring = "--stream=name=log,place=data,pattern=ring,size=4K,workers=2,pause=1000"

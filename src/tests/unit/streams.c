@@ -150,7 +150,12 @@ void test_streams_refused(void) {
         {DB " --place=name=a,device=/dev/disk/by-id/a/b --eraseDevice=/dev/disk/by-id/a/b", "a name directly below"},
         {DB " --place=name=a,device=" DISK, "--place a: a test overwrites " DISK ", and no --eraseDevice permits that"},
         {DB " --eraseDevice=" DISK, "--eraseDevice: no place has device=" DISK},
-        {DB ",place=a --place=name=a,device=" DISK " --place=name=b,device=" DISK " --eraseDevice=" DISK, "place a has " DISK},
+        {DB ",place=a --place=name=a,device=" DISK " --place=name=b,device=" DISK " --eraseDevice=" DISK, DISK " is named twice in the places"},
+        {DB ",place=a --place=name=a,device=" DISK "+" DISK " --eraseDevice=" DISK, DISK " is named twice in the places"},
+        {DB ",place=a --place=name=a,device=" DISK "+" DISK "2 --eraseDevice=" DISK, "overwrites " DISK "2, and no --eraseDevice"},
+        {DB ",place=a --place=name=a,device=" DISK "+ --eraseDevice=" DISK, "overwrites " DISK "+, and no --eraseDevice"},
+        {DB ",place=a --place=name=a,device=" DISK "+/dev/x --eraseDevice=" DISK, "device: '" DISK "+/dev/x' is not allowed"},
+        {DB ",place=a --place=name=a,device=" DISK "+/ --eraseDevice=" DISK, "is not allowed"},
         {"--bsize=4K --eraseDevice=" DISK, "only for streams"},
         {DB " --stream=name=x,pattern=random,size=8K,sync=none", "sync=none is not possible beside sync=dsync of stream db"},
     };
