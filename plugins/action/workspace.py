@@ -86,15 +86,17 @@ def volume_layout(planned: dict[str, Any], answer: dict[str, Any], privileged: b
 
 def paths_of(planned: dict[str, Any], made: list[dict[str, Any]]) -> dict[str, Any]:
     """Return what was made on the paths of a volume: ``directories`` as the tester lists them, with its devices, and ``given`` as it takes those of --dir."""
-    devices = {device["place"]: device["path"] for device in planned["devices"]}
+    devices: dict[str, list[str]] = {}
+    for device in planned["devices"]:
+        devices.setdefault(device["place"], []).append(device["path"])
     of_places: dict[str, list[str]] = {}
     for part, each in zip(planned["parts"], made, strict=True):
         for place, directory in zip(part["places"] or planned["queue_managers"], each["directories"], strict=True):
             of_places.setdefault(place, []).append(directory)
-    listed = [[devices[name]] if name in devices else of_places[name] for name in planned["places"] or of_places]
+    listed = [devices[name] if name in devices else of_places[name] for name in planned["places"] or of_places]
     paths = [each["path"] for each in made]
     return {
-        "path": (paths or list(devices.values()))[0],
+        "path": paths[0] if paths else planned["devices"][0]["path"],
         "paths": paths,
         "made_paths": [each["path"] for each in made if each.get("made_path")],
         "run_directories": [each["run_directory"] for each in made],

@@ -24,7 +24,7 @@ _SHARED_MEMORY = "/dev/shm/"
 
 
 def read_places(given: Any) -> dict[str, list[str]]:
-    """Return the paths of the places that are named, each a list of directories or of one device. Raises OptionError."""
+    """Return the paths of the places that are named, each a list of directories or of devices. Raises OptionError."""
     if not given:
         return {}
     if not isinstance(given, Mapping):
@@ -69,12 +69,12 @@ def parts_of(paths: Mapping[str, Sequence[str]], workload: Workload, capacity_by
     return parts
 
 
-def devices_of(paths: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Return the device of each place that is one."""
-    return {name: given[0] for name, given in paths.items() if is_device(given[0])}
+def devices_of(paths: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Return the devices of each place that has some."""
+    return {name: list(given) for name, given in paths.items() if is_device(given[0])}
 
 
-def on_devices(workload: Workload, devices: Mapping[str, str]) -> Workload:
+def on_devices(workload: Workload, devices: Mapping[str, Sequence[str]]) -> Workload:
     """Return the workload with these places on devices."""
     return replace(workload, places=tuple(_on_device(place, devices.get(place.name)) for place in workload.places))
 
@@ -101,7 +101,7 @@ def check_erasure(erase: Any, devices: Iterable[str]) -> None:
 def _read_paths(where: str, given: Any) -> list[str]:
     paths = [given] if isinstance(given, str) else given
     if not isinstance(paths, (list, tuple)) or not paths:
-        raise OptionError(f"{where}: name a directory, several as a list, or one device, not {given!r}")
+        raise OptionError(f"{where}: name a directory or a device, or several as a list, not {given!r}")
     for path in paths:
         if not isinstance(path, str) or not path.startswith("/"):
             raise OptionError(f"{where}: {path!r} is not an absolute path")
@@ -111,8 +111,8 @@ def _read_paths(where: str, given: Any) -> list[str]:
             raise OptionError(f"{where}: {path!r} is not the path of an entry of {DEVICES[:-1]}")
     if len(set(paths)) < len(paths):
         raise OptionError(f"{where}: a path is named twice: name each once")
-    if len(paths) > 1 and any(map(is_device, paths)):
-        raise OptionError(f"{where}: a place that is a device has one path, not {len(paths)}")
+    if len(set(map(is_device, paths))) > 1:
+        raise OptionError(f"{where}: a place is in directories or on devices, not on both")
     return list(paths)
 
 
@@ -126,5 +126,5 @@ def _share(place: Place, workload: Workload) -> Fraction:
     return Fraction(place.keys["share"].ppm, WHOLE_PPM) if "share" in place.keys else Fraction(1, len(workload.places))
 
 
-def _on_device(place: Place, device: str | None) -> Place:
-    return replace(place, keys={**place.keys, "device": device}) if device else place
+def _on_device(place: Place, devices: Sequence[str] | None) -> Place:
+    return replace(place, keys={**place.keys, "device": "+".join(devices)}) if devices else place

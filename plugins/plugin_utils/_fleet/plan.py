@@ -102,9 +102,9 @@ def _plan_volume(
     return {
         **{key: volume[key] for key in OF_THE_WORKSPACE if key != "places"},
         **plan,
-        "arguments": [*plan["arguments"], *(f"--eraseDevice={device}" for device in devices.values())],
+        "arguments": [*plan["arguments"], *(f"--eraseDevice={device}" for of_place in devices.values() for device in of_place)],
         "parts": parts,
-        "devices": [{"place": name, "path": device} for name, device in devices.items()],
+        "devices": [{"place": name, "path": device} for name, of_place in devices.items() for device in of_place],
     }
 
 

@@ -295,3 +295,13 @@ def test_a_ladder_ends_early_only_by_limits_that_the_tester_can_hold(limit, more
 )
 def test_a_ladder_ends_early_only_if_nothing_else_is_measured(hosts, names, order, mode, alone):
     assert start.runs_alone({**planned(order, names), "sweep_mode": mode}, hosts) is alone
+
+
+def test_the_devices_of_a_place_are_listed_as_the_tester_lists_them():
+    devices = [{"place": "data", "path": "/dev/disk/by-id/a"}, {"place": "data", "path": "/dev/disk/by-id/b"}]
+    planned = {"places": ["data", "log"], "queue_managers": [], "devices": devices, "parts": [{"places": ["log"]}]}
+    found = workspace.paths_of(planned, [{"path": "/ws", "directories": ["/ws/run/log"], "run_directory": "/ws/run"}])
+    assert found["directories"] == ["/dev/disk/by-id/a", "/dev/disk/by-id/b", "/ws/run/log"]
+    assert (found["path"], found["given"]) == ("/ws", ["/ws/run/log"])
+    alone = workspace.paths_of({**planned, "places": ["data"], "parts": []}, [])
+    assert (alone["path"], alone["directories"], alone["given"]) == ("/dev/disk/by-id/a", ["/dev/disk/by-id/a", "/dev/disk/by-id/b"], [])

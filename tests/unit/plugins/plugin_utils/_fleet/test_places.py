@@ -56,6 +56,13 @@ def test_a_place_on_a_device_is_named_twice_to_the_tester():
     assert [word for word in volume["arguments"] if word.startswith("--eraseDevice")] == [f"--eraseDevice={DISK}", f"--eraseDevice={OTHER}"]
 
 
+def test_a_place_on_several_devices_names_each_of_them():
+    (volume,) = planned({"asu1": [DISK, OTHER]}, [DISK, OTHER])
+    assert volume["devices"] == [{"place": "asu1", "path": DISK}, {"place": "asu1", "path": OTHER}]
+    assert volume["arguments"][0] == f"--place=name=asu1,share=45%,direct=yes,device={DISK}+{OTHER}"
+    assert [word for word in volume["arguments"] if word.startswith("--eraseDevice")] == [f"--eraseDevice={DISK}", f"--eraseDevice={OTHER}"]
+
+
 def test_a_volume_of_a_list_may_have_all_of_its_places_elsewhere():
     volumes = [{"name": name, "places": {f"asu{number}": f"/{name}{number}" for number in (1, 2, 3)}} for name in "ab"]
     assert [[part["path"] for part in volume["parts"]] for volume in planned({}, given=volumes)] == [["/a1", "/a2", "/a3"], ["/b1", "/b2", "/b3"]]
@@ -65,7 +72,7 @@ def test_a_volume_of_a_list_may_have_all_of_its_places_elsewhere():
     ("places", "said"),
     [
         ("asu1", "workspace_places must be a dictionary with the path of each place, or a list of paths, not 'asu1'"),
-        ({"asu1": []}, r"workspace_places: asu1: name a directory, several as a list, or one device, not \[\]"),
+        ({"asu1": []}, r"workspace_places: asu1: name a directory or a device, or several as a list, not \[\]"),
         ({"asu1": {}}, "workspace_places: asu1: name a directory"),
         ({"asu1": "x"}, "workspace_places: asu1: 'x' is not an absolute path"),
         ({"asu1": [1]}, "workspace_places: asu1: 1 is not an absolute path"),
@@ -76,7 +83,7 @@ def test_a_volume_of_a_list_may_have_all_of_its_places_elsewhere():
         ({"asu1": "/dev/disk/by-id/"}, "is not the path of an entry"),
         ({"asu1": "/dev/disk/by-id/.."}, "is not the path of an entry"),
         ({"asu1": f"{DISK},share=100%"}, "is not the path of an entry"),
-        ({"asu1": [DISK, "/a"]}, "workspace_places: asu1: a place that is a device has one path, not 2"),
+        ({"asu1": [DISK, "/a"]}, "workspace_places: asu1: a place is in directories or on devices, not on both"),
         ({"asu4": "/a"}, "workspace_places: sweep_workload spc1-like has no place asu4; its places are asu1, asu2, asu3"),
         ({"asu1": "/a", "asu2": "/a/b"}, "workspace_places: /a/b must not be inside /a, which is the path of another place"),
         ({"asu1": "/ws/b"}, "workspace_places: /ws/b must not be inside /ws"),

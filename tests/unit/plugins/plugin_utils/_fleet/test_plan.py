@@ -253,7 +253,7 @@ def test_loads_are_queue_managers_or_applications_of_the_built_in_workloads():
         ("mq-log", {"load_target": 20}, "--qm=8", 8),
         ("commit", {"apps": [40, 80], "message_sizes": ["2K"], "log_buffer": "2M"}, "--apps=40", 100_000),
         ("mailbox-2010", {}, "--load=1", 4096),
-        ("spc1-like", {"load_target": 25.0}, "--load=25", 2048),
+        ("spc1-like", {"load_target": 25.0}, "--load=25", 4096),
     ],
 )
 def test_a_search_plans_a_round_with_one_load_up_to_what_the_workload_can_make(workload, changes, first, largest):
