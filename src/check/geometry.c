@@ -36,6 +36,10 @@ static bool trace_preformat(const struct geometry *geometry, uint64_t part, uint
     return file / geometry->files < geometry->queue_managers && spot->offset_bytes < geometry->file_bytes;
 }
 
+static size_t in_pool_bytes(const struct payload *payload, uint64_t block, uint64_t in_block_bytes) {
+    return (size_t)(block % payload->windows * payload->stride_bytes + in_block_bytes);
+}
+
 bool geometry_trace(const struct geometry *geometry, const unsigned char *sector, uint64_t *write, struct spot *spot) {
     uint32_t worker;
     uint64_t number;
@@ -45,7 +49,8 @@ bool geometry_trace(const struct geometry *geometry, const unsigned char *sector
     const struct payload *payload = worker == 0 ? &geometry->preformat : &geometry->writes;
     uint64_t n = number / payload->stamps_a_block;
     uint64_t in_block_bytes = number % payload->stamps_a_block * PAYLOAD_SECTOR_BYTES;
-    if (!payload_is_of_pool(sector, geometry->seed, worker, n % payload->windows * payload->stride_bytes + in_block_bytes)) {
+    uint64_t in_pass = worker == 0 ? n : n % geometry->positions, pass = worker == 0 ? 0 : n / geometry->positions;
+    if (!payload_is_of_pool(sector, geometry->seed, worker, in_pool_bytes(payload, in_pass, in_block_bytes), pass)) {
         return false;
     }
     if (worker == 0) {
@@ -56,4 +61,12 @@ bool geometry_trace(const struct geometry *geometry, const unsigned char *sector
     *spot = geometry_spot(geometry, worker, n % geometry->positions);
     spot->offset_bytes += in_block_bytes;
     return true;
+}
+
+bool geometry_is_damaged(const struct geometry *geometry, const unsigned char *sector, const struct spot *at) {
+    uint64_t position = at->file * geometry->blocks_a_file + at->offset_bytes / geometry->block_bytes;
+    size_t of_write = in_pool_bytes(&geometry->writes, position, at->offset_bytes % geometry->block_bytes);
+    size_t of_preformat = (size_t)(at->offset_bytes % FORMAT_PART_BYTES);
+    return payload_has_words_of_pool(sector, geometry->seed, at->worker, of_write) ||
+           payload_has_words_of_pool(sector, geometry->seed, 0, of_preformat);
 }

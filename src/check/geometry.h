@@ -31,5 +31,9 @@ struct spot geometry_spot(const struct geometry *geometry, uint32_t worker, uint
 // False if the sector is not of this run. If it is, of which write, and where that write put it.
 bool geometry_trace(const struct geometry *geometry, const unsigned char *sector, uint64_t *write, struct spot *spot);
 
+// Whether a sector that cannot be traced holds some of what the run put at that spot, in whatever pass: then it is damaged,
+// and not foreign.
+bool geometry_is_damaged(const struct geometry *geometry, const unsigned char *sector, const struct spot *at);
+
 // The greatest number of writes whose stamps can be told apart.
 uint64_t geometry_writes_max(const struct geometry *geometry);

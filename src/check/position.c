@@ -23,7 +23,9 @@ static enum content content_of(struct position *position, const struct geometry 
         return CONTENT_UNREADABLE;
     }
     if (!geometry_trace(geometry, sector, &stray.write, &stray.from)) {
-        return is_zeroed(sector) ? CONTENT_ZEROED : CONTENT_CORRUPT;
+        return is_zeroed(sector)                              ? CONTENT_ZEROED
+               : geometry_is_damaged(geometry, sector, at) ? CONTENT_DAMAGED
+                                                           : CONTENT_FOREIGN;
     }
     if (is_same(&stray.from, at)) {
         add_in_place(position, stray.write);
@@ -41,7 +43,8 @@ void position_add(struct position *position, const struct geometry *geometry, co
 }
 
 enum content position_content(const struct position *position) {
-    static const enum content order[] = {CONTENT_MISDIRECTED, CONTENT_UNREADABLE, CONTENT_CORRUPT, CONTENT_ZEROED};
+    static const enum content order[] = {CONTENT_MISDIRECTED, CONTENT_UNREADABLE, CONTENT_FOREIGN, CONTENT_DAMAGED,
+                                         CONTENT_ZEROED};
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
         if (position->sectors[order[i]] > 0) {
             return order[i];

@@ -12,7 +12,8 @@ enum content {
     CONTENT_MISDIRECTED,        // some belong to another place
     CONTENT_UNREADABLE,
     CONTENT_ZEROED,
-    CONTENT_CORRUPT,            // not of this run
+    CONTENT_DAMAGED,            // some bytes are what the run put there
+    CONTENT_FOREIGN,            // not of this run
     CONTENT_MISSING,            // the file ends before
     CONTENTS,
 };
@@ -33,5 +34,5 @@ struct position {
 void position_add(struct position *position, const struct geometry *geometry, const struct spot *at,
                   const unsigned char *sector);
 
-// The one name for it. If several are true, the first of: misdirected, unreadable, corrupt, zeroed, torn.
+// The one name for it. If several are true, the first of: misdirected, unreadable, foreign, damaged, zeroed, torn.
 enum content position_content(const struct position *position);

@@ -30,7 +30,10 @@ static void put_found(struct text *text, const struct evidence *first) {
     case FINDING_TORN: text_printf(text, "only a part of it, and a part of "); put_write(text, first->found); break;
     case FINDING_UNREADABLE: text_printf(text, "what cannot be read"); break;
     case FINDING_ZEROED: text_printf(text, "zeros"); break;
-    default: text_printf(text, "nothing that the run wrote"); break;
+    default:
+        text_printf(text, first->damaged ? "damaged data: some of its bytes are what the run wrote there, and others are not"
+                                         : "nothing that the run wrote");
+        break;
     }
 }
 

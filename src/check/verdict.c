@@ -140,7 +140,8 @@ static void note(const struct judgement *judgement, enum finding finding, uint64
         return;
     }
     *first = (struct evidence){.finding = finding, .at = geometry_spot(ring->geometry, ring->worker, position),
-                               .write_known = true, .expected = expected};
+                               .damaged = stretch_at(ring, position)->content == CONTENT_DAMAGED, .write_known = true,
+                               .expected = expected};
     if (found != NULL) {
         first->found_known = true;
         first->found = *found;
@@ -170,7 +171,8 @@ static void judge_lost(const struct judgement *judgement, uint64_t position, uin
 static void judge_position(const struct judgement *judgement, uint64_t position, const struct stretch *stretch) {
     static const enum finding findings[CONTENTS] = {
         [CONTENT_TORN] = FINDING_TORN, [CONTENT_MISDIRECTED] = FINDING_MISDIRECTED, [CONTENT_ZEROED] = FINDING_ZEROED,
-        [CONTENT_UNREADABLE] = FINDING_UNREADABLE, [CONTENT_CORRUPT] = FINDING_CORRUPT};
+        [CONTENT_UNREADABLE] = FINDING_UNREADABLE, [CONTENT_DAMAGED] = FINDING_CORRUPT,
+        [CONTENT_FOREIGN] = FINDING_CORRUPT};
     const struct ring *ring = judgement->ring;
     uint64_t expected = due(ring, position, judgement->returned), found = write_of(ring, position, stretch->pass);
     if (is_whole(ring, stretch, position, expected)) {

@@ -25,6 +25,7 @@ extern const char *const in_flight_names[IN_FLIGHTS];
 struct evidence {                       // the first finding
     enum finding finding;
     struct spot at;
+    bool damaged;                       // corrupt: and not foreign
     bool write_known;                   // false: the file is missing
     uint64_t expected;                  // write
     bool found_known;                   // one write of this run, whole or as a part

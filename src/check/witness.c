@@ -40,6 +40,11 @@ static bool take_ready(struct witness *witness, const char *line, struct failure
     if (!mark_parse(&witness->mark, line)) {
         return refuse_line(witness, line, "does not say what the run wrote", failure);
     }
+    if (witness->mark.layout != MARK_LAYOUT) {
+        return failure_set(failure, EXIT_REFUSED, OPTION "the run was made by another version of logdisk (layout %" PRIu64
+                           " of its blocks, this version knows %d), so nothing can be concluded; check with that version",
+                           witness->mark.layout, MARK_LAYOUT);
+    }
     geometry_of(&geometry, &witness->mark);
     witness->counts_max = geometry_writes_max(&geometry);
     witness->ready = true;

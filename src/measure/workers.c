@@ -252,8 +252,12 @@ void workers_prepare_step(struct workers *workers, const struct result_key *key)
         step->workers = stream_workers(step->stream, key->load_point);
         step->block_bytes = stream_is_described(step->stream) ? step->stream->block_bytes : step->block_bytes;
         for (uint32_t n = 0; n < step->workers; n++) {
-            worker_prepare_step(&step->first_worker[n], workers->workspace->alignment_bytes);
-            workers->active[workers->active_count++] = &step->first_worker[n];
+            struct worker *worker = &step->first_worker[n];
+            worker_prepare_step(worker, workers->workspace->alignment_bytes);
+            if (workers->workspace->options->acknowledge) {
+                payload_start_passes(&worker->payload, worker->pass_operations);
+            }
+            workers->active[workers->active_count++] = worker;
         }
     }
 }

@@ -18,7 +18,7 @@
 void mark_of_run(struct mark *mark, const struct options *options) {
     *mark = (struct mark){.seed = options->seed, .block_bytes = options->block_sizes.values[0],
                           .file_bytes = options->file_bytes, .files = options->files,
-                          .queue_managers = options->queue_managers};
+                          .queue_managers = options->queue_managers, .layout = MARK_LAYOUT};
     if (!read_text("/proc/sys/kernel/random/boot_id", mark->boot_id, sizeof mark->boot_id)) {
         (void)snprintf(mark->boot_id, sizeof mark->boot_id, "-");
     }
@@ -27,9 +27,13 @@ void mark_of_run(struct mark *mark, const struct options *options) {
 }
 
 void mark_format(const struct mark *mark, char line[MARK_LINE_BYTES]) {
+    char layout[32] = "";
+    if (mark->layout > 1) {
+        (void)snprintf(layout, sizeof layout, " layout=%" PRIu64, mark->layout);
+    }
     (void)snprintf(line, MARK_LINE_BYTES, "ready %s %s seed=%" PRIu64 " bsize=%" PRIu64 " file_size=%" PRIu64 " files=%" PRIu64
-                   " qm=%" PRIu64 " prefix=%s\n", mark->run_id, mark->boot_id, mark->seed, mark->block_bytes,
-                   mark->file_bytes, mark->files, mark->queue_managers, mark->file_prefix);
+                   " qm=%" PRIu64 " prefix=%s%s\n", mark->run_id, mark->boot_id, mark->seed, mark->block_bytes,
+                   mark->file_bytes, mark->files, mark->queue_managers, mark->file_prefix, layout);
 }
 
 static bool is_name(const char *text) {
@@ -52,9 +56,11 @@ _Static_assert(OPTIONS_RUN_ID_MAX == 64 && MARK_BOOT_ID_MAX == 36 && OPTIONS_FIL
 bool mark_parse(struct mark *mark, const char *line) {
     char again[MARK_LINE_BYTES];
     int fields = sscanf(line, "ready %64s %36s seed=%20" SCNu64 " bsize=%20" SCNu64 " file_size=%20" SCNu64 " files=%20" SCNu64
-                        " qm=%20" SCNu64 " prefix=%200s", mark->run_id, mark->boot_id, &mark->seed, &mark->block_bytes,
-                        &mark->file_bytes, &mark->files, &mark->queue_managers, mark->file_prefix);
-    if (fields != 8 || !is_possible(mark)) {
+                        " qm=%20" SCNu64 " prefix=%200s layout=%20" SCNu64, mark->run_id, mark->boot_id, &mark->seed,
+                        &mark->block_bytes, &mark->file_bytes, &mark->files, &mark->queue_managers, mark->file_prefix,
+                        &mark->layout);
+    mark->layout = fields == 8 ? 1 : mark->layout;
+    if (fields < 8 || !is_possible(mark)) {
         return false;
     }
     mark_format(mark, again);

@@ -10,11 +10,12 @@
 
 #define MARK_LINE_BYTES 640
 #define MARK_BOOT_ID_MAX 36
+#define MARK_LAYOUT 2                           // of the blocks that this version writes; docs/power_cut.md describes it
 
 struct mark {
     char run_id[OPTIONS_RUN_ID_MAX + 1];        // "-" if the run had none
     char boot_id[MARK_BOOT_ID_MAX + 1];         // "-" if the kernel does not say
-    uint64_t seed, block_bytes, file_bytes, files, queue_managers;
+    uint64_t seed, block_bytes, file_bytes, files, queue_managers, layout;
     char file_prefix[OPTIONS_FILE_PREFIX_MAX + 1];
     bool ended;                                 // only of mark_open: see mark_note_end
 };
@@ -22,7 +23,8 @@ struct mark {
 // Of the run that these options ask for, which have a seed.
 void mark_of_run(struct mark *mark, const struct options *options);
 
-// "ready RUN_ID BOOT_ID seed=N bsize=N file_size=N files=N qm=N prefix=NAME" and a line feed.
+// "ready RUN_ID BOOT_ID seed=N bsize=N file_size=N files=N qm=N prefix=NAME layout=N" and a line feed.
+// Versions that wrote layout 1 did not name it.
 void mark_format(const struct mark *mark, char line[MARK_LINE_BYTES]);
 // False if the line, of which everything counts, the line feed included, is not such a line.
 bool mark_parse(struct mark *mark, const char *line);

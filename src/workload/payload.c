@@ -55,10 +55,42 @@ void payload_start_step(struct payload *payload, uint64_t block_bytes, uint64_t 
     payload->window = 0;
     payload->step_stamp = payload->stamp;
     payload->stamps_a_block = (block_bytes - sizeof payload->stamp) / PAYLOAD_SECTOR_BYTES + 1;
+    payload->pass_blocks = 0;
+    payload->pass_left = UINT64_MAX;
+}
+
+// What the words of a pool are changed by.
+static uint64_t pass_mask(uint64_t pass) {
+    return (pass & 0xFF) * UINT64_C(0x0101010101010101);
+}
+
+static void go_to_pass(struct payload *payload, uint64_t pass) {
+    uint64_t change = pass_mask(payload->pass) ^ pass_mask(pass), *words = (uint64_t *)payload->pool;
+    for (size_t i = 0; i < payload->pool_bytes / sizeof *words; i++) {
+        words[i] ^= change;
+    }
+    payload->pass = pass;
+}
+
+void payload_start_passes(struct payload *payload, uint64_t blocks) {
+    payload->pass_blocks = payload->pass_left = blocks;
+    go_to_pass(payload, 0);
+}
+
+void payload_next_pass(struct payload *payload) {
+    go_to_pass(payload, payload->pass + 1);
+    payload->window = 0;
+    payload->pass_left = payload->pass_blocks - 1;
 }
 
 const unsigned char *payload_expect(struct payload *payload, uint64_t n) {
-    payload->window = (size_t)(n % payload->windows);
+    uint64_t in_pass = n;
+    if (payload->pass_blocks > 0) {
+        go_to_pass(payload, n / payload->pass_blocks);
+        in_pass = n % payload->pass_blocks;
+        payload->pass_left = payload->pass_blocks - in_pass;
+    }
+    payload->window = (size_t)(in_pass % payload->windows);
     payload->stamp = payload->step_stamp + PAYLOAD_STAMP_STEP * (n * payload->stamps_a_block);
     return payload_next(payload);
 }
@@ -72,13 +104,34 @@ bool payload_stamp_of(const unsigned char *sector, uint32_t *worker, uint64_t *n
     return *number != UINT64_MAX;
 }
 
-// The generator is a counter, so any word of a pool can be made without those before it, and no pool is needed.
-bool payload_is_of_pool(const unsigned char *sector, uint64_t seed, uint32_t worker, size_t at_bytes) {
-    uint64_t words[PAYLOAD_SECTOR_BYTES / sizeof(uint64_t)], differences = 0;
+#define SECTOR_WORDS (PAYLOAD_SECTOR_BYTES / sizeof(uint64_t))
+
+// What the words of a sector are changed by, if they are of that pool. The generator is a counter, so any word of a pool can
+// be made without those before it, and no pool is needed.
+static void find_masks(uint64_t masks[SECTOR_WORDS], const unsigned char *sector, uint64_t seed, uint32_t worker,
+                       size_t at_bytes) {
     uint64_t state = pool_state(seed, worker) + SPLITMIX_STEP * (at_bytes / sizeof(uint64_t) + 1);
-    memcpy(words, sector, sizeof words);
-    for (size_t i = 1; i < sizeof words / sizeof words[0]; i++) {
-        differences |= words[i] ^ mix(state + SPLITMIX_STEP * i);
+    memcpy(masks, sector, PAYLOAD_SECTOR_BYTES);
+    for (size_t i = 1; i < SECTOR_WORDS; i++) {
+        masks[i] ^= mix(state + SPLITMIX_STEP * i);
+    }
+}
+
+bool payload_is_of_pool(const unsigned char *sector, uint64_t seed, uint32_t worker, size_t at_bytes, uint64_t pass) {
+    uint64_t masks[SECTOR_WORDS], differences = 0, mask = pass_mask(pass);
+    find_masks(masks, sector, seed, worker, at_bytes);
+    for (size_t i = 1; i < SECTOR_WORDS; i++) {
+        differences |= masks[i] ^ mask;
     }
     return differences == 0;
+}
+
+bool payload_has_words_of_pool(const unsigned char *sector, uint64_t seed, uint32_t worker, size_t at_bytes) {
+    uint64_t masks[SECTOR_WORDS];
+    bool found = false;
+    find_masks(masks, sector, seed, worker, at_bytes);
+    for (size_t i = 1; i < SECTOR_WORDS; i++) {
+        found |= masks[i] == pass_mask(masks[i]);
+    }
+    return found;
 }

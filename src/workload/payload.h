@@ -6,6 +6,10 @@
 // every 512 bytes of the window get a new 64-bit stamp. Stamps are a Weyl sequence (a counter times an odd constant), so
 // no two are equal in 2^64, across workers as well; pools differ by seed and worker. The bytes of write number n of a
 // step can be made again afterwards (payload_expect), which is what --verify compares with.
+//
+// With passes (payload_start_passes), each place has the same window in every pass over the files, and in pass p (from 0)
+// all its bytes but the stamps are those of the pool XOR p mod 256. So a block of another pass differs from it in every
+// byte, and no mixture of the two can be taken for either of them. The pool is changed once per pass.
 #pragma once
 
 #include "base/standard.h"
@@ -27,6 +31,9 @@ struct payload {
     uint64_t stamp;             // the next one
     uint64_t step_stamp;        // the first one of the step
     size_t stamps_a_block;
+    uint64_t pass_blocks;       // blocks in a pass; 0: there are no passes
+    uint64_t pass_left;         // blocks of the running pass that are still to come
+    uint64_t pass;              // in which the pool is
 };
 
 // Bytes that a pool takes for blocks of that size: two of them, but at least 32 KiB, and at most one and 1 MiB; a
@@ -39,8 +46,15 @@ void payload_open(struct payload *payload, void *pool, size_t pool_bytes, uint64
 
 void payload_start_step(struct payload *payload, uint64_t block_bytes, uint64_t alignment_bytes);
 
+// From here on the step has passes of so many blocks; before its first block.
+void payload_start_passes(struct payload *payload, uint64_t blocks);
+void __attribute__((cold)) payload_next_pass(struct payload *payload);
+
 // The stamped block for the next write.
 static inline unsigned char *payload_next(struct payload *payload) {
+    if (__builtin_expect(payload->pass_left-- == 0, 0)) {
+        payload_next_pass(payload);
+    }
     unsigned char *block = payload->pool + payload->window * payload->stride_bytes;
     uint64_t stamp = payload->stamp;
     for (size_t at = 0; at + sizeof stamp <= payload->block_bytes; at += PAYLOAD_SECTOR_BYTES) {
@@ -69,7 +83,9 @@ const unsigned char *payload_expect(struct payload *payload, uint64_t n);
 
 // The way back. A sector says whose stamp it carries, and which one of them (from 0); false if it is nobody's.
 bool payload_stamp_of(const unsigned char *sector, uint32_t *worker, uint64_t *number);
-// Whether all of a sector but its stamp is what that worker's pool holds from that byte on.
-bool payload_is_of_pool(const unsigned char *sector, uint64_t seed, uint32_t worker, size_t at_bytes);
+// Whether all of a sector but its stamp is what that worker's pool holds from that byte on in that pass.
+bool payload_is_of_pool(const unsigned char *sector, uint64_t seed, uint32_t worker, size_t at_bytes, uint64_t pass);
+// Whether any word of it but the stamp is, in whatever pass: then some of that worker's data is left in it.
+bool payload_has_words_of_pool(const unsigned char *sector, uint64_t seed, uint32_t worker, size_t at_bytes);
 
 uint64_t splitmix64(uint64_t *state);

@@ -30,7 +30,8 @@ END_OF_TIME, SIGNAL, DEADLINE = "time", "signal", "deadline"
 
 _READY = re.compile(
     r"ready (?P<run_id>[A-Za-z0-9][A-Za-z0-9_.-]{0,99}) (?P<boot_id>[0-9a-f-]{1,64}) seed=(?P<seed>[0-9]{1,20}) bsize=(?P<bsize>[0-9]{1,15})"
-    r" file_size=(?P<file_size>[0-9]{1,15}) files=(?P<files>[0-9]{1,6}) qm=(?P<qm>[0-9]{1,6}) prefix=(?P<prefix>[A-Za-z0-9._-]{1,64})\Z"
+    r" file_size=(?P<file_size>[0-9]{1,15}) files=(?P<files>[0-9]{1,6}) qm=(?P<qm>[0-9]{1,6}) prefix=(?P<prefix>[A-Za-z0-9._-]{1,64})"
+    r"(?: layout=[0-9]{1,3})?\Z"
 )
 _ACK = re.compile(r"ack ([1-9][0-9]{0,5}) ([0-9]{1,15})\Z")
 _TICK = re.compile(r"tick ([0-9]{1,19})\Z")

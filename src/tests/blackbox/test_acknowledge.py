@@ -14,7 +14,7 @@ from support import LOGDISK, PATIENCE_S, Result, consistent, contains, equal, ho
 BLOCK_BYTES, SECTOR_BYTES, FILE_BYTES, FILES = 4096, 512, 262144, 3
 SECTORS = BLOCK_BYTES // SECTOR_BYTES
 RING = FILE_BYTES // BLOCK_BYTES * FILES
-READY = re.compile(r"ready (\S+) (\S+) seed=(\d+) bsize=4096 file_size=262144 files=3 qm=(\d+) prefix=mqldt_testfile\Z")
+READY = re.compile(r"ready (\S+) (\S+) seed=(\d+) bsize=4096 file_size=262144 files=3 qm=(\d+) prefix=mqldt_testfile layout=2\Z")
 NAMES = ["mqldt_testfile.%04d" % number for number in range(FILES)] + ["mqldt_testfile.acknowledge"]
 
 

@@ -123,7 +123,16 @@ def each_loss_has_its_name(place):
     with damaged(place, 2, number, b"\0" * BLOCK_BYTES):
         is_lost(check(place, lines), "zeroed", zeroed_positions="1", kept_positions=str(RING - 1), finding_found_write="", **where)
     with damaged(place, 2, number, os.urandom(BLOCK_BYTES)):
-        is_lost(check(place, lines), "corrupt", corrupt_positions="1", **where)
+        result = check(place, lines)
+        is_lost(result, "corrupt", corrupt_positions="1", **where)
+        contains(result.err, "and holds nothing that the run wrote")
+    for bit in (0, 8 * 511, 8 * BLOCK_BYTES - 1):  # of a stamp, and of what it stamps
+        flipped = bytearray(read_at(place, 2, number))
+        flipped[bit // 8] ^= 1 << bit % 8
+        with damaged(place, 2, number, bytes(flipped)):
+            result = check(place, lines)
+            is_lost(result, "corrupt", corrupt_positions="1", **where)
+            contains(result.err, "should hold write %d, and holds damaged data" % number)
     with damaged(place, 2, number, read_at(place, 1, first)):
         came_from, at = path_of(place, 1, first)
         origin = {"finding_from_worker": "1", "finding_from_file": came_from, "finding_from_offset_bytes": str(at), "finding_found_write": str(first)}
@@ -150,7 +159,7 @@ def each_loss_has_its_name(place):
 
 @test
 def killed_run_is_kept_and_old_blocks_in_it_are_losses(place):
-    """What was in the files at an earlier instant is put back, in full and by half."""
+    """What was in the files at an earlier instant is put back: half a sector, some sectors, and the whole block."""
     process = place.start("--acknowledge", "--duration=60")
     lines = [process.stdout.readline().rstrip("\n")]
     process.send_signal(signal.SIGSTOP)
@@ -174,13 +183,17 @@ def killed_run_is_kept_and_old_blocks_in_it_are_losses(place):
     with open(path.replace(place.dir, place.path + "/old"), "rb") as old, open(path, "r+b") as new:
         old.seek(offset)
         data = old.read(BLOCK_BYTES)
-        for part, finding, column in ((1536, "torn", "torn_positions"), (BLOCK_BYTES, "lost out of order", "lost_out_of_order_writes")):
-            new.seek(offset)
-            new.write(data[:part])
+        for begin, end, finding, column in (
+            (768, 1024, "corrupt", "corrupt_positions"),
+            (0, 1536, "torn", "torn_positions"),
+            (0, BLOCK_BYTES, "lost out of order", "lost_out_of_order_writes"),
+        ):
+            new.seek(offset + begin)
+            new.write(data[begin:end])
             new.flush()
             where = {"finding_file": path, "finding_offset_bytes": str(offset), "finding_expected_write": str(found - 5)}
             row = is_lost(check(place, lines[:1], dir=place.dir), finding, **{column: "1"}, **where)
-            assert int(row["finding_found_write"]) <= found - 5 - RING, row
+            assert finding == "corrupt" or int(row["finding_found_write"]) <= found - 5 - RING, row
 
 
 @test

@@ -75,6 +75,8 @@ void test_ring_of_sizes(void);
 void test_arrivals(void);
 void test_spc1(void);
 void test_stamps(void);
+void test_content_of_passes(void);
+void test_documented_layout(void);
 void test_preformat_stamps(void);
 void test_damage(void);
 void test_smallest_ring(void);

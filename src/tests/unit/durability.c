@@ -18,19 +18,20 @@ static uint64_t below(uint64_t end) {
 
 static struct mark mark_with(uint64_t block_bytes, uint64_t file_bytes, uint64_t files, uint64_t queue_managers) {
     return (struct mark){.run_id = "r", .boot_id = "b", .seed = SEED, .block_bytes = block_bytes, .file_bytes = file_bytes,
-                         .files = files, .queue_managers = queue_managers, .file_prefix = "p"};
+                         .files = files, .queue_managers = queue_managers, .layout = MARK_LAYOUT, .file_prefix = "p"};
 }
 
-// The block that the writer makes; good until the next call.
-static const unsigned char *block_of(uint64_t seed, uint32_t worker, uint64_t block_bytes, uint64_t n) {
+// The block that the writer makes in a ring of so many; good until the next call.
+static const unsigned char *block_in(uint64_t positions, uint64_t seed, uint32_t worker, uint64_t block_bytes, uint64_t n) {
     static _Alignas(4096) unsigned char pool[4 << 20];
     static struct payload payload;
-    static uint64_t opened[3];
+    static uint64_t opened[4];
     size_t pool_bytes = payload_pool_bytes(block_bytes, 4096);
-    if (opened[0] != seed || opened[1] != worker || opened[2] != block_bytes) {
+    if (opened[0] != seed || opened[1] != worker || opened[2] != block_bytes || opened[3] != positions) {
         payload_open(&payload, pool, pool_bytes, seed, worker);
         payload_start_step(&payload, block_bytes, 4096);
-        opened[0] = seed, opened[1] = worker, opened[2] = block_bytes;
+        payload_start_passes(&payload, positions);
+        opened[0] = seed, opened[1] = worker, opened[2] = block_bytes, opened[3] = positions;
     }
     return payload_expect(&payload, n);
 }
@@ -50,7 +51,7 @@ void test_stamps(void) {
         uint64_t n = round % 3 == 0 ? geometry_writes_max(&geometry) - 1 - below(9) : below(round % 3 == 1 ? 100 : UINT64_C(1) << 30);
         unsigned char sector[PAYLOAD_SECTOR_BYTES];
         uint64_t in_block = below(mark.block_bytes / sizeof sector) * sizeof sector, write;
-        memcpy(sector, block_of(mark.seed, worker, mark.block_bytes, n) + in_block, sizeof sector);
+        memcpy(sector, block_in(geometry.positions, mark.seed, worker, mark.block_bytes, n) + in_block, sizeof sector);
         struct pattern pattern = {.kind = PATTERN_RING, .files = (uint32_t)mark.files, .file_bytes = mark.file_bytes,
                                   .block_bytes = mark.block_bytes};
         struct spot spot;
@@ -59,12 +60,62 @@ void test_stamps(void) {
         pattern_position(&pattern, n, &file, &offset_bytes);
         CHECK(geometry_trace(&geometry, sector, &write, &spot));
         CHECK(write == n + 1 && spot.worker == worker && spot.file == file && spot.offset_bytes == offset_bytes + in_block);
+        const struct spot spot_there = spot;
         size_t at = below(sizeof sector);
         sector[at] ^= (unsigned char)(1 << below(8));
-        CHECK(!geometry_trace(&geometry, sector, &write, &spot));
-        sector[at] = block_of(mark.seed, worker, mark.block_bytes, n)[in_block + at];
+        CHECK(!geometry_trace(&geometry, sector, &write, &spot) && geometry_is_damaged(&geometry, sector, &spot_there));
+        sector[at] = block_in(geometry.positions, mark.seed, worker, mark.block_bytes, n)[in_block + at];
         geometry.seed++;
-        CHECK(!geometry_trace(&geometry, sector, &write, &spot));
+        CHECK(!geometry_trace(&geometry, sector, &write, &spot) && !geometry_is_damaged(&geometry, sector, &spot_there));
+    }
+}
+
+// What the writer makes, write after write, is what can be made again; and at a place no byte but those of the stamps is
+// that of another pass.
+void test_content_of_passes(void) {
+    enum { POSITIONS = 12, PASSES = 256, BYTES = 4096 };
+    static _Alignas(4096) unsigned char pool[32768], written[POSITIONS * PASSES][BYTES];
+    struct payload payload;
+    payload_open(&payload, pool, sizeof pool, SEED, 1);
+    payload_start_step(&payload, BYTES, 4096);
+    payload_start_passes(&payload, POSITIONS);
+    for (size_t n = 0; n < POSITIONS * PASSES; n++) {
+        memcpy(written[n], payload_next(&payload), BYTES);
+        CHECK(memcmp(written[n], block_in(POSITIONS, SEED, 1, BYTES, n), BYTES) == 0);
+    }
+    CHECK(memcmp(payload_next(&payload) + 8, written[0] + 8, PAYLOAD_SECTOR_BYTES - 8) == 0);       // pass 256 is as pass 0
+    for (int round = 0; round < 2000; round++) {
+        size_t position = below(POSITIONS), one = below(PASSES), other = below(PASSES), same = 0;
+        for (size_t at = 0; one != other && at < BYTES; at++) {
+            bool of_stamp = at % PAYLOAD_SECTOR_BYTES < 8;
+            same += !of_stamp && written[one * POSITIONS + position][at] == written[other * POSITIONS + position][at];
+        }
+        CHECK(same == 0);
+    }
+}
+
+// What docs/power_cut.md gives as an example, so that other programs can make the same sectors.
+void test_documented_layout(void) {
+    static const struct { uint32_t worker; uint64_t n, sector; unsigned char begins[24]; } examples[] = {
+        {1, 0, 0, {0x15, 0x7c, 0x4a, 0x7f, 0xb9, 0x79, 0x4c, 0x1a, 0x78, 0x04, 0xcb, 0x3d,
+                   0x85, 0x99, 0xba, 0x9d, 0x7a, 0x70, 0x71, 0x23, 0x57, 0x4e, 0x10, 0x92}},
+        {1, 1024, 0, {0x15, 0x1c, 0xcd, 0xce, 0xa2, 0xa9, 0x83, 0x09, 0x79, 0x05, 0xca, 0x3c,
+                      0x84, 0x98, 0xbb, 0x9c, 0x7b, 0x71, 0x70, 0x22, 0x56, 0x4f, 0x11, 0x93}},
+        {2, 1500, 7, {0x08, 0x39, 0xcc, 0xbd, 0xfa, 0xa4, 0x4f, 0x52, 0x08, 0x83, 0x35, 0x8f,
+                      0xec, 0x11, 0x14, 0x59, 0x98, 0xa2, 0x0e, 0x25, 0xa3, 0x54, 0x3a, 0xd7}},
+        {0, 4, 3, {0x54, 0x90, 0xac, 0x4c, 0xcf, 0x16, 0x15, 0x68, 0x59, 0x84, 0x36, 0xed,
+                   0xe1, 0xf0, 0xce, 0xc2, 0xeb, 0x3b, 0xe0, 0xb3, 0x21, 0x0a, 0xc7, 0xb2}}};
+    static _Alignas(4096) unsigned char pool[FORMAT_PART_BYTES];
+    for (size_t i = 0; i < sizeof examples / sizeof examples[0]; i++) {
+        const unsigned char *block = examples[i].worker > 0 ? block_in(1024, 7, examples[i].worker, 4096, examples[i].n) : pool;
+        if (examples[i].worker == 0) {
+            struct payload payload;
+            payload_open(&payload, pool, sizeof pool, 7, 0);
+            payload_start_step(&payload, FORMAT_PART_BYTES, FORMAT_PART_BYTES);
+            (void)payload_expect(&payload, examples[i].n);
+        }
+        bool little = *(const unsigned char *)&(const uint64_t){1} == 1;
+        CHECK(!little || memcmp(block + examples[i].sector * PAYLOAD_SECTOR_BYTES, examples[i].begins, 24) == 0);
     }
 }
 
@@ -122,6 +173,10 @@ static unsigned char *place_of(uint32_t worker, uint64_t write) {
     return &image[worker - 1][file][offset_bytes];
 }
 
+static const unsigned char *block_of(uint64_t seed, uint32_t worker, uint64_t block_bytes, uint64_t n) {
+    return block_in(RING, seed, worker, block_bytes, n);
+}
+
 static void put(uint32_t worker, uint64_t write, size_t first_sector, size_t end_sector) {
     const unsigned char *block = block_of(SEED, worker, BLOCK, write - 1);
     memcpy(place_of(worker, write) + first_sector * PAYLOAD_SECTOR_BYTES, block + first_sector * PAYLOAD_SECTOR_BYTES,
@@ -171,7 +226,9 @@ static bool finds(const struct durability *durability, enum finding finding, uin
 
 void test_damage(void) {
     struct durability found;
+    unsigned char before[PAYLOAD_SECTOR_BYTES];
     preformat();                                        // nothing was ever written
+    memcpy(before, place_of(1, 18), sizeof before);
     found = judge(1, 0);
     CHECK(finds(&found, FINDING_NONE, 0) && found.kept == RING && found.found == 0 && found.in_flight == IN_FLIGHT_OLD);
     put_all(1, 1, 20);                                  // three passes and two writes
@@ -243,10 +300,20 @@ void test_damage(void) {
     found = judge(1, 20);
     CHECK(finds(&found, FINDING_CORRUPT, 1) && !found.first.found_known);
     put(1, 18, 0, SECTORS);
-    place_of(1, 18)[BLOCK - 1] ^= 1;                    // the stamp alone convinces nobody
-    found = judge(1, 20);
-    CHECK(finds(&found, FINDING_CORRUPT, 1));
-    put(1, 18, 0, SECTORS);
+    CHECK(!found.first.damaged);
+    for (size_t at = 0; at < BLOCK; at += BLOCK - 1) {  // of the stamp, and of what the stamp alone convinces nobody of
+        place_of(1, 18)[at] ^= 1;
+        found = judge(1, 20);
+        CHECK(finds(&found, FINDING_CORRUPT, 1) && found.first.damaged);
+        put(1, 18, 0, SECTORS);
+    }
+    for (uint64_t write = 0; write < 18; write += 6) {  // half a sector of the passes before, and of the preformat
+        unsigned char *sector = place_of(1, 18);
+        memcpy(sector + 256, write == 0 ? before + 256 : block_of(SEED, 1, BLOCK, write - 1) + 256, 256);
+        found = judge(1, 20);
+        CHECK(finds(&found, FINDING_CORRUPT, 1) && found.first.damaged && found.first.expected == 18);
+        put(1, 18, 0, SECTORS);
+    }
 
     struct durability all = {0}, second = judge(2, 0);
     found = judge(1, 22);
@@ -377,7 +444,7 @@ static void disturb(struct position *position, uint64_t positions, uint64_t inde
     case 0: break;
     case 1: *position = (struct position){.sectors = {[CONTENT_WHOLE] = 8}, .oldest = one < other ? one : other,
                                           .newest = one < other ? other : one}; break;
-    case 2: position->sectors[CONTENT_CORRUPT] = 1; break;
+    case 2: position->sectors[CONTENT_FOREIGN] = 1; break;
     default: *position = (struct position){.sectors = {[CONTENT_ZEROED] = 8}}; break;
     }
 }
@@ -418,7 +485,8 @@ void test_explanations(void) {
 
 // What a witness kept.
 
-#define READY "ready r1 b-1 seed=7 bsize=4096 file_size=8192 files=2 qm=2 prefix=p\n"
+#define UNNAMED_LAYOUT "ready r1 b-1 seed=7 bsize=4096 file_size=8192 files=2 qm=2 prefix=p"
+#define READY UNNAMED_LAYOUT " layout=2\n"
 
 static bool read_witness(struct witness *witness, const char *text, struct failure *failure) {
     FILE *file = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
@@ -436,7 +504,9 @@ void test_witness(void) {
     static const struct { const char *text, *says; } refused[] = {
         {"\n", "before the line 'ready'"},
         {"ack 1 1\n" READY, "before the line 'ready'"},
-        {"ready r1 b-1 seed=7 bsize=4096 file_size=8192 files=2 qm=2 prefix=p", "there is no line 'ready'"},
+        {UNNAMED_LAYOUT " layout=2", "there is no line 'ready'"},
+        {UNNAMED_LAYOUT "\n", "another version of logdisk (layout 1 "},
+        {UNNAMED_LAYOUT " layout=3\n", "another version of logdisk (layout 3 "},
         {"ready r1 b-1 seed=7 bsize=5000 file_size=8192 files=2 qm=2 prefix=p\n", "does not say what the run wrote"},
         {READY READY, "line 2, 'ready r1"},
         {READY "ack 3 1\n", "a queue manager that the run does not have"},

@@ -46,7 +46,8 @@ static const char *get_file(const char *name) {
     return file != NULL ? text : "(absent)";
 }
 
-#define MARK(run_id, boot_id, seed, numbers, prefix) "ready " run_id " " boot_id " seed=" seed " " numbers " prefix=" prefix "\n"
+#define UNNAMED_LAYOUT(run_id, boot_id, seed, numbers, prefix) "ready " run_id " " boot_id " seed=" seed " " numbers " prefix=" prefix
+#define MARK(run_id, boot_id, seed, numbers, prefix) UNNAMED_LAYOUT(run_id, boot_id, seed, numbers, prefix) " layout=2\n"
 #define MARK_NUMBERS "bsize=4096 file_size=1638400 files=8 qm=2"
 #define MARK_BOOT "40e5d4d1-eb9a-4492-b07a-791dd8008e9e"
 
@@ -65,6 +66,8 @@ void test_mark(void) {
         MARK("r-1", MARK_BOOT, "1", "bsize=4096 file_size=4096 files=1 qm=2", "log"),
         MARK("r-1", MARK_BOOT, "1", "bsize=4096 file_size=1638400 files=8 qm=0", "log"),
         MARK("r-1", MARK_BOOT, "1", "bsize=4096 file_size=1638400 files=8 qm=1001", "log"),
+        UNNAMED_LAYOUT("r-1", MARK_BOOT, "1", MARK_NUMBERS, "log") " layout=1\n",
+        UNNAMED_LAYOUT("r-1", MARK_BOOT, "1", MARK_NUMBERS, "log") " layout=02\n",
         MARK("r-1", MARK_BOOT, "1", "bsize=67112960 file_size=1638400000 files=8 qm=1", "log")};
     struct mark mark;
     char again[MARK_LINE_BYTES];
@@ -73,6 +76,7 @@ void test_mark(void) {
     CHECK(mark.queue_managers == 2 && strcmp(mark.run_id, "r-1") == 0 && strcmp(mark.boot_id, MARK_BOOT) == 0);
     mark_format(&mark, again);
     CHECK(strcmp(again, good) == 0);
+    CHECK(mark.layout == 2 && mark_parse(&mark, UNNAMED_LAYOUT("r-1", MARK_BOOT, "1", MARK_NUMBERS, "log") "\n") && mark.layout == 1);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         CHECK_CASE(!mark_parse(&mark, wrong[i]), wrong[i]);
     }

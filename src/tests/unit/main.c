@@ -59,6 +59,8 @@ static const struct { const char *name; void (*run)(void); } tests[] = {
     {"arrivals", test_arrivals},
     {"eight streams of SPC-1", test_spc1},
     {"sectors say which write they are", test_stamps},
+    {"passes over the files differ in every byte", test_content_of_passes},
+    {"the documentation tells what a sector holds", test_documented_layout},
     {"sectors of the preformat", test_preformat_stamps},
     {"characters of damage", test_damage},
     {"a ring of one position", test_smallest_ring},

@@ -19,7 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol
 )
 
 ASKED = {"run_id": "R1", "seed": 7, "bsize": 4096, "file_size": 1048576, "files": 4, "qm": 2}
-READY = b"ready R1 0f3c-aa seed=7 bsize=4096 file_size=1048576 files=4 qm=2 prefix=logdisk\n"
+READY = b"ready R1 0f3c-aa seed=7 bsize=4096 file_size=1048576 files=4 qm=2 prefix=logdisk layout=2\n"
 MS = 1_000_000
 
 

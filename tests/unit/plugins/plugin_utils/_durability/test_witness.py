@@ -16,7 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import w
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.witness import GONE, OVER, READY, WRITING, Files, WitnessError
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import small_disk
 
-READY_LINE = "ready R1 b1 seed=7 bsize=4096 file_size=1048576 files=4 qm=1 prefix=logdisk"
+READY_LINE = "ready R1 b1 seed=7 bsize=4096 file_size=1048576 files=4 qm=1 prefix=logdisk layout=2"
 ASKED = {"run_id": "R1", "seed": 7}
 ENOUGH_S = 60
 
