@@ -7,13 +7,13 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from ansible.errors import AnsibleError
 from ansible.parsing.dataloader import DataLoader
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction, one_line
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.terms import in_terms_of_cuts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.tested import what_is_tested
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import LONGEST_DEADLINE_S, plan_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import read_volumes
@@ -24,12 +24,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options 
 
 SPARE_S = 3600
 """How much longer than planned the tester writes, because hosts wait for each other. The cut ends it, or the end of its connection."""
-VARIABLES = {
-    "sweep_block_sizes": "cut_block_size",
-    "sweep_file_size": "cut_file_size",
-    "sweep_files": "cut_files",
-    "sweep_queue_managers": "cut_queue_managers",
-}
 
 
 class ActionModule(ControllerAction):
@@ -124,7 +118,8 @@ def check(asked: Mapping[str, Any], host: str, discover: bool) -> None:
     """Raise OptionError if the power of a host is not to be cut, or not in this way."""
     if asked["cut_confirm"] != host:
         raise OptionError(
-            f"the power of this host is cut only if its variable cut_confirm is its own name in the inventory, {host} (it is {asked['cut_confirm'] or 'empty'})"
+            f"cut_confirm is {asked['cut_confirm'] or 'empty'}, but the power of a host is cut only if it is the host's own name in the inventory: "
+            "set it for each host, in its host_vars"
         )
     if bool(asked["cut_command"]) == bool(asked["cut_task_file"]):
         raise OptionError(
@@ -138,8 +133,3 @@ def check(asked: Mapping[str, Any], host: str, discover: bool) -> None:
         raise OptionError(f"cut_count is {asked['cut_count']}, but must be at least 1")
     if asked["cut_after"] < 1:
         raise OptionError(f"cut_after is {asked['cut_after']:g}, but must be at least 1 second")
-
-
-def in_terms_of_cuts(message: str) -> str:
-    """Return a message about variables of the sweep as one about those of power cuts."""
-    return re.sub("|".join(VARIABLES), lambda found: VARIABLES[found[0]], message)

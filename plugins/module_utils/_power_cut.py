@@ -13,7 +13,7 @@ __metaclass__ = type
 import os
 import subprocess
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _marks, _time_limit, _volume
+from ansible_collections.mqops.logdisk.plugins.module_utils import _birth, _machine, _marks, _time_limit, _volume
 
 VOLUME_LIMIT_S = 10
 SYNC_LIMIT_S = 60
@@ -38,10 +38,17 @@ os.execv(sys.argv[3], sys.argv[3:])
 def look(path):
     """Return the boot ID, the facts of the volume below ``path``, and a ``problem`` if its storage does not answer."""
     found = dict(boot_id=_machine.identity()["boot_id"], problem="")
-    answer = _time_limit.call_all([lambda: _volume.facts_of(path)], VOLUME_LIMIT_S)[0]
+    answer = _time_limit.call_all([lambda: _facts_of(path)], VOLUME_LIMIT_S)[0]
     if isinstance(answer, dict):
         return dict(found, **answer)
     return dict(found, problem="%s: %s" % (path, answer))
+
+
+def _facts_of(path):
+    """Return the facts of the volume below a path, with the birth time of the root directory of its file system, which another file system with the same
+    UUID does not share."""
+    facts = _volume.facts_of(path)
+    return dict(facts, filesystem_born_epoch_s=_birth.birth_of(facts["mount_point"]) if facts["mount_point"] else "")
 
 
 def sync_marks(directories):

@@ -197,11 +197,22 @@ def why_other_volume(before: Mapping[str, Any], after: Mapping[str, Any]) -> str
     known = before.get("filesystem_uuid") or ""
     differing = [name for name in SAME_VOLUME if (after.get(name) or "") != (before.get(name) or "") and not (name == "mount_source" and known)]
     if not differing:
-        return ""
+        return _why_made_anew(before, after)
     name = differing[0]
     return (
         f"not the same file system is mounted after the cut ({name} was {before.get(name) or 'unknown'} and is {after.get(name) or 'unknown'}): "
         "mount it, and look whether it can be mounted at all, because a file system that cannot be is lost"
+    )
+
+
+def _why_made_anew(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """Return why this is a new file system with the UUID of the old one, empty if it is not, or if a host does not say when it was made."""
+    births = [str(each.get("filesystem_born_epoch_s") or "") for each in (before, after)]
+    if births[0] == births[1] or not all(births):
+        return ""
+    return (
+        f"the file system was made anew after the writes, with the same UUID (its root directory is of {births[0]} and of {births[1]} seconds since 1970): "
+        "nothing is known of what the old one kept"
     )
 
 
@@ -230,7 +241,7 @@ _LOSSES = (
     ("misdirected_positions", "{} blocks hold a write that belongs elsewhere"),
     ("unreadable_positions", "{} blocks cannot be read"),
     ("zeroed_positions", "{} blocks are zeroed"),
-    ("corrupt_positions", "{} blocks hold nothing that was written"),
+    ("corrupt_positions", "{} blocks hold damaged data"),
 )
 
 

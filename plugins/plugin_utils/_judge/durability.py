@@ -93,7 +93,7 @@ LOSSES = (
     Loss(
         "corrupt",
         "corrupt_positions",
-        "A part of the log holds data that nobody wrote there, so its records are damaged and recovery stops there.",
+        "A part of the log holds damaged data, or data that was never written there, so its records are damaged and recovery stops there.",
         "Do not use this volume. Test memory and controller, update the firmware, or replace the device, and cut again.",
     ),
     Loss(

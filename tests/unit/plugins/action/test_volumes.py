@@ -94,6 +94,13 @@ def test_a_refused_volume_gets_its_record_and_the_others_go_on(directory):
     assert directory.records()[0].facts["os"] == "x" and directory.records()[0].facts["mount_point"] == "/b"
 
 
+@pytest.mark.parametrize(("kind", "names"), [("measurement", "sweep_files, sweep_file_size"), ("durability", "cut_files, cut_file_size")])
+def test_a_refusal_names_the_variables_of_its_kind_of_run(tmp_path, kind, names):
+    directory = RunDirectory.create(str(tmp_path), fabricate.run_data([HOST["inventory_hostname"]], kind=kind))
+    result = created(directory, {name: found(name, error="use fewer or smaller files (sweep_files, sweep_file_size)") for name in NAMES})
+    assert f"({names})" in result["msg"] and all(f"({names})" in reason for reason in reasons(directory).values())
+
+
 def test_a_host_of_which_no_volume_is_left_fails(directory):
     result = created(directory, {name: found(name, error=f"no {name}") for name in NAMES})
     assert result["failed"] and result["msg"] == "a: no a; b: no b; c: no c"

@@ -14,10 +14,16 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import Reader
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.tested import NEVER_AN_ARRAY, what_is_tested
 
-READY = b"ready R1 b1 seed=7 bsize=4096 file_size=1048576 files=4 qm=1 prefix=logdisk\n"
+READY = b"ready R1 b1 seed=7 bsize=4096 file_size=1048576 files=4 qm=1 prefix=logdisk layout=2\n"
 VOLUME = {"filesystem_uuid": "u-1", "mount_point": "/fut", "mount_source": "/dev/sda", "filesystem_type": "xfs"}
 BEFORE = {"boot_id": "b1", **VOLUME}
 AFTER = {"boot_id": "b2", **VOLUME}
+
+
+def born(epoch_s):
+    return {"filesystem_born_epoch_s": epoch_s}
+
+
 ROW = {"worker": "all", "outcome": "kept", "metadata_lost": "0", "lost_tail_writes": "0", "lost_tail_bytes": "0", "lost_tail_ns": "", "torn_positions": "0"}
 LOST_ROW = {**ROW, "outcome": "lost", "lost_tail_writes": "1063", "lost_tail_bytes": "4354048", "lost_tail_ns": "1250000000", "torn_positions": "2"}
 
@@ -69,6 +75,7 @@ def test_lost_says_how_much():
         ({"returned": Returned(BEFORE, {**AFTER, "filesystem_uuid": "u-2"})}, "filesystem_uuid was u-1 and is u-2"),
         ({"returned": Returned(BEFORE, {**AFTER, "filesystem_uuid": "", "mount_point": "/"})}, "mount_point was /fut and is /"),
         ({"returned": Returned({**BEFORE, "filesystem_uuid": ""}, {**AFTER, "filesystem_uuid": "", "mount_source": "/dev/sdb"})}, "mount_source was"),
+        ({"returned": Returned({**BEFORE, **born("5.0")}, {**AFTER, **born("6.0")}), "checked": Checked(5, [LOST_ROW])}, "made anew .* with the same UUID"),
         ({"checked": Checked()}, "the tester ended with status None"),
         ({"checked": Checked(2, problem="the mark of another run")}, "could not be checked: the mark of another run"),
         ({"checked": Checked(5, [ROW])}, "status 5 says lost, but its table says kept"),
@@ -87,6 +94,11 @@ def test_an_orderly_end_outranks_what_the_check_says():
 
 def test_a_disk_that_died_before_its_host_is_checked():
     assert cut(seen=witnessed(READY + b"ack 1 5\nend EIO\n")).outcome == KEPT
+
+
+@pytest.mark.parametrize("births", [("5.0", "5.0"), ("", "6.0"), ("5.0", "")])
+def test_a_file_system_is_the_same_unless_both_births_are_known_and_differ(births):
+    assert cut(returned=Returned({**BEFORE, **born(births[0])}, {**AFTER, **born(births[1])})).outcome == KEPT
 
 
 def test_a_device_may_get_another_name_if_its_uuid_is_known():

@@ -1,0 +1,21 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The names by which a user knows what the files of a power cut are made of: they are planned by the variables of a sweep."""
+
+from __future__ import annotations
+
+import re
+
+_CUT_VARIABLES = {
+    "sweep_block_sizes": "cut_block_size",
+    "sweep_file_size": "cut_file_size",
+    "sweep_files": "cut_files",
+    "sweep_queue_managers": "cut_queue_managers",
+}
+
+
+def in_terms_of_cuts(message: str) -> str:
+    """Return a message about variables of the sweep as one about those of power cuts."""
+    return re.sub("|".join(_CUT_VARIABLES), lambda found: _CUT_VARIABLES[found[0]], message)
