@@ -31,6 +31,9 @@ STAGE = "power cut"
 
 CONFIDENCE = 0.95
 
+CERTIFYING_BOUND = 0.05
+"""The chance of a loss per cut above which cuts that were all kept are too few to certify anything, if no profile says how many are enough."""
+
 _TORN_BLOCK_BYTES = 4096
 """The size of the write that IBM MQ's LogWriteIntegrity is about."""
 
@@ -171,6 +174,16 @@ def claim_of(cuts: Sequence[Mapping[str, Any]]) -> str:
         f"at most {percent} % per cut{' (about 3/n for n cuts)' if number >= 10 else ''}, if later cuts are like these. "
     )
     return text + _unseen(cuts)
+
+
+def why_not_certifying(cuts: int, wanted: int) -> str:
+    """Return why so many cuts that were all kept are only a count, for a profile that asks for ``wanted`` (0: for no number); empty if they are enough for it."""
+    if wanted:
+        return "" if cuts >= wanted else f"too few, the profile asks for {_units.format_count(wanted)}"
+    bound = chance_bound(cuts)
+    if bound > CERTIFYING_BOUND:
+        return "too few to certify"
+    return f"with {100 * CONFIDENCE:.0f} % confidence, the chance of a loss is at most {_upwards(100 * bound)} % per cut"
 
 
 def _upwards(value: float) -> str:

@@ -154,7 +154,7 @@ def _identity(model: Model) -> list[tuple[str, str]]:
         ("Measured", f"records filed from {moments[0]} to {moments[-1]}" if moments else "nothing was measured"),
         ("Judged", printable(str(model.fleet.get("created_at") or ""))),
         ("Operator", shorten(printable(who + of_job), LONGEST_TEXT)),
-        ("Verdict", f"{model.verdict}. {model.statement}"),
+        ("Verdict", f"{model.verdict}. {model.headed_statement}"),
         ("Certificates", f"valid until {model.valid_until}" if model.valid_until else _certificates(model)),
     ]
 

@@ -19,6 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils._units import format
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis import Basis, basis_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.headroom import Headroom, NoHeadroom, headroom
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import target_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import why_not_certifying
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, INSTEAD_OF, host_entry, missing_hosts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import worker_name
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit
@@ -33,7 +34,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.stalls impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_OPERATIONS, ALL_WORKERS, KEY_COLUMNS, Step
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, kind_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_text, profiles_by_sha256
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.power_cuts import wanted_cuts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data, profile_text, profiles_by_sha256
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, DURABILITY, MEASUREMENT, OBSERVATION, HostRecord, host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError, printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables, parse_tables
@@ -328,6 +330,25 @@ class Model:
         """How much the run covers: "3 hosts", or "5 volumes" if a host has another volume than the default one."""
         noun = "host" if all(host.volume == DEFAULT_VOLUME for host in self.hosts) else "volume"
         return f"{format_count(len(self.hosts))} {noun}" + ("" if len(self.hosts) == 1 else "s")
+
+    @property
+    def headline(self) -> str:
+        """What stands at the head of the report instead of the verdict, empty if the verdict does: the count of power cuts that were all kept, but that are
+        fewer than a profile asks for, or for whose number no profile asks."""
+        if not self.cuts_power or self.verdict != PASS:
+            return ""
+        made = [(len(host.durability["cuts"]), host) for host in self.hosts if host.durability]
+        told = [(count, why) for count, host in made if (why := why_not_certifying(count, wanted_cuts(profile_data(self.run, host.host))))]
+        if not told:
+            return ""
+        total = sum(count for count, host in made)
+        where = f" on {self.size}" if len(made) > 1 else ""
+        return f"0 of {format_count(total)} {'cut' if total == 1 else 'cuts'}{where} lost writes: {min(told)[1]}"
+
+    @property
+    def headed_statement(self) -> str:
+        """The statement with what stands above it instead of the verdict."""
+        return f"{self.headline}. {self.statement}" if self.headline else self.statement
 
     @property
     def statement(self) -> str:

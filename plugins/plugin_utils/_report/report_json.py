@@ -29,7 +29,7 @@ def render(model: Model) -> Iterator[str]:
         "run": model.run,
         "fleet": {
             **model.fleet,
-            "statement": model.statement,
+            "statement": model.headed_statement,
             "gate_ran": model.gate_ran,
             "check_mode": model.check_mode,
         },

@@ -57,7 +57,7 @@ def render(model: Model) -> Iterator[str]:
 
 
 def _head(model: Model) -> Iterator[str]:
-    yield f"# {model.verdict.upper()}: storage for {markdown(model.subject)}"
+    yield f"# {model.headline} ({markdown(model.subject)})" if model.headline else f"# {model.verdict.upper()}: storage for {markdown(model.subject)}"
     created_at = markdown(model.run.get("created_at", ""))
     counts = count_words([(verdict, count) for verdict, count in counts_of(model) if count])
     run = f"Run {markdown(model.run_id)}, {created_at}, profile {markdown(model.profile_name)}. {model.size}: {counts}."

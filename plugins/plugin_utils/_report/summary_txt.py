@@ -65,9 +65,12 @@ def _lines(model: Model) -> Iterator[str]:
 
 
 def _headline(model: Model) -> str:
-    """Return the first line; its first word is the verdict, or INTERNAL if the run did not reach one."""
+    """Return the first line; its first word is the verdict, or INTERNAL if the run did not reach one. Of power cuts that certify
+    nothing it is their count."""
     if not model.gate_ran and not model.run.get("merged_from"):
-        return f"INTERNAL: the run ended before its gate. Its records say {model.verdict}: {model.statement}"
+        return f"INTERNAL: the run ended before its gate. Its records say {model.verdict}: {model.headed_statement}"
+    if model.headline:
+        return model.headed_statement
     if model.verdict in GOOD and not model.fleet["certified"] and model.can_certify:
         return f"{model.verdict.upper()}, but {model.statement[0].lower()}{model.statement[1:]}"
     return f"{model.verdict.upper()}: {model.statement}"

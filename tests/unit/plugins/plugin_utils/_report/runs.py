@@ -276,6 +276,17 @@ def power_cuts(base, loss=lost_tail):
     return directory
 
 
+def kept_cuts(base, count, profile=None, hosts=("db01",)):
+    """A run of power cuts of hosts that keep everything, each with so many cuts."""
+    run = fabricate.run_data(list(hosts), *([profile] if profile else []), kind="durability")
+    directory = RunDirectory.create(str(base), run)
+    for host in hosts:
+        about = {"cut_count": count, "cuts": [cut(number) for number in range(1, count + 1)], "tests": ""}
+        directory.write_record(cut_record(directory.run, host, "log", {"filesystem_type": "ext4"}, {}, {}, about), {"durability_1.csv": b"worker\nall\n"})
+    judge_run(directory, GATE)
+    return directory
+
+
 def empty(base):
     """A run that expected no host."""
     return fabricate.run_directory(base, {})

@@ -50,6 +50,33 @@ def test_the_summary_says_what_was_kept_lost_and_not_seen(cuts):
     assert "1 of 2 cuts were made" in text and "Nothing is claimed: this storage may keep what it acknowledged or lose it." in text
 
 
+TEN = {"name": "durable", "durability": {"cuts": 10}, "limits": [{"metric": "latency_p99", "max": "2 ms"}]}
+FEW = "too few to certify"
+
+
+@pytest.mark.parametrize(
+    ("count", "profile", "hosts", "headline"),
+    [
+        (1, None, ("db01",), f"0 of 1 cut lost writes: {FEW}"),
+        (58, None, ("db01",), f"0 of 58 cuts lost writes: {FEW}"),
+        (59, None, ("db01",), "0 of 59 cuts lost writes: with 95 % confidence, the chance of a loss is at most 5 % per cut"),
+        (2, None, ("db01", "db02"), f"0 of 4 cuts on 2 hosts lost writes: {FEW}"),
+        (9, TEN, ("db01",), "0 of 9 cuts lost writes: too few, the profile asks for 10"),
+        (10, TEN, ("db01",), ""),
+    ],
+)
+def test_cuts_that_certify_nothing_are_headed_by_their_count(tmp_path, count, profile, hosts, headline):
+    directory = runs.kept_cuts(tmp_path, count, profile, hosts)
+    render(directory)
+    statement = f"Power cuts on {len(hosts)} host{'s' if len(hosts) > 1 else ''}: {len(hosts)} pass."
+    assert runs.content(directory, "summary.txt").startswith(f"{headline}. {statement}" if headline else f"PASS: {statement}")
+    assert runs.content(directory, "report.md").startswith(f"# {headline} (" if headline else "# PASS: ")
+    assert f"<title>{headline or 'PASS'}: storage" in runs.content(directory, "index.html")
+    assert f"<strong>{headline or '✓ pass'}</strong>" in runs.content(directory, "index.html")
+    fleet = json.loads(runs.content(directory, "report.json"))["fleet"]
+    assert (fleet["verdict"], fleet["gate_failed"], fleet["statement"].startswith(headline or "Power cuts")) == ("pass", False, True)
+
+
 def test_a_table_without_latencies_has_no_legend_of_them(cuts):
     assert "## Hosts\n\n| host | verdict | certified |\n" in runs.content(cuts, "report.md")
 
