@@ -157,20 +157,34 @@ def each_loss_has_its_name(place):
     contains(check(place, lines).err, "(metadata lost): " + mark + " is missing, too short or unreadable")
 
 
+def is_stopped(pid):
+    states = set()
+    for task in os.listdir("/proc/%d/task" % pid):
+        with open("/proc/%d/task/%s/stat" % (pid, task)) as stat:
+            states.add(stat.read().rpartition(")")[2].split()[0])
+    return states == {"T"}
+
+
+def read_acknowledgements(process, lines, count):
+    while not lines[-1].startswith("ack") or int(lines[-1].split()[2]) < count:
+        assert process.poll() is None, process.communicate()
+        lines.append(process.stdout.readline().rstrip("\n"))
+
+
 @test
 def killed_run_is_kept_and_old_blocks_in_it_are_losses(place):
     """What was in the files at an earlier instant is put back: half a sector, some sectors, and the whole block."""
     process = place.start("--acknowledge", "--duration=60")
     lines = [process.stdout.readline().rstrip("\n")]
+    read_acknowledgements(process, lines, RING)  # so that what is put back is of an earlier pass, not of the preformat
     process.send_signal(signal.SIGSTOP)
+    until(lambda: is_stopped(process.pid), "all its threads have stopped", process)
     shutil.copytree(place.dir, place.path + "/old")
     process.send_signal(signal.SIGCONT)
     earlier = check(place, lines, dir=place.path + "/old")
     equal(earlier.status, 0, earlier.err)
     enough = int(rows(earlier)["1"]["found_writes"]) + 2 * RING
-    while not lines[-1].startswith("ack") or int(lines[-1].split()[2]) < enough:
-        assert process.poll() is None, process.communicate()
-        lines.append(process.stdout.readline().rstrip("\n"))
+    read_acknowledgements(process, lines, enough)
     process.kill()
     out, _err = process.communicate(timeout=PATIENCE_S)
     lines += out.rpartition("\n")[0].splitlines()
