@@ -37,11 +37,12 @@ class ActionModule(FleetAction):
         **PLAY_HOSTS,
         **HISTORY,
         "expiring_days": {"type": "int", "required": True},
+        "valid_days": {"type": "int", "required": True},
         "today": {"type": "str"},
     }
 
     def consult(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        today = Today(day_of(options["today"]), options["expiring_days"])
+        today = Today(day_of(options["today"]), options["expiring_days"], options["valid_days"])
         expected = self.expectation(options, task_vars).hosts
         with self.history(options) as history:
             revocations = history.revocations()

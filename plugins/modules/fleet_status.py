@@ -33,6 +33,10 @@ options:
     description: For how many days before its end a certificate is expiring, its last day included.
     type: int
     required: true
+  valid_days:
+    description: For how many days after their day power cuts that were kept count.
+    type: int
+    required: true
   today:
     description: The day to report on, such as V(2026-11-21). By default it is the current day in UTC.
     type: str
@@ -49,6 +53,7 @@ EXAMPLES = r"""
     play_hosts: "{{ ansible_play_hosts_all }}"
     report_dir: reports
     expiring_days: 14
+    valid_days: 90
   run_once: true
 """
 

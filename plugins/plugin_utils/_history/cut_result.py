@@ -2,10 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a run of power cuts came to, and until when a loss counts."""
+"""What a run of power cuts came to, until when a loss counts, and for how long what was kept does."""
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -37,6 +38,17 @@ class CutResult:
     def order(self) -> tuple[str, str, str]:
         """What results are sorted by, the oldest first."""
         return self.judged_at, self.run_id, self.sha256
+
+    def valid_until(self, valid_days: int) -> datetime.date:
+        """The last day on which cuts that were kept count. A loss has none."""
+        return datetime.date.fromisoformat(self.judged_at[:10]) + datetime.timedelta(days=valid_days)
+
+
+def newest_kept(results: Iterable[CutResult], valid_days: int, day: datetime.date) -> CutResult | None:
+    """Return of the runs that kept everything that with most cuts among those that count on a day, or else the newest one; None if there is none."""
+    kept = sorted((result for result in results if result.verdict == PASS and result.volume_id), key=lambda result: result.order)
+    current = [result for result in kept if result.valid_until(valid_days) >= day]
+    return max(reversed(current), key=lambda result: result.cuts) if current else kept[-1] if kept else None
 
 
 def standing_loss(results: Sequence[CutResult], wanted: int = 0) -> CutResult | None:

@@ -6,16 +6,19 @@
 
 from __future__ import annotations
 
+import datetime
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import Line, Since, key_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.standing import standing_facts_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import CURRENT, EXPIRED, FAILED, MOST_URGENT_FIRST, NONE, Status, Today
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import Revocation
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import chance_bound, percent_upwards
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import open_metrics as om
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
@@ -92,7 +95,7 @@ def status_text(
     counts = Counter(line.state for line in lines)
     states = ", ".join(f"{counts[state]} {state}" for state in MOST_URGENT_FIRST if counts[state]) or "no certificates"
     width = max((len(line.label) for line in lines[:SHOWN_LINES]), default=0)
-    shown = [text for line in lines[:SHOWN_LINES] for text in (f"  {line.state:9} {line.label:{width}}  {_sentence(line)}", *_changes(changed, line))]
+    shown = [text for line in lines[:SHOWN_LINES] for text in (f"  {line.state:9} {line.label:{width}}  {_told(line, today)}", *_changes(changed, line))]
     more = [f"  and {len(lines) - SHOWN_LINES} more, see status.json"] if len(lines) > SHOWN_LINES else []
     result = "NOT CERTIFIED" if problems else "CERTIFIED"
     source = [f"Read from the history {place}."] if place else []
@@ -123,7 +126,7 @@ def status_json(
         "expiring_days": today.expiring_days,
         "expected_hosts": list(expected),
         "problems": list(problems),
-        "volumes": [_entry(line, revocations, changed.get(key_of(line))) for line in lines],
+        "volumes": [_entry(line, revocations, changed.get(key_of(line)), today) for line in lines],
     }
 
 
@@ -158,7 +161,7 @@ def _short(value: str | int) -> str:
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 3]}..."
 
 
-def _entry(line: Status, revocations: Mapping[str, Revocation], since: Since | None) -> dict[str, Any]:
+def _entry(line: Status, revocations: Mapping[str, Revocation], since: Since | None, today: Today) -> dict[str, Any]:
     entry, attempt = line.entry, line.attempt
     revocation = revocations.get(entry.sha256) if entry else None
     return {
@@ -178,6 +181,7 @@ def _entry(line: Status, revocations: Mapping[str, Revocation], since: Since | N
         "replaced_volume": line.replaced.volume_id if line.replaced else None,
         "changed_since": _since(since) if since else None,
         "volume_facts": {"facts": fact.volume_facts.split(), "run_id": fact.run_id, "judged_at": fact.judged_at} if (fact := line.fact) else None,
+        "power_cuts_kept": _kept(line.kept, today) if line.kept else None,
         "power_cut_loss": {"run_id": loss.run_id, "judged_at": loss.judged_at, "reason": loss.reason} if (loss := line.loss) else None,
     }
 
@@ -185,6 +189,37 @@ def _entry(line: Status, revocations: Mapping[str, Revocation], since: Since | N
 def _since(since: Since) -> dict[str, Any]:
     before = since.certificate
     return {"certificate": before.sha256, "run_id": before.run_id, "judged_at": before.judged_at, "changes": [asdict(change) for change in since.changes]}
+
+
+def _kept(kept: CutResult, today: Today) -> dict[str, Any]:
+    until = kept.valid_until(today.valid_days)
+    return {
+        "run_id": kept.run_id,
+        "judged_at": kept.judged_at,
+        "cuts": kept.cuts,
+        "loss_chance_bound": chance_bound(kept.cuts),
+        "age_days": _age_days(kept, today),
+        "valid_until": until.isoformat(),
+        "is_expired": until < today.date,
+    }
+
+
+def _age_days(kept: CutResult, today: Today) -> int:
+    return (today.date - datetime.date.fromisoformat(kept.judged_at[:10])).days
+
+
+def _kept_text(kept: CutResult, today: Today) -> str:
+    """Return how many power cuts were kept, what they bound, how old they are and until when they count."""
+    cuts, age, until = f"{kept.cuts} power {'cut' if kept.cuts == 1 else 'cuts'} kept", _age_days(kept, today), kept.valid_until(today.valid_days)
+    if until < today.date:
+        return f"{cuts} {age} days ago, expired on {until} (run {kept.run_id})"
+    bound = percent_upwards(100 * chance_bound(kept.cuts))
+    return f"{cuts} {age} {'day' if age == 1 else 'days'} ago: a chance of a loss of at most {bound} % per cut, until {until} (run {kept.run_id})"
+
+
+def _told(line: Status, today: Today) -> str:
+    """Return what the screen says of a line: its sentence, and the power cuts without a loss, which are no problem."""
+    return "; ".join([_sentence(line), *([_kept_text(line.kept, today)] if line.kept else [])])
 
 
 def _sentence(line: Status) -> str:

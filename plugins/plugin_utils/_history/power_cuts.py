@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, CutResults, standing_loss
@@ -61,7 +62,7 @@ def look_up(directory: RunDirectory) -> None:
     wanted = {folder: wanted_cuts(profile_data(run, record.host)) for folder, record in records.items()}
     try:
         with open_history(run["history"].get("place") or "") as history:
-            found = {folder: said_of(cuts_of(history, record), wanted[folder]) for folder, record in records.items()}
+            found = {folder: said_of(current(cuts_of(history, record), run), wanted[folder]) for folder, record in records.items()}
     except HistoryError as error:
         found = {folder: _said(INCONCLUSIVE, f"power cuts could not be looked up: {error}") for folder, cuts in wanted.items() if cuts}
     for folder, said in found.items():
@@ -69,24 +70,44 @@ def look_up(directory: RunDirectory) -> None:
             directory.write_power_cuts(folder, said)
 
 
-def said_of(results: Sequence[CutResult], wanted: int) -> dict[str, Any] | None:
-    """Return what some results of a volume, the oldest first, come to if so many cuts without a loss are wanted; None if there is nothing to say.
+@dataclass(frozen=True)
+class Current:
+    """The results of a volume, the oldest first. Those of ``expired`` were kept too long ago to count on the day of a run, by its ``valid_days``."""
 
-    A loss that counts decides, or else the newest run that kept everything in enough cuts.
+    results: Sequence[CutResult]
+    expired: Sequence[CutResult] = ()
+    valid_days: int = 0
+
+
+def current(results: Sequence[CutResult], run: Mapping[str, Any]) -> Current:
+    """Return results with those that have expired, as certificates do. A loss never expires, nor does what cleared it."""
+    valid_days, day = (run.get("policy") or {}).get("valid_days"), str(run.get("created_at") or "")[:10]
+    if not isinstance(valid_days, int) or not day:
+        return Current(results)
+    return Current(results, [result for result in results if result.verdict == PASS and result.valid_until(valid_days).isoformat() < day], valid_days)
+
+
+def said_of(known: Current, wanted: int) -> dict[str, Any] | None:
+    """Return what the results of a volume come to if so many cuts without a loss are wanted; None if there is nothing to say.
+
+    A loss that counts decides, or else the newest run that kept everything in enough cuts and has not expired.
     """
-    loss = standing_loss(results, wanted)
+    loss = standing_loss(known.results, wanted)
     if loss:
         enough = max(wanted, loss.cuts, 1)
         until = f"it counts until a later run of power cuts keeps everything in at least {enough} {'cut' if enough == 1 else 'cuts'}"
         return _said(FAIL, f"a power cut {_of(loss)} lost acknowledged writes: {loss.reason}; {until}", loss)
-    for result in reversed(results):
-        if result.verdict == PASS and result.cuts >= wanted:
+    kept = [result for result in known.results if result.verdict == PASS]
+    for result in reversed(kept):
+        if result.cuts >= wanted and result not in known.expired:
             return _said(PASS, f"Power cuts {_of(result)}: {result.claim} {result.tests}".strip(), result)
     if not wanted:
         return None
-    most = max((result.cuts for result in results if result.verdict == PASS), default=0)
-    known = f"the most that one run of this volume kept is {most}" if most else "none of this volume is known"
-    return _said(INCONCLUSIVE, f"the profile asks for {wanted} power cuts without a loss, and {known}: run playbooks/power_cut.yml with cut_count: {wanted}")
+    most = max((result for result in kept if result not in known.expired), key=lambda result: result.cuts, default=None)
+    said = f"the most that one run of this volume kept is {most.cuts}" if most else "none of this volume is known"
+    if known.expired and not most:
+        said = f"those {_of(known.expired[-1])} expired on {known.expired[-1].valid_until(known.valid_days)}"
+    return _said(INCONCLUSIVE, f"the profile asks for {wanted} power cuts without a loss, and {said}: run playbooks/power_cut.yml with cut_count: {wanted}")
 
 
 def _of(result: CutResult) -> str:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, CERTIFIES, FAILS, Entry
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, CutResults, standing_loss
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, CutResults, newest_kept, standing_loss
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.standing import standing_fact
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
@@ -39,10 +39,12 @@ CURRENT = (EXPIRING, VALID)
 
 @dataclass(frozen=True)
 class Today:
-    """The day for which states are asked, and for how many days before its end a certificate is expiring (its last day included)."""
+    """The day for which states are asked, for how many days before its end a certificate is expiring (its last day included), and for how many days
+    after their day power cuts that were kept count."""
 
     date: datetime.date
     expiring_days: int
+    valid_days: int = 90
 
 
 def day_of(text: str | None) -> datetime.date:
@@ -167,8 +169,9 @@ class Status:
     """What is known today of a host's volume under one profile.
 
     entry decides the state (None: nothing does), unless a fact about the volume (fact) or lost writes in a power cut (loss) do. attempt is a newer entry that
-    changed nothing, and replaced is what the volume held before. is_asked says that this is the profile that is asked for, and is_one_of_several that the
-    host has had volumes of this name at other mount points. The profile is empty if nothing was ever judged.
+    changed nothing, kept are the power cuts without a loss (None if there are none, or if a loss counts), and replaced is what the volume held before.
+    is_asked says that this is the profile that is asked for, and is_one_of_several that the host has had volumes of this name at other mount points. The
+    profile is empty if nothing was ever judged.
     """
 
     host: str
@@ -180,6 +183,7 @@ class Status:
     clones: tuple[str, ...] = ()
     replaced: Volume | None = None
     loss: CutResult | None = None
+    kept: CutResult | None = None
     fact: Entry | None = None
     mount_point: str = ""
     is_asked: bool = True
@@ -216,8 +220,8 @@ def fleet_status(
         for place, known in by_place.items()
         for status in fleet.states_of(known, unplaced.get(place[:2], []) if newest_by_name[place[:2]] == place else [])
     ]
-    found += [Status(host, volume, own[-1].profile, NONE, None, own[-1]) for (host, volume), own in unplaced.items() if (host, volume) not in newest_by_name]
-    found += _of_losses_alone(results, {(line.host, line.volume) for line in found}, set(by_place))
+    found += [fleet.state_of_unplaced(*name, own[-1]) for name, own in unplaced.items() if name not in newest_by_name]
+    found += fleet.of_cuts_alone({(line.host, line.volume) for line in found}, set(by_place))
     return sorted(_told_apart(found), key=_urgency)
 
 
@@ -256,24 +260,37 @@ class _Fleet:
                 clones=volume.clones,
                 replaced=replaced,
                 loss=counting[0],
+                kept=None if loss else self._kept(volume),
                 fact=counting[1],
                 mount_point=volume.newest.mount_point or "",
                 is_asked=chain.profile == asked,
             )
 
+    def state_of_unplaced(self, host: str, volume: str, attempt: Entry) -> Status:
+        """Return the state of what nobody came to know the volume of: failed if writes were lost of one that nobody came to know either."""
+        loss = standing_loss(self.cuts.of(host, volume, None, None))
+        return Status(host, volume, attempt.profile, FAILED if loss else NONE, None, attempt, loss=loss)
+
+    def of_cuts_alone(self, names: Collection[tuple[str, str]], places: Collection[tuple[str, str, str]]) -> Iterator[Status]:
+        """Yield the states of volumes whose power was cut, and that nothing was judged of."""
+        for results in self.cuts.groups():
+            newest, loss = results[-1], standing_loss(results)
+            kept = None if loss else newest_kept(results, self.today.valid_days, self.today.date)
+            known = (newest.host, newest.volume, newest.mount_point or "") in places if newest.volume_id else (newest.host, newest.volume) in names
+            if (loss or kept) and not known:
+                state = FAILED if loss else NONE
+                yield Status(newest.host, newest.volume, "", state, None, None, loss=loss, kept=kept, mount_point=newest.mount_point or "")
+
     def _loss(self, volume: Volume) -> CutResult | None:
+        return standing_loss(self._results(volume))
+
+    def _kept(self, volume: Volume) -> CutResult | None:
+        return newest_kept(self._results(volume), self.today.valid_days, self.today.date)
+
+    def _results(self, volume: Volume) -> list[CutResult]:
         names = {(entry.host, entry.volume) for entry in volume.entries}
         results = {result.sha256: result for name in names for result in self.cuts.of(*name, volume.volume_id, volume.disk_id)}
-        return standing_loss(sorted(results.values(), key=lambda result: result.order))
-
-
-def _of_losses_alone(cuts: CutResults, names: Collection[tuple[str, str]], places: Collection[tuple[str, str, str]]) -> Iterator[Status]:
-    """Yield the states of volumes that lost writes in a power cut, and that nothing was judged of."""
-    for results in cuts.groups():
-        newest, loss = results[-1], standing_loss(results)
-        known = (newest.host, newest.volume, newest.mount_point or "") in places if newest.volume_id else (newest.host, newest.volume) in names
-        if loss and not known:
-            yield Status(newest.host, newest.volume, "", FAILED, None, None, loss=loss, mount_point=newest.mount_point or "")
+        return sorted(results.values(), key=lambda result: result.order)
 
 
 def _told_apart(lines: Iterable[Status]) -> list[Status]:

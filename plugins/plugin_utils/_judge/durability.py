@@ -168,7 +168,7 @@ def chance_bound(cuts: int, confidence: float = CONFIDENCE) -> float:
 def claim_of(cuts: Sequence[Mapping[str, Any]]) -> str:
     """Return what cuts that were all kept prove, and what they could not have shown."""
     number = len(cuts)
-    percent = _upwards(100 * chance_bound(number))
+    percent = percent_upwards(100 * chance_bound(number))
     text = (
         f"{_units.format_count(number)} {'cut' if number == 1 else 'cuts'} without a loss: with {100 * CONFIDENCE:.0f} % confidence, the chance of a loss is "
         f"at most {percent} % per cut{' (about 3/n for n cuts)' if number >= 10 else ''}, if later cuts are like these. "
@@ -177,16 +177,16 @@ def claim_of(cuts: Sequence[Mapping[str, Any]]) -> str:
 
 
 def why_not_certifying(cuts: int, wanted: int) -> str:
-    """Return why so many cuts that were all kept are only a count, for a profile that asks for ``wanted`` (0: for no number); empty if they are enough for it."""
+    """Return why so many cuts that were all kept are only a count for a profile that asks for ``wanted`` (0: for no number); empty if they are enough."""
     if wanted:
         return "" if cuts >= wanted else f"too few, the profile asks for {_units.format_count(wanted)}"
     bound = chance_bound(cuts)
     if bound > CERTIFYING_BOUND:
         return "too few to certify"
-    return f"with {100 * CONFIDENCE:.0f} % confidence, the chance of a loss is at most {_upwards(100 * bound)} % per cut"
+    return f"with {100 * CONFIDENCE:.0f} % confidence, the chance of a loss is at most {percent_upwards(100 * bound)} % per cut"
 
 
-def _upwards(value: float) -> str:
+def percent_upwards(value: float) -> str:
     """Return a percentage with two digits that is not below the value."""
     unit = 10.0 ** (math.floor(math.log10(value)) - 1)
     return f"{math.ceil(round(value / unit, 6)) * unit:.2g}"

@@ -127,6 +127,51 @@ def test_a_loss_in_a_power_cut_is_told_whatever_was_certified(entry):
     assert revoked.state == ("failed" if entry is ATTEMPTED else "revoked")
 
 
+def cuts_of(day, verdict="pass", cuts=10, of=VALID, volume_id="1", sha256=""):
+    known = (of.disk_id, of.mount_point) if volume_id else ()
+    return CutResult(sha256 or f"{day}{verdict}", f"run-{day}", of.host, "log", volume_id, f"{day}T00:00:00Z", verdict, cuts, "cut 1: why", "", "", *known)
+
+
+@pytest.mark.parametrize(
+    ("results", "told", "known"),
+    [
+        (
+            [cuts_of("2026-05-12")],
+            "10 power cuts kept 20 days ago: a chance of a loss of at most 26 % per cut, until 2026-06-11 (run run-2026-05-12)",
+            {"run_id": "run-2026-05-12", "cuts": 10, "age_days": 20, "valid_until": "2026-06-11", "is_expired": False},
+        ),
+        ([cuts_of("2026-05-12"), cuts_of("2026-05-31", cuts=1)], "10 power cuts kept 20 days ago", {"cuts": 10}),
+        ([cuts_of("2026-01-01"), cuts_of("2026-05-31", cuts=1)], "1 power cut kept 1 day ago: a chance of a loss of at most 95 %", {"cuts": 1}),
+        ([cuts_of("2026-05-01")], "10 power cuts kept 31 days ago, expired on 2026-05-31 (run run-2026-05-01)", {"is_expired": True}),
+        ([cuts_of("2026-05-12", "fail"), cuts_of("2026-05-13", cuts=1)], "", None),
+        ([cuts_of("2026-05-12", of=EXPIRED, volume_id="3")], "", None),
+    ],
+)
+def test_kept_power_cuts_are_told_with_their_bound_and_their_age(results, told, known):
+    today = Today(TODAY.date, 14, valid_days=30)
+    (line,) = (line for line in fleet_status([VALID], (), today, results) if line.host == "valid")
+    text = status_text([line], ["valid"], [], today, {}).splitlines()[1]
+    assert told in text and ("power cuts kept" in text) == ("cuts kept" in told)
+    (volume,) = status_json([line], [], [], today, {}, {})["volumes"]
+    found = volume["power_cuts_kept"]
+    assert (found and {key: found[key] for key in known}) == known
+    assert not known or known.get("cuts") != 10 or 0.258 < found["loss_chance_bound"] < 0.259
+
+
+def test_a_volume_that_was_only_cut_is_told_and_is_not_certified():
+    fleet = fleet_status([], (), TODAY, [cuts_of("2026-05-12")])
+    assert [(line.state, line.kept.cuts) for line in fleet] == [("none", 10)]
+    assert problems_of(fleet, ["valid"], {}) == ["valid: missing: nothing has certified it yet"]
+
+
+def test_a_loss_of_a_volume_that_nobody_came_to_know_is_a_failure_and_not_missing():
+    tried = entry("2026-05-20", ATTEMPT, host="valid", volume_id=None, mount_point=None)
+    fleet = fleet_status([tried], (), TODAY, [cuts_of("2026-05-30", "fail", volume_id=None)])
+    assert [line.state for line in fleet] == ["failed"]
+    (problem,) = problems_of(fleet, ["valid"], plan("valid", log=""))
+    assert problem == "valid: lost acknowledged writes in a power cut on 2026-05-30 (run run-2026-05-30); inconclusive on 2026-05-20"
+
+
 def test_a_loss_of_a_clone_is_not_one_of_the_volume():
     loss = CutResult("c", "run-cut", "clone", "log", "1", "2026-05-30T00:00:00Z", "fail", 1, "cut 1: why", "", "", VALID.disk_id, VALID.mount_point)
     assert [(line.host, line.state) for line in fleet_status([VALID], (), TODAY, [loss])] == [("clone", "failed"), ("valid", "valid")]

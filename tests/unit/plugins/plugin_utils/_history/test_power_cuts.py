@@ -16,7 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, CutResults, told_once
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify, store
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import results_of, said_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import Current, current, results_of, said_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.upkeep import import_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import cut_record
@@ -169,7 +169,27 @@ def result(verdict, cuts, number):
 )
 def test_a_loss_or_else_the_newest_run_with_enough_cuts_decides(history, wanted, verdict):
     results = [result(*each, number) for number, each in enumerate(history, 1)]
-    assert said_of(results, wanted)["verdict"] == verdict
+    assert said_of(Current(results), wanted)["verdict"] == verdict
+
+
+@pytest.mark.parametrize(
+    ("history", "day", "wanted", "verdict"),
+    [
+        ([("pass", 10)], "2026-11-21", 10, "pass"),  # its last day
+        ([("pass", 10)], "2026-11-22", 10, "inconclusive"),
+        ([("pass", 10)], "2026-11-22", 0, None),
+        ([("pass", 10), ("pass", 2)], "2026-11-22", 2, "pass"),
+        ([("pass", 10), ("pass", 2)], "2026-11-22", 10, "inconclusive"),
+        ([("fail", 1)], "2027-11-22", 0, "fail"),
+        ([("fail", 1), ("pass", 1)], "2027-11-22", 0, None),  # what cleared a loss goes on doing so
+    ],
+)
+def test_kept_cuts_expire_as_certificates_do_and_losses_never(history, day, wanted, verdict):
+    results = [result(*each, number) for number, each in enumerate(history, 1)]
+    said = said_of(current(results, {"policy": {"valid_days": 20}, "created_at": f"{day}T10:00:00Z"}), wanted)
+    assert (said and said["verdict"]) == verdict
+    if verdict == "inconclusive" and len(results) == 1:
+        assert "and those of 2026-11-01 (run r1) expired on 2026-11-21: run playbooks/power_cut.yml" in said["reason"]
 
 
 def test_the_losses_of_the_history_are_by_volume_and_host(tmp_path, place):
