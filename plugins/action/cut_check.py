@@ -18,7 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import acknowledged_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import STAGE, cut_record
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import WORKSPACE_KEYS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import WORKSPACE_KEYS, profile_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DURABILITY
 
@@ -43,7 +43,8 @@ class ActionModule(RemoteAction):
             raise AnsibleActionFail(str(error)) from error
         (self._volume,), (layout,) = self._own["plan"]["volumes"], self._own["workspace"]["volumes"]
         self._files = files_of(self._directory, host, self._volume["name"], int(started["number"]))
-        self._command = command_of(self._own["command"], str(self._own["problem"] or ""))
+        # Tasks in place of a command have ended when their host is waited for.
+        self._command = command_of({"ended_ns": returned.get("begun_ns"), **self._own["command"]}, str(self._own["problem"] or ""))
         self._witnessed = witnessed_of(witness.look(self._files), self._command, returned.get("broken") is True)
         self._returned = returned_of(started["before"], returned)
         is_cut = not why_no_cut(self._command, self._witnessed, self._returned)
@@ -70,7 +71,8 @@ class ActionModule(RemoteAction):
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         host, number = task_vars["inventory_hostname"], int(self._own["started"]["number"])
         tables, checked = taken(answer)
-        cut = cut_of(number, self._command, self._witnessed, self._returned, checked)
+        blind_limit_ns = profile_of(self._directory.run, host).blind_limit_ns
+        cut = cut_of(number, self._command, self._witnessed, self._returned, checked, blind_limit_ns)
         left = [one_line(str(item)) for item in answer.get("left") or []]
         try:
             verdict = self._file(host, number, cut, tables)

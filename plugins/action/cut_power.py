@@ -62,7 +62,7 @@ class ActionModule(ControllerAction):
 
 def call(command: str, limit_s: float) -> dict[str, Any]:
     """Run a command by the shell, and return what became of it. What it leaves running is not waited for."""
-    begin_s = time.monotonic()
+    begin_ns = time.monotonic_ns()
     status, problem = None, ""
     with tempfile.TemporaryFile() as output:
         try:
@@ -75,6 +75,7 @@ def call(command: str, limit_s: float) -> dict[str, Any]:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             problem = f"the cut command had not ended after {limit_s:g} s, so it was killed"
+        ended_ns = time.monotonic_ns()
         output.seek(max(0, output.seek(0, os.SEEK_END) - OUTPUT_MAX_BYTES))
         said = one_line(output.read().decode("utf-8", "replace"))
-    return {"status": status, "output": said, "problem": problem, "seconds": time.monotonic() - begin_s}
+    return {"status": status, "output": said, "problem": problem, "seconds": (ended_ns - begin_ns) / 1e9, "ended_ns": ended_ns}

@@ -42,6 +42,7 @@ class ActionModule(RemoteAction):
         return arguments
 
     def call(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        begun_ns = time.monotonic_ns()
         host, started = task_vars["inventory_hostname"], self._own["started"]
         command = command_of(self._own["command"], str(self._own["problem"] or ""))
         wait_s = float(self._own["wait_s"] or 600)
@@ -51,7 +52,7 @@ class ActionModule(RemoteAction):
         if command.done and broken:
             say(self._display, f"{host}: the connection is lost; waiting for the host for up to {wait_s:g} s")
         found = self._look_until_back(arguments, task_vars, wait_s, must_boot=command.done and broken)
-        return {"changed": False, **found, "broken": broken, "waited_s": time.monotonic() - begin_s}
+        return {"changed": False, **found, "broken": broken, "waited_s": time.monotonic() - begin_s, "begun_ns": begun_ns}
 
     def _is_broken(self, files: witness.Files, done: bool, wait_s: float) -> bool:
         """Wait for the end of the witness; return whether its stream ended by itself."""

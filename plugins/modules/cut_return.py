@@ -78,6 +78,10 @@ waited_s:
   description: Number of seconds since the connection was lost. The action plugin adds it.
   returned: success
   type: float
+begun_ns:
+  description: When the command or the tasks that cut the power had ended at the latest, by the monotonic clock of the controller. The action plugin adds it.
+  returned: success
+  type: int
 """
 
 import os

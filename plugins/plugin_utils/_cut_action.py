@@ -65,11 +65,12 @@ def command_of(given: Mapping[str, Any], problem: str) -> Command:
         output=str(given.get("output") or ""),
         problem=problem or str(given.get("problem") or ""),
         seconds=float(given.get("seconds") or 0),
+        ended_ns=int(given.get("ended_ns") or 0),
     )
 
 
 def witnessed_of(state: witness.State, command: Command, broken: bool) -> Witnessed:
-    return Witnessed(state.seen, broken=broken, early=not command.done, problem=state.problem, said=state.said, status=state.status)
+    return Witnessed(state.seen, broken=broken, early=not command.done, problem=state.problem, said=state.said, status=state.status, lost_ns=state.lost_ns)
 
 
 def returned_of(before: Mapping[str, Any], given: Mapping[str, Any]) -> Returned:

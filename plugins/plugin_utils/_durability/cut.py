@@ -16,7 +16,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import DEADLINE, END_OF_TIME, SIGNAL, Seen, sight_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import (
+    DEADLINE,
+    END_OF_TIME,
+    LARGEST_COUNT,
+    SIGNAL,
+    TICK_NS,
+    Seen,
+    Sight,
+    sight_of,
+)
 
 KEPT, LOST, INCONCLUSIVE = "kept", "lost", "inconclusive"
 OUTCOMES = (KEPT, LOST, INCONCLUSIVE)
@@ -25,26 +34,32 @@ CONNECTION_BROKE = 255
 CHECK_KEPT, CHECK_LOST = 0, 5
 """The exit status of the tester's check if everything was kept, and if something was lost."""
 
+SOONEST_BOOT_NS = 500_000_000
+"""No host boots in less. What ends a connection sooner came from a host that still had power; later, a host that has booted may deny it."""
+
 SAME_VOLUME = ("mount_point", "filesystem_uuid", "mount_source", "filesystem_type")
 """The facts by which the file system is the same after the cut. A device may get another name when the host boots, so a UUID says more than its source."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """What became of the user's command or tasks. ``status`` is None if it was killed after its time, or if tasks took its place."""
+    """What became of the user's command or tasks. ``status`` is None if it was killed after its time, or if tasks took its place. ``ended_ns`` is when it or
+    they had ended, by the monotonic clock of the controller."""
 
     done: bool = False
     status: int | None = None
     output: str = ""
     problem: str = ""
     seconds: float = 0.0
+    ended_ns: int = 0
 
 
 @dataclass(frozen=True)
 class Witnessed:
     """How the witness ended. ``problem`` says why it did not see the connection break; ``early`` is true if it broke before the cut.
 
-    ``status`` is the exit status of the tester, or of ssh if the connection broke (255).
+    ``status`` is the exit status of the tester, or of ssh if the connection broke (255). ``lost_ns`` is when its stream was over, by the monotonic clock of the
+    controller.
     """
 
     seen: Seen
@@ -53,6 +68,7 @@ class Witnessed:
     problem: str = ""
     said: str = ""
     status: int | None = None
+    lost_ns: int = 0
 
 
 @dataclass(frozen=True)
@@ -88,6 +104,8 @@ class Cut:
     delay_p50_ns: int | None = None
     delay_p99_ns: int | None = None
     gap_max_ns: int | None = None
+    silence_ns: int | None = None
+    unacknowledged_writes: int | None = None
     visible_from_writes: int | None = None
     visible_from_ns: int | None = None
     boot_id_before: str = ""
@@ -104,10 +122,15 @@ class Cut:
         return dataclasses.asdict(self)
 
 
-def cut_of(number: int, command: Command, witnessed: Witnessed, returned: Returned, checked: Checked) -> Cut:
-    """Return what a cut showed."""
+def cut_of(number: int, command: Command, witnessed: Witnessed, returned: Returned, checked: Checked, blind_limit_ns: int) -> Cut:
+    """Return what a cut showed. It is kept only if a loss of more than ``blind_limit_ns`` of writing would have been seen."""
+    seen, beyond = witnessed.seen, found_beyond(witnessed.seen, checked.rows)
+    # The newest write that is found may not have returned, but all before it had.
+    sight = sight_of(seen, power_end_ns(command, witnessed), sum(max(0, writes - 1) for writes in beyond.values()))
     outcome, reason = outcome_of(command, witnessed, returned, checked)
-    seen, sight = witnessed.seen, sight_of(witnessed.seen)
+    if outcome == KEPT:
+        why = why_blind(seen, sight, beyond, blind_limit_ns)
+        outcome, reason = (INCONCLUSIVE, why) if why else (outcome, reason)
     return Cut(
         number=number,
         outcome=outcome,
@@ -116,6 +139,7 @@ def cut_of(number: int, command: Command, witnessed: Witnessed, returned: Return
         rate_writes_per_s=round(seen.rate_writes_per_s, 3) if seen.ready else None,
         writing_s=round(seen.writing_s, 3) if seen.ready else None,
         **dataclasses.asdict(sight),
+        unacknowledged_writes=sum(beyond.values()) if beyond else None,
         boot_id_before=str(returned.before.get("boot_id") or ""),
         boot_id_after=str((returned.after or {}).get("boot_id") or ""),
         seed=str(seen.ready.seed) if seen.ready else "",
@@ -136,6 +160,41 @@ def outcome_of(command: Command, witnessed: Witnessed, returned: Returned, check
     if checked.status == CHECK_LOST:
         return LOST, loss_sentence(total_row(checked.rows))
     return KEPT, f"all {witnessed.seen.acknowledged_writes:,} acknowledged writes were found"
+
+
+def power_end_ns(command: Command, witnessed: Witnessed) -> int:
+    """Return when the host had power at the latest, as far as the command, the last line and the loss of the connection show it."""
+    last_ns, lost_ns = witnessed.seen.last_ns, witnessed.lost_ns
+    return max(last_ns, command.ended_ns, lost_ns if lost_ns - last_ns < SOONEST_BOOT_NS else 0)
+
+
+def found_beyond(seen: Seen, rows: Sequence[Mapping[str, str]]) -> dict[int, int]:
+    """Return how many writes later than the last acknowledged one the newest is that was found, by queue manager, as far as the rows say it."""
+    beyond = {}
+    for row in rows:
+        worker, found = (int(text) if text.isdecimal() and len(text) < 16 else -1 for text in (row.get("worker", ""), row.get("found_writes", "")))
+        if seen.ready and 1 <= worker <= seen.ready.qm and 0 <= found < LARGEST_COUNT:
+            beyond[worker] = max(0, found - seen.counts.get(worker, 0))
+    return beyond
+
+
+def why_blind(seen: Seen, sight: Sight, beyond: Mapping[int, int], limit_ns: int) -> str:
+    """Return why too long a loss at the end could have gone unseen, empty if it could not."""
+    if sight.visible_from_ns is None or seen.ready is None or len(beyond) != seen.ready.qm:
+        return "it is not known how short a loss at the end could have gone unseen, because the tester or its check did not say it"
+    if sight.visible_from_ns <= limit_ns:
+        return ""
+    unseen, gap, silence, limit = (_units.format_duration(value or 0) for value in (sight.visible_from_ns, sight.gap_max_ns, sight.silence_ns, limit_ns))
+    if sight.visible_from_ns == TICK_NS + (sight.gap_max_ns or 0):
+        why = f"for {gap}, nothing came from the host while it wrote"
+    elif sight.visible_from_ns == TICK_NS + (sight.delay_p99_ns or 0) + (sight.silence_ns or 0):
+        why = (
+            f"the last acknowledgement came {silence} before it was known that the power was off. Let the cut command end as soon as the power is off, and "
+            "switch it on again in the background"
+        )
+    else:
+        why = f"{sum(beyond.values()):,} writes were found that had not been acknowledged, so the connection was lost before the power"
+    return f"a loss at the end of less than {unseen} could not be seen, and the profile accepts {limit} (durability.blind_ms): {why}"
 
 
 def why_no_cut(command: Command, witnessed: Witnessed, returned: Returned) -> str:

@@ -171,19 +171,27 @@ class Sight:
     delay_p50_ns: int | None
     delay_p99_ns: int | None
     gap_max_ns: int | None
+    silence_ns: int | None
     visible_from_ns: int | None
     visible_from_writes: int | None
 
 
-def sight_of(seen: Seen) -> Sight:
-    """Return what was visible. The clocks of host and witness differ, so delays count from the fastest line of all."""
-    if not seen.delays_ns or not seen.last_ns:
-        return Sight(None, None, None, None, None)
+def sight_of(seen: Seen, power_end_ns: int, unseen_writes: int) -> Sight:
+    """Return what was visible. The clocks of host and witness differ, so delays count from the fastest line of all.
+
+    ``power_end_ns`` is when the host had power at the latest, by the clock of the witness. ``unseen_writes`` is how many more writes than were acknowledged
+    are known to have returned. A tester that has said its end writes no more, so a silence after it hides nothing.
+    """
+    if not seen.delays_ns or not seen.last_ns or not seen.acknowledged_writes:
+        return Sight(None, None, None, None, None, None)
     fastest_ns = min(seen.delays_ns)
     delays_ns = sorted(delay_ns - fastest_ns for delay_ns in seen.delays_ns)
     p50_ns, p99_ns = (delays_ns[math.ceil(share * len(delays_ns)) - 1] for share in (0.50, 0.99))
-    visible_ns = TICK_NS + max(p99_ns, seen.gap_max_ns)
+    silence_ns = 0 if seen.end else max(0, power_end_ns - seen.last_ns)
+    elapsed_ns = max(1, seen.last_ns - seen.ready_ns)
+    unseen_ns = unseen_writes * elapsed_ns // seen.acknowledged_writes
+    visible_ns = TICK_NS + max(seen.gap_max_ns, p99_ns + silence_ns, unseen_ns)
     # Each queue manager may have had one write that returned and was not yet counted.
     queue_managers = seen.ready.qm if seen.ready else 1
-    elapsed_ns = max(1, seen.last_ns - seen.ready_ns)
-    return Sight(p50_ns, p99_ns, seen.gap_max_ns, visible_ns, -(-seen.acknowledged_writes * visible_ns // elapsed_ns) + queue_managers)
+    visible_writes = -(-seen.acknowledged_writes * visible_ns // elapsed_ns) + queue_managers
+    return Sight(p50_ns, p99_ns, seen.gap_max_ns, silence_ns, visible_ns, visible_writes)

@@ -74,7 +74,7 @@ class Files:
 @dataclass(frozen=True)
 class State:
     """What a witness has seen so far. ``problem`` says why it ended although its stream did not; ``said`` is the end of what the tester and ssh said,
-    and ``status`` the exit status of their command, if it ended by itself."""
+    and ``status`` the exit status of their command, if it ended by itself. ``lost_ns`` is when the stream was over, by the monotonic clock; 0 if it is not."""
 
     name: str
     pid: int = 0
@@ -82,6 +82,7 @@ class State:
     problem: str = ""
     said: str = ""
     status: int | None = None
+    lost_ns: int = 0
 
     @property
     def is_over(self) -> bool:
@@ -139,6 +140,7 @@ class _Witness:
         self._told_to_end = False
         self._written = ""
         self._status: int | None = None
+        self._lost_ns = 0
 
     def run(self) -> None:
         signal.signal(signal.SIGTERM, self._tell_to_end)
@@ -147,6 +149,7 @@ class _Witness:
             with subprocess.Popen(self._command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
                 try:
                     if self._read(process):
+                        self._lost_ns = time.monotonic_ns()
                         self._status = process.wait(LET_END_S)
                 except subprocess.TimeoutExpired:
                     pass  # it closed its output and goes on; nobody reads it any more
@@ -202,6 +205,7 @@ class _Witness:
             "problem": self._problem,
             "said": last_words(self._said),
             "status": self._status,
+            "lost_ns": self._lost_ns,
         }
         if name == OVER and seen.ready:
             write_file(self._files.acknowledged, acknowledged_text(seen).encode("ascii"))
@@ -244,7 +248,7 @@ def look(files: Files) -> State:
     alive, failure = _is_held(files.lock)
     try:
         data = json.loads(read_file(files.state, STATE_MAX_BYTES))
-        state = State(data["name"], data["pid"], _seen(data["seen"]), data["problem"], data["said"], data["status"])
+        state = State(data["name"], data["pid"], _seen(data["seen"]), data["problem"], data["said"], data["status"], data["lost_ns"])
     except (OSError, ValueError, KeyError, TypeError):
         state = State(STARTED)
     if alive or state.name == OVER:

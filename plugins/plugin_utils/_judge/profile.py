@@ -27,6 +27,9 @@ MAX_THRESHOLDS = 32
 LONGEST_THRESHOLD_NS = 3600 * 10**9
 """The longest one."""
 
+BLIND_MS = 1000
+"""The default of durability.blind_ms. docs/power_cut.md has the measurements that justify it."""
+
 JUDGED = "judged"
 INFORMATIVE = "informative"
 """What a profile does with observations of live queue managers: it judges them by its limits, or their figures are only shown."""
@@ -180,7 +183,8 @@ class Profile:
     that a certificate must contain. confidence is the one with which a pass must be shown, None if figures are taken as they stand and never certify; a
     pass that covers slow phases shorter than episode_s does not certify. Of these, 0 and none ask for nothing. workload is the one whose runs certify.
     derived_from are the name and version of each profile that this one extends; their content is part of it. observations is JUDGED or INFORMATIVE.
-    durability_cuts is how many power cuts without a loss the history must know of the volume, 0 if that is not asked for.
+    durability_cuts is how many power cuts without a loss the history must know of the volume, 0 if that is not asked for. blind_ms is how many milliseconds of
+    writing may be lost at the end of a power cut unseen, for it to count as kept.
     """
 
     name: str
@@ -197,6 +201,11 @@ class Profile:
     workload: str = MQ_LOG
     observations: str = INFORMATIVE
     durability_cuts: int = 0
+    blind_ms: float = BLIND_MS
+
+    @property
+    def blind_limit_ns(self) -> int:
+        return round(self.blind_ms * 1e6)
 
     @property
     def stall_limit_ns(self) -> float:
@@ -214,14 +223,17 @@ class Profile:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the profile as plain data that load_profile reads back to an equal profile."""
-        durability = {"durability": {"cuts": self.durability_cuts}} if self.durability_cuts else {}
+        durability = {
+            **({"cuts": self.durability_cuts} if self.durability_cuts else {}),
+            **({"blind_ms": self.blind_ms} if self.blind_ms != BLIND_MS else {}),
+        }
         return {
             "name": self.name,
             "version": self.version,
             "description": self.description,
             **({"derived_from": list(self.derived_from)} if self.derived_from else {}),
             **({"observations": self.observations} if self.observations != INFORMATIVE else {}),
-            **durability,
+            **({"durability": durability} if durability else {}),
             "qualifies": self._qualifies(),
             "limits": [limit.as_dict() for limit in self.limits],
             "waivers": [waiver.as_dict() for waiver in self.waivers],

@@ -70,6 +70,7 @@ _WAIVER_KEYS = ("host", "metric", "owner", "until", "reason")
 
 _LONGEST_S = 7 * 24 * 3600
 MOST_CUTS = 10_000
+MOST_BLIND_MS = 3_600_000
 _MAX_EXTENDED = 8
 """The longest chain of profiles that extend each other."""
 
@@ -122,7 +123,7 @@ def _read_profile(data: Any, place: _Place) -> Profile:
         waivers=_added_to(base.waivers, waivers, lambda waiver: (waiver.host, waiver.metric)),
         derived_from=_read_origins(data, base),
         observations=_read_observations(data.get("observations", base.observations)),
-        durability_cuts=_read_durability(data["durability"]) if "durability" in data else base.durability_cuts,
+        **_read_durability(data, base),
     )
     if len(profile.thresholds_ns) > MAX_THRESHOLDS:
         raise DefinitionError(f"limits on percentiles have {len(profile.thresholds_ns)} different values, but the tester counts at most {MAX_THRESHOLDS}.")
@@ -135,12 +136,18 @@ def _read_observations(value: Any) -> str:
     return value
 
 
-def _read_durability(value: Any) -> int:
-    read_mapping(value, "durability", ("cuts",))
-    cuts = value.get("cuts")
+def _read_durability(data: Mapping[str, Any], base: Profile) -> dict[str, Any]:
+    """Return what is asked of power cuts as arguments of Profile. A key that is not given is that of the profile that this one extends."""
+    value = data.get("durability", {})
+    read_mapping(value, "durability", ("cuts", "blind_ms"))
+    if "durability" in data and not value:
+        raise DefinitionError("durability must contain cuts or blind_ms.")
+    cuts, blind_ms = value.get("cuts", base.durability_cuts), value.get("blind_ms", base.blind_ms)
     if not isinstance(cuts, int) or isinstance(cuts, bool) or not 0 <= cuts <= MOST_CUTS:
         raise DefinitionError(f"durability.cuts {shown(cuts)} is not a number of power cuts from 0 to {MOST_CUTS}.")
-    return cuts
+    if not 1 <= read_number(blind_ms, "durability.blind_ms") <= MOST_BLIND_MS:
+        raise DefinitionError(f"durability.blind_ms {shown(blind_ms)} must be 1 to {MOST_BLIND_MS} milliseconds.")
+    return {"durability_cuts": cuts, "blind_ms": blind_ms}
 
 
 def _read_origins(data: Mapping[str, Any], base: Profile) -> tuple[str, ...]:

@@ -26,25 +26,81 @@ def born(epoch_s):
 
 ROW = {"worker": "all", "outcome": "kept", "metadata_lost": "0", "lost_tail_writes": "0", "lost_tail_bytes": "0", "lost_tail_ns": "", "torn_positions": "0"}
 LOST_ROW = {**ROW, "outcome": "lost", "lost_tail_writes": "1063", "lost_tail_bytes": "4354048", "lost_tail_ns": "1250000000", "torn_positions": "2"}
+MS = 1_000_000
+BEGUN_NS = 10**12
+LAST_NS = BEGUN_NS + 1000 * MS
+"""5,000 writes were acknowledged within a second."""
+LIMIT_NS = 500 * MS
 
-DONE = Command(done=True, status=0)
+DONE = Command(done=True, status=0, ended_ns=LAST_NS)
 BACK = Returned(BEFORE, AFTER, waited_s=12)
 
 
 def witnessed(stream=READY + b"ack 1 5000\n", broken=True, **more):
     reader = Reader({})
-    reader.feed(stream, 1)
-    return Witnessed(reader.seen, broken=broken, **more)
+    reader.feed(stream[: len(READY)], BEGUN_NS)
+    for number in range(1, 501):
+        reader.feed(b"tick %d\n" % (number * 2 * MS), BEGUN_NS + number * 2 * MS)
+    reader.feed(stream[len(READY) :], LAST_NS)
+    return Witnessed(reader.seen, broken=broken, lost_ns=LAST_NS + 3000 * MS, **more)
+
+
+def rows(found=5000, total=ROW):
+    return [{**total, "worker": "1", "found_writes": str(found)}, total]
 
 
 def cut(command=DONE, seen=None, returned=BACK, checked=None):
-    return cut_of(1, command, seen or witnessed(), returned, checked or Checked(0, [ROW]))
+    return cut_of(1, command, seen or witnessed(), returned, checked or Checked(0, rows()), LIMIT_NS)
 
 
 def test_kept():
     found = cut()
     assert (found.outcome, found.reason) == (KEPT, "all 5,000 acknowledged writes were found")
-    assert (found.boot_id_before, found.boot_id_after, found.seed, found.rows) == ("b1", "b2", "7", [ROW])
+    assert (found.boot_id_before, found.boot_id_after, found.seed, found.rows) == ("b1", "b2", "7", rows())
+    assert (found.silence_ns, found.unacknowledged_writes, found.visible_from_ns, found.visible_from_writes) == (0, 0, 3 * MS, 16)
+
+
+@pytest.mark.parametrize(
+    ("changes", "visible_ms", "reason"),
+    [
+        ({"command": Command(True, 0, ended_ns=LAST_NS + 497 * MS)}, 498, ""),
+        # The command takes the link down, waits, and cuts.
+        ({"command": Command(True, 0, ended_ns=LAST_NS + 2000 * MS)}, 2001, "the last acknowledgement came 2 s before it was known that the power was off"),
+        # It was killed, and failed: it had its time all the same.
+        ({"command": Command(True, None, problem="killed", ended_ns=LAST_NS + 120_000 * MS)}, 120_001, "came 2 min before"),
+        # A host that had booted denied the connection; and one that still had power did.
+        ({"seen": dataclasses.replace(witnessed(), lost_ns=LAST_NS + 600 * MS)}, 3, ""),
+        ({"seen": dataclasses.replace(witnessed(), lost_ns=LAST_NS + 450 * MS)}, 451, ""),
+        # 4,242 more writes of 5,000 per second; the newest had perhaps not returned.
+        ({"checked": Checked(0, rows(9243))}, 849.4, "4,243 writes were found that had not been acknowledged, so the connection was lost before the power"),
+        ({"checked": Checked(0, rows(6001))}, 201, ""),
+        # A tester that has ended writes nothing more.
+        ({"seen": witnessed(READY + b"ack 1 5000\nend EIO\n"), "command": Command(True, 0, ended_ns=LAST_NS + 2000 * MS)}, 3, ""),
+    ],
+)
+def test_a_cut_is_kept_only_if_a_loss_at_the_end_would_have_been_seen(changes, visible_ms, reason):
+    found = cut(**changes)
+    assert found.visible_from_ns == visible_ms * MS
+    assert found.outcome == (INCONCLUSIVE if reason else KEPT)
+    assert reason in found.reason
+    assert not reason or (found.reason.startswith("a loss at the end of less than ") and "the profile accepts 500 ms (durability.blind_ms)" in found.reason)
+
+
+def test_a_gap_while_it_wrote_counts_as_well():
+    late = witnessed()
+    late.seen.gap_max_ns = 700 * MS
+    assert cut(seen=late).reason.endswith("for 700 ms, nothing came from the host while it wrote")
+
+
+@pytest.mark.parametrize("table", [[ROW], rows("x"), rows(-1), rows(10**16), [{**ROW, "worker": "2", "found_writes": "1"}, ROW]])
+def test_what_the_table_does_not_say_is_not_known(table):
+    found = cut(checked=Checked(0, table))
+    assert found.outcome == INCONCLUSIVE and found.reason.startswith("it is not known how short a loss at the end could have gone unseen")
+    assert found.unacknowledged_writes is None
+
+
+def test_a_loss_is_a_loss_however_little_was_seen():
+    assert cut(command=Command(True, 0, ended_ns=LAST_NS + 10**10), checked=Checked(5, rows(4000, LOST_ROW))).outcome == LOST
 
 
 def test_lost_says_how_much():
@@ -93,7 +149,7 @@ def test_an_orderly_end_outranks_what_the_check_says():
 
 
 def test_a_disk_that_died_before_its_host_is_checked():
-    assert cut(seen=witnessed(READY + b"ack 1 5\nend EIO\n")).outcome == KEPT
+    assert cut(seen=witnessed(READY + b"ack 1 5000\nend EIO\n")).outcome == KEPT
 
 
 @pytest.mark.parametrize("births", [("5.0", "5.0"), ("", "6.0"), ("5.0", "")])

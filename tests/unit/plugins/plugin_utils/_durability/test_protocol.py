@@ -97,11 +97,33 @@ def test_what_a_witness_can_have_missed():
     for number in range(10):
         late = 8 * MS if number == 9 else 0
         reader.feed(b"tick %d\nack 1 %d\n" % (100 * MS + number * MS, number * 200), number * MS + 2 * MS + late)
-    sight = sight_of(reader.seen)
-    assert (sight.delay_p50_ns, sight.delay_p99_ns, sight.gap_max_ns) == (0, 8 * MS, 9 * MS)
+    sight = sight_of(reader.seen, 0, 0)
+    assert (sight.delay_p50_ns, sight.delay_p99_ns, sight.gap_max_ns, sight.silence_ns) == (0, 8 * MS, 9 * MS, 0)
     assert sight.visible_from_ns == 10 * MS
     assert sight.visible_from_writes == 1000 + 2  # 1,800 writes in 18 ms
 
 
-def test_without_ticks_nothing_is_known_of_what_was_missed():
-    assert set(vars(sight_of(read(READY + b"ack 1 2\n"))).values()) == {None}
+@pytest.mark.parametrize(
+    ("power_end_ms", "unseen_writes", "end", "silence_ms", "visible_ms"),
+    [
+        (0, 0, b"", 0, 2),  # a tick, and the longest gap
+        (5, 0, b"", 0, 2),  # the last line shows that the host had power for longer
+        (110, 0, b"", 99, 100),  # the command ended 99 ms after the last line
+        (110, 0, b"end EIO\n", 0, 2),  # the tester wrote no more
+        (11, 5_000, b"", 0, 51),  # at 100 writes per ms
+        (110, 5_000, b"", 99, 100),
+    ],
+)
+def test_what_could_not_be_seen_is_as_long_as_the_silence_and_the_writes_before_the_power_was_off(power_end_ms, unseen_writes, end, silence_ms, visible_ms):
+    reader = Reader(ASKED)
+    for number in range(11):
+        reader.feed((READY if number == 0 else b"") + b"tick %d\nack 1 %d\n" % (number * MS, number * 100), (number + 1) * MS)
+    reader.feed(end, 11 * MS)
+    sight = sight_of(reader.seen, power_end_ms * MS, unseen_writes)
+    assert (sight.silence_ns, sight.visible_from_ns) == (silence_ms * MS, visible_ms * MS)
+    assert sight.visible_from_writes == visible_ms * 100 + 2 >= unseen_writes + 2
+
+
+def test_without_ticks_or_writes_nothing_is_known_of_what_was_missed():
+    for stream in (b"ack 1 2\n", b"tick 5\n"):
+        assert set(vars(sight_of(read(READY + stream), 0, 0)).values()) == {None}

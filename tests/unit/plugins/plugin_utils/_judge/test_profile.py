@@ -123,14 +123,18 @@ def test_a_profile_as_plain_data_reads_as_the_same_profile():
 
 def test_a_profile_can_ask_for_power_cuts_and_hands_that_on(tmp_path):
     path = tmp_path / "durable.yml"
-    path.write_text(yaml.safe_dump({**GOOD, "durability": {"cuts": 10}}))
+    path.write_text(yaml.safe_dump({**GOOD, "durability": {"cuts": 10, "blind_ms": 50}}))
     asked = {name: load_profile({"name": "x", "extends": str(path), **more}) for name, more in {"same": {}, "none": {"durability": {"cuts": 0}}}.items()}
     assert [asked["same"].durability_cuts, asked["none"].durability_cuts, load_profile(GOOD).durability_cuts] == [10, 0, 0]
+    assert [asked["same"].blind_limit_ns, asked["none"].blind_limit_ns, load_profile(GOOD).blind_limit_ns] == [50_000_000, 50_000_000, 1_000_000_000]
     assert load_profile(asked["same"].as_dict()) == asked["same"]
     for value, problem in (
         ({"cuts": -1}, "is not a number of power cuts"),
         ({"cuts": True}, "is not a number"),
-        ({}, "is not a number"),
+        ({"cuts": None}, "is not a number"),
+        ({}, "must contain cuts or blind_ms"),
+        ({"blind_ms": 0}, "must be 1 to"),
+        ({"blind_ms": "1 s"}, "must be a number"),
         ({"cut": 1}, "unknown key"),
         (7, "must be"),
     ):
