@@ -12,7 +12,7 @@ from typing import Any
 
 from ansible.errors import AnsibleError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, as_dict, one_line
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import command_of, files_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import command_of, files_of, keep_alive, renew
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import witness
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import why_other_volume
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
@@ -28,7 +28,6 @@ MOUNT_S = 120
 PAUSE_S = 2
 OF_CONTROLLER = ("run_path", "started", "command", "problem", "wait_s", "workspace")
 """The options that are not sent to the host."""
-KEEP_ALIVE = "-o ServerAliveInterval=5 -o ServerAliveCountMax=6"
 
 
 class ActionModule(RemoteAction):
@@ -66,7 +65,7 @@ class ActionModule(RemoteAction):
         now = time.monotonic()
         end_s, unchanged_s, mount_s = now + wait_s, now + min(wait_s, UNCHANGED_S), 0.0
         before, found = self._own["started"]["before"], {"after": None, "problem": ""}
-        self._keep_alive()
+        keep_alive(self._connection)
         while True:
             answer = self._look(arguments, task_vars)
             now = time.monotonic()
@@ -89,20 +88,13 @@ class ActionModule(RemoteAction):
 
     def _look(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         """Return what the host says over a new connection: the one before may have died with the host, without anybody noticing."""
-        if self._connection.transport != "local":
-            self._connection.reset()
+        renew(self._connection)
         # The directory of the last call may be gone.
         self._connection._shell.tmpdir = None
         try:
             return super().call(arguments, task_vars)
         except AnsibleError as error:
             return {"failed": True, "logdisk": {"reason": one_line(str(error))}}
-
-    def _keep_alive(self) -> None:
-        """Let no call hang if the host loses its power again."""
-        if self._connection.transport == "ssh":
-            given = self._connection.get_option("ssh_extra_args") or ""
-            self._connection.set_option("ssh_extra_args", f"{given} {KEEP_ALIVE}".strip())
 
 
 def is_booted(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:

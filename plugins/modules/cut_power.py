@@ -13,37 +13,41 @@ DOCUMENTATION = r"""
 module: cut_power
 short_description: Cut the power of a host
 description:
-  - Waits until the tester has written for O(after_s) seconds, and makes sure that the witness still sees it write. Otherwise nothing is cut.
-  - Then runs O(command) on the controller. If it is empty, tasks of your own cut the power next, but only if RV(go) is true.
+  - The action plugin waits until the tester has written for O(after_s) seconds. Then it calls the module, which looks for queue managers that have started on
+    the host, and makes sure that the witness still sees the tester write. Otherwise nothing is cut.
+  - Then the action plugin runs O(command) on the controller. If it is empty, tasks of your own cut the power next, but only if RV(go) is true.
+  - The action plugin never fails because of the host. M(mqops.logdisk.cut_check) records what became of the cut.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
-  - mqops.logdisk.controller
+  - mqops.logdisk.run.user
 options:
   run_path:
-    description: The run directory on the controller.
+    description: The run directory on the controller. The action plugin does not send it to the host.
     type: str
-    required: true
   started:
-    description: What M(mqops.logdisk.cut_start) returned.
+    description: What M(mqops.logdisk.cut_start) returned. The action plugin does not send it to the host.
     type: dict
-    required: true
   volume:
-    description: Name of the volume.
+    description: Name of the volume. The action plugin does not send it to the host.
     type: str
-    required: true
   command:
-    description: A command for the shell on the controller. It is shown in the report, so it must not contain a password.
+    description:
+      - A command for the shell on the controller. It is shown in the report, so it must not contain a password. The action plugin does not send it to the host.
     type: str
     default: ""
   after_s:
-    description: Number of seconds for which the tester writes before the cut.
+    description: Number of seconds for which the tester writes before the cut. The action plugin does not send it to the host.
     type: float
     default: 10
   limit_s:
-    description: Number of seconds after which the command is ended.
+    description: Number of seconds after which the command is ended. The action plugin does not send it to the host.
     type: float
     default: 120
+  mqs_ini:
+    description: Path of the file that lists the queue managers.
+    type: path
+    default: /var/mqm/mqs.ini
 attributes:
   check_mode:
     description: In check mode nothing is cut.
@@ -60,6 +64,10 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+refusal:
+  description: Why the power must not be cut, empty if it may be. The action plugin does not return it.
+  returned: never
+  type: str
 go:
   description: Whether the tester was seen to write, so that the power is cut.
   returned: success
@@ -80,4 +88,33 @@ seconds:
   description: How long the command took.
   returned: success
   type: float
+ended_ns:
+  description: When the command had ended, by the monotonic clock of the controller.
+  returned: if there is a command
+  type: int
 """
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.mqops.logdisk.plugins.module_utils import _power_cut, _queue_managers, _user
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec=dict(
+            run_path=dict(type="str"),
+            started=dict(type="dict"),
+            volume=dict(type="str"),
+            command=dict(type="str", default=""),
+            after_s=dict(type="float", default=10),
+            limit_s=dict(type="float", default=120),
+            mqs_ini=dict(type="path", default=_queue_managers.MQS_INI),
+            user=dict(type="str", default=""),
+        ),
+        supports_check_mode=True,
+    )
+    _user.refuse_other(module)
+    module.exit_json(changed=False, refusal=_power_cut.why_refused(module.params["mqs_ini"]))
+
+
+if __name__ == "__main__":
+    main()

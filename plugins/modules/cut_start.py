@@ -121,17 +121,6 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.mqops.logdisk.plugins.module_utils import _power_cut, _queue_managers, _runs, _user
 
 
-def why_refused(mqs_ini):
-    """Return why the power of this host must not be cut, empty if it may be."""
-    running = sorted(_queue_managers.running_queue_managers())
-    if running:
-        return "queue managers are running on this host (%s): end them before its power is cut" % ", ".join(running)
-    names = [] if _queue_managers.sees_processes() else _queue_managers.configured_queue_managers(mqs_ini)
-    if names:
-        return "this user cannot see the processes of other users (hidepid), so queue managers may be running unnoticed (%s)" % ", ".join(names)
-    return ""
-
-
 def begin(p):
     """Make the state of the run, in place of that of the cut before. Raises OSError and RunError."""
     run = _runs.Run(p["state_dir"], p["run_id"], p["volume"])
@@ -165,7 +154,7 @@ def main():
     )
     p = module.params
     _user.refuse_other(module)
-    refusal = why_refused(p["mqs_ini"])
+    refusal = _power_cut.why_refused(p["mqs_ini"])
     if refusal:
         module.fail_json(msg=refusal)
     before = _power_cut.look(p["path"])

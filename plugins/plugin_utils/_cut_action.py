@@ -29,6 +29,7 @@ SSH_OPTIONS = (
     "BatchMode=yes",
     "Compression=no",
 )
+KEEP_ALIVE = "-o ServerAliveInterval=5 -o ServerAliveCountMax=6"
 PASSWORD = "the witness of a power cut logs in by itself and cannot give a password: let the user log in with a key{}"
 WRONG_CONNECTION = "the writes before a power cut can be witnessed over the connections ssh and local only, not over {}"
 MOST_ROWS = 10_000
@@ -51,6 +52,19 @@ def stream_command(connection: Any, command: list[str]) -> list[bytes | str]:
     connection.host = host
     program, *arguments = connection._build_command(connection.get_option("ssh_executable"), "ssh", "-T", host, text)
     return [program, *(word for option in SSH_OPTIONS for word in ("-o", option)), *arguments]
+
+
+def keep_alive(connection: Any) -> None:
+    """Let no call over a new connection hang if the host loses its power."""
+    if connection.transport == "ssh":
+        given = connection.get_option("ssh_extra_args") or ""
+        connection.set_option("ssh_extra_args", f"{given} {KEEP_ALIVE}".strip())
+
+
+def renew(connection: Any) -> None:
+    """Make the next call over a new connection: the one before may have died with the host, without anybody noticing."""
+    if connection.transport != "local":
+        connection.reset()
 
 
 def files_of(directory: RunDirectory, host: str, volume: str, number: int) -> Files:

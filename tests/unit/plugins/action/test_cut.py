@@ -9,16 +9,19 @@ from __future__ import annotations
 import base64
 import os
 import signal
+import time
 import zlib
 from types import SimpleNamespace
 
 import pytest
-from ansible.errors import AnsibleActionFail
+from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure
 from ansible.parsing.dataloader import DataLoader
 from ansible_collections.mqops.logdisk.plugins.action import cut_check, cut_plan, cut_power
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import SSH_OPTIONS, read_rows, stream_command
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import witness
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.terms import in_terms_of_cuts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import defaults_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
 DEFAULTS = {"name": "log", "path": "/fut/logdisk", "places": {}, "queue_managers": ["QM1", "QM2"], "owner": "", "expect_mount": ""}
@@ -148,6 +151,55 @@ def test_what_a_command_leaves_running_is_not_waited_for():
     done = cut_power.call("sleep 600 & echo $!", 300)
     os.kill(int(done["output"]), signal.SIGKILL)
     assert done["status"] == 0
+
+
+def power(monkeypatch, tmp_path, answer, states=(witness.WRITING, witness.WRITING)):
+    """Return the result of the task that cuts the power, and whether it ran its command. ``answer`` is what the host says; ``states`` are those of the witness
+    before and after it."""
+
+    class Answering(cut_power.ActionModule):
+        def _execute_module(self, **dummy):
+            if isinstance(answer, Exception):
+                raise answer
+            return dict(answer)
+
+    before, after = (witness.State(name) for name in states)
+    monkeypatch.setattr(witness, "wait", lambda *dummy: before)
+    monkeypatch.setattr(witness, "look", lambda files: after)
+    monkeypatch.setattr(RunDirectory, "open", lambda path: SimpleNamespace(folder_of=lambda host, volume: str(tmp_path)))
+    plugin = Answering.__new__(Answering)
+    plugin._connection, plugin._discovered_interpreter_key = Connection("local"), None
+    plugin._task = SimpleNamespace(check_mode=False)
+    plugin._display = SimpleNamespace(display=lambda *dummy, **keys: None, warning=lambda text: None)
+    started = {"number": 1, "ready_epoch_s": 0.0, "problem": ""}
+    arguments = {"run_path": "r", "started": started, "volume": "log", "command": f"touch {tmp_path}/cut", "after_s": "2.0"}
+    result = plugin.call(plugin.prepare(arguments, {}), {"inventory_hostname": "db01"})
+    return result, (tmp_path / "cut").exists()
+
+
+@pytest.mark.parametrize(
+    ("answer", "states", "problem"),
+    [
+        ({"refusal": "queue managers are running on this host (QM1): end them"}, {}, "(QM1): end them"),
+        ({"refusal": None}, {}, "it is not known whether queue managers are running"),
+        ({}, {}, "it is not known whether"),
+        ({"failed": True, "msg": "no Python"}, {}, "it is not known whether queue managers are running on this host: no Python"),
+        (AnsibleConnectionFailure("no route"), {}, "it is not known whether queue managers are running on this host: no route"),
+        ({"refusal": ""}, {"states": (witness.OVER, witness.OVER)}, "broke before the cut"),
+        ({"refusal": ""}, {"states": (witness.WRITING, witness.OVER)}, "broke before the cut"),
+        ({"refusal": ""}, {"states": (witness.READY, witness.READY)}, "no write was acknowledged"),
+    ],
+)
+def test_nothing_is_cut_if_a_queue_manager_has_started_or_nobody_is_seen_to_write(monkeypatch, tmp_path, answer, states, problem):
+    result, is_cut = power(monkeypatch, tmp_path, answer, **states)
+    assert (result["go"], is_cut) == (False, False)
+    assert problem in result["problem"]
+
+
+def test_the_power_is_cut_at_once_after_the_last_look(monkeypatch, tmp_path):
+    result, is_cut = power(monkeypatch, tmp_path, {"refusal": ""})
+    assert (result["go"], result["status"], result["problem"], is_cut) == (True, 0, "", True)
+    assert 0 < result["ended_ns"] <= time.monotonic_ns()
 
 
 def packed(text):
