@@ -66,7 +66,14 @@ def cut(directory: Path, net: str) -> None:
     processes.kill(client)  # it does not always end with its server
 
 
+def forget_connections(net: str) -> None:
+    """The network namespace outlives the host, and would send what its connections and its neighbours' queues hold as soon as the link is up."""
+    run("ip", "netns", "exec", net, "ss", "--kill", "--tcp", "--all")
+    run("ip", "-n", net, "-batch", "-", stdin="link set eth0 down\nlink set eth0 up\n")
+
+
 def on(directory: Path, net: str) -> None:
+    forget_connections(net)
     set_link(net, up=True)
     (directory / "power").touch()
 
