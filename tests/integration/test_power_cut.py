@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ansible_runs import PROJECT, Controller
+from ansible_runs import PROFILE, PROJECT, Controller, Outcome
 from testbed import Bed, HostSpec, Settings
 from testbed.shell import wait_for
 
@@ -18,10 +18,11 @@ SMALL = {
 }
 
 
-def power(settings: Settings, *verbs: str) -> str:
-    """A command that does things to the power of the host."""
+def power(settings: Settings, cut: str, boot: str = "") -> str:
+    """A command that ends as soon as the host has no power. It is switched on in the background."""
     command = f"PYTHONPATH={PROJECT}/tests LOGDISK_TESTBED_STATE={settings.state_base} {sys.executable} -m testbed --prefix {settings.prefix}"
-    return " && ".join(f"{command} {verb} {{{{ inventory_hostname }}}}" for verb in verbs)
+    off, on = (f"{command} {verb} {{{{ inventory_hostname }}}}" for verb in (cut, boot))
+    return f"{off} && ({on} &)" if boot else off
 
 
 def inventory(bed: Bed, path: Path, **variables: object) -> str:
@@ -76,6 +77,31 @@ def test_each_host_gets_the_outcome_of_its_disk(start: Callable[..., Bed], contr
     assert "2 cuts without a loss" in " ".join(hosts["honest"]["notes"])
     status = controller.run("status", "-i", str(tmp_path / "hosts.yml"), "--limit", "liar")
     assert status.status == 2 and "liar: lost acknowledged writes in a power cut on " in status.screen
+
+
+@pytest.mark.thorough
+def test_a_cut_that_nobody_saw_and_one_that_must_not_be(start: Callable[..., Bed], controller: Controller, settings: Settings, tmp_path: Path) -> None:
+    """A command that silences a liar before it takes the power shows nothing, and a queue manager that starts while the tester writes is not cut."""
+    bed = start(
+        cut_host("silenced", "tail", cut_command=power(settings, "cut --silent 2", "boot")),
+        cut_host("started", cut_command=f"touch {tmp_path}/cut", cut_after=10, cut_count=2),
+    )
+    running = controller.start("power_cut", "-i", inventory(bed, tmp_path, **SMALL))
+    wait_for(lambda: is_writing(controller, "started"), "the tester writes")
+    queue_manager = "/usr/local/bin/amqzxma0"
+    bed.ssh(bed["started"], f"printf '#!/bin/sh\nsleep 900\n' > {queue_manager}; chmod 755 {queue_manager}; setsid {queue_manager} -m QM7 > /dev/null 2>&1 &")
+    assert running.wait() == 2
+
+    (run,) = Outcome(2, "", controller.directory).certifications
+    cuts = {host: record["durability"]["cuts"] for host, record in run.records.items()}
+    assert {host: [cut["outcome"] for cut in found] for host, found in cuts.items()} == {"silenced": ["inconclusive"], "started": ["inconclusive"] * 2}
+    (silenced,) = cuts["silenced"]
+    assert silenced["visible_from_ns"] > silenced["silence_ns"] > 2 * 10**9
+    assert "before it was known that the power was off" in silenced["reason"] or "writes were found that had not been acknowledged" in silenced["reason"]
+    for cut in cuts["started"]:
+        assert "queue managers are running on this host (QM7)" in cut["reason"]
+    assert not (tmp_path / "cut").exists()
+    assert left_on(bed, "silenced") == left_on(bed, "started") == []
 
 
 @pytest.mark.thorough
@@ -139,7 +165,9 @@ def test_tasks_cut_one_host_after_the_other(start: Callable[..., Bed], controlle
 """
     )
     bed = start(cut_host("one"), cut_host("unplugged", cut_wait=5), cut_host("unknown", cut_wait=5))
-    hosts = inventory(bed, tmp_path, **SMALL, cut_task_file=str(tasks), cut_serial=True)
+    # Between the end of the tasks and that of Ansible's work on them, a busy machine takes its time.
+    profile = {**PROFILE, "durability": {"blind_ms": 60_000}}
+    hosts = inventory(bed, tmp_path, **SMALL, cut_task_file=str(tasks), cut_serial=True, gate_profile=profile)
 
     preflight = controller.run("power_cut", "-i", hosts, "--check")
     assert preflight.status == 0

@@ -157,10 +157,12 @@ class Bed:
 
     def ssh(self, host: Host, *command: str) -> str:
         """What a command prints on a host."""
+        return run("ssh", *self.ssh_options(host), f"{host.spec.user}@{host.address}", *command)
+
+    def ssh_options(self, host: Host) -> list[str]:
         state = self.settings.state
         options = [f"UserKnownHostsFile={state}/known_hosts", "StrictHostKeyChecking=yes", f"ConnectTimeout={connect_timeout_s(host)}", "BatchMode=yes"]
-        words = [word for option in options for word in ("-o", option)]
-        return run("ssh", "-i", str(state / "id_ed25519"), *words, f"{host.spec.user}@{host.address}", *command)
+        return ["-i", str(state / "id_ed25519"), *(word for option in options for word in ("-o", option))]
 
 
 def connect_timeout_s(host: Host) -> int:

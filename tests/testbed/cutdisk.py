@@ -11,7 +11,7 @@ What has reached the medium is in the file ``medium=``; what has not is lost wit
   random sectors.
 * unreadable, zero, garbage: like tail, and that is what stands where the cache was lost, instead of the older content.
 
-``restarted=1``: the power is back, and what was lost is damaged as the character wants it.
+``cache_blocks=`` is how many blocks the cache holds. ``restarted=1``: the power is back, and what was lost is damaged as the character wants it.
 """
 
 import builtins
@@ -26,12 +26,11 @@ API_VERSION = 2
 
 SECTOR = 512
 BLOCK = 4096
-CACHE_SECTORS = 64 * BLOCK // SECTOR
 EVERY = 97  # so many writes of a block for one that is dropped or misdirected
 
 LIARS = ("tail", "reorder", "torn", "unreadable", "zero", "garbage")
 
-settings = {"character": "honest", "restarted": "0"}
+settings = {"character": "honest", "restarted": "0", "cache_blocks": "64"}
 medium = None
 unsettled = None  # a byte for each sector, in a file: whether its newest content is in the cache alone
 cache = {}  # content by sector, in the order of writing
@@ -116,8 +115,12 @@ def pwrite(handle, buffer, offset, flags):
         unreadable.discard(sector)
     if settings["character"] == "write-through":
         settle(list(cache))
-    elif len(cache) > CACHE_SECTORS:
+    elif len(cache) > cache_sectors():
         settle(evicted())
+
+
+def cache_sectors():
+    return int(settings["cache_blocks"]) * BLOCK // SECTOR
 
 
 def place(offset, count):
@@ -133,15 +136,13 @@ def place(offset, count):
 
 def evicted():
     """The sectors that must leave the cache, because it is full."""
-    excess = len(cache) - CACHE_SECTORS
+    excess = len(cache) - cache_sectors()
     if settings["character"] == "torn":
         return chance.sample(list(cache), excess)
-    blocks = {}
-    for sector in cache:
-        blocks.setdefault(sector * SECTOR // BLOCK, []).append(sector)
-    count = min(len(blocks), -(-excess * SECTOR // BLOCK))
-    chosen = chance.sample(list(blocks), count) if settings["character"] == "reorder" else list(blocks)[:count]
-    return [sector for block in chosen for sector in blocks[block]]
+    oldest = list(cache) if settings["character"] == "reorder" else itertools.islice(cache, excess)
+    blocks = list(dict.fromkeys(sector * SECTOR // BLOCK for sector in oldest))
+    chosen = chance.sample(blocks, min(len(blocks), -(-excess * SECTOR // BLOCK))) if settings["character"] == "reorder" else blocks
+    return [sector for block in chosen for sector in sectors(block * BLOCK, BLOCK) if sector in cache]
 
 
 def settle(chosen):

@@ -22,7 +22,8 @@ COMPILERS = ("usr/bin/*gcc*", "usr/bin/cc", "usr/bin/c89*", "usr/bin/c99*", "usr
 
 @dataclass
 class HostSpec:
-    """What a host is like. ``disk``: see host-init; ``character``: what a disk that is cut does, see cutdisk.py; ``more``: mount
+    """What a host is like. ``disk``: see host-init; ``character``: what a disk that is cut does, see cutdisk.py;
+    ``cache_blocks``: how many blocks of 4 KiB its cache holds; ``more``: mount
     points of further file systems, in memory; ``image``: a container image instead of a Debian release; ``python``: "" for the
     release's own, "none", "broken", or "3.6" and such for an interpreter of that version which this machine has
     (:func:`interpreter`); ``alone``: the host is as a machine of its own, so that a run can certify it, however busy this
@@ -31,6 +32,7 @@ class HostSpec:
     name: str
     disk: str = "ram"
     character: str = "honest"
+    cache_blocks: int = 64
     file_system: str = "ext4"
     size: str = ""
     more: tuple[str, ...] = ()
@@ -137,6 +139,7 @@ class Host:
             "BROKEN_PYTHON": "1" if spec.python == "broken" else "0",
             "PLUGINS": str(HERE),
             "CHARACTER": spec.character,
+            "CACHE_BLOCKS": str(spec.cache_blocks),
         }
 
     def check_alive(self) -> None:

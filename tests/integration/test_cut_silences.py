@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a power cut can hide is known: a cut is not kept if its command silenced a liar before it took the power, however much the disk's cache holds. Commands
+that take their time, as real ones do, make no cut of an honest disk inconclusive.
+
+The witness is the real one, over SSH and a network that fails. The figures of these tests are in docs/power_cut.md.
+"""
+
+import os
+import secrets
+import shutil
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import SSH_OPTIONS, read_rows
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import witness
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import INCONCLUSIVE, KEPT, LOST, Checked, Command, Cut, Returned, Witnessed, cut_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import acknowledged_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import BLIND_MS
+from testbed import Bed, HostSpec, power
+from testbed.bed import answers
+from testbed.host import Host
+from testbed.shell import wait_for
+
+Start = Callable[..., Bed]
+
+CUTS = int(os.environ.get("CUTS", "20"))
+CACHES = (8, 500, 5000)
+DIRECTORY = "--dir=/fut/qm"
+QM = "--qm=1"
+WORKLOAD = (DIRECTORY, QM, "--createDirs", "--bsize=4K", "--fileSize=16M", "--numFiles=2", "--duration=3600")
+ENOUGH_S = 120.0
+
+
+@dataclass(frozen=True)
+class Course:
+    """What happens to a host, in seconds from the start of its cut command: it loses its network, its power, and the command ends."""
+
+    cut_s: float
+    ended_s: float
+    silent_s: float | None = None
+
+
+# The host of a name is silent for so many seconds.
+SILENCES = {"h0": Course(10, 10), "h1": Course(10, 10, silent_s=9), "h10": Course(10, 10, silent_s=0)}
+# docs/power_cut.md says what these stand for.
+COMMANDS = {"virsh": Course(0.35, 0.75), "pdu": Course(0.5, 0.2), "bmc": Course(4.0, 0.2)}
+
+
+@pytest.mark.acceptance
+@pytest.mark.parametrize("cache_blocks", CACHES)
+def test_no_liar_is_kept_with_a_bound_that_is_false(start: Start, tester: Path, tmp_path: Path, cache_blocks: int) -> None:
+    specs = [HostSpec(name, disk="cut", character="tail", cache_blocks=cache_blocks) for name in SILENCES]
+    found = cut_often(start, specs, SILENCES, tester, tmp_path)
+    show(f"a cache of {cache_blocks} blocks", found)
+    # A cache that is smaller than what is on its way to the witness may hide a loss, if that is said.
+    assert [cut for cut in found["h0"] if cut.outcome == KEPT and (cut.visible_from_writes or 0) < cache_blocks] == []
+    assert [cut for name in ("h1", "h10") for cut in found[name] if cut.outcome == KEPT] == []
+
+
+@pytest.mark.acceptance
+def test_an_honest_disk_is_kept_however_long_its_command_takes(start: Start, tester: Path, tmp_path: Path) -> None:
+    found = cut_often(start, [HostSpec(name, disk="cut") for name in COMMANDS], COMMANDS, tester, tmp_path)
+    show("honest disks", found)
+    assert [cut.reason for cuts in found.values() for cut in cuts if cut.outcome != KEPT] == []
+
+
+def cut_often(start: Start, specs: list[HostSpec], courses: dict[str, Course], tester: Path, directory: Path) -> dict[str, list[Cut]]:
+    found: dict[str, list[Cut]] = {name: [] for name in courses}
+    for number in range(CUTS):
+        for name, cut in cut_once(start(*specs), courses, tester, directory / str(number)).items():
+            found[name].append(cut)
+            print(f"  {name}: {figures(cut)}", flush=True)
+    return found
+
+
+def cut_once(bed: Bed, courses: dict[str, Course], tester: Path, directory: Path) -> dict[str, Cut]:
+    """What a cut of each host showed, as the collection judges it."""
+    files = {host.name: begin_to_write(bed, host, tester, directory / host.name) for host in bed}
+    for name, each in files.items():
+        state = witness.wait(each, lambda found: found.name == witness.WRITING or found.is_over, ENOUGH_S)
+        assert state.name == witness.WRITING, (name, state)
+    time.sleep(1)
+    ended_ns = follow(bed, courses)
+    for host in bed:
+        host.boot()
+    wait_for(lambda: all(answers(host) for host in bed), "the hosts are back")
+    return {host.name: judged(host, files[host.name], ended_ns[host.name]) for host in bed}
+
+
+def begin_to_write(bed: Bed, host: Host, tester: Path, directory: Path) -> witness.Files:
+    files, seed = witness.Files(str(directory), 1), secrets.randbits(63)
+    shutil.copy(tester, host.root / "root/logdisk")
+    words = ("/root/logdisk", "--acknowledge", *WORKLOAD, f"--seed={seed}", "--runId=R1")
+    ssh = ["ssh", *(word for option in SSH_OPTIONS for word in ("-o", option)), *bed.ssh_options(host), "-T", f"root@{host.address}", *words]
+    witness.start(ssh, {"run_id": "R1", "seed": seed, "qm": 1}, files, 600, os.getpid())
+    return files
+
+
+def follow(bed: Bed, courses: dict[str, Course]) -> dict[str, int]:
+    """Do to each host what its course says. Returns when the commands had ended."""
+    ended_ns: dict[str, int] = {}
+    steps: list[tuple[float, int, Callable[[], None]]] = []
+    for name, course in courses.items():
+        host = bed[name]
+        if course.silent_s is not None:
+            steps.append((course.silent_s, 0, partial(power.set_link, host.net, up=False)))
+        steps.append((course.cut_s, len(steps), host.cut))
+        steps.append((course.ended_s, len(steps), lambda name=name: ended_ns.update({name: time.monotonic_ns()})))
+    begun_s = time.monotonic()
+    for at_s, _, step in sorted(steps, key=lambda item: item[:2]):
+        time.sleep(max(0.0, begun_s + at_s - time.monotonic()))
+        step()
+    return ended_ns
+
+
+def judged(host: Host, files: witness.Files, ended_ns: int) -> Cut:
+    state = witness.wait(files, lambda found: found.is_over, ENOUGH_S)
+    assert state.name == witness.OVER and not state.problem, state
+    checked = check(host, acknowledged_text(state.seen))
+    done, seen = Command(True, 0, ended_ns=ended_ns), Witnessed(state.seen, broken=True, status=state.status, lost_ns=state.lost_ns)
+    return cut_of(1, done, seen, Returned({"boot_id": "a"}, {"boot_id": "b"}), checked, BLIND_MS * 1_000_000)
+
+
+def check(host: Host, acknowledged: str) -> Checked:
+    command = host.command("/root/logdisk", "--checkAcknowledged=-", DIRECTORY, "--tables=/root/tables")
+    done = subprocess.run(command, input=acknowledged, capture_output=True, text=True, check=False)
+    table = host.root / "root/tables/durability.csv"
+    return Checked(done.returncode, read_rows(table.read_bytes()) if table.exists() else [], "" if table.exists() else done.stderr)
+
+
+def figures(cut: Cut) -> str:
+    rate, silence_ms, bound_ms = round(cut.rate_writes_per_s or 0), round((cut.silence_ns or 0) / 1e6), round((cut.visible_from_ns or 0) / 1e6, 1)
+    return f"{rate} writes/s, silent {silence_ms} ms, found beyond {cut.unacknowledged_writes}, bound {bound_ms} ms: {cut.outcome}: {cut.reason}"
+
+
+def show(title: str, found: dict[str, list[Cut]]) -> None:
+    """Rows of docs/power_cut.md; pytest prints them with -rP."""
+    for name, cuts in found.items():
+        outcomes = Counter(cut.outcome for cut in cuts)
+        print(f"{title}, {name}: {', '.join(f'{outcomes[outcome]} {outcome}' for outcome in (LOST, INCONCLUSIVE, KEPT))}", flush=True)
