@@ -3,10 +3,11 @@
 
 import sys
 from collections.abc import Callable
+from itertools import combinations
 from pathlib import Path
 
 import pytest
-from ansible_runs import PROFILE, PROJECT, Controller, Outcome
+from ansible_runs import PROFILE, PROJECT, Controller, Outcome, first_of
 from testbed import Bed, HostSpec, Settings
 from testbed.shell import wait_for
 
@@ -102,6 +103,28 @@ def test_a_cut_that_nobody_saw_and_one_that_must_not_be(start: Callable[..., Bed
         assert "queue managers are running on this host (QM7)" in cut["reason"]
     assert not (tmp_path / "cut").exists()
     assert left_on(bed, "silenced") == left_on(bed, "started") == []
+
+
+@pytest.mark.parametrize(("first", "second"), first_of(combinations(range(5), 2)))
+def test_two_of_five_that_cannot_be_prepared_cost_the_others_nothing(
+    start: Callable[..., Bed], controller: Controller, settings: Settings, tmp_path: Path, first: int, second: int
+) -> None:
+    """Wherever they are in the inventory."""
+    back, unprepared = power(settings, "cut", "boot"), (first, second)
+    too_large = {"cut_file_size": "64G"}
+    bed = start(*(cut_host(f"h{number}", cut_command=back, **(too_large if number in unprepared else {})) for number in range(5)))
+
+    outcome = controller.run("power_cut", "-i", inventory(bed, tmp_path, **SMALL))
+
+    assert outcome.status == 2
+    records = outcome.certification.records
+    outcomes = {host: [cut["outcome"] for cut in (record.get("durability") or {}).get("cuts", [])] for host, record in records.items()}
+    assert outcomes == {f"h{number}": [] if number in unprepared else ["kept"] for number in range(5)}
+    for number in range(5):
+        record = records[f"h{number}"]
+        assert record["verdict"] == ("error" if number in unprepared else "pass")
+        assert number not in unprepared or "free" in record["reasons"][0]
+        assert left_on(bed, f"h{number}") == []
 
 
 @pytest.mark.thorough
