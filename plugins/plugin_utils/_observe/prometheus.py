@@ -4,8 +4,9 @@
 
 """The log's metrics of a Prometheus endpoint: mq_prometheus, mq-container, or an exporter with names of the kind mq_rlog_log_*_microseconds.
 
-mq_prometheus exports the bytes since it was last read, so an interval begins with the answer before it. Others count on and on. A gauge, and a name that says
-nothing else, is the first; a name that ends in _total, or a counter of mq_rlog, is the second. Some levels of mq_prometheus call the first a counter too.
+mq_prometheus exports the bytes since it was last read, so an interval begins with the answer before it. It calls them a counter if overrideCType is set, but
+resets that at each GET like a gauge, so nothing can be told from whether the figures fall. It alone exports qmgr_exporter_publications.
+mq-container (a name that ends in _total) and a counter of mq_rlog count on and on.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ _TYPE = re.compile(r"#[ \t]+TYPE[ \t]+(\S+)[ \t]+(\w+)")
 _LABEL = re.compile(r'([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)"')
 _NAME = re.compile(r"(?:\w+_)?(qmgr|mq_rlog|rlog)_log_(\w+?)(_seconds|_microseconds|_milliseconds|_bytes)?(_total)?\Z")
 _STATUS = re.compile(r"(?:\w+_)?qmgr_status\Z")
+_PUBLICATIONS = re.compile(r"(?:\w+_)?qmgr_exporter_publications\Z")
+"""What mq_prometheus exports since version 5.1.1, before it had any counter."""
 _QUEUE_MANAGER_LABELS = ("qmgr", "queuemanager", "qm", "qmgrname", "qmname")
 """What exporters call the label of the queue manager, in lower case and without underscores."""
 _ELEMENTS = {
@@ -65,19 +68,29 @@ _ELEMENTS = {
 _NS = {"_seconds": 1e9, "_milliseconds": 1e6, "_microseconds": 1e3, "": 1e9}
 _DURATIONS = (LATENCY, SLOWEST)
 _BYTES = (PHYSICAL, LOGICAL)
-_GAUGE, _COUNTER, _UNSURE = "gauge", "counter", "unsure"
-_FEWEST_TO_TELL = 5
-"""Answers from which on a counter that never falls counts on and on. Of so many figures in any order one in 120 never falls."""
+_SINCE_READ, _RUNNING, _UNKNOWN = "since read", "running", "unknown"
+"""What bytes are counted from: the GET before, or the start of the exporter, or one cannot tell."""
+_COUNTER = "counter"
 _MOST_NAMED = 5
+_NOT_TOLD = (
+    "The exporter calls the bytes written a counter, but is neither mq_prometheus (it has no qmgr_exporter_publications) nor mq-container (the name does not"
+    " end in _total). So it is not known whether it counts on or begins anew with each answer, nor how much was written."
+)
 
 
 @dataclass(slots=True)
 class _Answer:
-    """What one GET said of one queue manager: figures by element, and for bytes whether they are since the last GET or since ever, or one cannot tell."""
+    """What one GET said of one queue manager: figures by element, and what the name and the type of the bytes say of what they are counted from."""
 
     values: dict[str, float] = field(default_factory=dict)
     kinds: dict[str, str] = field(default_factory=dict)
     down: bool = False
+    of_mq_prometheus: bool = False
+
+    @property
+    def has_averages(self) -> bool:
+        """Whether MQ has published since the GET before: exporters drop an average with the answer that has it, but keep a running total."""
+        return any(element not in _BYTES for element in self.values)
 
 
 def read(samples: Sequence[Sample], options: Options) -> Observation:
@@ -89,8 +102,11 @@ def read(samples: Sequence[Sample], options: Options) -> Observation:
     if down:
         problems.append(f"The queue manager was not running at {down} of {len(answers)} answers of the endpoint.")
     known = [(sample, answer) for sample, answer in answers if answer and (answer.values or answer.down)]
-    published = _published(known, problems)
-    facts: dict[str, Fact] = {"bytes_are_at_least": 1} if any(answer.kinds.get(PHYSICAL) != _COUNTER for dummy, answer in known) else {}
+    kinds = {element: _settled(element, [answer for dummy, answer in known]) for element in _BYTES}
+    if kinds[PHYSICAL] == _UNKNOWN:
+        problems.append(_NOT_TOLD)
+    published = _published(_renewed(known, kinds), kinds, problems)
+    facts: dict[str, Fact] = {} if kinds[PHYSICAL] == _RUNNING else {"bytes_are_at_least": 1}
     if not published and not problems:
         problems.append("The endpoint did not answer twice with metrics of the log: observe for at least three intervals.")
     ending = "the queue manager was not running when the observation ended" if known and known[-1][1].down else ""
@@ -141,9 +157,13 @@ def _number(text: str) -> float:
 def _take(found: dict[str, _Answer], name: str, labels: str, value: float, types: Mapping[str, str]) -> None:
     parts = _NAME.match(name)
     element = _ELEMENTS.get(parts[2]) if parts else None
-    if math.isnan(value) or not (element or _STATUS.match(name)):
+    is_publications = bool(_PUBLICATIONS.match(name))
+    if math.isnan(value) or not (element or is_publications or _STATUS.match(name)):
         return
     answer = found.setdefault(_label_of_queue_manager(labels), _Answer())
+    if is_publications:
+        answer.of_mq_prometheus = True
+        return
     if element is None or parts is None:
         answer.down = value == 0
         return
@@ -160,10 +180,10 @@ def _take(found: dict[str, _Answer], name: str, labels: str, value: float, types
 
 def _kind(parts: re.Match[str], declared: str) -> str:
     if parts[4]:
-        return _COUNTER
+        return _RUNNING
     if declared != _COUNTER:
-        return _GAUGE
-    return _UNSURE if parts[1] == "qmgr" else _COUNTER
+        return _SINCE_READ
+    return _UNKNOWN if parts[1] == "qmgr" else _RUNNING
 
 
 def _label_of_queue_manager(labels: str) -> str:
@@ -171,9 +191,26 @@ def _label_of_queue_manager(labels: str) -> str:
     return next((re.sub(r"\\(.)", r"\1", values[label]).strip() for label in _QUEUE_MANAGER_LABELS if label in values), "")
 
 
-def _published(known: Sequence[tuple[Sample, _Answer]], problems: list[str]) -> list[Published]:
+def _settled(element: str, answers: Sequence[_Answer]) -> str:
+    """Return what the bytes of an exporter are counted from: one answer for all GETs."""
+    with_bytes = [answer for answer in answers if element in answer.kinds]
+    kinds = {answer.kinds[element] for answer in with_bytes}
+    if not any(answer.of_mq_prometheus for answer in answers):
+        return kinds.pop() if len(kinds) == 1 else _SINCE_READ
+    # What is published together is dropped together: only a running total is still there when the averages are not.
+    is_kept = _SINCE_READ not in kinds and len({answer.has_averages for answer in with_bytes}) > 1
+    return _RUNNING if is_kept else _SINCE_READ
+
+
+def _renewed(known: Sequence[tuple[Sample, _Answer]], kinds: Mapping[str, str]) -> Sequence[tuple[Sample, _Answer]]:
+    """Return the answers since whose predecessor MQ has published. A running total that is merely repeated is not an interval in which nothing was written."""
+    if _RUNNING not in kinds.values() or not any(answer.has_averages for dummy, answer in known):
+        return known
+    return [(sample, answer) for sample, answer in known if answer.has_averages or answer.down]
+
+
+def _published(known: Sequence[tuple[Sample, _Answer]], kinds: Mapping[str, str], problems: list[str]) -> list[Published]:
     """Return an interval for each answer but the first, which may cover any time."""
-    kinds = {element: _settled(element, known, problems) for element in _BYTES}
     restarts = 0
     found = []
     for (before, earlier), (sample, answer) in pairwise(known):
@@ -183,32 +220,13 @@ def _published(known: Sequence[tuple[Sample, _Answer]], problems: list[str]) -> 
         figures: dict[str, Any] = dict(answer.values)
         for element, kind in kinds.items():
             value, previous = answer.values.get(element), earlier.values.get(element)
-            fell = kind == _COUNTER and value is not None and previous is not None and value < previous
+            fell = kind == _RUNNING and value is not None and previous is not None and value < previous
             restarts += fell and element == PHYSICAL
-            if kind == _COUNTER:
+            if kind == _RUNNING:
                 figures[element] = None if value is None or previous is None or fell else value - previous
-            elif kind == _UNSURE:
+            elif kind == _UNKNOWN:
                 figures[element] = None
         found.append(Published(sample.epoch_s - elapsed_s, elapsed_s, **figures))
     if restarts:
         problems.append(f"The exporter began to count anew {restarts} times: how much was written in those intervals is not known.")
     return found
-
-
-def _settled(element: str, known: Sequence[tuple[Sample, _Answer]], problems: list[str]) -> str:
-    """Return how an exporter counts bytes. One that says "counter" may mean either: what falls again and again is no count of everything since the start."""
-    kinds = {answer.kinds[element] for dummy, answer in known if element in answer.kinds}
-    if kinds != {_UNSURE}:
-        return _COUNTER if kinds == {_COUNTER} else _GAUGE
-    values = [answer.values[element] for dummy, answer in known if element in answer.values]
-    falls = sum(later < earlier for earlier, later in pairwise(values))
-    if falls > 1:
-        return _GAUGE
-    if falls == 0 and len(values) >= _FEWEST_TO_TELL:
-        return _COUNTER
-    if element == PHYSICAL:
-        problems.append(
-            "The exporter calls the bytes written a counter, but from so few answers one cannot tell whether it counts on or begins anew with each:"
-            " how much was written is not known. Observe for longer."
-        )
-    return _UNSURE

@@ -140,22 +140,6 @@ def test_a_counter_that_one_get_lacks():
     assert [each.bytes for each in found.intervals] == [None, None]
 
 
-@pytest.mark.parametrize(
-    ("values", "wanted"),
-    [
-        ((9000, 4096, 8192, 4096, 12288), [4096, 8192, 4096, 12288]),
-        ((9000, 13096, 17192, 29480, 29480), [4096, 4096, 12288, 0]),
-        ((4096, 8192, 12288, 16384), [None, None, None]),
-        ((9000, 4096, 8192), [None, None]),
-        ((9000, 13096), [None]),
-    ],
-)
-def test_some_call_a_counter_what_begins_anew(values, wanted):
-    found = read(samples(*(exposition(kind="counter", physical_written_bytes=value, write_size_bytes=4096) for value in values)), QM1)
-    assert [each.bytes for each in found.intervals] == wanted
-    assert [problem.startswith("The exporter calls the bytes written a counter") for problem in found.problems] == [True] * (None in wanted)
-
-
 def two(*values):
     return "".join(exposition(qmgr=name, physical_written_bytes=value) for name, value in zip(("QM1", "QM2"), values, strict=True))
 
