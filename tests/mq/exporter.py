@@ -4,7 +4,8 @@
 """Stands for a Prometheus endpoint of a queue manager: each request gets the next recorded answer. Runs on Python 3.6.
 
 Usage: ``exporter.py PLAY [PORT]``. PLAY is a JSON file with ``answers``, a list of texts and actions: ``hang`` (no answer), ``trickle`` (a byte now and then),
-``stop`` (the program ends), ``endless`` (an answer without an end), ``redirect URL``, ``status NUMBER`` or ``raw TEXT`` (instead of HTTP). The last one is
+``stop`` (the program ends), ``endless`` (an answer without an end), ``redirect URL``, ``status NUMBER``, ``raw TEXT`` (instead of HTTP), or ``cut FORM TEXT``:
+an answer that is cut off, whose ``length`` was announced, that comes in ``chunks``, or neither (``closed``). The last one is
 given again and again. With ``certificate`` (a file that also holds its key) the endpoint is encrypted. The program prints its port.
 """
 
@@ -38,6 +39,8 @@ class Handler(BaseHTTPRequestHandler):
             os._exit(0)
         elif action == "raw":
             self.wfile.write(argument.encode())
+        elif action == "cut":
+            self.cut_off(*argument.split(" ", 1))
         elif action in ("redirect", "status"):
             self.send_response(302 if action == "redirect" else int(argument))
             if action == "redirect":
@@ -48,6 +51,12 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Type", "text/plain; version=0.0.4")
             self.end_headers()
             self.send_body(action, answer)
+
+    def cut_off(self, form, text):
+        headers = dict(length="Content-Length: %d\r\n" % (len(text) + 1000), chunks="Transfer-Encoding: chunked\r\n", closed="")
+        body = "%x\r\n%s\r\n" % (len(text), text) if form == "chunks" else text
+        self.wfile.write(("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n%s\r\n%s" % (headers[form], body)).encode())
+        self.close_connection = True
 
     def send_body(self, action, answer):
         while action == "trickle":

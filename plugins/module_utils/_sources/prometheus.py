@@ -45,6 +45,9 @@ TICK_S = 0.5
 _SAMPLE = re.compile(r"\A([A-Za-z_:][A-Za-z0-9_:]*)(?:\{(.*)\})?[ \t]+([-+.0-9A-Za-z]+)")
 _LABEL = re.compile(r'([A-Za-z_][A-Za-z0-9_]*)="((?:[^"\\]|\\.)*)"')
 _ABOUT_LOG = re.compile(r"_r?log_")
+_PUBLISHED = re.compile(r"(?:\A|_)(?:qmgr|rlog)_log_(?:physical|logical|write|slowest|timestamp_of_slowest|bytes|in_use|max)")
+"""What MQ publishes of its own log. Other figures of the log come from its status, or are those of a replica, and neither is about writes."""
+_OF_REPLICA = re.compile(r"(?:\A|_)nha_")
 _STATUS = "_qmgr_status"
 _OTHERS = (_STATUS, "_exporter_publications")
 _NAME_LABELS = ("qmgr", "queuemanager", "qm", "qmgrname", "qmname")
@@ -58,6 +61,7 @@ class Source(object):
         self._queue_manager = options.get("queue_manager") or ""
         self._url = options.get("url") or DEFAULT_URL
         self._interval_s = options.get("interval") or 10
+        self._only_replicas = False
 
     def check(self):
         """Wait for metrics of the queue manager's log. Returns facts. Raises SourceError."""
@@ -119,12 +123,15 @@ class Source(object):
             raise SourceError(
                 "what %s answers are not metrics of Prometheus: set observe_url to the address of the metrics, for example %s" % (self._url, DEFAULT_URL)
             )
+        if answer.is_cut:
+            raise _cut_off(self._url, "in the middle of a line")
         name = self._queue_manager or self._only(answer)
         if name not in answer.lines:
             raise SourceError("%s reports %s, not %s: set observe_url to the endpoint of this one" % (self._url, _listed(answer.lines), name))
         if answer.status.get(name) == 0:
             raise SourceError("%s says that it has no connection to %s: start the queue manager, or look into the messages of the exporter" % (self._url, name))
         self._queue_manager = name
+        self._only_replicas = name in answer.with_replicas and name not in answer.with_log
         return "\n".join(answer.lines[name]) if name in answer.with_log else ""
 
     def _only(self, answer):
@@ -133,6 +140,11 @@ class Source(object):
         return next(iter(answer.lines))
 
     def _nothing_published(self, seconds):
+        if self._only_replicas:
+            return SourceError(
+                "%s has metrics of the Native HA replicas of %s, but none of its own log: the exporter must also read the statistics of class DISK; or set "
+                "observe_url to the exporter of the instance that is active" % (self._url, self._queue_manager)
+            )
         return SourceError(
             "%s knows %s, but said nothing about its log for %d s: the exporter must read the statistics that the queue manager publishes (usePublications, "
             "class DISK), and its user needs the authority to subscribe to SYSTEM.ADMIN.TOPIC" % (self._url, self._queue_manager, seconds)
@@ -151,9 +163,11 @@ class _Answer(object):
 
     def __init__(self):
         self.is_exposition = False
+        self.is_cut = False
         self.lines = {}
         self.status = {}
         self.with_log = set()
+        self.with_replicas = set()
         self._kept = 0
         self._type = ("", "")
 
@@ -168,19 +182,21 @@ class _Answer(object):
             return
         self.is_exposition = True
         name, value = found.group(1), found.group(3)
-        about_log = bool(_ABOUT_LOG.search(name))
         queue_manager = _queue_manager(found.group(2) or "")
         if queue_manager is None or (queue_manager not in self.lines and len(self.lines) >= MOST_QUEUE_MANAGERS):
             return
         kept = self.lines.setdefault(queue_manager, [])
+        if _OF_REPLICA.search(name):
+            self.with_replicas.add(queue_manager)
+            return
         if name.endswith(_STATUS):
             self.status[queue_manager] = _number(value)
         lines = ([self._type[1]] if self._type[0] == name else []) + [line]
         size = sum(map(len, lines))
-        if (about_log or name.endswith(_OTHERS)) and self._kept + size <= MOST_KEPT_CHARACTERS:
+        if (_ABOUT_LOG.search(name) or name.endswith(_OTHERS)) and self._kept + size <= MOST_KEPT_CHARACTERS:
             self._kept += size
             kept.extend(lines)
-            if about_log:
+            if _PUBLISHED.search(name):
                 self.with_log.add(queue_manager)
 
 
@@ -213,6 +229,8 @@ class _Get(threading.Thread):
             self._read()
         except SourceError as error:
             self.error = error
+        except http.client.IncompleteRead:
+            self.error = _cut_off(self._url, "between two chunks")
         except Exception as error:  # whatever it is, the one who waits reports it
             self.error = SourceError("%s cannot be read: %s" % (self._url, _why(error)))
 
@@ -248,11 +266,14 @@ class _Get(threading.Thread):
         raise SourceError("%s: set observe_url to the address of the metrics, for example %s" % (said, DEFAULT_URL))
 
     def _take(self, response):
+        # None of an answer in chunks, and of one that ends with its connection.
+        announced = response.length
         total, rest = 0, b""
         while True:
             part = response.read(65536)
             total += len(part)
             lines = (rest + part).split(b"\n")
+            last = lines[-1]
             rest = lines.pop() if part else b""
             if total > MOST_BYTES or len(rest) > MOST_LINE_BYTES:
                 raise SourceError(
@@ -263,7 +284,15 @@ class _Get(threading.Thread):
                 if len(line) <= MOST_LINE_BYTES:
                     self.answer.take(line.decode("utf-8", "replace").strip())
             if not part:
-                return
+                break
+        if announced is not None and total < announced:
+            raise _cut_off(self._url, "after %d of %d bytes" % (total, announced))
+        # The last line of an exposition has an end, too.
+        self.answer.is_cut = announced is None and bool(last)
+
+
+def _cut_off(url, where):
+    return SourceError("the answer of %s was cut off %s: look whether the exporter, or a proxy before it, ends answers too early" % (url, where))
 
 
 def _connection(url):

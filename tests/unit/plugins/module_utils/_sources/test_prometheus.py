@@ -181,6 +181,32 @@ def test_an_endpoint_that_does_not_finish_is_not_waited_for(exporter, monkeypatc
         taken(source, 1)
 
 
+@pytest.mark.parametrize(("form", "where"), [("length", "after 300 of 1300 bytes"), ("chunks", "between two chunks"), ("closed", "in the middle of a line")])
+def test_an_answer_that_is_cut_off_is_not_read(exporter, form, where):
+    """The figure in which it ends would be a smaller one. While it observes, the next answer may be whole."""
+    cut = f"cut {form} {SLOW[:300]}"
+    assert why(exporter(cut)) == f"the answer of URL was cut off {where}: look whether the exporter, or a proxy before it, ends answers too early"
+    assert taken(exporter(SLOW, cut, FAST), 2)[0] == [kept(SLOW), kept(FAST)]
+
+
+REPLICAS = 'ibmmq_nha_log_write_latency_seconds{nha="b",platform="UNIX",qmgr="QM1"} 0.9\nibmmq_nha_synchronous_log_sent_bytes{instance="b",qmgr="QM1"} 4096\n'
+
+
+def test_an_endpoint_that_only_knows_the_replicas(exporter, monkeypatch):
+    monkeypatch.setattr(prometheus, "CHECK_S", 0.2)
+    assert why(exporter(BETWEEN + REPLICAS)) == (
+        "URL has metrics of the Native HA replicas of QM1, but none of its own log: the exporter must also read the statistics of class DISK; or set "
+        "observe_url to the exporter of the instance that is active"
+    )
+    assert taken(exporter(SLOW + REPLICAS), 1)[0] == [kept(SLOW)]
+
+
+def test_the_status_of_the_log_is_not_what_it_writes(exporter, monkeypatch):
+    """mq_prometheus also asks for it, and repeats it in each answer."""
+    monkeypatch.setattr(prometheus, "CHECK_S", 0.2)
+    assert "said nothing about its log" in why(exporter(BETWEEN + 'ibmmq_qmgr_log_size_restart{qmgr="QM1"} 4096\n'))
+
+
 def test_an_answer_without_an_end_is_not_kept(exporter, monkeypatch):
     monkeypatch.setattr(prometheus, "MOST_BYTES", 1 << 20)
     assert "answers with more than 1 MiB" in why(exporter("endless"))
