@@ -106,6 +106,14 @@ def mqi(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def log_writer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A logger that writes in the ways that log_writer.c names."""
+    program = tmp_path_factory.mktemp("writer") / "log_writer"
+    run("cc", "-std=c11", "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra", "-Werror", "-o", str(program), f"{HERE}/log_writer.c")
+    return program
+
+
 def account(path: Path) -> dict[str, list[int]]:
     """What the application says of its own calls, in their order."""
     found: dict[str, list[int]] = {}
@@ -146,6 +154,12 @@ def processes_below(pid: int) -> dict[int, str]:
     return found
 
 
+def end_bpftrace(observer: Observer) -> None:
+    """End the observation as a request does: bpftrace tells what it has."""
+    (bpftrace_pid,) = [pid for pid, name in processes_below(observer.process.pid).items() if name == "bpftrace"]
+    os.kill(bpftrace_pid, signal.SIGTERM)
+
+
 def code_of(pid: int, library: Path, function: str) -> bytes:
     """The first bytes of a function in the memory of a process: a probe replaces them by a breakpoint."""
     offset = int(next(line for line in run("nm", "-D", str(library)).splitlines() if line.endswith(f" {function}")).split()[0], 16)
@@ -182,9 +196,8 @@ def test_no_write_is_lost_at_a_high_rate(observe):
     with tempfile.TemporaryDirectory(dir="/dev/shm") as memory:
         observer = observe(log_path=memory)
         observer.wait_for("base")
-        run("dd", "if=/dev/zero", f"of={memory}/file", "bs=1", "count=3000000")
-        (bpftrace_pid,) = [pid for pid, name in processes_below(observer.process.pid).items() if name == "bpftrace"]
-        os.kill(bpftrace_pid, signal.SIGTERM)
+        run("dd", "if=/dev/zero", f"of={memory}/file", "bs=1", "count=3000000", "oflag=dsync")
+        end_bpftrace(observer)
         observation = observer.observation()
     assert total(observation, "log")[0] == sum(second.bytes for second in observation.seconds) == 3_000_000
     assert observation.ending == "bpftrace ended before its time"
@@ -284,6 +297,47 @@ def test_log_writes_are_those_of_the_tester(observe, tmp_path, tester):
         counts.update(seen[second.number])
     for column, share in (("latency_p50_ns", 0.5), ("latency_p99_ns", 0.99)):
         assert percentile(counts, share) == pytest.approx(int(row[column]), rel=AGREE), column
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("way", "writes"), [("flushed", 1), ("grouped", 3), ("flagged", 1)])
+def test_a_log_write_ends_when_its_data_are_on_the_disk(observe, log_writer, tmp_path, way, writes):
+    """A write that only reaches the page cache is part of the log write that its flush ends."""
+    log, own = tmp_path / "log", tmp_path / "account"
+    log.mkdir()
+    observer = observe(log_path=str(log))
+    observer.wait_for("base")
+    run(str(log_writer), str(log / "file"), str(own), way, "200")
+    end_bpftrace(observer)
+    observation, durations = observer.observation(), account(own)["log"]
+    operations, mean_ns = total(observation, "log")
+    assert (operations, sum(second.bytes for second in observation.seconds)) == (200, 200 * writes * 4096)
+    assert mean_ns == pytest.approx(sum(durations) / len(durations), rel=AGREE)
+    assert not [problem for problem in observation.problems if "files" in problem]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("way", "sentence"),
+    [
+        ("aio", " did not come by a write call but in another way, such as io_uring or asynchronous I/O (AIO)"),
+        ("uring", " did not come by a write call but in another way, such as io_uring or asynchronous I/O (AIO)"),
+        ("unflushed", "500 writes to log files were neither synchronous (O_DSYNC) nor flushed"),
+    ],
+)
+def test_writes_that_cannot_be_timed_are_named(observe, log_writer, tmp_path, way, sentence):
+    """There is no figure that would be of other writes."""
+    log = tmp_path / "log"
+    log.mkdir()
+    observer = observe(log_path=str(log))
+    observer.wait_for("base")
+    run(str(log_writer), str(log / "file"), str(tmp_path / "account"), "dsync", "20" if way != "unflushed" else "0")
+    run(str(log_writer), str(log / "file"), str(tmp_path / "account"), way, "500")
+    end_bpftrace(observer)
+    observation = observer.observation()
+    assert sentence in observation.problems[0]
+    assert not any(second.operations for second in observation.seconds)
+    assert observation.intervals and not any(each.operations for each in observation.intervals)
 
 
 @pytest.mark.thorough

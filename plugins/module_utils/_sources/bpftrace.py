@@ -81,7 +81,8 @@ class Source(object):
         streams = self._streams()
         names = [name for name, dummy in streams]
         duration_s = max(1, int(round(end_monotonic - time.monotonic())))
-        yield _text(watched=dict(streams=names, pid=self._pid(), duration_s=duration_s, probe_overhead_ns=self.overheads_ns))
+        known = dict(probe_overhead_ns=self.overheads_ns, notices_unseen=_noticed()[1])
+        yield _text(watched=dict(known, streams=names, pid=self._pid(), duration_s=duration_s))
         with _Program(self._options.get("command") or []) as observed:
             command = _command(program, bpftrace_program.text_of([stream for dummy, stream in streams], duration_s), observed.pid or self._pid())
             seconds = Seconds(names, duration_s)
@@ -121,7 +122,7 @@ class Source(object):
         """Return what to watch, as (name, stream) pairs. A single process is watched for its calls alone."""
         streams = []
         if self._options.get("log_path") and not self._options.get("pid") and not self._options.get("command"):
-            streams.append((LOG, bpftrace_program.log_stream(places_of(self._options["log_path"]))))
+            streams.append((LOG, bpftrace_program.log_stream(places_of(self._options["log_path"]), _noticed()[0])))
         calls = self._options.get("calls") or []
         if calls:
             library = self._library()
@@ -224,14 +225,32 @@ def _refuse_privilege():
 def _refuse_kernel(streams):
     if "[confidentiality]" in _read(_LOCKDOWN):
         raise SourceError("the kernel is locked down (confidentiality), so no program may read it: start it with lockdown=integrity, or use another source")
-    tracing = [path for path in _TRACING if os.path.isdir(os.path.join(path, "events"))]
+    tracing = _tracing()
     if not tracing:
         raise SourceError("tracefs is not mounted: run mount -t tracefs tracefs %s as root" % _TRACING[0])
     for dummy, stream in streams:
         if "places" in stream:
-            _refuse_log(tracing[0])
+            _refuse_log(tracing)
         else:
             _refuse_call(stream)
+
+
+def _tracing():
+    """Return where tracefs is mounted, empty if it is not."""
+    return ([path for path in _TRACING if os.path.isdir(os.path.join(path, "events"))] or [""])[0]
+
+
+def _noticed():
+    """Return the ways to write without a system call for it that the kernel lets one notice, and whether these are all that it has."""
+    events = os.path.join(_tracing(), "events")
+    has_uring = os.path.isdir(os.path.join(events, "io_uring"))
+    # Kernels before 5.18 do not say which request is complete.
+    names_request = " req;" in _read(os.path.join(events, "io_uring/io_uring_complete/format"))
+    has = {
+        bpftrace_program.AIO: os.path.isdir(os.path.join(events, "syscalls/sys_enter_io_submit")),
+        bpftrace_program.IO_URING: names_request,
+    }
+    return tuple(way for way in sorted(has) if has[way]), names_request or not has_uring
 
 
 def _refuse_log(tracing):
@@ -273,8 +292,8 @@ def _own_operation(kind):
     """Give an operation of ours, and the stream that sees it."""
     if kind == LOG:
         directory = tempfile.mkdtemp(dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
-        descriptor = os.open(os.path.join(directory, "file"), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        stream = bpftrace_program.log_stream(places_of(directory))
+        descriptor = os.open(os.path.join(directory, "file"), os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_DSYNC, 0o600)
+        stream = bpftrace_program.log_stream(places_of(directory), _noticed()[0])
         # The open file keeps its directory, so nothing is left behind however this ends.
         os.unlink(os.path.join(directory, "file"))
         os.rmdir(directory)

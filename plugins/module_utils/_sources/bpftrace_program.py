@@ -12,6 +12,14 @@ that is printed while it is in use: bpftrace ends if a key is gone when it looks
     the maximum, and the distance of the minimum from LONGEST; 0 if there is none. Two processors that write one at once may lose it; its bucket is not lost.
 ``@t<stream>[thread, depth]``
     when the operations began that have not returned. bpftrace prints it when it has ended and nothing changes any more.
+``@c<stream>[file]``, ``@w<stream>[file]`` and ``@b<stream>[file]``
+    how many writes to a log file wait for a flush, what they took and how many bytes they moved. bpftrace prints them at the end, too.
+``@o<stream>``
+    the writes to log files that did not come by one of the system calls that are watched.
+
+A log write is what makes its caller wait until the data are on the disk. That is the system call if the file was opened with O_DSYNC or O_SYNC, or is on a
+file system that is mounted with sync. Otherwise it is the writes to a file since its last flush, together with the next flush: one operation, which takes as
+long as all of these calls, without the time between them. MQ opens the files of its log with O_DSYNC.
 
 An operation counts in the slot of the second in which it returned, that second modulo SLOTS, so the kernel itself decides which second it belongs to. When a
 second is over, its slot is read; the difference from what the slot had before is that second, exactly, if it is read before the slot's next turn.
@@ -23,6 +31,7 @@ from __future__ import absolute_import, division, print_function
 
 __metaclass__ = type
 
+import os
 import re
 
 SLOTS = 4
@@ -37,7 +46,15 @@ STALLS_PER_SECOND = 20
 KEYS = 20480
 """What each map must hold: SLOTS times all items. Only that much memory is taken, however long the program runs."""
 
-WRITES = ("write", "pwrite64", "writev", "pwritev", "pwritev2")
+WRITES = ("write", "pwrite64", "writev", "pwritev")
+WRITE_WITH_FLAGS = "pwritev2"
+FLUSHES = ("fsync", "fdatasync")
+"""sync_file_range is none: it writes no metadata and does not flush the cache of the disk."""
+
+AIO, IO_URING = "aio", "io_uring"
+"""The ways to write to a file without one of these system calls that can be noticed."""
+
+_S_SYNC, _SB_SYNCHRONOUS, _RWF_SYNC = 1, 16, 2 | 4
 
 # No types are known of what is read before it is set.
 _BEGIN = """BEGIN
@@ -49,25 +66,111 @@ _BEGIN = """BEGIN
 
 # The system calls of any process to a file whose directory is one of ours: a queue manager may run in a container, with other process numbers, and opens files
 # at any time. A nameless file has a directory, too.
-_LOG = """
+_OF_LOG = """$directory = $file->f_path.dentry->d_parent->d_inode;
+  $inode = (uint64)$directory->i_ino;
+  $device = (uint64)$directory->i_sb->s_dev;"""
+
+_FILE = (
+    """$file = (struct file *)*(uint64 *)((uint64)curtask->files->fdt->fd + (uint64)args->fd * 8);
+  """
+    + _OF_LOG
+)
+
+_ENTER_WRITE = """
 <ENTERS>
 /@base/
 {
-  $file = (struct file *)*(uint64 *)((uint64)curtask->files->fdt->fd + (uint64)args->fd * 8);
-  $directory = $file->f_path.dentry->d_parent->d_inode;
-  $inode = (uint64)$directory->i_ino;
-  $device = (uint64)$directory->i_sb->s_dev;
-  if (<PLACES>) { @t<ID>[tid, 0] = nsecs; }
+  <FILE>
+  if (<PLACES>) {
+    @t<ID>[tid, 0] = nsecs;
+    $synchronous = ((uint64)$file->f_flags & <O_DSYNC>) + ((uint64)$file->f_inode->i_flags & <S_SYNC>) + ((uint64)$file->f_inode->i_sb->s_flags & <SB_SYNC>);
+    if ($synchronous + <BY_CALL> == 0) { @f<ID>[tid] = (uint64)$file->f_inode; }
+  }
 }
+"""
+
+_LOG = """
 <EXITS>
 /@t<ID>[tid, 0]/
 {
   $now = nsecs;
   $from = @t<ID>[tid, 0];
+  $file = @f<ID>[tid];
   delete(@t<ID>[tid, 0]);
-  <RECORD>
+  delete(@f<ID>[tid]);
+  if ($file == 0 || args->ret < 0) {
+    <RECORD>
+  } else {
+    @c<ID>[$file] = @c<ID>[$file] + 1;
+    @w<ID>[$file] = @w<ID>[$file] + $now - $from;
+    @b<ID>[$file] = @b<ID>[$file] + (uint64)args->ret;
+  }
+}
+<ENTERS_OF_FLUSHES>
+/@base/
+{
+  <FILE>
+  $key = (uint64)$file->f_inode;
+  if (<PLACES>) {
+    if (@c<ID>[$key] > 0) {
+      @t<ID>[tid, 0] = nsecs - @w<ID>[$key];
+      @m<ID>[tid] = @b<ID>[$key] + 1;
+      delete(@c<ID>[$key]);
+      delete(@w<ID>[$key]);
+      delete(@b<ID>[$key]);
+    }
+  }
+}
+<EXITS_OF_FLUSHES>
+/@m<ID>[tid]/
+{
+  $now = nsecs;
+  $from = @t<ID>[tid, 0];
+  $moved = @m<ID>[tid] - 1;
+  delete(@t<ID>[tid, 0]);
+  delete(@m<ID>[tid]);
+  <RECORD_OF_FLUSH>
 }
 """
+
+# Only noticed, because who submits such a write does not wait for it here. Of the writes that are submitted at once, the first four are looked at.
+_UNSEEN = {
+    AIO: """
+tracepoint:syscalls:sys_enter_io_submit
+/@base/
+{
+  $left = (int64)args->nr;
+  $next = (uint64)args->iocbpp;
+  unroll(4) {
+    if ($left > 0) {
+      $iocb = *(uint64 *)uptr($next);
+      $operation = (uint64)*(uint16 *)uptr($iocb + 16);
+      if ($operation == 1 || $operation == 8) {
+        $fd = (uint64)*(uint32 *)uptr($iocb + 20);
+        $file = (struct file *)*(uint64 *)((uint64)curtask->files->fdt->fd + $fd * 8);
+        <OF_LOG>
+        if (<PLACES>) { @o<ID> = count(); }
+      }
+      $left = $left - 1;
+      $next = $next + 8;
+    }
+  }
+}
+""",
+    IO_URING: """
+tracepoint:io_uring:io_uring_complete
+/@base/
+{
+  $request = (struct io_kiocb *)args->req;
+  $operation = (uint64)$request->opcode;
+  if ($operation == 2 || $operation == 5 || $operation == 23) {
+    $file = $request->file;
+    <OF_LOG>
+    if (<PLACES>) { @o<ID> = count(); }
+  }
+}
+""",
+}
 
 # A call may call itself, so each depth has its start. A call that is left by a jump never returns: its frame of the stack is not below that of the next call.
 _CALL = """
@@ -173,9 +276,12 @@ END { printf("end %lu\\n", nsecs); }
 """
 
 
-def log_stream(places):
-    """Return the stream of the writes to files in the directories ``places``, pairs of the kernel's device number and the inode."""
-    return dict(places=places)
+def log_stream(places, noticed=()):
+    """Return the stream of the writes to files in the directories ``places``, pairs of the kernel's device number and the inode.
+
+    ``noticed`` are the other ways to write that are noticed: AIO, IO_URING.
+    """
+    return dict(places=places, noticed=noticed)
 
 
 def call_stream(library, name):
@@ -195,7 +301,8 @@ def text_of(streams, duration_s):
         SUM_NS=SUM_NS,
         BYTES=BYTES,
         ERRORS=ERRORS,
-        PRINTS=" ".join("print(@n%d); print(@x%d);" % (number, number) for number in numbers),
+        PRINTS=" ".join("print(@n%d); print(@x%d);" % (number, number) for number in numbers)
+        + "".join(" print(@o%d);" % number for number in numbers if streams[number].get("noticed")),
         # The slot that comes next holds the extremes of its last turn.
         FORGETS=" ".join("@x%d[($second + 1) & 3, 0] = (uint64)0; @x%d[($second + 1) & 3, 1] = (uint64)0;" % (number, number) for number in numbers),
     )
@@ -205,19 +312,35 @@ def text_of(streams, duration_s):
 
 def _stream_text(number, stream):
     if "places" in stream:
-        conditions = ["($device == %d && $inode == %d)" % place for place in stream["places"]]
-        replacements = dict(
-            ENTERS=",\n".join("tracepoint:syscalls:sys_enter_%s" % call for call in WRITES),
-            EXITS=",\n".join("tracepoint:syscalls:sys_exit_%s" % call for call in WRITES),
-            PLACES=" || ".join(conditions),
-            FAILED="args->ret < 0",
-            MOVED="args->ret",
-        )
-        text = _LOG
+        text, replacements = _log_text(stream), dict(FAILED="args->ret < 0", MOVED="args->ret")
     else:
-        replacements = dict(LIBRARY=stream["library"], NAME=stream["name"], FAILED="0", MOVED="0")
-        text = _CALL
-    return _replaced(text.replace("<RECORD>", _RECORD), dict(replacements, ID=number))
+        text, replacements = _CALL, dict(LIBRARY=stream["library"], NAME=stream["name"], FAILED="0", MOVED="0")
+    text = text.replace("<RECORD>", _RECORD).replace("<RECORD_OF_FLUSH>", _RECORD.replace("<MOVED>", "$moved"))
+    return _replaced(text, dict(replacements, ID=number))
+
+
+def _log_text(stream):
+    enters = [_ENTER_WRITE.replace("<ENTERS>", _points("enter", calls)).replace("<BY_CALL>", by_call) for calls, by_call in _CALLS_OF_WRITES]
+    unseen = "".join(_UNSEEN[way] for way in stream["noticed"])
+    replacements = dict(
+        EXITS=_points("exit", WRITES + (WRITE_WITH_FLAGS,)),
+        ENTERS_OF_FLUSHES=_points("enter", FLUSHES),
+        EXITS_OF_FLUSHES=_points("exit", FLUSHES),
+        FILE=_FILE,
+        OF_LOG=_OF_LOG,
+        PLACES=" || ".join("($device == %d && $inode == %d)" % place for place in stream["places"]),
+        O_DSYNC=os.O_DSYNC,
+        S_SYNC=_S_SYNC,
+        SB_SYNC=_SB_SYNCHRONOUS,
+    )
+    return _replaced("".join(enters) + _LOG + unseen, replacements)
+
+
+_CALLS_OF_WRITES = ((WRITES, "0"), ((WRITE_WITH_FLAGS,), "((uint64)args->flags & %d)" % _RWF_SYNC))
+
+
+def _points(side, calls):
+    return ",\n".join("tracepoint:syscalls:sys_%s_%s" % (side, call) for call in calls)
 
 
 def _replaced(text, replacements):

@@ -12,6 +12,8 @@ Each text is a JSON object with one key, and all times are the kernel's monotoni
     {"stall": {"stream": "log", "at_ns": 1, "latency_ns": 1, "bytes": 1}}
     {"end": 1}                                     when it ended, if that was before its time
     {"lost": 1}                                    events that bpftrace could not keep
+    {"unseen": {"log": 1}}                         writes so far that came by none of the system calls that are watched
+    {"unflushed": {"log": 1}}                      writes at the end that were neither synchronous nor flushed
 
 Private to this collection; it may change at any time.
 """
@@ -63,7 +65,9 @@ class Seconds(object):
         if not self._end_ns:
             return []
         in_flight = dict((name, sorted(self._maps.get("@t%d" % index, {}).values())[:IN_FLIGHT_MAX]) for index, name in enumerate(self._names))
-        return self._finished(min(self._ended_second(), self._duration_s), False) + [_text("in_flight", in_flight)]
+        unflushed = dict((name, sum(self._maps.get("@c%d" % index, {}).values())) for index, name in enumerate(self._names))
+        rest = [_text("in_flight", in_flight)] + ([_text("unflushed", unflushed)] if any(unflushed.values()) else [])
+        return self._finished(min(self._ended_second(), self._duration_s), False) + rest
 
     def _ended_second(self):
         return (self._end_ns - self.base_ns) // _NS_PER_S + 1
@@ -96,6 +100,9 @@ class Seconds(object):
         for second in range(self._read + 1, number + 1):
             streams = dict((name, self._stream(index, (second - 1) % program.SLOTS)) for index, name in enumerate(self._names))
             texts.append(_text("second", dict(number=second, late=late or second <= number - program.SLOTS, streams=streams)))
+        unseen = dict((name, self._maps.get("@o%d" % index, 0)) for index, name in enumerate(self._names))
+        if any(unseen.values()):
+            texts.append(_text("unseen", unseen))
         self._read = max(self._read, number)
         self._maps = {}
         return texts

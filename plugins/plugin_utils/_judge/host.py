@@ -29,7 +29,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reade
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.rows import limits_on_pace
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import volume_facts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, MQ_LOG
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, MQ_LOG, NO_FIGURES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data, profile_key
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
@@ -55,6 +55,7 @@ SKIPPED = "skipped"
 
 NOTHING_MEASURED = "nothing was measured"
 ENDED_EARLY = "the observation ended before its time"
+WITHOUT_FIGURES = "the observation has no figures of the log"
 
 NEVER_REPORTED = "it was expected but never reported"
 UNCLAIMED = "it is in none of the runs that were merged: the job that was to measure it left no run"
@@ -184,7 +185,7 @@ def _judge_ending(status: int, tables: Tables, profile: Profile) -> Ending | Non
         what = "an operation" if tables.of_streams else "a write"
         return FAIL, f"{what}{at} had not returned after {_units.format_duration(age)} (the stall limit is {_units.format_duration(profile.stall_limit_ns)})"
     early = ENDED_EARLY if tables.of_observation else "the tester ended before it had measured everything"
-    return INCONCLUSIVE, f"{early}: {ended}"
+    return INCONCLUSIVE, f"{WITHOUT_FIGURES if tables.run.get('exit_reason') == NO_FIGURES else early}: {ended}"
 
 
 def _io_error_reason(run: Mapping[str, str]) -> str:

@@ -13,7 +13,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe import buckets
@@ -27,6 +27,9 @@ MOST_STREAMS = 9
 MOST_MAXIMA = 10_000
 MOST_STALLS = 10
 """The slowest operations that are kept of each stream. Those above 10 ms are told one by one, shorter ones only if they were a new maximum."""
+
+MOST_UNSEEN_SHARE = 0.001
+"""Of the writes to the log, those that may come another way than the figures are of. So few do not move a mean or a p99."""
 
 NOTABLE_OVERHEAD_SHARE = 0.02
 _NS_PER_S = 1_000_000_000
@@ -81,6 +84,9 @@ class _Reading:
     longest_ns: dict[str, int] = field(default_factory=dict)
     slow: dict[str, list[Stall]] = field(default_factory=dict)
     in_flight_ns: dict[str, list[int]] = field(default_factory=dict)
+    unseen: int = 0
+    unflushed: int = 0
+    notices_unseen: bool = True
     program: str = ""
     program_failed: bool = False
 
@@ -101,6 +107,7 @@ class _Reading:
             raise _Unfit
         self.overheads_ns = {kind: _whole(value) for kind, value in content["probe_overhead_ns"].items() if kind in (LOG, "call")}
         self.pid, self.duration_s = _whole(content["pid"]), _whole(content["duration_s"])
+        self.notices_unseen = content.get("notices_unseen") is not False
         self.streams = names
 
     def _take_base(self, content: Any, sample: Sample) -> None:
@@ -146,6 +153,12 @@ class _Reading:
     def _take_lost(self, content: Any, _sample: Sample) -> None:
         self.lost += _whole(content)
 
+    def _take_unseen(self, content: Mapping[str, Any], _sample: Sample) -> None:
+        self.unseen = _whole(content[LOG])
+
+    def _take_unflushed(self, content: Mapping[str, Any], _sample: Sample) -> None:
+        self.unflushed = _whole(content[LOG])
+
     def _take_program(self, content: Mapping[str, Any], _sample: Sample) -> None:
         self.program = printable(str(content["words"])[:200])
         self.program_failed = content["status"] not in (None, 0)
@@ -160,7 +173,7 @@ class _Reading:
 
     def observation(self, options: Options) -> Observation:
         thresholds_ns = options.thresholds_ns or buckets.THRESHOLDS_NS
-        return Observation(
+        found = Observation(
             SOURCE,
             start_epoch_s=self.base_epoch_s,
             elapsed_ns=self._elapsed_ns(),
@@ -174,6 +187,13 @@ class _Reading:
             problems=tuple(self._problems()),
             ending=self._ending(),
         )
+        return _without_log(found) if self._hides_writes() else found
+
+    def _hides_writes(self) -> bool:
+        return self.unseen > MOST_UNSEEN_SHARE * (self.unseen + self._operations(LOG))
+
+    def _operations(self, name: str) -> int:
+        return sum(second[name].operations for second in self.seconds if name in second)
 
     def _second(self, number: int, name: str) -> Second:
         counted = self.seconds[number - 1][name]
@@ -231,6 +251,18 @@ class _Reading:
         return facts
 
     def _problems(self) -> Iterator[str]:
+        if self.unseen:
+            yield (
+                f"About {self.unseen} writes to log files did not come by a write call but in another way, such as io_uring or asynchronous I/O (AIO), which"
+                f" bpftrace does not time. {'So there are no figures of the log.' if self._hides_writes() else 'They are in no figure.'}"
+            )
+        elif LOG in self.streams and not self.notices_unseen:
+            yield "Writes by io_uring or asynchronous I/O (AIO) cannot be noticed on this kernel. If the log is written so, they are in no figure."
+        if self.unflushed > 1:
+            yield (
+                f"{self.unflushed} writes to log files were neither synchronous (O_DSYNC) nor flushed when the observation ended."
+                " They did not wait for the disk, and are in no figure."
+            )
         if self.unfit:
             yield f"{self.unfit} samples of bpftrace do not fit and are left out."
         if self.late:
@@ -244,9 +276,11 @@ class _Reading:
 
     def _problems_of(self, name: str) -> Iterator[str]:
         all_of = [second[name] for second in self.seconds]
-        operations, errors = sum(counted.operations for counted in all_of), sum(counted.errors for counted in all_of)
+        operations, errors = self._operations(name), sum(counted.errors for counted in all_of)
         if errors:
             yield f"{errors} log writes failed. They are in no figure."
+        if not operations and name == LOG and (self.unseen or self.unflushed):
+            return
         if not operations:
             yield (
                 "No write to a log file was seen: was the queue manager idle, and is observe_log_path its log?"
@@ -266,6 +300,19 @@ class _Reading:
         if self.end_ns:
             return f"process {self.pid} ended" if self.pid else "bpftrace ended before its time"
         return ""
+
+
+def _without_log(found: Observation) -> Observation:
+    """Return an observation without figures of the log, which would be those of some of its writes. Its intervals say when it was watched."""
+    return replace(
+        found,
+        intervals=tuple(Interval(each.start_epoch_s, each.elapsed_s) if each.stream == LOG else each for each in found.intervals),
+        seconds=tuple(each for each in found.seconds if each.stream != LOG),
+        histograms={key: counts for key, counts in found.histograms.items() if key[0] != LOG},
+        over=tuple(each for each in found.over if each.stream != LOG),
+        maxima=tuple(each for each in found.maxima if each.stream != LOG),
+        stalls=tuple(each for each in found.stalls if each.stream != LOG),
+    )
 
 
 def _text(text: str) -> tuple[str, Any]:

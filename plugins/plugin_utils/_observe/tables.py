@@ -24,7 +24,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.percentile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.buckets import bucket_of, lower_ns, upper_ns
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import LOG, Interval, Observation, Options, Second
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.utilisation import latency_sum_ns, utilisation_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, KEY_COLUMNS, MQ_LOG, OBSERVER
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, KEY_COLUMNS, MQ_LOG, NO_FIGURES, OBSERVER
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import KEY_PATTERN, printable
 
@@ -246,7 +246,7 @@ def _run(observation: Observation, options: Options, steps: int) -> dict[str, An
         "load_unit": "queue managers",
         "step_size": "block",
         "exit_status": 4 if ending else 0,
-        "exit_reason": "interrupted" if ending else "measured",
+        "exit_reason": "interrupted" if observation.ending else NO_FIGURES if ending else "measured",
         "exit_message": ending,
         "tables_missing": "",
         "start_time_epoch_s": _fixed(observation.start_epoch_s, 6),

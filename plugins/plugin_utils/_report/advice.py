@@ -145,6 +145,7 @@ OTHERS = {
         (STORAGE, SYSTEM),
     ),
     "ended_early": Advice("the tester was stopped", "Measure again, and let the run come to its end.", ()),
+    "no_figures": Advice("the source cannot tell", "Observe with a source that can tell, see docs/observe.md.", ()),
     "unreachable": Advice(
         "the host cannot be reached",
         "Connect to the host with ssh as Ansible does. When that works, certify these hosts again with --limit.",
@@ -212,6 +213,7 @@ _CONSEQUENCES = {
     "hung": "As long as such a write lasts, a queue manager acknowledges no persistent message.",
     "skipped": "This host is not certified for this queue manager.",
     "ended_early": "Only a part was measured, which decides nothing.",
+    "no_figures": "What the log writes take is not known.",
     "worse": "Persistent commits wait longer than when the baseline was made, even if every limit is kept.",
     "uncompared": "Whether persistent commits wait longer than they used to is not known.",
     "unqualified": "No certificate was issued: the run does not cover what the profile asks for.",
@@ -229,6 +231,9 @@ _OF_STREAMS = {
 
 ENDED_EARLY = ("the tester ended before it had measured everything", "the observation ended before its time")
 """How the reason begins that a tester or an observation was stopped."""
+WITHOUT_FIGURES = "the observation has no figures of the log"
+"""How the reason begins that an observation shows nothing."""
+DECIDE_NOTHING = (*ENDED_EARLY, WITHOUT_FIGURES)
 HUNG = "had not returned"
 """What the reason contains that a write hangs."""
 
@@ -238,6 +243,8 @@ def key_of_sentence(kind: str, verdict: str, stage: str, sentence: str) -> str:
     if kind == "measurement":
         if sentence.startswith(ENDED_EARLY):
             return "ended_early"
+        if sentence.startswith(WITHOUT_FIGURES):
+            return "no_figures"
         if verdict == FAIL:
             return "hung" if HUNG in sentence else "io_error"
     if kind == "unmeasured" and verdict == WARN:

@@ -150,7 +150,7 @@ def _kind_of(host: Host) -> str:
 
 
 def _with_verdict(host: Host, reason: str) -> tuple[str, str]:
-    return (INCONCLUSIVE if reason.startswith(advice.ENDED_EARLY) else host.verdict), reason
+    return (INCONCLUSIVE if reason.startswith(advice.DECIDE_NOTHING) else host.verdict), reason
 
 
 _SAYING: dict[str, Callable[[str, str], str]] = {

@@ -13,6 +13,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import more_hosts, shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import LOG
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import mean_size_text
 
 SHOWN = 5
@@ -52,7 +53,10 @@ def _writes_text(host: Host, figures: Mapping[str, Any]) -> str:
         return f"log writes of {mean_size_text(size)} take {_units.format_duration(mean)} on average"
     if figures.get("operations"):
         return "how long its log writes take is not known"
-    return "no log write was seen" if figures or not host.rows else "only calls were watched, not its log"
+    if figures:
+        return "no log write was seen"
+    watched = {each.get("stream") for each in host.observation.get("intervals") or []}
+    return "only calls were watched, not its log" if host.rows and LOG not in watched else "its log writes are not known"
 
 
 def certificate_text(host: Host) -> str:

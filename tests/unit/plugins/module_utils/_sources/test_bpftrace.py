@@ -94,6 +94,23 @@ def test_what_the_kernel_lacks(kernel):
     assert why(bpftrace._refuse_kernel, [LOG_STREAM]) == f"tracefs is not mounted: run mount -t tracefs tracefs {kernel}/tracing as root"
 
 
+@pytest.mark.parametrize(
+    ("events", "noticed"),
+    [
+        ({}, ((), True)),
+        ({"syscalls/sys_enter_io_submit/format": ""}, (("aio",), True)),
+        ({"io_uring/io_uring_complete/format": "field:void * ctx;\nfield:void * req;\n"}, (("io_uring",), True)),
+        ({"io_uring/io_uring_complete/format": "field:void * ctx;\nfield:u64 user_data;\n"}, ((), False)),
+    ],
+)
+def test_which_writes_the_kernel_lets_one_notice(kernel, events, noticed):
+    """A kernel without io_uring has nothing to notice there; an older one does not say which request is complete."""
+    for name, text in events.items():
+        (kernel / "tracing/events" / name).parent.mkdir(parents=True)
+        (kernel / "tracing/events" / name).write_text(text)
+    assert bpftrace._noticed() == noticed
+
+
 def inodes(*directories):
     return {directory.stat().st_ino for directory in directories}
 
@@ -139,7 +156,8 @@ def test_a_single_process_is_watched_for_its_calls_alone(tmp_path):
 
 
 def test_the_program_names_its_streams_and_leaves_no_place_holder():
-    text = bpftrace_program.text_of([LOG_STREAM[1], bpftrace_program.call_stream("/opt/ID/lib<NAME>.so", "MQPUT")], 60)
+    log = bpftrace_program.log_stream([(1, 2)], (bpftrace_program.AIO, bpftrace_program.IO_URING))
+    text = bpftrace_program.text_of([log, bpftrace_program.call_stream("/opt/ID/lib<NAME>.so", "MQPUT")], 60)
     assert "$device == 1 && $inode == 2" in text
     assert "uretprobe:/opt/ID/lib<NAME>.so:MQPUT" in text
     assert "<" not in text.replace("lib<NAME>.so", "").replace("<<", "").replace("<=", "").replace(" < ", "")

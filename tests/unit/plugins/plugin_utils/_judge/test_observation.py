@@ -60,6 +60,12 @@ def test_an_observation_that_ended_early_says_so_and_does_not_pass():
     assert (made.verdict, made.reasons[0], made.notes) == ("inconclusive", sentence, [])
 
 
+def test_an_observation_whose_source_cannot_tell_does_not_pass():
+    """It was not cut short, and says why it has no figures."""
+    made = record("mq-live", exit_status=4, exit_reason="no_figures", exit_message="About 7 writes came another way.")
+    assert (made.verdict, made.reasons[0]) == ("inconclusive", "the observation has no figures of the log: About 7 writes came another way.")
+
+
 def test_an_observed_host_does_not_hide_a_missing_one(tmp_path):
     verdict = judge_run(run_of(tmp_path, record(), expected=("h", "gone")), GATE)
     assert (verdict["verdict"], verdict["gate_failed"], [host["host"] for host in verdict["hosts"]]) == ("missing", True, ["gone"])

@@ -146,6 +146,42 @@ def test_problems_say_what_is_doubtful():
     )
 
 
+UNSEEN = "writes to log files did not come by a write call but in another way, such as io_uring or asynchronous I/O (AIO), which bpftrace does not time."
+
+
+def test_a_log_that_is_written_another_way_has_no_figures_at_all():
+    """Those of the writes that were seen would stand for all."""
+    stall = {"stall": {"stream": "log", "at_ns": BASE + S, "latency_ns": 20 * MS, "bytes": 4096}}
+    texts = (CALLS, START, maximum(0.5, 2 * MS), stall, *(second(n, MS, MQPUT=counted(3 * MS)) for n in (1, 2, 3)), {"unseen": {"log": 7, "MQPUT": 0}})
+    found = read(*texts, interval_s=3, thresholds_ns=(MS // 2,))
+    assert found.problems[0] == f"About 7 {UNSEEN} So there are no figures of the log."
+    assert [(each.stream, each.operations, each.bytes, each.latency_mean_ns) for each in found.intervals] == [
+        ("log", None, None, None),
+        ("MQPUT", 3, None, 3 * MS),
+    ]
+    assert {each.stream for each in (*found.seconds, *found.over)} == {"MQPUT"} == {name for name, dummy in found.histograms}
+    assert (found.maxima, found.stalls) == ((), ())
+
+
+def test_very_few_writes_that_come_another_way_are_named():
+    found = read(WATCHED, START, second(1, *[MS] * 2000), {"unseen": {"log": 2}}, second(2), second(3))
+    assert (found.problems, sum(each.operations for each in found.seconds)) == ((f"About 2 {UNSEEN} They are in no figure.",), 2000)
+
+
+def test_writes_that_wait_for_no_disk_are_in_no_figure():
+    assert read(WATCHED, START, second(1), {"unflushed": {"log": 500}}).problems == (
+        "500 writes to log files were neither synchronous (O_DSYNC) nor flushed when the observation ended."
+        " They did not wait for the disk, and are in no figure.",
+    )
+    # The last one waits for the flush that comes after the end.
+    assert read(WATCHED, START, second(1, MS), {"unflushed": {"log": 1}}).problems == ()
+
+
+def test_a_kernel_that_cannot_notice_other_writes_is_named():
+    watched = {"watched": {**WATCHED["watched"], "notices_unseen": False}}
+    assert [problem.partition(" (AIO)")[0] for problem in read(watched, START, second(1, MS)).problems] == ["Writes by io_uring or asynchronous I/O"]
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -157,6 +193,8 @@ def test_problems_say_what_is_doubtful():
         {"base": -1},
         {"end": 1},
         {"lost": True},
+        {"unseen": {"log": -1}},
+        {"unflushed": 3},
         {"maximum": {"stream": "MQGET", "at_ns": 1, "latency_ns": 1, "bytes": 1}},
         {"stall": {"stream": "log", "at_ns": 1 << 70, "latency_ns": 1, "bytes": 1}},
         {"in_flight": {"log": ["x"]}},

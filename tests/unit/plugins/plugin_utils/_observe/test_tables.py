@@ -299,7 +299,8 @@ def test_what_is_not_published_is_empty(figures, wanted):
 )
 def test_an_observation_that_ended_early_says_so(observation, wanted):
     tables = parse_tables(tables_of(observation, EXACT))
-    assert (tables.exit_status, tables.run["exit_message"]) == (4, wanted)
+    reason = "interrupted" if observation.ending else "no_figures"
+    assert (tables.exit_status, tables.run["exit_message"], tables.run["exit_reason"]) == (4, wanted, reason)
 
 
 def test_only_an_observation_may_lack_the_extremes():

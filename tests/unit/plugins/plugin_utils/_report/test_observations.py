@@ -51,17 +51,18 @@ LOG, CALLS = {"stream": "log", "worker": "all", "block_size_bytes": 8192}, {"str
 
 
 @pytest.mark.parametrize(
-    ("rows", "text"),
+    ("rows", "watched", "text"),
     [
-        ([], "no log write was seen"),
-        ([{**LOG, "operations": 0}, CALLS], "no log write was seen"),
-        ([CALLS], "only calls were watched, not its log"),
-        ([{**LOG, "operations": 900}], "how long its log writes take is not known"),
-        ([{**LOG, "operations": 900, "latency_mean_ns": 690_000}], "log writes of 8 KiB take 690 us on average"),
+        ([], "log", "its log writes are not known"),
+        ([CALLS], "log", "its log writes are not known"),
+        ([{**LOG, "operations": 0}, CALLS], "log", "no log write was seen"),
+        ([CALLS], "MQPUT", "only calls were watched, not its log"),
+        ([{**LOG, "operations": 900}], "log", "how long its log writes take is not known"),
+        ([{**LOG, "operations": 900, "latency_mean_ns": 690_000}], "log", "log writes of 8 KiB take 690 us on average"),
     ],
 )
-def test_what_was_not_watched_is_not_called_idle(rows, text):
-    host = SimpleNamespace(observation={"queue_manager": "QM1"}, rows=rows, results=lambda: ((None, row) for row in rows))
+def test_what_was_not_watched_is_not_called_idle(rows, watched, text):
+    host = SimpleNamespace(observation={"queue_manager": "QM1", "intervals": [{"stream": watched}]}, rows=rows, results=lambda: ((None, row) for row in rows))
     assert figures_text(host) == f"queue manager QM1, {text}"
 
 
