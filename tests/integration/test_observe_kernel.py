@@ -312,7 +312,9 @@ def test_a_log_write_ends_when_its_data_are_on_the_disk(observe, log_writer, tmp
     observation, durations = observer.observation(), account(own)["log"]
     operations, mean_ns = total(observation, "log")
     assert (operations, sum(second.bytes for second in observation.seconds)) == (200, 200 * writes * 4096)
-    assert mean_ns == pytest.approx(sum(durations) / len(durations), rel=AGREE)
+    # Others may run between two calls of the logger. Without its flush a write would take a hundredth of this.
+    own_ns = sum(durations) / len(durations)
+    assert own_ns / 2 < mean_ns <= own_ns
     assert not [problem for problem in observation.problems if "files" in problem]
 
 
