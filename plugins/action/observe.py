@@ -14,8 +14,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.clock import clock_facts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import GRACE_S, lease_s
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import RUNNING, host_status
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.watching import split
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.watching import observed_of, split
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.observation import STAGE, ready
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured import file_error
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 
 OVER_PAUSE_S = 2.0
@@ -34,26 +35,50 @@ class ActionModule(RemoteAction):
             self._directory = RunDirectory.open(arguments.pop("run_path"))
         except RunDirectoryError as error:
             raise AnsibleActionFail(str(error)) from error
+        several = arguments.pop("queue_managers", None) or []
+        own = {f"observe_{name}": arguments.get(name) or "" for name in ("queue_manager", "volume", "log_path", "url")}
+        self._observed = observed_of({**own, "observe_queue_managers": several})
         command = split(arguments.get("command") or "")
         self._duration_s, interval_s = float(arguments["duration"]), float(arguments["interval"])
         self._lease_s = float(arguments.get("lease") or 0) or lease_s(interval_s, self._duration_s, len(self._directory.expected_hosts))
-        self._sent_epoch_s = time.time()
         return {**arguments, "command": command, "lease": self._lease_s}
+
+    def call(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        """Start the observation of each queue manager. What is wrong with one costs the others nothing: its record is filed."""
+        answers = {each["volume"]: self._started({**arguments, **each}, task_vars) for each in self._observed}
+        failed = {volume: answer for volume, answer in answers.items() if answer.get("failed")}
+        for volume, answer in failed.items() if len(answers) > 1 else ():
+            key = answer["logdisk"]
+            file_error(self._directory, task_vars["inventory_hostname"], volume, self.stage, key["reason"], {}, key["verdict"])
+        if len(failed) == len(answers):
+            return next(iter(failed.values()))
+        return {"answers": {volume: answer for volume, answer in answers.items() if volume not in failed}}
+
+    def _started(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        sent_epoch_s = time.time()
+        answer = super().call(arguments, task_vars)
+        received_epoch_s = time.time()
+        if answer.get("failed"):
+            return answer
+        if answer.get("source") not in SOURCES:
+            return failure(self.stage, "error", "the answer of the host names no source of this collection")
+        facts = {**as_dict(answer.get("facts")), **clock_facts(answer["time_epoch_s"], received_epoch_s, received_epoch_s - sent_epoch_s)}
+        facts["promised_user"] = arguments.get("user") or "the connecting user"
+        return {**answer, "facts": facts}
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         received_epoch_s, host, arguments = time.time(), task_vars["inventory_hostname"], self._task.args
-        source = answer.get("source")
-        if source not in SOURCES:
-            return failure(self.stage, "error", "the answer of the host names no source of this collection")
-        facts = {**as_dict(answer.get("facts")), **clock_facts(answer["time_epoch_s"], received_epoch_s, received_epoch_s - self._sent_epoch_s)}
-        facts["promised_user"] = arguments.get("user") or "the connecting user"
+        answers = answer["answers"]
+        first = next(iter(answers.values()))
+        observed = {volume: {"source": each["source"], "facts": each["facts"]} for volume, each in answers.items()}
         asked = {key: arguments[key] for key in ("interval", "duration", "calls")}
-        known = {"changed": True, "source": source, "facts": facts, "lease": self._lease_s, "asked": asked}
+        known = {"changed": True, "source": first["source"], "facts": first["facts"], "observed": observed, "lease": self._lease_s, "asked": asked}
         if self._task.check_mode:
-            record = ready(self._directory.run, host, arguments["volume"], facts)
-            self._directory.write_record(record)
-            return {**known, "reason": record.reasons[0]}
+            records = [ready(self._directory.run, host, volume, each["facts"]) for volume, each in observed.items()]
+            for record in records:
+                self._directory.write_record(record)
+            return {**known, "reason": "; ".join(record.reasons[0] for record in records)}
         end_epoch_s = received_epoch_s + self._duration_s + OVER_PAUSE_S
         times = {"start_epoch_s": received_epoch_s, "end_epoch_s": end_epoch_s, "give_up_epoch_s": end_epoch_s + GRACE_S}
-        volumes = {arguments["volume"]: {"state": RUNNING, "progress": {}}}
-        return {**host_status(host, arguments["run_id"], {**answer, "volumes": volumes}), **known, "times": times}
+        volumes = {volume: {"state": RUNNING, "progress": {}} for volume in observed}
+        return {**host_status(host, arguments["run_id"], {**first, "volumes": volumes}), **known, "times": times}

@@ -36,7 +36,7 @@ PART_MAX_BYTES = 16 << 20
 MOST_CALLS = 20
 OF_CONTROLLER = ("run_path", "known", "started", "give_up")
 """The options that are not sent to the host."""
-STATUS = ("host", "run_id", "state", "volumes", "times", "shown", COLLECTED)
+STATUS = ("host", "run_id", "state", "volumes", "times", "shown", "problems", COLLECTED)
 """What the status of a host has that is handed on from poll to poll."""
 
 DEAD = "dead"
@@ -54,6 +54,8 @@ class ActionModule(RemoteAction):
 
     module_name = "mqops.logdisk.observed"
     stage = STAGE
+    _record: HostRecord | None = None
+    """The last record that was filed."""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         given = self._task.args.get("known") or {}
@@ -63,27 +65,37 @@ class ActionModule(RemoteAction):
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         self._own = {name: arguments.pop(name, None) for name in OF_CONTROLLER}
         if self._own["run_path"]:
+            started, host, ended = self._own["started"], task_vars["inventory_hostname"], self._ended()
             try:
-                self._of_host = _OfHost(self._own["run_path"], task_vars["inventory_hostname"], arguments["volume"], self._own["started"])
+                observed = {volume: {**started, **each} for volume, each in started["observed"].items() if volume not in ended}
+                self._of_host = {volume: _OfHost(self._own["run_path"], host, volume, each) for volume, each in observed.items()}
             except RunDirectoryError as error:
                 raise AnsibleActionFail(str(error)) from error
+            self._names = {volume: f"{host}/{volume}" if len(started["observed"]) > 1 else host for volume in observed}
             # It ends by itself, and may take some seconds longer than planned: only what does not is cut off.
             arguments["ask"] = "finish" if self._own["give_up"] else "poll"
         return arguments
 
+    def _ended(self) -> list[str]:
+        return [volume for volume, each in (self._known.get("volumes") or {}).items() if each["state"] == FINISHED]
+
     def call(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         if not self._own["run_path"]:
             return super().call(arguments, task_vars)
+        return {"answers": {volume: self._polled(of_host, {**arguments, "volume": volume}, task_vars) for volume, of_host in self._of_host.items()}}
+
+    def _polled(self, of_host: _OfHost, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        """Store what is new of one observation. Return its state, and why that is not known; or the problem that its record has to name."""
         answer: dict[str, Any] = {}
         for dummy in range(MOST_CALLS):
-            answer = super().call({**arguments, "offset": self._of_host.size()}, task_vars)
+            answer = super().call({**arguments, "offset": of_host.size()}, task_vars)
             if answer.get("failed"):
                 return {"state": UNKNOWN, "reason": answer["logdisk"]["reason"]}
             try:
                 content = unpack(answer.pop("samples", ""))
-                self._of_host.add(content)
+                of_host.add(content)
             except (RunDirectoryError, ValueError) as error:
-                return failure(self.stage, "error", one_line(str(error)))
+                return {"problem": one_line(str(error))}
             if not (answer.get("more") and content):
                 break
         return {"state": str(answer.get("state")), "reason": ""}
@@ -91,46 +103,59 @@ class ActionModule(RemoteAction):
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         if not self._own["run_path"]:
             return answer
-        state, reason = answer["state"], answer["reason"]
-        known = {**self._known, "changed": False, "reason": reason}
-        if state in (RUNNING, UNKNOWN) and not self._own["give_up"]:
-            shown = self._show(known.get("shown") or 0)
-            return {**known, "state": state, "volumes": self._volumes(state), "shown": shown}
+        volumes = {volume: {"state": FINISHED, "progress": {}} for volume in self._ended()}
+        shown, problems = dict(self._known.get("shown") or {}), list(self._known.get("problems") or [])
+        reasons, silent = [], False
+        for volume, each in answer["answers"].items():
+            state, reason = each.get("state", ENDED), each.get("reason", "")
+            reasons += [reason] if reason else []
+            silent = silent or state == UNKNOWN
+            shown[volume] = self._show(volume, shown.get(volume) or 0)
+            if state in (RUNNING, UNKNOWN) and not self._own["give_up"]:
+                volumes[volume] = {"state": state, "progress": {}}
+                continue
+            problem = each.get("problem") or self._finished(volume, state, reason)
+            problems += [problem] if problem else []
+            self._show_end(volume)
+            volumes[volume] = {"state": FINISHED, "progress": {}}
+        known = {**self._known, "changed": False, "reason": "; ".join(reasons), "volumes": volumes, "shown": shown, "problems": problems}
+        going_on = [each["state"] for each in volumes.values() if each["state"] != FINISHED]
+        if going_on:
+            return {**known, "state": UNKNOWN if UNKNOWN in going_on else RUNNING}
+        if problems:
+            return failure(self.stage, "error", "; ".join(problems))
+        if not silent:
+            super().call({**{key: self._task.args[key] for key in ("run_id", "state_dir", "user")}, "ask": "remove"}, task_vars)
+        first = self._record
+        key = {"schema": SCHEMA, "kind": first.kind, "host": first.host, "verdict": first.verdict, "run_id": first.run_id} if first else {}
+        return {**known, "state": FINISHED, COLLECTED: list(volumes), "logdisk": key}
+
+    def _finished(self, volume: str, state: str, reason: str) -> str:
+        """File the record of a queue manager. Returns its problem, empty if it has none."""
         try:
-            result = self._finished(state, reason)
+            record = self._of_host[volume].file(f"the host did not answer: {reason}" if state == UNKNOWN else WHY_WITHOUT_END.get(state, ""))
         except RunDirectoryError as error:
-            return failure(self.stage, "error", str(error))
-        self._show(known.get("shown") or 0)
-        self._show_end()
-        if state != UNKNOWN and not result.get("failed"):
-            super().call({**{key: self._task.args[key] for key in ("run_id", "state_dir", "volume", "user")}, "ask": "remove"}, task_vars)
-        return {**known, **result}
-
-    def _finished(self, state: str, reason: str) -> dict[str, Any]:
-        """File the record of the host. Raises RunDirectoryError."""
-        record = self._of_host.file(f"the host did not answer: {reason}" if state == UNKNOWN else WHY_WITHOUT_END.get(state, ""))
+            return str(error)
         if record is None or record.error:
-            return failure(self.stage, "error", record.error["reason"] if record and record.error else "a record of this host exists already")
-        key = {"schema": SCHEMA, "kind": record.kind, "host": record.host, "verdict": record.verdict, "run_id": record.run_id}
-        return {"state": FINISHED, "volumes": self._volumes(FINISHED), COLLECTED: [record.volume], "logdisk": key}
+            return record.error["reason"] if record and record.error else "a record of this host exists already"
+        self._record = record
+        return ""
 
-    def _volumes(self, state: str) -> dict[str, Any]:
-        return {self._of_host.volume: {"state": state, "progress": {}}}
-
-    def _show(self, shown: int) -> int:
+    def _show(self, volume: str, shown: int) -> int:
         """Show the lines that are new since ``shown`` of them were there, as far as the screen has room for this host; return how many there are now."""
-        lines = self._of_host.lines()
-        self._say(text.newest_lines(lines, shown, room_of(len(self._of_host.directory.expected_hosts))))
+        of_host = self._of_host[volume]
+        lines = of_host.lines()
+        self._say(volume, text.newest_lines(lines, shown, room_of(len(of_host.directory.expected_hosts))))
         return len(lines)
 
-    def _show_end(self) -> None:
+    def _show_end(self, volume: str) -> None:
         """Show what is known at the end: of a host alone with its histograms, of a few hosts without, of many nothing."""
-        hosts = len(self._of_host.directory.expected_hosts)
-        self._say(self._of_host.final_lines(histograms=hosts == 1) if room_of(hosts) else [])
+        hosts = len(self._of_host[volume].directory.expected_hosts)
+        self._say(volume, self._of_host[volume].final_lines(histograms=hosts == 1) if room_of(hosts) else [])
 
-    def _say(self, lines: list[str]) -> None:
+    def _say(self, volume: str, lines: list[str]) -> None:
         if lines:
-            say(self._display, "\n".join(f"{self._of_host.host}: {line}" for line in lines))
+            say(self._display, "\n".join(f"{self._names[volume]}: {line}" for line in lines))
 
 
 class _OfHost:

@@ -37,7 +37,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.start_instant
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.start_instant import shown as shown_instant
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.upload import check_url
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import noted_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.watching import check_endpoint, check_observation
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.watching import check_endpoint, check_observation, observed_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.baseline import named_certificates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import keep_if_asked
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of, try_history
@@ -105,7 +105,7 @@ class ActionModule(ControllerAction):
             warning = tried_history(history, absolute(settings["gate_report_dir"] or REPORTS), create)
             directory = RunDirectory.create(report_directory(settings["gate_report_dir"]), run)
             for host, plan in plans.items():
-                directory.write_volumes(host, plan["volumes"] if kind == OBSERVATION else noted_of(plan["volumes"]))
+                directory.write_volumes(host, _observed(plan) if kind == OBSERVATION else noted_of(plan["volumes"]))
             opened = {"run_id": run["run_id"], "path": directory.path, "expected_hosts": run["expected_hosts"]}
             write_outcome(os.path.dirname(directory.path), make_outcome(INTERNAL, "the run has not reached its verdict", **opened))
             opened.update(sign_key=run["sign_key"], upload_url=run["upload_url"], history=run["history"]["place"], policy={})
@@ -173,6 +173,10 @@ class ActionModule(ControllerAction):
             "check_mode": bool(self._task.check_mode),
             **({"job": job} if job else {}),
         }
+
+
+def _observed(plan: Mapping[str, Any]) -> list[dict[str, str]]:
+    return [{"name": each["volume"]} for each in observed_of(plan["settings"])]
 
 
 def _user() -> str:

@@ -28,8 +28,8 @@ options:
     description:
       - What the run does. C(measurement) tests storage. C(observation) watches live queue managers, and cannot certify.
       - The gate does not stop an observation because a verdict is inconclusive or because it does not certify.
-      - For an observation the settings of each host are those of the fact C(observe_plan), a dictionary with C(volumes), a list of dictionaries with C(name),
-        C(settings), the options of the roles by name, and, if something is wrong with them, only C(problem).
+      - For an observation the settings of each host are those of the fact C(observe_plan), a dictionary with C(settings), the options of the roles by
+        name. Its volumes are those of the queue managers that these options name.
       - C(durability) cuts the power of hosts. The settings of each host are those of the fact C(power_cut_plan), which M(mqops.logdisk.cut_plan) returns.
     type: str
     choices: [measurement, observation, durability]

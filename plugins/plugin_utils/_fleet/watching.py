@@ -19,6 +19,8 @@ LONGEST_S = 7 * 86400
 _CALL = re.compile(r"MQ[A-Z0-9]{1,20}\Z")
 _VOLUME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}\Z")
 _SECRET = re.compile(r"[@?#]")
+_OF_ONE = ("queue_manager", "volume", "log_path", "url")
+"""What differs between the queue managers of a host."""
 
 
 def split(command: str) -> list[str]:
@@ -29,15 +31,49 @@ def split(command: str) -> list[str]:
         raise SettingsError(f"observe_command: {error}: write it as for a shell") from error
 
 
+def observed_of(settings: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return what is observed on a host: name (empty if it is the only one), volume, log path and endpoint of each queue manager. Raises SettingsError."""
+    several = settings["observe_queue_managers"]
+    if not several:
+        return [{key: str(settings[f"observe_{key}"]) for key in _OF_ONE}]
+    found = []
+    for each in several:
+        unknown = sorted(set(each) - set(_OF_ONE)) if isinstance(each, Mapping) else [str(each)]
+        if unknown or not each.get("queue_manager"):
+            raise SettingsError(
+                f"observe_queue_managers: give each one a queue_manager, and volume, log_path and url if needed, not {', '.join(unknown) or each}"
+            )
+        given = {key: str(value) for key, value in each.items() if value}
+        found.append({"volume": given["queue_manager"], "log_path": "", "url": str(settings["observe_url"]), **given})
+        check_endpoint(found[-1]["url"])
+    return found
+
+
 def check_observation(settings: Mapping[str, Any]) -> None:
     """Raise SettingsError if the options of an observation do not fit together."""
-    problem = _problem(settings)
+    problem = _problem(settings) or _problem_of_several(settings)
     if problem:
         raise SettingsError(problem)
 
 
+def _problem_of_several(settings: Mapping[str, Any]) -> str:
+    observed = observed_of(settings)
+    for each in observed:
+        if not _VOLUME.match(each["volume"]):
+            return f"the volume {each['volume']!r} must be a name of letters, digits, '.', '_' and '-': set observe_volume, or volume in the list"
+    if not settings["observe_queue_managers"]:
+        return ""
+    alone = [name for name in ("queue_manager", "log_path", "calls", "pid", "command") if settings[f"observe_{name}"]]
+    if alone:
+        return f"observe_{alone[0]} is for one queue manager: unset it, or observe_queue_managers"
+    for key in ("queue_manager", "volume"):
+        if len({each[key] for each in observed}) < len(observed):
+            return f"observe_queue_managers has the same {key} twice"
+    return ""
+
+
 def _problem(settings: Mapping[str, Any]) -> str:
-    source, calls, volume = str(settings["observe_source"]), list(settings["observe_calls"]), str(settings["observe_volume"])
+    source, calls = str(settings["observe_source"]), list(settings["observe_calls"])
     duration_s, interval_s = float(settings["observe_duration"]), float(settings["observe_interval"])
     wrong = next((call for call in calls if not _CALL.match(call)), "")
     if wrong:
@@ -50,8 +86,6 @@ def _problem(settings: Mapping[str, Any]) -> str:
         return f"observe_duration is {duration_s:g} s, but must be at most {LONGEST_S} s (a week)"
     if duration_s < interval_s:
         return f"observe_duration ({duration_s:g} s) is shorter than observe_interval ({interval_s:g} s): lengthen the one, or shorten the other"
-    if not _VOLUME.match(volume):
-        return f"observe_volume is {volume!r}, but must be a name of letters, digits, '.', '_' and '-'"
     return ""
 
 

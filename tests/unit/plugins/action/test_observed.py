@@ -6,11 +6,17 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import zlib
+from types import SimpleNamespace
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.action.observed import ActionModule, _OfHost
+from ansible_collections.mqops.logdisk.plugins.action import observed
+from ansible_collections.mqops.logdisk.plugins.action.observed import STATUS, ActionModule, _OfHost
 from ansible_collections.mqops.logdisk.plugins.action.open_run import stops_gate
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import COLLECTED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
@@ -43,10 +49,59 @@ def test_how_the_observer_ended_comes_first(tmp_path):
 def test_an_observation_is_cut_off_only_when_its_host_is_given_up(tmp_path, give_up, ask):
     """bpftrace takes some seconds to begin and to end, which come on top of the duration."""
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h"], kind="observation"))
-    started = {"facts": {}, "source": "bpftrace", "asked": {}}
+    started = {"observed": {"log": {"facts": {}, "source": "bpftrace"}}, "asked": {}}
     plugin = ActionModule.__new__(ActionModule)
-    arguments = {"run_path": directory.path, "volume": "log", "started": started, "give_up": give_up}
+    plugin._known = {}
+    arguments = {"run_path": directory.path, "started": started, "give_up": give_up}
     assert plugin.prepare(arguments, {"inventory_hostname": "h"})["ask"] == ask
+
+
+def polled(monkeypatch, tmp_path, directory, answers, known, give_up=False):
+    """One poll of a host with two queue managers, whose modules answer so, by volume. Returns the result, and what was asked of the host."""
+    asked, calls = {"interval": 10, "duration": 60, "calls": ["MQPUT"]}, []
+
+    def call(self, arguments, task_vars):
+        calls.append((arguments["ask"], arguments.get("volume")))
+        return dict(answers.get(arguments.get("volume"), {}))
+
+    monkeypatch.setattr(RemoteAction, "call", call)
+    monkeypatch.setattr(observed, "say", lambda *dummy: None)
+    plugin = ActionModule.__new__(ActionModule)
+    started = {"observed": {volume: {"facts": {"queue_manager": volume}, "source": "bpftrace"} for volume in ("QM1", "QM2")}, "asked": asked}
+    plugin._task = SimpleNamespace(args={"run_id": "r", "state_dir": "~/x", "user": ""})
+    plugin._display, plugin._known = None, known
+    arguments = plugin.prepare({"run_path": directory.path, "started": started, "give_up": give_up}, {"inventory_hostname": "h"})
+    return plugin.take_in(plugin.call(arguments, {}), {}), calls
+
+
+def lines(*texts, **end):
+    samples = [{"epoch_s": 1_795_258_000.0, "monotonic_ns": 1, "text": json.dumps(text)} for text in texts]
+    return base64.b64encode(zlib.compress(b"".join(json.dumps(line).encode() + b"\n" for line in (*samples, end)))).decode()
+
+
+def test_each_queue_manager_of_a_host_has_its_record(monkeypatch, tmp_path):
+    """The host is polled until the last one has ended, and only then is removed what is left there, because that is of all of them."""
+    directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h"], kind="observation"))
+    directory.write_volumes("h", [{"name": "QM1"}, {"name": "QM2"}])
+    ended = {"state": "ended", "samples": lines(*TEXTS, end="finished", reason="")}
+    first, calls = polled(monkeypatch, tmp_path, directory, {"QM1": ended, "QM2": {"state": "running"}}, {"host": "h", "run_id": "r"})
+    assert (first["state"], first["volumes"]["QM1"]["state"], first["volumes"]["QM2"]["state"]) == ("running", "finished", "running")
+    assert (COLLECTED in first, calls) == (False, [("poll", "QM1"), ("poll", "QM2")])
+    last, calls = polled(monkeypatch, tmp_path, directory, {"QM2": ended}, {key: first[key] for key in STATUS if key in first})
+    assert (last["state"], sorted(last[COLLECTED]), calls) == ("finished", ["QM1", "QM2"], [("poll", "QM2"), ("remove", None)])
+    assert {(record.volume, record.observation["queue_manager"]) for record in directory.records()} == {("QM1", "QM1"), ("QM2", "QM2")}
+
+
+def test_a_queue_manager_of_which_nothing_came_does_not_stop_the_others(monkeypatch, tmp_path):
+    directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h"], kind="observation"))
+    directory.write_volumes("h", [{"name": "QM1"}, {"name": "QM2"}])
+    nothing = {"state": "ended", "samples": lines(end="failed", reason="the exporter stopped")}
+    first, dummy = polled(monkeypatch, tmp_path, directory, {"QM1": nothing, "QM2": {"state": "running"}}, {"host": "h", "run_id": "r"})
+    assert (first["state"], first["problems"]) == ("running", ["the exporter stopped"])
+    ended = {"state": "ended", "samples": lines(*TEXTS, end="finished", reason="")}
+    last, dummy = polled(monkeypatch, tmp_path, directory, {"QM2": ended}, {key: first[key] for key in STATUS if key in first})
+    assert (last["failed"], last["msg"]) == (True, "the exporter stopped")
+    assert {record.volume: record.verdict for record in directory.records()} == {"QM1": "error", "QM2": None}
 
 
 def test_an_observation_that_decides_nothing_stops_the_gate_and_one_that_certifies_nothing_does_not():

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import SettingsError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.watching import check_endpoint, check_observation, split
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.watching import check_endpoint, check_observation, observed_of, split
 
-DEFAULTS = {"source": "auto", "calls": [], "command": "", "duration": 60.0, "interval": 10.0, "volume": "log"}
+DEFAULTS = {"source": "auto", "calls": [], "command": "", "duration": 60.0, "interval": 10.0, "volume": "log", "pid": 0}
+DEFAULTS.update({"queue_manager": "", "log_path": "", "url": "http://localhost:9157/metrics", "queue_managers": []})
 
 
 def check(changes):
@@ -34,13 +35,32 @@ def test_options_that_fit_together(changes):
         ({"duration": 5.0}, "observe_duration (5 s) is shorter than observe_interval (10 s): lengthen"),
         ({"duration": 1e99}, "observe_duration is 1e+99 s, but must be at most 604800 s"),
         ({"duration": float("nan")}, "observe_duration is nan s, but must be at most"),
-        ({"volume": "../x"}, "observe_volume is '../x', but must be a name"),
+        ({"volume": "../x"}, "the volume '../x' must be a name"),
+        ({"queue_managers": [{"volume": "log"}]}, "observe_queue_managers: give each one a queue_manager"),
+        ({"queue_managers": ["QM1"]}, "not QM1"),
+        ({"queue_managers": [{"queue_manager": "QM1", "port": 9158}]}, "and volume, log_path and url if needed, not port"),
+        ({"queue_managers": [{"queue_manager": "QM1"}, {"queue_manager": "QM1", "volume": "b"}]}, "has the same queue_manager twice"),
+        ({"queue_managers": [{"queue_manager": "QM1", "volume": "b"}, {"queue_manager": "QM2", "volume": "b"}]}, "has the same volume twice"),
+        ({"queue_managers": [{"queue_manager": "QM/1"}]}, "set observe_volume, or volume in the list"),
+        ({"queue_managers": [{"queue_manager": "QM1"}], "calls": ["MQPUT"]}, "observe_calls is for one queue manager"),
+        ({"queue_managers": [{"queue_manager": "QM1"}], "queue_manager": "QM1"}, "observe_queue_manager is for one queue manager"),
+        ({"queue_managers": [{"queue_manager": "QM1", "url": "http://u:p@h/"}]}, "must not contain a user, a password or a query"),
     ],
 )
 def test_options_that_do_not_fit_together_are_refused(changes, problem):
     with pytest.raises(SettingsError) as refused:
         check(changes)
     assert problem in str(refused.value)
+
+
+def test_several_queue_managers_have_a_volume_each():
+    given = {f"observe_{name}": value for name, value in DEFAULTS.items()}
+    assert observed_of(given) == [{"queue_manager": "", "volume": "log", "log_path": "", "url": DEFAULTS["url"]}]
+    several = [{"queue_manager": "QM1"}, {"queue_manager": "QM2", "volume": "log2", "log_path": "/l2", "url": "http://localhost:9158/metrics"}]
+    assert observed_of({**given, "observe_queue_managers": several}) == [
+        {"queue_manager": "QM1", "volume": "QM1", "log_path": "", "url": DEFAULTS["url"]},
+        several[1],
+    ]
 
 
 def test_a_command_is_read_as_by_a_shell():
