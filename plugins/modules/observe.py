@@ -173,7 +173,8 @@ def queue_manager_of(p, found):
     names = running or sorted(managers)
     if len(names) > 1:
         state = "running on" if running else "defined on"
-        raise SourceError("several queue managers are %s this host (%s): set observe_queue_manager to one of them, or observe_queue_managers" % (state, ", ".join(names)))
+        todo = "set observe_queue_manager to one of them, or observe_queue_managers"
+        raise SourceError("several queue managers are %s this host (%s): %s" % (state, ", ".join(names), todo))
     return managers.get(names[0], dict(name=names[0])) if names else dict(name="")
 
 
