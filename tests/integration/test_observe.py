@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from ansible_runs import PROJECT, Controller
 from certification import Certification
 from mq import install_amqsrua
@@ -56,12 +55,12 @@ def in_microseconds(text: str) -> str:
     return "".join(f"{own}{blank}{float(value) * 1e6 if value else ''}\n" for own, blank, value in lines).replace(name, "log_write_latency_microseconds")
 
 
-def start_exporter(bed: Bed, host: Host, said: list[str], port: int = 9157) -> None:
-    place, told = host.root / "srv", host.root / f"tmp/port-{port}"
+def start_exporter(bed: Bed, host: Host, said: list[str]) -> None:
+    place = host.root / "srv"
     shutil.copy(PROJECT / "tests/mq/exporter.py", place)
-    (place / f"play-{port}.json").write_text(json.dumps({"answers": said}))
-    bed.ssh(host, f"setsid python3 /srv/exporter.py /srv/play-{port}.json {port} > /tmp/{told.name} 2> /dev/null < /dev/null &")
-    wait_for(lambda: told.exists() and told.read_text().endswith("\n"), "the endpoint listens")
+    (place / "play.json").write_text(json.dumps({"answers": said}))
+    bed.ssh(host, "setsid python3 /srv/exporter.py /srv/play.json 9157 > /tmp/port 2> /dev/null < /dev/null &")
+    wait_for(lambda: (host.root / "tmp/port").exists() and (host.root / "tmp/port").read_text().endswith("\n"), "the endpoint listens")
 
 
 def reason_of(run: Certification, host: str) -> str:
@@ -105,33 +104,3 @@ def test_what_mq_says_becomes_right_figures_or_a_clear_error(start: Callable[...
     assert abs(shares["old"] - 14.041514 / 40.01) < 0.001 and abs(shares["ends"] - 12.438423 / 30) < 0.001
     for host in bed:
         assert not [path for path in host.files("/home/ops/.mqops-logdisk") if "/runs/" in path]
-
-
-SEVERAL = [
-    {"queue_manager": "QM1"},
-    {"queue_manager": "QM2", "volume": "log2", "url": "http://localhost:9158/metrics"},
-    {"queue_manager": "QM3", "volume": "log3", "url": "http://localhost:9159/metrics"},
-]
-LIVE = {"name": "live", "version": 1, "observations": "judged", "limits": [{"metric": "latency_mean", "max": "500 us"}]}
-
-
-@pytest.mark.thorough
-def test_each_queue_manager_of_a_host_has_its_verdict(start: Callable[..., Bed], controller: Controller, tmp_path: Path) -> None:
-    """They are observed at the same time, and one that cannot be observed does not stop the others."""
-    bed = start(HostSpec("h1", user="ops"))
-    start_exporter(bed, bed["h1"], answers("mq_prometheus-9.1.txt"))
-    start_exporter(bed, bed["h1"], [answer.replace('qmgr="QM1"', 'qmgr="QM2"') for answer in answers("mq_prometheus-9.4.txt")], 9158)
-
-    inventory = str(bed.inventory(tmp_path / "hosts.yml"))
-    outcome = controller.run("observe", "-i", inventory, observe_queue_managers=SEVERAL, gate_profile=LIVE, observe_duration=WAIT_S, observe_interval=1)
-
-    assert outcome.status == 2
-    records = {each["volume"]: each for each in (json.loads(path.read_text()) for path in outcome.certification.path.glob("hosts/h1/*/record.json"))}
-    # Whether a hard limit on the slowest write is kept is not published by the old level.
-    assert {volume: each["verdict"] for volume, each in records.items()} == {"QM1": "inconclusive", "log2": "fail", "log3": "error"}
-    assert [each["verdict"] for each in records["QM1"]["judgements"] if each["metric"] == "latency_mean" and not each["hard"]] == ["pass"] * 2
-    assert records["QM1"]["observation"]["queue_manager"] == "QM1"
-    assert "nothing listens there" in records["log3"]["reasons"][0]
-    live = [line for line in outcome.screen.splitlines() if line.startswith("  live ")]
-    assert {line.split(":")[0].split()[-1] for line in live} == {"h1/QM1", "h1/log2"}
-    assert not [path for path in bed["h1"].files("/home/ops/.mqops-logdisk") if "/runs/" in path]

@@ -55,7 +55,8 @@ def _writes_text(host: Host, figures: Mapping[str, Any]) -> str:
         return "how long its log writes take is not known"
     if figures:
         return "no log write was seen"
-    watched = {each.get("stream") for each in host.observation.get("intervals") or []}
+    intervals = host.observation.get("intervals")
+    watched = {each.get("stream") for each in intervals if isinstance(each, Mapping)} if isinstance(intervals, list) else set()
     return "only calls were watched, not its log" if host.rows and LOG not in watched else "its log writes are not known"
 
 
