@@ -15,9 +15,9 @@ from ansible.utils.vars import load_extra_vars
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction, one_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.blame import CONTROLLER
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.command import NOT_OF_HOSTS, agreed_settings, check_not_of_hosts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.meanings import problems_of_meaning
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.selected_hosts import SELECTING, of_the_play, other_selections
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import SettingsError, same_problem_once, shown
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._option_meanings import problems_of_meaning
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.names import ACCEPTED, refusals, warnings
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading import read_option, read_options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import option_names

@@ -11,7 +11,7 @@ import types
 import pytest
 from ansible.errors import AnsibleError
 from ansible_collections.mqops.logdisk.plugins.action import check_options
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import meanings
+from ansible_collections.mqops.logdisk.plugins.plugin_utils import _option_meanings as option_meanings
 
 FOUND_NOTHING = {"problems": [], "agreed": {}, "given": {}}
 
@@ -130,7 +130,7 @@ def test_all_that_is_wrong_with_the_answers_is_said_at_once(check):
 
 def test_what_options_mean_is_checked_once_for_each_value(check, monkeypatch):
     seen = []
-    monkeypatch.setitem(meanings.CHECKS, "gate_profile", seen.append)
+    monkeypatch.setitem(option_meanings.CHECKS, "gate_profile", seen.append)
     hosts = {f"h{number}": {"gate_profile": "one" if number < 250 else "other"} for number in range(300)}
     assert check(hosts, meanings=True) == FOUND_NOTHING
     assert seen == ["one", "other"]

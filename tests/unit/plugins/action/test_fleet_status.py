@@ -36,7 +36,7 @@ def test_a_profile_that_cannot_be_read_is_an_error():
 
 HOSTS = ["h1", "h2"]
 MORE = {
-    fleet_status: {"expiring_days": 14, "today": None},
+    fleet_status: {"expiring_days": 14, "valid_days": 90, "today": None},
     comparison: {"before": ["2026-10-01"], "after": ["2026-10-02"], "figure": "latency_mean", "margin": "10 %"},
     drift: {"figure": "latency_mean", "margin": "10 %"},
 }

@@ -18,7 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reade
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import load_workload
 
-ROLES = Path(__file__).resolve().parents[3] / "roles"
+ROLES = Path(__file__).resolve().parents[2] / "roles"
 PROFILES = str(ROLES / "gate/files/profiles")
 WORKLOADS = str(ROLES / "sweep/files/workloads")
 
