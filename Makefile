@@ -92,7 +92,7 @@ test-tester: packages ## the tester's own tests; some of them: ARGS="name"
 
 .PHONY: test-unit
 test-unit: packages .venv-dev/.finished link ## the unit tests; trials of error rates as well: ALL=yes; some: ARGS="-k name"
-	$(PYTEST) $(if $(findstring tests/,$(ARGS)),,tests/unit) -n auto --dist worksteal $(if $(ALL),,-m "not trials") $(ARGS)
+	$(PYTEST) $(if $(findstring tests/,$(ARGS)),,tests/unit) -n "$$(($$(nproc) + 1))" --dist worksteal $(if $(ALL),,-m "not trials") $(ARGS)
 
 .PHONY: lint
 lint: packages .venv-dev/.finished link ## ansible-lint, yamllint, ruff, shellcheck, changelog

@@ -82,7 +82,7 @@ def check_merged(merged: Job, reports: Path, runs: set[str], expected: dict[str,
     )
 
 
-@pytest.mark.parametrize("count", first_of([6, 12]))
+@pytest.mark.parametrize("count", first_of([3, 12]))
 def test_a_slice_that_is_killed_costs_the_fleet_no_host(
     start: Callable[..., Bed],
     controller: Controller,

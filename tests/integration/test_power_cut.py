@@ -7,7 +7,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from ansible_runs import PROFILE, PROJECT, Controller, Outcome, first_of
+from ansible_runs import PROFILE, PROJECT, Controller, Outcome
 from testbed import Bed, HostSpec, Settings
 from testbed.shell import wait_for
 
@@ -105,7 +105,8 @@ def test_a_cut_that_nobody_saw_and_one_that_must_not_be(start: Callable[..., Bed
     assert left_on(bed, "silenced") == left_on(bed, "started") == []
 
 
-@pytest.mark.parametrize(("first", "second"), first_of(combinations(range(5), 2)))
+@pytest.mark.thorough
+@pytest.mark.parametrize(("first", "second"), combinations(range(5), 2))
 def test_two_of_five_that_cannot_be_prepared_cost_the_others_nothing(
     start: Callable[..., Bed], controller: Controller, settings: Settings, tmp_path: Path, first: int, second: int
 ) -> None:

@@ -71,7 +71,7 @@ def main():
             for function, needs_root in support.TESTS
             if not (needs_root and unprivileged) and (not NAMES or any(name in "%s.%s" % (function.__module__, function.__name__) for name in NAMES))
         ]
-        with concurrent.futures.ThreadPoolExecutor(max_workers=3) as pool:  # most of the time tests sleep
+        with concurrent.futures.ThreadPoolExecutor(max_workers=6) as pool:  # most of the time tests sleep
             errors = list(pool.map(lambda function: run_test(support.Place, function), chosen))
         # A busy machine may spoil what a test measures: whatever failed is repeated with nothing beside it.
         for attempt in range(2, ATTEMPTS + 1):
