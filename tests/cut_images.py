@@ -1,9 +1,8 @@
-#!/usr/bin/env python3
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes what power cuts leave, for a checker that somebody writes from docs/power_cut.md. Needs root:
 
-    PYTHONPATH=tests:tests/integration tests/cut_images.py DIRECTORY [NUMBER]
+    PYTHONPATH=tests:tests/integration .venv-dev/bin/python tests/cut_images.py DIRECTORY [NUMBER]
 
 makes NUMBER cuts (50) of honest disks and of liars on the test bed, and changes a bit or half a sector of some. DIRECTORY/NN has what the witness kept
 (acknowledged) and the files of the queue managers (qm1, qm2). The verdict of logdisk on each is printed and is in DIRECTORY/verdicts.csv: its status (0 kept,
