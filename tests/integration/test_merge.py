@@ -11,7 +11,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import postgresql_server
-from ansible_runs import PROJECT, QUICK, Controller, first_of
+from ansible_runs import PROJECT, QUICK, Controller
 from certification import Certification
 from leftovers import wait_until_measuring
 from runner_jobs import Job, Runner
@@ -82,7 +82,8 @@ def check_merged(merged: Job, reports: Path, runs: set[str], expected: dict[str,
     )
 
 
-@pytest.mark.parametrize("count", first_of([3, 12]))
+@pytest.mark.thorough
+@pytest.mark.parametrize("count", [3, 12])
 def test_a_slice_that_is_killed_costs_the_fleet_no_host(
     start: Callable[..., Bed],
     controller: Controller,
