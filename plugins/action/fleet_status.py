@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import STATUS, make_outcome, one_message
@@ -20,12 +19,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, day_of, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action import HISTORY, HOSTS, PLAY_HOSTS, FleetAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._option_meanings import PROFILES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_file, write_json
 
 JSON_FILE = "status.json"
 METRICS_FILE = "status.prom"
-PROFILES = str(Path(__file__).resolve().parents[2] / "roles/gate/files/profiles")
 
 
 class ActionModule(FleetAction):
