@@ -96,7 +96,7 @@ class ActionModule(ControllerAction):
         verdicts = {record.volume: record.verdict for record in directory.iter_records() if record.host == host}
         key = {
             "schema": SCHEMA,
-            "kind": "measurement",
+            "kind": directory.kind.name,
             "host": host,
             "verdict": worst(verdicts.values()),
             "volumes": verdicts,

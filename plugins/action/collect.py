@@ -67,7 +67,7 @@ class ActionModule(RemoteAction):
         if not records:
             return {**failure(self.stage, "error", "; ".join(dict.fromkeys(errors.values()))), "kept": kept}
         verdicts = {volume: record.verdict for volume, record in records.items()}
-        key = {"schema": SCHEMA, "kind": "measurement", "host": host, "verdict": worst([*verdicts.values(), *(ERROR for dummy in errors)])}
+        key = {"schema": SCHEMA, "kind": directory.kind.name, "host": host, "verdict": worst([*verdicts.values(), *(ERROR for dummy in errors)])}
         key = {**key, "volumes": {**verdicts, **dict.fromkeys(errors, ERROR)}, "run_id": directory.run["run_id"]}
         return {"changed": False, "collected": list(records), "kept": kept, "logdisk": key}
 

@@ -20,7 +20,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import STAGE, cut_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import WORKSPACE_KEYS, profile_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DURABILITY
 
 OF_CONTROLLER = ("run_path", "plan", "workspace", "facts", "started", "command", "returned", "problem")
 """The options that are not sent to the host."""
@@ -82,7 +81,7 @@ class ActionModule(RemoteAction):
             return failure(self.stage, "error", str(error))
         self._files.remove()
         say(self._display, f"{host}: cut {number} of {self._own['plan']['cuts']['count']}: {cut.outcome}: {cut.reason}")
-        key = {"schema": SCHEMA, "kind": DURABILITY, "host": host, "verdict": verdict, "run_id": self._directory.run["run_id"]}
+        key = {"schema": SCHEMA, "kind": self._directory.kind.name, "host": host, "verdict": verdict, "run_id": self._directory.run["run_id"]}
         is_back = self._returned.after is not None and not left
         return {"changed": True, "outcome": cut.outcome, "reason": cut.reason, "left": left, "is_back": is_back, "logdisk": key}
 

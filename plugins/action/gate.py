@@ -26,22 +26,17 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome impor
     write_outcome,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.upload import check_url, target, upload
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.before import note_what_was_known
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify, store
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import is_kept, keep_if_asked
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.live import hold_against_certificates
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import planned_by
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import look_up, results_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.regression import hold_against_baseline
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import JUDGED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, host_reasons, judge_fleet, judge_run, missing_hosts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.policy import policy_with
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.archive import pack
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, kind_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DURABILITY, host_label
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.run_signature import sign_run
 
 
@@ -109,20 +104,15 @@ def conclusion(
     if verdict["gate_failed"]:
         fleet_problems += verdict["fleet_problems"]
     told = told_to_workflows(outcome, verdict, place)
-    return {"artifacts": artifacts(task_vars, kind_of(directory.run), told), "failures": failures, "fleet_problems": fleet_problems}
+    return {"artifacts": artifacts(task_vars, directory.kind.name, told), "failures": failures, "fleet_problems": fleet_problems}
 
 
 def compare(directory: RunDirectory) -> str:
-    """Hold the hosts against their baseline if the run asks for it, and live queue managers against their certificates, and look power cuts up in the
-    history, and what else is known of the volumes. Returns what kept that from being done, empty if nothing did.
-    """
+    """Hold the hosts against what the history says of their volumes. Returns what kept that from being done, empty if nothing did."""
     try:
-        hold_against_certificates(directory)
-        look_up(directory)
-        note_what_was_known(directory)
-        return hold_against_baseline(directory)
+        return directory.kind.memory.look_up(directory)
     except OSError as error:
-        return f"the hosts were not held against their {'baseline' if directory.is_test else 'certificates'}: {error}"
+        return f"the hosts were not held against their {directory.kind.held_against}: {error}"
 
 
 def judge(directory: RunDirectory) -> tuple[dict[str, Any], str]:
@@ -135,7 +125,7 @@ def judge(directory: RunDirectory) -> tuple[dict[str, Any], str]:
 
 def make_certificates(directory: RunDirectory) -> tuple[list[Certificate], list[str]]:
     """Write the certificates of a run that has a history, before the report, which says until when they are valid; returns them and why there are not more."""
-    if directory.run.get("history") is None or not directory.is_test:
+    if directory.run.get("history") is None:
         return [], []
     try:
         return certify(directory)
@@ -159,17 +149,16 @@ def unwritten(directory: RunDirectory, error: OSError) -> str:
 def remember(directory: RunDirectory, certificates: list[Certificate], problems: list[str]) -> str:
     """Store the certificates of a run in its history; returns what kept one of them from it, empty if nothing did."""
     history = directory.run.get("history")
-    if history is None or not (directory.is_test or kind_of(directory.run) == DURABILITY):
+    if history is None or not directory.kind.is_remembered:
         return ""
     try:
-        store(history["place"], certificates, results_of(directory), planned_by(directory))
+        store(history["place"], certificates, directory.kind.memory.of_run(directory))
     except OSError as error:
         problems = [*problems, str(error)]
     if not problems:
         return ""
-    what = "certificates" if directory.is_test else "power cuts"
     return (
-        f"{what} of this run were not stored in the history: {one_message(problems)}; when the problem is solved, store them with "
+        f"{directory.kind.stored} of this run were not stored in the history: {one_message(problems)}; when the problem is solved, store them with "
         f"playbooks/history.yml -e history_import={directory.path}"
     )
 

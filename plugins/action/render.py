@@ -27,8 +27,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import place_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import INSTEAD_OF, REPORT, PolicyError, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.policy import given_policy, merged_policy, policy_with
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import MANIFEST, RunDirectory, RunDirectoryError, kind_of, latest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DURABILITY, MEASUREMENT, OBSERVATION
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import DEFAULT
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import MANIFEST, RunDirectory, RunDirectoryError, latest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run_sources import RunSources
 
@@ -168,12 +168,10 @@ def judged_again(directory: RunDirectory, policy: Mapping[str, Any]) -> tuple[di
 def left_out(untested: list[RunDirectory], older: list[RunDirectory], artifacts: list[JobArtifact]) -> list[str]:
     """Return in sentences what is not merged."""
     age = f"it is more than {MOST_APART.days} days older than the newest run"
-    kinds = {
-        "preflights measure nothing": [run for run in untested if run.is_check_mode],
-        "observations test no storage": [run for run in untested if kind_of(run.run) == OBSERVATION],
-        "power cuts measure no latency": [run for run in untested if kind_of(run.run) == DURABILITY],
-    }
-    skipped = {**kinds, age: older}
+    skipped: dict[str, list[RunDirectory]] = {}
+    for run in untested:
+        skipped.setdefault(run.kind.why_left_out, []).append(run)
+    skipped[age] = older
     sentences = [f"Left out, because {why}: {shown([run.run['run_id'] for run in runs])}." for why, runs in skipped.items() if runs]
     return [*sentences, *(f"Job {artifact.job_id} made no run: {artifact.message}" for artifact in artifacts if not artifact.run_id)]
 
@@ -183,4 +181,4 @@ def refusal(error: Exception, options: Mapping[str, Any], task_vars: Mapping[str
     outcome = make_outcome(INTERNAL if isinstance(error, OSError) else USAGE, str(error))
     with contextlib.suppress(OSError):  # it may be the very problem
         write_outcome(options["report_dir"], outcome)
-    return {"artifacts": artifacts(task_vars, MEASUREMENT, outcome), "failures": with_fleet({}, [str(error)], options["play_hosts"])}
+    return {"artifacts": artifacts(task_vars, DEFAULT.name, outcome), "failures": with_fleet({}, [str(error)], options["play_hosts"])}

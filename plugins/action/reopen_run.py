@@ -16,8 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import place_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import PolicyError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.policy import given_policy
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, kind_of, latest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DURABILITY, OBSERVATION
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, latest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory
 
 NAME_IT = (
@@ -60,17 +59,13 @@ class ActionModule(ControllerAction):
 
 
 def measured(directory: RunDirectory) -> RunDirectory:
-    """Return a run that hosts can have results of. Raises RunDirectoryError if it was merged from others, observed, or cut the power."""
+    """Return a run that hosts can have results of. Raises RunDirectoryError if it was merged from others, or is of a kind that cannot be collected."""
     sources = directory.run.get("merged_from") or []
     if sources:
         which = "that one" if len(sources) == 1 else "those"
         raise RunDirectoryError(f"{directory.path} was merged from {shown([str(each) for each in sources])}, and hosts have results of {which} only.")
-    if kind_of(directory.run) == OBSERVATION:
-        raise RunDirectoryError(f"{directory.path} is an observation, of which hosts keep nothing when its controller is lost: observe again.")
-    if kind_of(directory.run) == DURABILITY:
-        raise RunDirectoryError(
-            f"{directory.path} is a run of power cuts, which cannot be collected: remove its files with playbooks/cleanup.yml, and cut again."
-        )
+    if directory.kind.why_not_collected:
+        raise RunDirectoryError(f"{directory.path} {directory.kind.why_not_collected}")
     return directory
 
 

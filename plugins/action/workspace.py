@@ -10,11 +10,9 @@ from typing import Any
 
 from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, as_dict, failure, of_volumes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.terms import in_terms_of_cuts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured import file_error
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reserve import reserve_option
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, kind_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DURABILITY
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 
 
 class ActionModule(RemoteAction):
@@ -53,8 +51,7 @@ class ActionModule(RemoteAction):
             errors.update(dict.fromkeys(wanting, "the host asks for a privilege that it already has or must not get"))
             wanting = []
         directory = RunDirectory.open(arguments["run_path"])
-        if kind_of(directory.run) == DURABILITY:
-            errors = {name: in_terms_of_cuts(reason) for name, reason in errors.items()}
+        errors = {name: directory.kind.in_its_terms(reason) for name, reason in errors.items()}
         for name, reason in errors.items():
             facts = {**arguments["facts"], **as_dict(answers[name].get("facts"))}
             file_error(directory, task_vars["inventory_hostname"], name, self.stage, reason, facts)

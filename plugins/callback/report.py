@@ -31,11 +31,12 @@ from typing import Any
 from ansible import constants
 from ansible.plugins.callback import CallbackBase
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import progress
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.follow_up import commands, of_observation, of_power_cuts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.follow_up import commands, without_results
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import DEFAULT
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.manifests import follow_up
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, kind_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DURABILITY, MEASUREMENT, OBSERVATION
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 
 ON_CONTROLLER = frozenset(f"mqops.logdisk.{name}" for name in ("check_options", "open_run", "reopen_run", "gate", "render"))
 """The actions that name run directories. Hosts cannot influence their results."""
@@ -139,13 +140,13 @@ class CallbackModule(CallbackBase):
             return follow_up(os.path.basename(path))
         from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import is_kept
 
-        told = {OBSERVATION: of_observation, DURABILITY: of_power_cuts}.get(kind_at(path))
-        return told(path) if told else commands(path, is_kept(path))
+        becomes = kind_at(path).if_interrupted
+        return without_results(path, becomes) if becomes else commands(path, is_kept(path))
 
 
-def kind_at(path: str) -> str:
-    """Return what a run does. One that cannot be read counts as a test."""
+def kind_at(path: str) -> Kind:
+    """Return the kind of a run. One that cannot be read counts as a test."""
     try:
-        return kind_of(RunDirectory.open(path).run)
+        return RunDirectory.open(path).kind
     except RunDirectoryError:
-        return MEASUREMENT
+        return DEFAULT

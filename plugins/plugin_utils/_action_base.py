@@ -14,8 +14,8 @@ from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, expectation
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import USAGE, artifacts, make_outcome, write_outcome
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, DEFAULT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty, read_list
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import MEASUREMENT, PREFLIGHT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory
 
 SCHEMA = 1
@@ -76,7 +76,7 @@ class ControllerAction(ActionBase):
         if not command:
             with contextlib.suppress(OSError):  # it may be the very problem
                 write_outcome(report_directory(report_dir), content)
-        told = {"outcome": content, "artifacts": artifacts(task_vars, command or (PREFLIGHT if self._task.check_mode else MEASUREMENT), content)}
+        told = {"outcome": content, "artifacts": artifacts(task_vars, command or (CHECK_MODE if self._task.check_mode else DEFAULT).name, content)}
         return {"problems": [problem], **told, "logdisk": {"schema": SCHEMA, "kind": "refused", "reason": problem}}
 
     def expectation(self, options: dict[str, Any], task_vars: dict[str, Any], sliced: bool = False) -> Expectation:

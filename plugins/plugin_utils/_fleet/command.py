@@ -19,9 +19,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import option_names
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty, plain
 
-PREFLIGHT, KIND = "certify_preflight", "gate_run_kind"
+CHECK_ONLY, KIND = "certify_preflight", "gate_run_kind"
 NOT_OF_HOSTS = {
-    PREFLIGHT: "set it with -e, or run playbooks/preflight.yml",
+    CHECK_ONLY: "set it with -e, or run playbooks/preflight.yml",
     KIND: "only the playbooks of this collection set it",
     SLICED: "only a sliced template of AWX sets it, as an extra variable",
 }

@@ -26,19 +26,8 @@ def commands(run_path: str, kept: bool = False) -> str:
     )
 
 
-def of_observation(run_path: str) -> str:
-    """Return a sentence on an observation, which nobody can collect later, and how to end it at once."""
-    return _removing(run_path, "the observations of run {} end on their hosts by themselves, and remove their files. To remove them at once")
-
-
-def of_power_cuts(run_path: str) -> str:
-    """Return a sentence on a run of power cuts, whose files survive by design, and how to remove them."""
-    return _removing(
-        run_path, "the testers of run {} end, and their files stay on the hosts. The cuts that were checked are in the run's records. To remove the files"
-    )
-
-
-def _removing(run_path: str, what_becomes: str) -> str:
+def without_results(run_path: str, what_becomes: str) -> str:
+    """Return a sentence on a run whose results nobody can collect later, and how to remove what it has on hosts. what_becomes says what becomes of it."""
     run_id = os.path.basename(run_path)
     lost = f"If this {'job is cancelled' if in_awx() else 'command ends'}, {what_becomes.format(run_id)}"
     if in_awx():

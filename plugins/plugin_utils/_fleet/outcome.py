@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import DEFAULT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_json
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import MEASUREMENT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import vanishes
 
 SCHEMA = 1
@@ -69,7 +69,7 @@ class Place:
 def artifacts(task_vars: Mapping[str, Any], kind: str, content: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is passed on to later jobs and notifications, under a key of this job. What is no test has a key of its own, so that nobody merges it."""
     message = {"message": _cut(content["message"], MOST_REASON_BYTES // 4)} if "message" in content else {}
-    return {f"logdisk_{'' if kind == MEASUREMENT else f'{kind}_'}{task_vars.get('awx_job_id') or 'local'}": {**content, **message}}
+    return {f"logdisk_{'' if kind == DEFAULT.name else f'{kind}_'}{task_vars.get('awx_job_id') or 'local'}": {**content, **message}}
 
 
 def told_to_workflows(outcome: Mapping[str, Any], verdict: Mapping[str, Any], place: Place) -> dict[str, Any]:

@@ -18,10 +18,11 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ROW_KEYS, Certificate, CertificateError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import LOAD_SEARCH
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import judge_host, profile_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import kind_named
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import ERROR as NOTHING_MEASURED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import MEASUREMENT, HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables, parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, INCONCLUSIVE, WORST_FIRST, rank
 
@@ -32,9 +33,10 @@ _STATED = ("run_id", "host", "volume", "identity", "effect", "verdict", "limits_
 def refuse_contradiction(directory: RunDirectory, folder: str) -> None:
     """Raise CertificateError if the record in a folder contradicts its tables; RunDirectoryError or TablesError if these cannot be read."""
     record = directory.read_limits_record(folder)
-    if record.verdict not in WORST_FIRST or record.kind not in (MEASUREMENT, NOTHING_MEASURED):
+    is_measured = kind_named(record.kind).tests_storage
+    if record.verdict not in WORST_FIRST or not (is_measured or record.kind == NOTHING_MEASURED):
         return
-    tables = parse_tables(directory.read_tables(record)) if record.kind == MEASUREMENT else None
+    tables = parse_tables(directory.read_tables(record)) if is_measured else None
     judged = judge_host(record, tables, profile_of(directory.run, record.host), _day_of(record))
     stated, found = str(record.verdict), str(judged["verdict"])
     is_undecided = found == INCONCLUSIVE and _of_earlier_rules(record, tables)

@@ -6,15 +6,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate, CertificateError, certificate_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.contradiction import refuse_contradiction, refuse_other_content
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import kind_named
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.memory import Remembered
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import MEASUREMENT, HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError, printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 
@@ -38,34 +36,34 @@ def certificates_of(directory: RunDirectory) -> tuple[list[Certificate], list[st
     return list(found.values()), problems
 
 
-def store(place: str, certificates: list[Certificate], power_cuts: Iterable[CutResult] = (), plans: Iterable[Planned] = ()) -> int:
-    """Store certificates, what power cuts came to and what was planned in the history at a place; return how many certificates it did not have yet.
+def store(place: str, certificates: list[Certificate], remembered: Remembered | None = None) -> int:
+    """Store certificates, and what else of their run is remembered, in the history at a place; return how many certificates it did not have yet.
 
     Raises HistoryError.
 
     The run made the history when it was opened. If it is not there any more, for example because a file system is not mounted, a new one would hide that.
     """
     with open_history(place) as history:
-        history.store_power_cuts(power_cuts)
-        history.store_plans(plans)
+        if remembered:
+            remembered.store_in(history)
         return history.store(certificates)
 
 
 def _certificates(directory: RunDirectory, check: bool = False) -> tuple[dict[str, Certificate], list[str]]:
     """Return the certificates by the folder of their record, and the problems of the others.
 
-    A merged run has none: those of its records belong to the runs that they come from. Only a run that tests storage has any.
+    A merged run has none: those of its records belong to the runs that they come from. Only a run of a kind that certifies has any.
     """
     found: dict[str, Certificate] = {}
     problems = []
-    if directory.run.get("merged_from") or not directory.is_test:
+    if directory.run.get("merged_from") or not directory.kind.certifies:
         return found, problems
     for folder in directory.folders():
         try:
             record = directory.read_record(folder)
             if check:
                 refuse_contradiction(directory, folder)
-            certificate = _written(directory, folder, record, check) or make_certificate(directory, folder, record)
+            certificate = _written(directory, folder, record, check) or directory.kind.memory.certificate_of(directory, folder, record)
         except (CertificateError, RunDirectoryError, TablesError) as error:
             problems.append(f"{folder}: {error}")
             continue
@@ -84,11 +82,11 @@ def _written(directory: RunDirectory, folder: str, record: HostRecord, check: bo
     if (entry.run_id, entry.host, entry.volume) != (run_id, printable(record.host), printable(record.volume)):
         raise CertificateError("its certificate.json is that of another run, host or volume: remove it, and it is made from the record again")
     if check:
-        refuse_other_content(certificate, make_certificate(directory, folder, record))
+        refuse_other_content(certificate, directory.kind.memory.certificate_of(directory, folder, record))
     return certificate
 
 
 def make_certificate(directory: RunDirectory, folder: str, record: HostRecord) -> Certificate | None:
     """Return the certificate of a record in a folder, None if it was not judged. Raises CertificateError, RunDirectoryError and TablesError."""
-    tables = parse_tables(directory.read_tables(record, _NEEDED_TABLES)) if record.kind == MEASUREMENT else None
+    tables = parse_tables(directory.read_tables(record, _NEEDED_TABLES)) if kind_named(record.kind).tests_storage else None
     return certificate_of(directory.run, record, tables)

@@ -26,8 +26,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.standing im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import EXPIRED, FAILED, REVOKED, SUPERSEDED, VALID, Today, entry_states
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History, HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, MQ_LOG, Row
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, kind_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import OBSERVATION, HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity import VolumeIdentity, identity_of_record
@@ -77,10 +77,8 @@ class Certified:
 
 
 def hold_against_certificates(directory: RunDirectory) -> None:
-    """Note in each record of an observation how it relates to the certificate of its volume. Raises RunDirectoryError."""
-    if kind_of(directory.run) != OBSERVATION:
-        return
-    folders = [folder for folder in directory.folders() if directory.read_limits_record(folder).kind == OBSERVATION]
+    """Note in each record of a run of observations how it relates to the certificate of its volume. Raises RunDirectoryError."""
+    folders = [folder for folder in directory.folders() if directory.read_limits_record(folder).kind == directory.kind.name]
     try:
         with open_history((directory.run.get("history") or {}).get("place") or "") as history:
             found = {folder: _held(directory, folder, history) for folder in folders}

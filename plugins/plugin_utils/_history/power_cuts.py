@@ -15,21 +15,19 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History, HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import can_be_compared
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, kind_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.power_cuts import wanted_cuts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DURABILITY, HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity import identity_of_record
 
 
 def results_of(directory: RunDirectory) -> list[CutResult]:
-    """Return what each volume of a run of power cuts came to; none of another run. A volume whose power was not cut has no result."""
-    if kind_of(directory.run) != DURABILITY:
-        return []
+    """Return what each volume of a run of power cuts came to. A volume whose power was not cut has no result."""
     records = (directory.read_limits_record(folder) for folder in directory.folders())
-    return [_result(directory, record) for record in records if record.kind == DURABILITY and record.durability]
+    return [_result(directory, record) for record in records if record.durability]
 
 
 def _result(directory: RunDirectory, record: HostRecord) -> CutResult:

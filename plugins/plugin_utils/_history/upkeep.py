@@ -12,8 +12,6 @@ import shutil
 from collections.abc import Iterable
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certificates_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import planned_by
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import results_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 
@@ -36,7 +34,7 @@ def run_directories(path: str) -> list[str]:
 
 
 def import_runs(history: History, paths: Iterable[str]) -> tuple[int, int, list[str]]:
-    """Store the certificates of the run directories that paths name and what they planned, or what their power cuts came to, each run as a whole.
+    """Store the certificates of the run directories that paths name and what else of them is remembered, each run as a whole.
 
     Returns how many there are, how many of them the history did not have, and a sentence for each that could not be stored. Raises HistoryError.
     """
@@ -51,14 +49,13 @@ def import_runs(history: History, paths: Iterable[str]) -> tuple[int, int, list[
             try:
                 directory = RunDirectory.open(each)
                 certificates, damaged = certificates_of(directory)
-                power_cuts, plans = results_of(directory), planned_by(directory)
+                remembered = directory.kind.memory.of_run(directory)
             except RunDirectoryError as error:
                 problems.append(str(error))
                 continue
             problems += [f"{each}/{problem}" for problem in damaged]
-            history.store_plans(plans)
-            added += history.store(certificates) + history.store_power_cuts(power_cuts)
-            total += len(certificates) + len(power_cuts)
+            added += history.store(certificates) + remembered.store_in(history)
+            total += len(certificates) + remembered.count
     return total, added, problems
 
 

@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import SKIPPED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import MEASUREMENT, PREFLIGHT, HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, kind_named
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 
 SHOWN_HOSTS = 5
 
@@ -21,7 +22,8 @@ class Absences:
 
     def take_in(self, record: HostRecord) -> None:
         """Note which queue managers a volume was tested for, or which one is not there."""
-        if record.kind in (MEASUREMENT, PREFLIGHT):
+        kind = kind_named(record.kind)
+        if kind.tests_storage or kind is CHECK_MODE:
             self._tested.update(map(str, record.worker_names))
         elif record.error and record.error.get(SKIPPED):
             self._without.setdefault(str(record.error[SKIPPED]), []).append(record.host)

@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import Capacity, next_load
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import MEASUREMENT, HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import kind_named
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 
 _ENDED = "The search for the capacity ended after"
 
@@ -36,7 +37,7 @@ class Climber:
     @property
     def can_go_on(self) -> bool:
         """Whether it can be measured once more: never after an I/O error, and not if it was stopped."""
-        return self.record.kind == MEASUREMENT and (self.record.tester or {}).get("exit_status") == 0 and self.record.capacity is not None
+        return kind_named(self.record.kind).tests_storage and (self.record.tester or {}).get("exit_status") == 0 and self.record.capacity is not None
 
 
 def others_of(climber: Climber, climbers: Sequence[Climber]) -> dict[str, Capacity]:

@@ -13,10 +13,11 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.absent import Absences
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import NEVER_REPORTED, UNCLAIMED, missing
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, kind_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, kind_named, kind_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profiles_by_sha256
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import OBSERVATION, PREFLIGHT, HostRecord, host_label
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import (
     DEFAULT_FAIL_ON,
     ERROR,
@@ -64,7 +65,7 @@ def judge_fleet(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[s
     In check mode nothing is measured: the verdict is None, and only hosts with a verdict of their own (a refusal to be expected) count. Hosts that were
     only observed have none either. Raises PolicyError if the run's policy names an unknown verdict.
     """
-    check_mode = kind_of(run) == PREFLIGHT
+    check_mode = kind_of(run) is CHECK_MODE
     fail_on, report_only = _policy(run)
     entries, absences = [], Absences()
     for record in records:
@@ -101,9 +102,9 @@ def host_reasons(host: Mapping[str, Any]) -> list[str]:
 
 
 def host_entry(record: HostRecord) -> dict[str, Any]:
-    """Return the entry of one record in the fleet's verdict. A record without a verdict is an error, unless it is of an observation that nothing judged."""
+    """Return the entry of one record in the fleet's verdict. A record without a verdict is an error, unless its kind needs none."""
     verdict, reasons = record.verdict, list(record.reasons)
-    if verdict not in WORST_FIRST and not (verdict is None and record.kind == OBSERVATION):
+    if verdict not in WORST_FIRST and not (verdict is None and not kind_named(record.kind).needs_verdict):
         verdict, reasons = ERROR, ["its record does not contain a verdict", *reasons]
     return {
         "host": record.host,

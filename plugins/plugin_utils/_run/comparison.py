@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import kind_named
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.added_verdict import is_usable, judged_also
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import MEASUREMENT, HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, INCONCLUSIVE
 
 SCHEMA_VERSION = 1
@@ -31,7 +32,7 @@ def is_asked(run: Mapping[str, Any]) -> bool:
 
 def can_be_compared(record: HostRecord) -> bool:
     """Whether there is anything to compare: a host that was not measured has a verdict of its own."""
-    return record.kind == MEASUREMENT and record.verdict in (*GOOD, FAIL, INCONCLUSIVE)
+    return kind_named(record.kind).tests_storage and record.verdict in (*GOOD, FAIL, INCONCLUSIVE)
 
 
 def not_made(reason: str) -> dict[str, Any]:

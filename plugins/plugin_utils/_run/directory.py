@@ -36,6 +36,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, kind_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.added_verdict import judged_also
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import is_asked, judged_with
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, replace_link, write_file
@@ -45,10 +47,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.power_cuts impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data, profile_key
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import (
     DEFAULT_VOLUME,
-    DURABILITY,
-    MEASUREMENT,
-    OBSERVATION,
-    PREFLIGHT,
     HostRecord,
     RecordError,
 )
@@ -91,12 +89,6 @@ _RUN_TYPES = {
 }
 """The types of what run.json may hold, for what is not a text that is only shown."""
 
-_WHY_UNTESTED = {
-    PREFLIGHT: "was made in check mode and measured nothing",
-    OBSERVATION: "observed live queue managers and tested no storage",
-    DURABILITY: "cut the power and measured no latency",
-}
-
 
 class RunDirectoryError(OSError):
     """A run directory that cannot be made, read or written; the message is one sentence with the path."""
@@ -105,14 +97,6 @@ class RunDirectoryError(OSError):
 def latest(base: str) -> str:
     """Return the path of the link to the newest run directory under base."""
     return os.path.join(base, "latest")
-
-
-def kind_of(run: Mapping[str, Any]) -> str:
-    """Return what a run does: PREFLIGHT, which is any run in check mode, OBSERVATION of live queue managers, DURABILITY, which cuts the power, or
-    MEASUREMENT of storage."""
-    if (run.get("controller") or {}).get("check_mode"):
-        return PREFLIGHT
-    return run["kind"] if run.get("kind") in (OBSERVATION, DURABILITY) else MEASUREMENT
 
 
 class RunDirectory:
@@ -165,15 +149,14 @@ class RunDirectory:
         The ``hosts`` of the inventory are expected as well; unclaimed_hosts are those that no run expected. Each host keeps the parameters and the profile of
         the newest run that expects it. All that concerns the whole run, such as the policy, is that of the newest run as far as ``changes`` does not say
         otherwise; of the controller it is what all agree on. merged_from names all runs. The caller judges the fleet.
-        Raises RunDirectoryError, also if one of several runs tested no storage, because it was a preflight, an observation or a power cut: merged with
-        others it would hide what they measured.
+        Raises RunDirectoryError, also if one of several runs tested no storage: merged with others it would hide what they measured.
         """
         sources = sorted((cls.open(path) for path in paths), key=lambda source: (str(source.run.get("created_at", "")), source.run["run_id"]))
         if not sources:
             raise RunDirectoryError("There is no run directory to merge.")
-        untested = [source.run for source in sources if not source.is_test]
+        untested = [source for source in sources if not source.is_test]
         if untested and len(sources) > 1:
-            raise RunDirectoryError(f"The run {untested[0]['run_id']} {_WHY_UNTESTED[kind_of(untested[0])]}; it cannot be merged with others.")
+            raise RunDirectoryError(f"The run {untested[0].run['run_id']} {untested[0].kind.why_untested}; it cannot be merged with others.")
         _refuse_other_places(sources)
         newest = {key: value for key, value in sources[-1].run.items() if key not in ("schema", "run_id", "created_at", "unmatched_limit_terms", *COMMON)}
         claimed = {host for source in sources for host in source.expected_hosts}
@@ -197,14 +180,19 @@ class RunDirectory:
         return [str(host) for host in self.run.get("expected_hosts") or []]
 
     @property
+    def kind(self) -> Kind:
+        """The kind of the run."""
+        return kind_of(self.run)
+
+    @property
     def is_check_mode(self) -> bool:
         """Whether the run was a preflight, which measures nothing."""
-        return kind_of(self.run) == PREFLIGHT
+        return self.kind is CHECK_MODE
 
     @property
     def is_test(self) -> bool:
-        """Whether the run measured storage. Only such runs certify, are held against a baseline, and are merged."""
-        return kind_of(self.run) == MEASUREMENT
+        """Whether the run measured storage."""
+        return self.kind.tests_storage
 
     @cached_property
     def _names_by_folder(self) -> dict[str, str]:

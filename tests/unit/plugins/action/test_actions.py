@@ -17,6 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.action import build, cleanup, col
 from ansible_collections.mqops.logdisk.plugins.callback import report
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, as_dict, failure, failure_reason, one_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import order as _order
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.parameters import VARIES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester import sources as _sources
@@ -420,7 +421,7 @@ def test_a_parameter_that_the_profile_decides_is_what_became_of_it():
 
 @pytest.mark.parametrize("kind, expected", [("measurement", ["fail", "inconclusive", "unqualified"]), ("observation", ["fail", "inconclusive"])])
 def test_the_gate_does_not_stop_an_observation_for_what_it_cannot_prove(kind, expected):
-    assert open_run.stops_gate(["fail", "inconclusive", "unqualified"], kind) == expected
+    assert open_run.stops_gate(["fail", "inconclusive", "unqualified"], KINDS[kind]) == expected
 
 
 PLAN = {"planned_s": 467, "certify_s": 4247, "format_s": 10, "deadline_s": 9999, "pool": "", "notes": []}

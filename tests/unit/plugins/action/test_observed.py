@@ -17,6 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.action.observed import STATUS, Ac
 from ansible_collections.mqops.logdisk.plugins.action.open_run import stops_gate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import COLLECTED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
@@ -106,5 +107,5 @@ def test_a_queue_manager_of_which_nothing_came_does_not_stop_the_others(monkeypa
 
 def test_an_observation_that_decides_nothing_stops_the_gate_and_one_that_certifies_nothing_does_not():
     asked = ["fail", "inconclusive", "unqualified"]
-    assert stops_gate(asked, "measurement") == asked
-    assert stops_gate(asked, "observation") == ["fail", "inconclusive"]
+    assert stops_gate(asked, KINDS["measurement"]) == asked
+    assert stops_gate(asked, KINDS["observation"]) == ["fail", "inconclusive"]

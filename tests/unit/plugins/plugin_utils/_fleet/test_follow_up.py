@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import pytest
 from ansible import context
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.follow_up import commands, of_observation, of_power_cuts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.follow_up import commands, without_results
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import KINDS
 
 
 def test_at_a_prompt_they_are_commands(monkeypatch):
@@ -32,17 +33,17 @@ def test_in_awx_they_are_jobs(tmp_path, monkeypatch, kept, then):
 def test_an_observation_ends_by_itself(tmp_path, monkeypatch):
     monkeypatch.delenv("AWX_ISOLATED_DATA_DIR", raising=False)
     monkeypatch.setattr(context, "CLIARGS", {"inventory": ("hosts.yml",)})
-    first, cleanup = of_observation("/reports/run1").splitlines()
+    first, cleanup = without_results("/reports/run1", KINDS["observation"].if_interrupted).splitlines()
     assert "run1 end on their hosts by themselves" in first
     assert cleanup == "  ansible-playbook -i hosts.yml mqops.logdisk.cleanup -e cleanup_run_id=run1"
     monkeypatch.setenv("AWX_ISOLATED_DATA_DIR", str(tmp_path / "artifacts/17"))
     monkeypatch.setenv("JOB_ID", "17")
-    assert of_observation("/reports/run1").endswith("start a job with playbooks/cleanup.yml and cleanup_run_id: run1")
+    assert without_results("/reports/run1", KINDS["observation"].if_interrupted).endswith("start a job with playbooks/cleanup.yml and cleanup_run_id: run1")
 
 
 def test_the_files_of_power_cuts_stay_and_are_removed_by_the_cleanup(monkeypatch):
     monkeypatch.delenv("AWX_ISOLATED_DATA_DIR", raising=False)
     monkeypatch.setattr(context, "CLIARGS", {"inventory": ("hosts.yml",)})
-    first, cleanup = of_power_cuts("/reports/run1").splitlines()
+    first, cleanup = without_results("/reports/run1", KINDS["durability"].if_interrupted).splitlines()
     assert "the testers of run run1 end, and their files stay on the hosts" in first and "collect" not in first
     assert cleanup == "  ansible-playbook -i hosts.yml mqops.logdisk.cleanup -e cleanup_run_id=run1"

@@ -11,7 +11,7 @@ import json
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import outcome
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import MOST_REASON_BYTES, Place, artifacts, make_outcome, told_to_workflows
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import MEASUREMENT, PREFLIGHT
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, DEFAULT
 
 
 def host(number, verdict="pass", certified=True, qualification=""):
@@ -47,9 +47,9 @@ def test_sentences_are_bounded_and_what_is_left_out_is_counted(text):
 
 
 def test_each_job_has_its_key_and_a_preflight_another():
-    assert artifacts({"awx_job_id": 17}, MEASUREMENT, {"a": 1}) == {"logdisk_17": {"a": 1}}
-    assert list(artifacts({"awx_job_id": "17"}, PREFLIGHT, {})) == ["logdisk_preflight_17"]
-    assert list(artifacts({}, MEASUREMENT, {})) == ["logdisk_local"]
+    assert artifacts({"awx_job_id": 17}, DEFAULT.name, {"a": 1}) == {"logdisk_17": {"a": 1}}
+    assert list(artifacts({"awx_job_id": "17"}, CHECK_MODE.name, {})) == ["logdisk_preflight_17"]
+    assert list(artifacts({}, DEFAULT.name, {})) == ["logdisk_local"]
 
 
 def test_the_message_of_a_refusal_is_bounded_as_well():

@@ -14,7 +14,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import LOSSES, chance_bound, claim_of, cut_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, kind_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import KINDS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, RecordError
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
@@ -124,12 +125,12 @@ def test_the_identity_of_the_volume_comes_from_the_last_check():
 def test_a_loss_stops_the_gate(tmp_path):
     verdict = judge_run(run_of(tmp_path, record(cut(1, "lost"))), GATE)
     assert (verdict["verdict"], verdict["gate_failed"], verdict["certified"]) == ("fail", True, False)
-    assert stops_gate(["unqualified", "fail"], "durability") == ["fail"]
+    assert stops_gate(["unqualified", "fail"], KINDS["durability"]) == ["fail"]
 
 
 def test_a_run_of_cuts_makes_no_certificate_of_latency_and_is_not_merged(tmp_path):
     directory = run_of(tmp_path, record(cut(1)))
-    assert kind_of(directory.run) == "durability"
+    assert directory.kind is KINDS["durability"]
     assert judge_run(directory, GATE)["verdict"] == "pass"
     assert certify(directory) == ([], [])
     test = fabricate.run_directory(tmp_path, {"h": fabricate.tables()})

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.command import PREFLIGHT
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.command import CHECK_ONLY
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import SLICED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import (
     OF_COMMANDS,
@@ -73,7 +73,7 @@ def variables_of_commands(path):
 
 def test_each_variable_that_a_playbook_reads_is_known():
     found = {name for path in PLAYBOOKS for name in variables_read(path) - own_variables(path) if not name.startswith(OF_AWX)}
-    found |= {PREFLIGHT, SLICED, *(name for path in PLAYBOOKS for name in variables_of_commands(path))}
+    found |= {CHECK_ONLY, SLICED, *(name for path in PLAYBOOKS for name in variables_of_commands(path))}
     of_awx = set(read(COLLECTION / "playbooks/awx_setup.yml")[0]["vars"])
     of_hosts = {"drift_since"}
     assert found - set(OWN_FACTS) | of_awx | of_hosts == set(OF_COMMANDS)

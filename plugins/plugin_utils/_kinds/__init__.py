@@ -1,0 +1,47 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The kinds of runs. Everything else asks the kind of a run or record, and does not know its name.
+
+Each kind is a folder. This module and what it imports depends on nothing else, so that everything may ask; a folder's other modules (its facets) are imported
+when somebody asks for them, and may depend on everything below the plugins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.measurement import Measurement
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.observation import Observation
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut import PowerCut
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.preflight import Preflight
+
+DEFAULT: Kind = Measurement()
+"""What a run does that does not say what it does."""
+
+CHECK_MODE: Kind = Preflight()
+"""What any run does in check mode."""
+
+KINDS: dict[str, Kind] = {kind.name: kind for kind in (DEFAULT, Observation(), PowerCut())}
+"""What a run can be opened for, by the names in run.json."""
+
+_OF_RECORDS = {**KINDS, CHECK_MODE.name: CHECK_MODE}
+_NONE = Kind()
+
+
+def kind_of(run: Mapping[str, Any]) -> Kind:
+    """Return what a run did: in check mode it was a preflight of what it was opened for."""
+    return CHECK_MODE if (run.get("controller") or {}).get("check_mode") else opened_for(run)
+
+
+def opened_for(run: Mapping[str, Any]) -> Kind:
+    """Return what a run was opened for, also if it was a preflight of that."""
+    return KINDS.get(str(run.get("kind")), DEFAULT)
+
+
+def kind_named(name: str) -> Kind:
+    """Return the kind of a record, by its name. A record that says only why there is nothing, such as that of an error, is of a kind without a name."""
+    return _OF_RECORDS.get(name, _NONE)

@@ -1,0 +1,86 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a kind of run answers. The defaults are those of a kind that neither tests storage nor is remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.memory import Memory
+    from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.opening import Opening
+
+
+class Kind:
+    """A kind of run. What is plain to say stands here; ``opening`` and ``memory`` import what they need when they are asked for."""
+
+    name = ""
+    """``kind`` in run.json and in the records that came of the run. Empty for a record that only says why there is nothing."""
+
+    own_key = ""
+    """The key of record.json that holds what only records of this kind have, empty if they have nothing of their own."""
+
+    plan_fact = ""
+    """The fact that holds what is planned for a host: its volumes, the settings that its roles hand on, or the problem with them."""
+
+    variables: tuple[str, ...] = ("",)
+    """How the names of the variables begin that concern such a run. Their values are recorded in run.json."""
+
+    tests_storage = False
+    """Whether it measures storage. Only such runs are held against a baseline, sliced and merged."""
+
+    certifies = False
+    """Whether a record of it can become a certificate: the one that ``memory`` makes."""
+
+    is_remembered = False
+    """Whether the history remembers such runs, so that one may be required."""
+
+    needs_verdict = True
+    """Whether a record without a verdict is an error."""
+
+    stored = "certificates"
+    """What such a run stores in the history."""
+
+    held_against = "certificates"
+    """What its hosts are held against before they are judged."""
+
+    why_untested = ""
+    """Why such a run cannot be merged: what follows "The run ... ". Only a kind that tests no storage says so."""
+
+    why_left_out = ""
+    """The same if runs were not named but found: what follows "Left out, because "."""
+
+    why_not_collected = ""
+    """Why hosts have nothing that could be collected later, as the rest of a sentence that begins with the path of the run. Empty if they have."""
+
+    if_interrupted = ""
+    """What becomes of the hosts if the command ends, and the beginning of what to do: "the observations of run {} end by themselves. To remove them at once".
+
+    Empty if the run continues and is collected later.
+    """
+
+    @cached_property
+    def opening(self) -> Opening:
+        """What it expects of the hosts when a run is opened."""
+        from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.opening import Opening
+
+        return Opening()
+
+    @cached_property
+    def memory(self) -> Memory:
+        """What it asks the history for, and what it stores there."""
+        from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.memory import Memory
+
+        return Memory()
+
+    def in_its_terms(self, message: str) -> str:
+        """Return a message about the variables of a certification as one about those of such a run."""
+        return message
+
+    def problem_of(self, own: Mapping[str, Any]) -> str:
+        """Return why what a record has under ``own_key``, which nobody vouches for, cannot be used; empty if it can."""
+        return ""

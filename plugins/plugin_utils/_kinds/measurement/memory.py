@@ -1,0 +1,48 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a measurement asks the history for, and what it stores there: certificates, and what was planned."""
+
+from __future__ import annotations
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.before import note_what_was_known
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import make_certificate
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned, planned_by
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import look_up
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.regression import hold_against_baseline
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.memory import Memory, Remembered
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+
+
+class Plans(Remembered):
+    """What a run planned to certify. It is no result."""
+
+    def __init__(self, plans: list[Planned]) -> None:
+        self._plans = plans
+
+    def store_in(self, history: History) -> int:
+        """Store it. Raises HistoryError."""
+        history.store_plans(self._plans)
+        return 0
+
+
+class MeasurementMemory(Memory):
+    """Its hosts are held against their baseline, by what power cuts came to, and by what else is known of their volumes."""
+
+    def look_up(self, directory: RunDirectory) -> str:
+        """Note what the history says of the volumes of a run. Raises OSError."""
+        look_up(directory)
+        note_what_was_known(directory)
+        return hold_against_baseline(directory)
+
+    def certificate_of(self, directory: RunDirectory, folder: str, record: HostRecord) -> Certificate | None:
+        """Return what was measured, and by what it was judged."""
+        return make_certificate(directory, folder, record)
+
+    def of_run(self, directory: RunDirectory) -> Remembered:
+        """Return what the run planned to measure: the newest plan of a host is what must be certified."""
+        return Plans(planned_by(directory))

@@ -1,0 +1,49 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What opens a measurement: when its hosts start, and how long it takes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import LEAD_MIN_S, duration_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import SettingsError, shown
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.start_instant import PREPARATION_S, start_problem
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.start_instant import shown as shown_instant
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.opening import Opening
+
+
+class MeasurementOpening(Opening):
+    """All hosts may start at one instant."""
+
+    def check(self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> None:
+        """Raise SettingsError if the hosts can certainly not be ready at the instant at which they are to start."""
+        longest_s = PREPARATION_S + LEAD_MIN_S + max(plan["format_s"] for plan in plans.values())
+        problem = start_problem(settings["sweep_start_at"], time.time(), longest_s)
+        if problem:
+            raise SettingsError(problem)
+
+    def announced(self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]], check_mode: bool) -> list[str]:
+        """Return in lines when the hosts measure and what their plans cannot show. In a preflight the notes are in the hosts' records."""
+        start = [f"The hosts start at {shown_instant(settings['sweep_start_at'])}."] if settings["sweep_start_at"] else []
+        return [_duration(settings["sweep_mode"], plans), *start, *([] if check_mode else _notes(plans))]
+
+
+def _duration(mode: str, plans: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return how long the run takes, and one that certifies if this one is too short for it."""
+    open_hosts = [host for host in sorted(plans) if plans[host].get("discover")]
+    known = {host: plan for host, plan in plans.items() if host not in open_hosts}
+    later = f"The time for {shown(open_hosts)} is announced when the volumes there are discovered." if open_hosts else ""
+    return " ".join(text for text in (known and duration_text(mode, known), later) if text)
+
+
+def _notes(plans: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return what the hosts cannot show by their plans, said once for all hosts of which the same is to be said."""
+    hosts_by_notes: dict[tuple[str, ...], list[str]] = {}
+    for host in sorted(plans):
+        hosts_by_notes.setdefault(tuple(plans[host]["notes"]), []).append(host)
+    return [f"{shown(hosts)}: {note}" for notes, hosts in hosts_by_notes.items() for note in notes]

@@ -1,0 +1,45 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a kind of run has to do with the history, with the defaults of a kind that has nothing to do with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate
+    from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
+    from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+    from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+
+
+class Remembered:
+    """What the history is to have of one run beside its certificates: nothing."""
+
+    count = 0
+    """How many results these are, which count as certificates do."""
+
+    def store_in(self, history: History) -> int:
+        """Store it; return how many of the results the history did not have. Raises HistoryError."""
+        return 0
+
+
+class Memory:
+    """What the history says before runs of some kind are judged, and what it is given afterwards."""
+
+    def look_up(self, directory: RunDirectory) -> str:
+        """Note what the history says of the volumes of a run before it is judged. Raises OSError.
+
+        Returns what kept them from being compared, empty if nothing did.
+        """
+        return ""
+
+    def certificate_of(self, directory: RunDirectory, folder: str, record: HostRecord) -> Certificate | None:
+        """Return the certificate of a record in a folder, None if it was not judged. Raises CertificateError, RunDirectoryError and TablesError."""
+        return None
+
+    def of_run(self, directory: RunDirectory) -> Remembered:
+        """Return what the history is to remember of a run. Raises RunDirectoryError."""
+        return Remembered()

@@ -1,0 +1,44 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The observation: a live queue manager is watched, and what it gets is held against the certificate of its volume. It writes nothing and certifies nothing."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
+
+if TYPE_CHECKING:
+    from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.memory import Memory
+    from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.opening import Opening
+
+
+class Observation(Kind):
+    """A profile judges it only if it says so, and the history knows nothing of it."""
+
+    name = "observation"
+    own_key = "observation"
+    plan_fact = "observe_plan"
+    variables = ("gate_", "observe_")
+    needs_verdict = False
+    why_untested = "observed live queue managers and tested no storage"
+    why_left_out = "observations test no storage"
+    why_not_collected = "is an observation, of which hosts keep nothing when its controller is lost: observe again."
+    if_interrupted = "the observations of run {} end on their hosts by themselves, and remove their files. To remove them at once"
+
+    @cached_property
+    def opening(self) -> Opening:
+        """What it expects of the hosts when a run is opened."""
+        from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.observation.opening import ObservationOpening
+
+        return ObservationOpening()
+
+    @cached_property
+    def memory(self) -> Memory:
+        """What it asks the history for."""
+        from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.observation.memory import ObservationMemory
+
+        return ObservationMemory()

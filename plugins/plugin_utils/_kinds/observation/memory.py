@@ -1,0 +1,20 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What an observation asks the history for: how what was observed relates to the certificates."""
+
+from __future__ import annotations
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.live import hold_against_certificates
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.memory import Memory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+
+
+class ObservationMemory(Memory):
+    """It stores nothing."""
+
+    def look_up(self, directory: RunDirectory) -> str:
+        """Note in each record how it relates to the certificate of its volume. Raises OSError."""
+        hold_against_certificates(directory)
+        return ""

@@ -1,0 +1,26 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What opens an observation: queue managers that are named, or one for each host."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.watching import check_observation, observed_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.opening import Opening
+
+
+class ObservationOpening(Opening):
+    """A queue manager that is observed is a volume."""
+
+    def check(self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> None:
+        """Raise SettingsError if the options of a host do not fit together."""
+        for plan in plans.values():
+            check_observation(plan["settings"])
+
+    def volumes(self, plan: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return the volumes of the queue managers."""
+        return [{"name": each["volume"]} for each in observed_of(plan["settings"])]

@@ -1,0 +1,27 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a kind of run expects when it is opened, with the defaults of a kind whose plans name the volumes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import noted_of
+
+
+class Opening:
+    """Opens a run of some kind. ``plans`` holds what is planned for each host, ``settings`` what all hosts agree on."""
+
+    def check(self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> None:
+        """Raise SettingsError if such a run cannot be made by these plans."""
+
+    def volumes(self, plan: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return the volumes that a host is expected to report, as volumes.json notes them."""
+        return noted_of(plan["volumes"])
+
+    def announced(self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]], check_mode: bool) -> list[str]:
+        """Return in lines what to say of the run once it is open."""
+        return []

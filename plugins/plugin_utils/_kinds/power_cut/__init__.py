@@ -1,0 +1,60 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The power cut: a command of the user cuts the power of a host that writes, and each acknowledged write must still be there afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
+
+if TYPE_CHECKING:
+    from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.memory import Memory
+
+
+class PowerCut(Kind):
+    """It measures no latency. The history remembers what its cuts came to, which later certifications are judged by."""
+
+    name = "durability"
+    own_key = "durability"
+    plan_fact = "power_cut_plan"
+    variables = ("gate_", "cut_", "workspace_", "tester_", "sweep_state_dir")
+    is_remembered = True
+    stored = "power cuts"
+    why_untested = "cut the power and measured no latency"
+    why_left_out = "power cuts measure no latency"
+    why_not_collected = "is a run of power cuts, which cannot be collected: remove its files with playbooks/cleanup.yml, and cut again."
+    if_interrupted = "the testers of run {} end, and their files stay on the hosts. The cuts that were checked are in the run's records. To remove the files"
+
+    @cached_property
+    def memory(self) -> Memory:
+        """What it stores in the history."""
+        from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.memory import PowerCutMemory
+
+        return PowerCutMemory()
+
+    def in_its_terms(self, message: str) -> str:
+        """Return a message about the variables of a sweep, by which the files are planned, as one about those of power cuts."""
+        from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.terms import in_terms_of_cuts
+
+        return in_terms_of_cuts(message)
+
+    def problem_of(self, own: Mapping[str, Any]) -> str:
+        """Return why the cuts of a record cannot be used, empty if they can."""
+        cuts, losses = own.get("cuts"), own.get("losses")
+        usable = (
+            isinstance(cuts, list)
+            and isinstance(losses, list)
+            and all(isinstance(each, dict) for each in (*cuts, *losses))
+            and all(isinstance(cut.get("rows"), list) and all(isinstance(row, dict) for row in cut["rows"]) for cut in cuts)
+            and all(isinstance(cut.get(key), str) for cut in cuts for key in ("outcome", "reason"))
+            and all(isinstance(cut.get("number"), int) for cut in cuts)
+            and all(isinstance(loss.get(key), str) for loss in losses for key in ("loss", "consequence", "next_step"))
+            and all(isinstance(own.get(key), str) for key in ("tests", "claim"))
+            and isinstance(own.get("cut_count"), int)
+        )
+        return "" if usable else "has no usable durability"

@@ -1,0 +1,33 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What power cuts store in the history: a result for each volume, which later certifications of the volume are judged by."""
+
+from __future__ import annotations
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import results_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.memory import Memory, Remembered
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+
+
+class Results(Remembered):
+    """What the cuts of each volume came to."""
+
+    def __init__(self, results: list[CutResult]) -> None:
+        self._results = results
+        self.count = len(results)
+
+    def store_in(self, history: History) -> int:
+        """Store it. Raises HistoryError."""
+        return history.store_power_cuts(self._results)
+
+
+class PowerCutMemory(Memory):
+    """It asks for nothing: each run of power cuts stands for itself."""
+
+    def of_run(self, directory: RunDirectory) -> Remembered:
+        """Return what the cuts of each volume came to."""
+        return Results(results_of(directory))

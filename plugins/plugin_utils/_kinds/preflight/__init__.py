@@ -1,0 +1,17 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The preflight: any run in check mode. Hosts are looked at, nothing is measured, and there is no verdict."""
+
+from __future__ import annotations
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
+
+
+class Preflight(Kind):
+    """What such a run was opened for still decides what it looks at."""
+
+    name = "preflight"
+    why_untested = "was made in check mode and measured nothing"
+    why_left_out = "preflights measure nothing"
