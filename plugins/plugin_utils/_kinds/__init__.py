@@ -31,6 +31,9 @@ KINDS: dict[str, Kind] = {kind.name: kind for kind in (DEFAULT, Observation(), P
 _OF_RECORDS = {**KINDS, CHECK_MODE.name: CHECK_MODE}
 _NONE = Kind()
 
+UNJUDGED = tuple(kind.without_verdict for kind in (CHECK_MODE, *KINDS.values()) if kind.without_verdict)
+"""What may stand in place of a verdict."""
+
 
 def kind_of(run: Mapping[str, Any]) -> Kind:
     """Return what a run did: in check mode it was a preflight of what it was opened for."""

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.memory import Memory
     from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.opening import Opening
+    from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.view import View
 
 
 class Kind:
-    """A kind of run. What is plain to say stands here; ``opening`` and ``memory`` import what they need when they are asked for."""
+    """A kind of run. What is plain to say stands here; ``opening``, ``memory`` and ``view`` import what they need when they are asked for."""
 
     name = ""
     """``kind`` in run.json and in the records that came of the run. Empty for a record that only says why there is nothing."""
@@ -42,6 +44,18 @@ class Kind:
     needs_verdict = True
     """Whether a record without a verdict is an error."""
 
+    without_verdict = ""
+    """What stands in place of a verdict on a host that nothing judged, such as "observed". Only a kind that judges nothing, or not always, has such a word."""
+
+    judged_by_profile = False
+    """Whether the limits of a profile judge its records."""
+
+    has_results = True
+    """Whether the tables of its records are those of steps: run.csv and results.csv with what belongs to them."""
+
+    is_live = False
+    """Whether it watches a load that others make. Its figures do not compare with those of like volumes, and nothing can repeat them."""
+
     stored = "certificates"
     """What such a run stores in the history."""
 
@@ -63,19 +77,28 @@ class Kind:
     Empty if the run continues and is collected later.
     """
 
+    facets: tuple[str, ...] = ()
+    """Which of opening.py, memory.py and view.py its folder has. The others are those beside this module, with the defaults."""
+
     @cached_property
     def opening(self) -> Opening:
         """What it expects of the hosts when a run is opened."""
-        from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.opening import Opening
-
-        return Opening()
+        return self._facet("opening")
 
     @cached_property
     def memory(self) -> Memory:
         """What it asks the history for, and what it stores there."""
-        from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.memory import Memory
+        return self._facet("memory")
 
-        return Memory()
+    @cached_property
+    def view(self) -> View:
+        """What it shows of itself in reports."""
+        return self._facet("view")
+
+    def _facet(self, name: str) -> Any:
+        """Return the facet of a name, which is imported now: to judge a run takes nothing of what shows it."""
+        package = type(self).__module__ if name in self.facets else __package__
+        return getattr(importlib.import_module(f"{package}.{name}"), name.capitalize())()
 
     def in_its_terms(self, message: str) -> str:
         """Return a message about the variables of a certification as one about those of such a run."""

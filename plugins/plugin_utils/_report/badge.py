@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import UNJUDGED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import MARKS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import UNJUDGED
 from markupsafe import Markup
 
 CLASSES = {**{verdict: f"v-{verdict}" for verdict in MARKS}, **dict.fromkeys((*UNJUDGED, ""), "v-none")}

@@ -21,7 +21,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import advic
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.consequences import Excess, consequence_of, consequence_of_stream
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.durability import advice_on_cuts, losses_told
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import and_list, fold_names, fold_sizes, natural, shorten
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, OBSERVED, Host, JudgedRow, Model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, JudgedRow, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import at_text, operations_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.shares import used_share
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.symptoms import Medians, medians_of, symptoms_of
@@ -113,7 +113,7 @@ def _sentences(host: Host) -> Iterator[tuple[str, str, str]]:
         return
     if host.durability:
         yield from ((POWER_CUT, FAIL if reason in losses_told(host) else INCONCLUSIVE, reason) for reason in host.reasons)
-    elif host.verdict not in (PASS, OBSERVED):
+    elif host.verdict not in (PASS, host.of_kind.without_verdict):
         yield from ((_kind_of(host), *_with_verdict(host, reason)) for reason in unexplained(host))
     if _is_uncut(host):
         yield POWER_CUT, host.power_cuts["verdict"], host.power_cuts["reason"]

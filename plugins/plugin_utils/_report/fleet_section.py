@@ -81,8 +81,8 @@ class FleetRow:
 
     @property
     def certified(self) -> str:
-        """Until when the host is certified, or whether it is; empty if it was observed or its power was cut, which certifies nothing."""
-        if self.of.observation or self.of.durability:
+        """Until when the host is certified, or whether it is; empty if its record is of a kind that certifies nothing."""
+        if self.of.of_kind.own_key:
             return ""
         return (self.of.valid_until or "yes") if self.of.certified else "no"
 

@@ -14,7 +14,6 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.bound_chart import bound_bar
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.distribution_chart import distribution_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.dots_chart import first_pass_charts, worker_charts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.durability_section import DurabilitySection
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.estimate_section import EstimateSection
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.facts import ShownFact, grouped_facts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.fidelity import Property, fidelity_of
@@ -32,11 +31,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.interval_cha
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.latency_chart import latency_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.load_chart import capacity_chart, load_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation_section import ObservationSection
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.reproduce import Reproduction, reproduction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.seconds_chart import seconds_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import judges_text, series_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS
+from markupsafe import Markup
 
 SETTINGS = "Options that differ between hosts"
 SHOWN_ROWS = 400
@@ -96,15 +95,10 @@ class HostSection:
             for limit in self.of.limits
         ]
 
-    @cached_property
-    def observation(self) -> ObservationSection | None:
-        """What was observed of a live queue manager, None if the host was not observed."""
-        return ObservationSection(self.of) if self.of.observation else None
-
-    @cached_property
-    def durability(self) -> DurabilitySection | None:
-        """What its power cuts showed, None if there were none."""
-        return DurabilitySection(self.of) if self.of.durability else None
+    @property
+    def of_its_kind(self) -> Markup | str:
+        """What only runs of its kind show, empty if there is nothing."""
+        return self.of.of_kind.view.section(self.of)
 
     @property
     def drift(self) -> dict[str, Any]:
@@ -179,7 +173,7 @@ class HostSection:
     @property
     def reproduction(self) -> Reproduction | None:
         """What repeats the measurement, None if nothing was measured."""
-        if not self.of.rows or self.of.observation:
+        if not self.of.rows or self.of.of_kind.is_live:
             return None
         return reproduction(self.of.host, self.of.workspace, self.of.options, self._parameters, self._defaults)
 

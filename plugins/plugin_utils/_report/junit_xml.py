@@ -16,7 +16,7 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.sentences import add_others
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, OBSERVED, Host, Model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, FAIL, GOOD, INCONCLUSIVE, MISSING, PASS, UNQUALIFIED, UNREACHABLE, WARN
 
 _ELEMENTS = {FAIL: "failure", INCONCLUSIVE: "failure", ERROR: "error", MISSING: "error", UNREACHABLE: "error", NOT_MEASURED: "skipped"}
@@ -77,7 +77,7 @@ def _case(host: Host, case: Case) -> str:
 
 
 def _cases(model: Model, host: Host) -> list[Case]:
-    if host.verdict == OBSERVED:
+    if host.verdict == host.of_kind.without_verdict != NOT_MEASURED:
         return [Case("observation", NOT_MEASURED, "the profile does not judge observations")]
     if host.verdict == NOT_MEASURED:
         return [Case("measurement", NOT_MEASURED, "check mode: nothing was measured")]

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import OUTCOMES
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, OBSERVED, Host, Model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import number, ratio_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.shares import used_share
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import open_metrics as om
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
@@ -34,8 +32,7 @@ def render(model: Model) -> Iterator[str]:
     yield from _certificates(hosts)
     yield from _margins(hosts)
     yield from _capacities(hosts)
-    yield from _observations(hosts)
-    yield from _power_cuts(hosts)
+    yield from model.kind.view.metrics(hosts)
     yield from _rows(model, hosts)
     yield om.END
 
@@ -53,7 +50,7 @@ def _run(model: Model) -> Iterator[str]:
 
 
 def _verdicts(model: Model, hosts: list[tuple[Host, str]]) -> Iterator[str]:
-    known = (*WORST_FIRST, NOT_MEASURED) if model.check_mode else (*WORST_FIRST, OBSERVED) if model.observes else WORST_FIRST
+    known = (*WORST_FIRST, *filter(None, [model.kind.without_verdict]))
     yield om.family("logdisk_run_verdict", "Whether this is the verdict on the volume.")
     for host, own in hosts:
         yield om.states("logdisk_run_verdict", own, "verdict", known, host.verdict)
@@ -85,38 +82,6 @@ def _capacities(hosts: list[tuple[Host, str]]) -> Iterator[str]:
         yield om.family("logdisk_run_capacity", "The highest load at which the volume kept all limits, 0 if it kept them at none; the label names the unit.")
     for own, capacity in known:
         yield om.sample("logdisk_run_capacity", f"{own},{om.labels({'load_unit': capacity.load_unit})}", capacity.highest_passed or 0)
-
-
-def _observations(hosts: list[tuple[Host, str]]) -> Iterator[str]:
-    observed = [(host, f"{own},{om.labels({'queue_manager': str(host.observation.get('queue_manager') or '')})}") for host, own in hosts if host.observation]
-    families = (
-        ("logdisk_run_logger_utilisation_ratio", "Share of the time in which the logger of a live queue manager was writing.", _utilisation),
-        ("logdisk_run_observed_to_certified_latency_ratio", "Mean latency of the log writes of a live queue manager over the certified one.", ratio_of),
-    )
-    for name, about, figure in families if observed else ():
-        yield om.family(name, about)
-        for host, own in observed:
-            if (value := figure(host)) is not None:
-                yield om.sample(name, own, value)
-
-
-def _power_cuts(hosts: list[tuple[Host, str]]) -> Iterator[str]:
-    known = [(host.durability, own) for host, own in hosts if host.durability]
-    if not known:
-        return
-    yield om.family("logdisk_run_power_cuts", "Power cuts by what they showed.")
-    for durability, own in known:
-        for outcome in OUTCOMES:
-            count = sum(cut["outcome"] == outcome for cut in durability["cuts"])
-            yield om.sample("logdisk_run_power_cuts", f"{own},{om.labels({'outcome': outcome})}", count)
-    yield om.family("logdisk_run_power_cut_loss_bound_ratio", "Largest chance of a loss per power cut, with 95 % confidence, if all cuts were kept.")
-    for durability, own in known:
-        if (bound := number(durability, "loss_chance_bound")) is not None:
-            yield om.sample("logdisk_run_power_cut_loss_bound_ratio", own, bound)
-
-
-def _utilisation(host: Host) -> float | None:
-    return number(host.observation.get("utilisation"), "share")
 
 
 def _limit_labels(limit: dict[str, Any]) -> str:

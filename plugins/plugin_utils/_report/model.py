@@ -19,24 +19,24 @@ from ansible_collections.mqops.logdisk.plugins.module_utils._units import format
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis import Basis, basis_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.headroom import Headroom, NoHeadroom, headroom
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import target_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import why_not_certifying
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, INSTEAD_OF, host_entry, missing_hosts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import worker_name
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import AS_IT_STANDS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, kind_named, kind_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.capacity import ShownCapacity, shown_capacity
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import and_list, fold_names
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import and_list
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.reproduce import run_options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import Series, SeriesKey, judges_text, series_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.shares import used_share
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.stalls import stall_period
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_OPERATIONS, ALL_WORKERS, KEY_COLUMNS, Step
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, kind_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.power_cuts import wanted_cuts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data, profile_text, profiles_by_sha256
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, DURABILITY, MEASUREMENT, OBSERVATION, HostRecord, host_label
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_text, profiles_by_sha256
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, HostRecord, host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError, printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables, parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import with_variables
@@ -44,13 +44,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_class import volume_class
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, words_of
 
-NOT_MEASURED = "not measured"
+NOT_MEASURED = CHECK_MODE.without_verdict
 """Takes the place of a verdict in check mode."""
-
-OBSERVED = "observed"
-"""Takes the place of a verdict on a live queue manager that the profile does not judge."""
-
-UNJUDGED = (NOT_MEASURED, OBSERVED)
 
 WORKLOAD_IS_NOT = "workload_is_not"
 """The fact that says what the workload is not."""
@@ -211,6 +206,11 @@ class Host:
     intervals: list[dict[str, Any]] = field(default_factory=list)
 
     @property
+    def of_kind(self) -> Kind:
+        """The kind of its record."""
+        return kind_named(self.kind)
+
+    @property
     def climbed(self) -> ShownCapacity | None:
         """Its capacity if people asked for it: of streams, and of other workloads if the load points were a search or had a target."""
         return self.capacity if self.capacity and (self.words.of_streams or self.capacity.is_asked_for) else None
@@ -284,22 +284,17 @@ class Model:
     @property
     def verdict(self) -> str:
         """The fleet's verdict, or "not measured"."""
-        return self.fleet["verdict"] or (OBSERVED if self.observes else NOT_MEASURED)
+        return self.fleet["verdict"] or self.kind.without_verdict or NOT_MEASURED
 
     @property
-    def observes(self) -> bool:
-        """Whether live queue managers were observed, rather than storage tested."""
-        return kind_of(self.run) == OBSERVATION
-
-    @property
-    def cuts_power(self) -> bool:
-        """Whether the power of the hosts was cut, rather than the latency of their storage measured."""
-        return kind_of(self.run) == DURABILITY
+    def kind(self) -> Kind:
+        """The kind of the run."""
+        return kind_of(self.run)
 
     @property
     def can_certify(self) -> bool:
-        """Whether the run is of a kind that certifies."""
-        return not self.observes and not self.cuts_power
+        """Whether the run, or what it is the preflight of, is of a kind that certifies."""
+        return self.check_mode or self.kind.certifies
 
     @property
     def words(self) -> Words:
@@ -310,7 +305,7 @@ class Model:
     def subject(self) -> str:
         """What the storage is for."""
         if not self.words.of_streams:
-            return f"IBM MQ recovery logs{', live' if self.observes else ', power cut' if self.cuts_power else ''}"
+            return f"IBM MQ recovery logs{self.kind.view.subject}"
         names = dict.fromkeys(name for host in self.hosts if (name := _workload(host)))
         return f"the workload {' and '.join(names)}" if names else "a workload of streams"
 
@@ -333,17 +328,8 @@ class Model:
 
     @property
     def headline(self) -> str:
-        """What stands at the head of the report instead of the verdict, empty if the verdict does: the count of power cuts that were all kept, but that are
-        fewer than a profile asks for, or for whose number no profile asks."""
-        if not self.cuts_power or self.verdict != PASS:
-            return ""
-        made = [(len(host.durability["cuts"]), host) for host in self.hosts if host.durability]
-        told = [(count, why) for count, host in made if (why := why_not_certifying(count, wanted_cuts(profile_data(self.run, host.host))))]
-        if not told:
-            return ""
-        total = sum(count for count, host in made)
-        where = f" on {self.size}" if len(made) > 1 else ""
-        return f"0 of {format_count(total)} {'cut' if total == 1 else 'cuts'}{where} lost writes: {min(told)[1]}"
+        """What stands at the head of the report instead of the verdict, empty if the verdict does."""
+        return self.kind.view.headline(self)
 
     @property
     def headed_statement(self) -> str:
@@ -353,26 +339,17 @@ class Model:
     @property
     def statement(self) -> str:
         """What the run proves, in one sentence."""
-        if self.check_mode:
-            return "Check mode: nothing was measured, and there is no verdict."
-        if self.observes:
-            return self._observed()
-        if self.cuts_power:
-            told = ", ".join(f"{count} {verdict}" for verdict, count in counts_worst_first(self.fleet["counts"]))
-            return f"Power cuts on {self.size}: {told or 'none was made'}. They measure no latency, so they certify none."
-        if self.fleet["certified"]:
-            if len(self.profiles) < 2:
-                return f"This run certifies {self.size} against {self.profile_name}."
-            return f"This run certifies {self.size}: {'; '.join(f'{fold_names(profile.labels)} against {profile.text}' for profile in self.profiles)}."
-        return f"This run does not certify: {self._why_not()}."
+        return self.kind.view.statement(self)
 
-    def _observed(self) -> str:
-        """What an observation shows, in one sentence."""
-        without = sum(host.verdict == OBSERVED for host in self.hosts)
-        told = [f"{count} {verdict}" for verdict, count in counts_worst_first(self.fleet["counts"])]
-        told += [f"{format_count(without)} observed without a verdict"] if without else []
-        why = f" ({self.profile_name} does not judge observations)" if without and len(self.profiles) == 1 else ""
-        return f"Live queue managers on {self.size}: {', '.join(told)}{why}. An observation certifies nothing." if told else "Nothing was observed."
+    @property
+    def verdicts_told(self) -> list[str]:
+        """How many hosts have each verdict, the worst first."""
+        return [f"{count} {verdict}" for verdict, count in counts_worst_first(self.fleet["counts"])]
+
+    @property
+    def bad_verdicts_told(self) -> list[str]:
+        """The same of those that are not good."""
+        return [f"{count} {verdict}" for verdict, count in counts_worst_first(self.fleet["counts"]) if verdict not in GOOD]
 
     @property
     def gate_statement(self) -> str:
@@ -402,8 +379,8 @@ class Model:
             return "The gate stopped this run."
         if self.fleet["policy"].get("report_only"):
             return "The gate only reports, so it did not stop this run."
-        let_through = [f"{count} {verdict}" for verdict, count in counts_worst_first(self.fleet["counts"]) if verdict not in GOOD]
-        return f"The gate let {', '.join(let_through)} through, because gate_fail_on does not name it." if let_through else ""
+        let_through = ", ".join(self.bad_verdicts_told)
+        return f"The gate let {let_through} through, because gate_fail_on does not name it." if let_through else ""
 
     @property
     def chance_statement(self) -> str:
@@ -425,17 +402,6 @@ class Model:
             return text
         more = f" and {format_count(len(left_out) - _SHOWN_LEFT_OUT)} more" if len(left_out) > _SHOWN_LEFT_OUT else ""
         return f"{text}; the limit left out {', '.join(printable(str(host)) for host in left_out[:_SHOWN_LEFT_OUT])}{more}"
-
-    def _why_not(self) -> str:
-        bad = [host for host in self.hosts if host.verdict not in GOOD]
-        if not self.hosts:
-            return "no host was expected and none reported"
-        if bad:
-            parts = [f"{count} {verdict}" for verdict, count in counts_worst_first(self.fleet["counts"]) if verdict not in GOOD]
-            return f"of {self.size}, {', '.join(parts)}"
-        without = [host for host in self.hosts if not host.certified]
-        more = f" (and {len(without) - 1} more)" if len(without) > 1 else ""
-        return f"{without[0].label}{more}: {without[0].qualification}" if len(self.hosts) > 1 else without[0].qualification
 
 
 def build_model(run_directory: RunDirectory) -> Model:
@@ -498,12 +464,12 @@ class _Reader:
         """Return what the report shows of one record, with its tables."""
         entry = host_entry(record)
         measured = bool(record.verdict) or not self._run_directory.is_check_mode
-        groups = _by_limit(record.judgements)
+        groups, kind = _by_limit(record.judgements), kind_named(record.kind)
         host = Host(
             host=printable(record.host),
             volume=printable(record.volume),
             folder=folder,
-            verdict=(entry["verdict"] or OBSERVED) if measured else NOT_MEASURED,
+            verdict=(entry["verdict"] or kind.without_verdict) if measured else NOT_MEASURED,
             certified=entry["certified"],
             qualification=printable(entry["qualification"]),
             kind=printable(record.kind),
@@ -516,10 +482,10 @@ class _Reader:
             tester=_plain(record.tester),
             limits=[_limit(group) for group in groups],
             words=words_of(record.load_unit),
-            profile=printable(profile_text(record.profile)) if record.profile or record.kind in (MEASUREMENT, OBSERVATION) else "",
+            profile=printable(profile_text(record.profile)) if record.profile or kind.judged_by_profile else "",
             profile_sha256=printable(str((record.profile or {}).get("sha256") or "")),
             settings=_safe(self._settings.get(record.host) or {}),
-            volume_class=printable(volume_class(self._classes.get(record.host), record.facts)) if record.facts and not record.observation else "",
+            volume_class=printable(volume_class(self._classes.get(record.host), record.facts)) if record.facts and not kind.is_live else "",
             comparison=_plain(record.comparison),
             power_cuts=_plain(record.power_cuts),
             observation=_safe(record.observation or {}),
@@ -534,7 +500,7 @@ class _Reader:
         host.recorded_notes = list(host.notes)
         host.notes.extend(f"Disturbed while it was measured: {item}" for item in host.disturbances)
         host.notes.extend(f"Left behind on the host: {item}" for item in host.leftovers)
-        if record.tables and not record.durability:
+        if record.tables and kind.has_results:
             self._add_tables(host, record)
         return host
 
@@ -565,10 +531,10 @@ class _Reader:
         host.words = tables.words
         options = run_options(tables.run)
         host.options = self._options.setdefault(tuple(options.items()), options)
-        host.method = "" if host.observation else _method(tables)
-        host.basis = None if host.words.of_streams or host.observation else basis_of(tables, record.facts)
+        host.method = "" if host.of_kind.is_live else _method(tables)
+        host.basis = None if host.words.of_streams or host.of_kind.is_live else basis_of(tables, record.facts)
         _add_headroom(host)
-        if not host.observation:  # its problems are among its notes
+        if not host.of_kind.is_live:  # its problems are among its notes
             host.notes.extend(f"The tester warns: {with_variables(value)}" for key, value in tables.run.items() if key.startswith("warning_") and value)
         try:
             host.intervals = tables.intervals
@@ -730,8 +696,8 @@ def _name_profiles(run: Mapping[str, Any], hosts: list[Host]) -> list[ShownProfi
 
 
 def _limits_of(run: Mapping[str, Any], profile: Mapping[str, Any]) -> list[Limit]:
-    """Return the limits of a profile. None of them is about power cuts."""
-    if kind_of(run) == DURABILITY:
+    """Return the limits of a profile, none if something else judges such a run."""
+    if kind_of(run).view.criteria:
         return []
     try:
         return list(load_profile(profile).limits)

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import UNJUDGED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import step_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import UNJUDGED, Model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import Step
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST

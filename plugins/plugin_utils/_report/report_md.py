@@ -12,12 +12,10 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.capacities import capacity_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import Cause, causes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.durability import durability_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import Cell, cells, count_words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import more_hosts, shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.headrooms import headroom_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import observation_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import counts_of, parameters_of, steps_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import markdown
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import Step
@@ -35,8 +33,7 @@ def render(model: Model) -> Iterator[str]:
     """Yield the document."""
     lines = [
         *_head(model),
-        *_list_of("Live queue managers", observation_lines(model)),
-        *_list_of("Power cuts", durability_lines(model)),
+        *_list_of(model.kind.view.title, model.kind.view.lines(model)),
         *_list_of("Headroom", headroom_lines(model)),
         *_list_of("Capacity", capacity_lines(model)),
     ]

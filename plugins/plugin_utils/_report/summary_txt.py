@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import UNJUDGED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import thinned
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.capacities import capacity_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import QUALIFICATION, causes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.durability import durability_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import (
     count_words,
     figure_titles,
@@ -24,8 +24,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures impo
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.headrooms import headroom_lines
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import UNJUDGED, Host, Model, counts_worst_first
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import observation_lines
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model, counts_worst_first
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.terminal import DETAIL, MOST_LINES, TABLE, fit, head
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD, PASS
 
@@ -55,8 +54,8 @@ def _lines(model: Model) -> Iterator[str]:
     if len(model.hosts) == 1:
         yield from _table(model.hosts[0])
         yield from (f"  note     {note}" for note in model.hosts[0].recorded_notes[:SHOWN_NOTES])
-    yield from (f"  live     {line}" for line in observation_lines(model))
-    yield from (f"  cuts     {line}" for line in durability_lines(model))
+    view = model.kind.view
+    yield from (f"  {view.word:<8} {line}" for line in view.lines(model))
     yield from (f"  headroom {line}" for line in headroom_lines(model))
     yield from (f"  capacity {line}" for line in capacity_lines(model))
     yield from _causes(model)

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import jinja2
+from ansible_collections.mqops.logdisk.plugins.plugin_utils import _kinds
 from markupsafe import Markup
 
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*\[\]<|~&$@#]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=/)|^>|^[+-](?=[ -]|$))")
@@ -41,8 +42,9 @@ def render_page(name: str, styles: Iterable[str], **variables: Any) -> Iterator[
 
 
 def read_resource(name: str) -> str:
-    """Return the text of a file in the templates' folder."""
-    content = pkgutil.get_data(__package__, f"templates/{name}")
+    """Return the text of a file in the templates' folder, or below kinds/ of one in the folder of a kind of run."""
+    of_kind = name.startswith("kinds/")
+    content = pkgutil.get_data(_kinds.__name__, name.removeprefix("kinds/")) if of_kind else pkgutil.get_data(__package__, f"templates/{name}")
     if content is None:
         raise FileNotFoundError(name)
     return content.decode("utf-8")

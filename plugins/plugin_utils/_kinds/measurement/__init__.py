@@ -6,36 +6,17 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import TYPE_CHECKING
-
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
-
-if TYPE_CHECKING:
-    from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.memory import Memory
-    from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.opening import Opening
 
 
 class Measurement(Kind):
     """The only kind that tests storage."""
 
     name = "measurement"
+    facets = ("opening", "memory", "view")
     plan_fact = "sweep_plan"
     tests_storage = True
     certifies = True
     is_remembered = True
+    judged_by_profile = True
     held_against = "baseline"
-
-    @cached_property
-    def opening(self) -> Opening:
-        """What it expects of the hosts when a run is opened."""
-        from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.measurement.opening import MeasurementOpening
-
-        return MeasurementOpening()
-
-    @cached_property
-    def memory(self) -> Memory:
-        """What it asks the history for, and what it stores there."""
-        from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.measurement.memory import MeasurementMemory
-
-        return MeasurementMemory()

@@ -13,7 +13,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import look_up
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.regression import hold_against_baseline
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.memory import Memory, Remembered
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import memory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.memory import Remembered
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 
@@ -30,7 +31,7 @@ class Plans(Remembered):
         return 0
 
 
-class MeasurementMemory(Memory):
+class Memory(memory.Memory):
     """Its hosts are held against their baseline, by what power cuts came to, and by what else is known of their volumes."""
 
     def look_up(self, directory: RunDirectory) -> str:

@@ -14,10 +14,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import SettingsError, shown
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.start_instant import PREPARATION_S, start_problem
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.start_instant import shown as shown_instant
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.opening import Opening
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import opening
 
 
-class MeasurementOpening(Opening):
+class Opening(opening.Opening):
     """All hosts may start at one instant."""
 
     def check(self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> None:

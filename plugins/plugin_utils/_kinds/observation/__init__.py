@@ -6,39 +6,25 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import TYPE_CHECKING
-
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
 
-if TYPE_CHECKING:
-    from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.memory import Memory
-    from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.opening import Opening
+WITHOUT_VERDICT = "observed"
+"""Takes the place of a verdict on a live queue manager that the profile does not judge."""
 
 
 class Observation(Kind):
     """A profile judges it only if it says so, and the history knows nothing of it."""
 
     name = "observation"
+    facets = ("opening", "memory", "view")
     own_key = "observation"
     plan_fact = "observe_plan"
     variables = ("gate_", "observe_")
     needs_verdict = False
+    without_verdict = WITHOUT_VERDICT
+    judged_by_profile = True
+    is_live = True
     why_untested = "observed live queue managers and tested no storage"
     why_left_out = "observations test no storage"
     why_not_collected = "is an observation, of which hosts keep nothing when its controller is lost: observe again."
     if_interrupted = "the observations of run {} end on their hosts by themselves, and remove their files. To remove them at once"
-
-    @cached_property
-    def opening(self) -> Opening:
-        """What it expects of the hosts when a run is opened."""
-        from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.observation.opening import ObservationOpening
-
-        return ObservationOpening()
-
-    @cached_property
-    def memory(self) -> Memory:
-        """What it asks the history for."""
-        from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.observation.memory import ObservationMemory
-
-        return ObservationMemory()

@@ -7,11 +7,11 @@
 from __future__ import annotations
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.live import hold_against_certificates
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.memory import Memory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import memory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 
 
-class ObservationMemory(Memory):
+class Memory(memory.Memory):
     """It stores nothing."""
 
     def look_up(self, directory: RunDirectory) -> str:

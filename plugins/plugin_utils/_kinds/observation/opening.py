@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.watching import check_observation, observed_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.opening import Opening
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import opening
 
 
-class ObservationOpening(Opening):
+class Opening(opening.Opening):
     """A queue manager that is observed is a volume."""
 
     def check(self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> None:

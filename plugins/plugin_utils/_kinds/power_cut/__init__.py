@@ -7,35 +7,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
-
-if TYPE_CHECKING:
-    from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.memory import Memory
 
 
 class PowerCut(Kind):
     """It measures no latency. The history remembers what its cuts came to, which later certifications are judged by."""
 
     name = "durability"
+    facets = ("memory", "view")
     own_key = "durability"
     plan_fact = "power_cut_plan"
     variables = ("gate_", "cut_", "workspace_", "tester_", "sweep_state_dir")
     is_remembered = True
+    has_results = False
     stored = "power cuts"
     why_untested = "cut the power and measured no latency"
     why_left_out = "power cuts measure no latency"
     why_not_collected = "is a run of power cuts, which cannot be collected: remove its files with playbooks/cleanup.yml, and cut again."
     if_interrupted = "the testers of run {} end, and their files stay on the hosts. The cuts that were checked are in the run's records. To remove the files"
-
-    @cached_property
-    def memory(self) -> Memory:
-        """What it stores in the history."""
-        from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.memory import PowerCutMemory
-
-        return PowerCutMemory()
 
     def in_its_terms(self, message: str) -> str:
         """Return a message about the variables of a sweep, by which the files are planned, as one about those of power cuts."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import results_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.memory import Memory, Remembered
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import memory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.memory import Remembered
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 
 
@@ -25,7 +26,7 @@ class Results(Remembered):
         return history.store_power_cuts(self._results)
 
 
-class PowerCutMemory(Memory):
+class Memory(memory.Memory):
     """It asks for nothing: each run of power cuts stands for itself."""
 
     def of_run(self, directory: RunDirectory) -> Remembered:

@@ -13,5 +13,7 @@ class Preflight(Kind):
     """What such a run was opened for still decides what it looks at."""
 
     name = "preflight"
+    facets = ("view",)
+    without_verdict = "not measured"
     why_untested = "was made in check mode and measured nothing"
     why_left_out = "preflights measure nothing"

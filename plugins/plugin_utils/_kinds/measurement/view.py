@@ -1,0 +1,41 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a measurement shows: whom it certifies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import view
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import fold_names
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD
+
+if TYPE_CHECKING:
+    from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Model
+
+
+class View(view.View):
+    """Its figures are what reports are about, so it has no part of its own."""
+
+    title = "Measurements"
+
+    def statement(self, model: Model) -> str:
+        """Return whom the run certifies, or why it certifies nobody."""
+        if not model.fleet["certified"]:
+            return f"This run does not certify: {_why_not(model)}."
+        if len(model.profiles) < 2:
+            return f"This run certifies {model.size} against {model.profile_name}."
+        return f"This run certifies {model.size}: {'; '.join(f'{fold_names(profile.labels)} against {profile.text}' for profile in model.profiles)}."
+
+
+def _why_not(model: Model) -> str:
+    bad = [host for host in model.hosts if host.verdict not in GOOD]
+    if not model.hosts:
+        return "no host was expected and none reported"
+    if bad:
+        return f"of {model.size}, {', '.join(model.bad_verdicts_told)}"
+    without = [host for host in model.hosts if not host.certified]
+    more = f" (and {len(without) - 1} more)" if len(without) > 1 else ""
+    return f"{without[0].label}{more}: {without[0].qualification}" if len(model.hosts) > 1 else without[0].qualification

@@ -1,0 +1,68 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What an observation shows of live queue managers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_count
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import view
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.observation import WITHOUT_VERDICT
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.observation.page import ObservationSection
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import number, observation_lines, ratio_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_part
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import open_metrics as om
+
+if TYPE_CHECKING:
+    from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
+    from markupsafe import Markup
+
+
+class View(view.View):
+    """Each queue manager beside the certificate of its volume."""
+
+    title = "Live queue managers"
+    word = "live"
+    subject = ", live"
+
+    def statement(self, model: Model) -> str:
+        """Return what the profile judged, and how many queue managers it did not judge."""
+        without = sum(host.verdict == WITHOUT_VERDICT for host in model.hosts)
+        told = [*model.verdicts_told, *([f"{format_count(without)} observed without a verdict"] if without else [])]
+        why = f" ({model.profile_name} does not judge observations)" if without and len(model.profiles) == 1 else ""
+        return f"{self.title} on {model.size}: {', '.join(told)}{why}. An observation certifies nothing." if told else "Nothing was observed."
+
+    def lines(self, model: Model) -> list[str]:
+        """Return what was observed of each queue manager, and how it relates to its certificate."""
+        return observation_lines(model)
+
+    def section(self, host: Host) -> Markup | str:
+        """Return certified and observed side by side, and interval by interval."""
+        return render_part("kinds/observation/section.html.j2", seen=ObservationSection(host)) if host.observation else ""
+
+    def metrics(self, hosts: Sequence[tuple[Host, str]]) -> Iterator[str]:
+        """Yield how busy each logger was, and how its writes compare with the certified ones."""
+        observed = [
+            (host, f"{own},{om.labels({'queue_manager': str(host.observation.get('queue_manager') or '')})}") for host, own in hosts if host.observation
+        ]
+        families = (
+            ("logdisk_run_logger_utilisation_ratio", "Share of the time in which the logger of a live queue manager was writing.", _utilisation),
+            ("logdisk_run_observed_to_certified_latency_ratio", "Mean latency of the log writes of a live queue manager over the certified one.", ratio_of),
+        )
+        for name, about, figure in families if observed else ():
+            yield om.family(name, about)
+            for host, own in observed:
+                if (value := figure(host)) is not None:
+                    yield om.sample(name, own, value)
+
+
+def _queue_manager(host: Host) -> str:
+    return om.labels({"queue_manager": str(host.observation.get("queue_manager") or "")})
+
+
+def _utilisation(host: Host) -> float | None:
+    return number(host.observation.get("utilisation"), "share")

@@ -1,0 +1,79 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What power cuts show: how many there were, what was lost, and what they prove."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_count
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import OUTCOMES
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import why_not_certifying
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import view
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.page import DurabilitySection
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.durability import durability_lines
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import number
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_part
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import open_metrics as om
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.power_cuts import wanted_cuts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS
+
+if TYPE_CHECKING:
+    from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
+    from markupsafe import Markup
+
+
+class View(view.View):
+    """Counts and claims of cuts. There are no figures of latency."""
+
+    title = "Power cuts"
+    word = "cuts"
+    subject = ", power cut"
+    criteria = (
+        "A write that was acknowledged may not be lost: a hard failure, never waived. The limits of the profile are about latency, so none of them judges a "
+        "power cut."
+    )
+    without_figures = "No latency was measured."
+
+    def headline(self, model: Model) -> str:
+        """Return the count of cuts that were all kept, but that are fewer than a profile asks for, or for whose number no profile asks."""
+        if model.verdict != PASS:
+            return ""
+        made = [(len(host.durability["cuts"]), host) for host in model.hosts if host.durability]
+        told = [(count, why) for count, host in made if (why := why_not_certifying(count, wanted_cuts(profile_data(model.run, host.host))))]
+        if not told:
+            return ""
+        total = sum(count for count, host in made)
+        where = f" on {model.size}" if len(made) > 1 else ""
+        return f"0 of {format_count(total)} {'cut' if total == 1 else 'cuts'}{where} lost writes: {min(told)[1]}"
+
+    def statement(self, model: Model) -> str:
+        """Return how many hosts kept everything."""
+        return f"{super().statement(model)} They measure no latency, so they certify none."
+
+    def lines(self, model: Model) -> list[str]:
+        """Return what the cuts of each host came to, what that proves, and what the cut commands test."""
+        return durability_lines(model)
+
+    def section(self, host: Host) -> Markup | str:
+        """Return each cut with its figures, and what was lost."""
+        return render_part("kinds/power_cut/section.html.j2", cut=DurabilitySection(host)) if host.durability else ""
+
+    def metrics(self, hosts: Sequence[tuple[Host, str]]) -> Iterator[str]:
+        """Yield the outcomes of the cuts, and the bound on the chance of a loss."""
+        known = [(host.durability, own) for host, own in hosts if host.durability]
+        if not known:
+            return
+        yield om.family("logdisk_run_power_cuts", "Power cuts by what they showed.")
+        for durability, own in known:
+            for outcome in OUTCOMES:
+                count = sum(cut["outcome"] == outcome for cut in durability["cuts"])
+                yield om.sample("logdisk_run_power_cuts", f"{own},{om.labels({'outcome': outcome})}", count)
+        yield om.family("logdisk_run_power_cut_loss_bound_ratio", "Largest chance of a loss per power cut, with 95 % confidence, if all cuts were kept.")
+        for durability, own in known:
+            if (bound := number(durability, "loss_chance_bound")) is not None:
+                yield om.sample("logdisk_run_power_cut_loss_bound_ratio", own, bound)

@@ -1,0 +1,22 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a preflight shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import view
+
+if TYPE_CHECKING:
+    from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Model
+
+
+class View(view.View):
+    """What each host is ready for, or refused for, is among its reasons."""
+
+    def statement(self, model: Model) -> str:
+        """Return that there is nothing to prove."""
+        return "Check mode: nothing was measured, and there is no verdict."

@@ -1,0 +1,53 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a kind of run shows of itself, on the screen, on the page and to monitoring, with the defaults of a kind that shows nothing of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
+    from markupsafe import Markup
+
+
+class View:
+    """The parts of a report that only runs of some kind have. Everything else of a report is made for all kinds alike."""
+
+    title = ""
+    """What heads what it shows, such as "Power cuts"."""
+
+    word = ""
+    """The same as one short word before its lines on the screen, such as "cuts"."""
+
+    subject = ""
+    """What is added to what the storage is for, such as ", live"."""
+
+    criteria = ""
+    """What judges such a run instead of the limits of a profile, in sentences. Empty if these judge it."""
+
+    without_figures = "Nothing was measured."
+    """What stands in place of the picture of the fleet if no host has figures."""
+
+    def headline(self, model: Model) -> str:
+        """Return what stands at the head of the report instead of the verdict, empty if the verdict does."""
+        return ""
+
+    def statement(self, model: Model) -> str:
+        """Return what the run proves, in one sentence."""
+        return f"{self.title} on {model.size}: {', '.join(model.verdicts_told) or 'none was made'}."
+
+    def lines(self, model: Model) -> list[str]:
+        """Return what the hosts came to, a line for each figure or claim that belongs on a screen."""
+        return []
+
+    def section(self, host: Host) -> Markup | str:
+        """Return a host's part of the page, empty if it has none."""
+        return ""
+
+    def metrics(self, hosts: Sequence[tuple[Host, str]]) -> Iterator[str]:
+        """Yield families of metrics and their samples. Each host comes with the labels that name it."""
+        yield from ()

@@ -1,0 +1,72 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Kinds of runs: everything that differs between them is in their folders, which depend on the rest and not the other way round."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils import _kinds
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, DEFAULT, KINDS, kind_named, kind_of, opened_for
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+
+FOLDER = Path(_kinds.__file__).parent
+PLUGINS = fabricate.PROJECT / "plugins"
+FACETS = ("opening", "memory", "view")
+EVERY = (*KINDS.values(), CHECK_MODE)
+PACKAGE = "ansible_collections.mqops.logdisk.plugins.plugin_utils"
+
+
+def folder_of(kind):
+    return type(kind).__module__.rpartition(".")[2]
+
+
+@pytest.mark.parametrize(
+    ("run", "did", "was_opened_for"),
+    [
+        ({}, DEFAULT, DEFAULT),
+        ({"kind": "durability"}, KINDS["durability"], KINDS["durability"]),
+        ({"kind": "durability", "controller": {"check_mode": True}}, CHECK_MODE, KINDS["durability"]),
+        ({"kind": ["of a later version"]}, DEFAULT, DEFAULT),
+        ({"kind": CHECK_MODE.name}, DEFAULT, DEFAULT),
+    ],
+)
+def test_the_kind_of_a_run_is_what_it_was_opened_for_unless_it_was_a_preflight_of_that(run, did, was_opened_for):
+    assert (kind_of(run), opened_for(run)) == (did, was_opened_for)
+
+
+def test_a_record_that_only_says_why_there_is_nothing_tests_no_storage():
+    assert kind_named("measurement").tests_storage
+    assert not kind_named("error").tests_storage
+
+
+def test_each_folder_is_a_kind_whose_facets_are_its_modules():
+    assert {each.name for each in FOLDER.iterdir() if (each / "__init__.py").exists()} == set(map(folder_of, EVERY))
+    for kind in EVERY:
+        assert kind.facets == tuple(name for name in FACETS if (FOLDER / folder_of(kind) / f"{name}.py").exists()), kind.name
+        for name in FACETS:
+            package = type(kind).__module__ if name in kind.facets else PACKAGE + "._kinds"
+            assert type(getattr(kind, name)).__module__ == f"{package}.{name}"
+
+
+def test_each_kind_that_tests_no_storage_says_why_it_is_not_merged():
+    for kind in EVERY:
+        assert bool(kind.why_untested) == bool(kind.why_left_out) == (not kind.tests_storage), kind.name
+
+
+def test_asking_a_kind_imports_nothing_that_judges_or_shows():
+    program = f"""
+import sys
+import {PACKAGE}._kinds
+import {PACKAGE}._judge.fleet
+print(*sorted({{name.split(".")[5] for name in sys.modules if name.startswith("{PACKAGE}.")}}))
+"""
+    imported = subprocess.run([sys.executable, "-c", program], env={"PYTHONPATH": ":".join(sys.path)}, text=True, stdout=subprocess.PIPE, check=True).stdout
+    assert "_kinds" in imported.split()
+    assert not {"_report", "_history", "_fleet"}.intersection(imported.split()), imported
