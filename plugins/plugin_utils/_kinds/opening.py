@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import noted_of
-
 
 class Opening:
     """Opens a run of some kind. ``plans`` holds what is planned for each host, ``settings`` what all hosts agree on."""
@@ -20,6 +18,8 @@ class Opening:
 
     def volumes(self, plan: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return the volumes that a host is expected to report, as volumes.json notes them."""
+        from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import noted_of
+
         return noted_of(plan["volumes"])
 
     def announced(self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]], check_mode: bool) -> list[str]:

@@ -18,6 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.callback import report
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, as_dict, failure, failure_reason, one_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import order as _order
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import KINDS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.measurement import opening
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.parameters import VARIES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester import sources as _sources
@@ -440,12 +441,12 @@ PLAN = {"planned_s": 467, "certify_s": 4247, "format_s": 10, "deadline_s": 9999,
     ],
 )
 def test_a_run_says_how_long_it_takes(mode, plans, expected):
-    assert open_run._duration(mode, plans) == expected
+    assert opening._duration(mode, plans) == expected
 
 
 def test_what_hosts_cannot_show_is_said_once_for_all_that_share_it():
     plans = {name: {**PLAN, "notes": notes} for name, notes in (("c", ["x", "y"]), ("a", ["x", "y"]), ("b", []), ("d", ["x"]))}
-    assert open_run._notes(plans) == ["a, c: x", "a, c: y", "d: x"]
+    assert opening._notes(plans) == ["a, c: x", "a, c: y", "d: x"]
 
 
 def host_entry(host, verdict="pass", stops=False, **more):

@@ -11,8 +11,9 @@ import types
 
 import pytest
 from ansible.errors import AnsibleActionFail
-from ansible_collections.mqops.logdisk.plugins.action import open_run, schedule, start
+from ansible_collections.mqops.logdisk.plugins.action import schedule, start
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import SettingsError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import DEFAULT
 
 NOW = 1795312800.0
 PLAN = {"pool": "", "format_s": 10.0, "planned_s": 60.0, "deadline_s": 200.0, "searches": False}
@@ -53,8 +54,12 @@ def test_hosts_that_cannot_be_ready_are_not_started_late(monkeypatch):
 
 def test_an_instant_that_is_too_near_is_refused_before_any_host_is_contacted():
     plans = {"a": {"format_s": 10.0}, "b": {"format_s": 40.0}}
-    open_run._check_start(0.0, plans)
-    open_run._check_start(time.time() + 120, plans)
+
+    def check(start_at):
+        DEFAULT.opening.check({"sweep_start_at": start_at}, plans)
+
+    check(0.0)
+    check(time.time() + 120)
     for start_at in (time.time() - 1, time.time() + 30):
         with pytest.raises(SettingsError, match="the earliest time possible is 2"):
-            open_run._check_start(start_at, plans)
+            check(start_at)

@@ -13,6 +13,8 @@ import pytest
 
 PLUGINS = Path(__file__).resolve().parents[4] / "plugins"
 PREFIX = "ansible_collections.mqops.logdisk.plugins.plugin_utils."
+KINDS = PLUGINS / "plugin_utils" / "_kinds"
+"""What everything may ask: its own modules and the folders' __init__.py import nothing else. The other modules of a folder lie above all rooms."""
 MAY_IMPORT = {
     "_run": {"_run"},
     "_estimate": {"_run", "_estimate"},
@@ -37,19 +39,43 @@ def imports(path):
     return [(node.level, node.module or "") for node in nodes if isinstance(node, ast.ImportFrom)]
 
 
+def imports_at_once(path):
+    """Return the modules that a file imports when it is imported itself."""
+    return [node.module or "" for node in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(node, ast.ImportFrom)]
+
+
+def room_of(module):
+    """Return the room of a module; the folder of a kind of run is a room of its own."""
+    room, *rest = module.removeprefix(PREFIX).split(".")
+    return f"_kinds/{rest[0]}" if room == "_kinds" and rest and (KINDS / rest[0]).is_dir() else room
+
+
 def files(folder):
     return sorted(folder.rglob("*.py"))
 
 
 def test_every_room_has_its_rule():
     rooms = {path.name for path in (PLUGINS / "plugin_utils").iterdir() if path.is_dir() and path.name != "__pycache__"}
-    assert rooms == set(MAY_IMPORT)
+    assert rooms == {*MAY_IMPORT, KINDS.name}
 
 
 @pytest.mark.parametrize("room", sorted(MAY_IMPORT))
 def test_a_room_imports_only_what_lies_below_it(room):
     modules = [module for path in files(PLUGINS / "plugin_utils" / room) for _level, module in imports(path)]
-    assert {module.removeprefix(PREFIX).split(".")[0] for module in modules if module.startswith(PREFIX)} <= MAY_IMPORT[room]
+    assert {room_of(module) for module in modules if module.startswith(PREFIX)} <= MAY_IMPORT[room] | {KINDS.name}
+
+
+def test_what_everything_may_ask_imports_nothing_else():
+    asked = [*KINDS.glob("*.py"), *KINDS.glob("*/__init__.py")]
+    inside = {f"{PREFIX}_kinds", *(f"{PREFIX}_kinds.{path.relative_to(KINDS).with_suffix('')}".replace("/", ".").removesuffix(".__init__") for path in asked)}
+    assert {module for path in asked for module in imports_at_once(path) if module.startswith("ansible")} <= inside
+
+
+@pytest.mark.parametrize("folder", sorted(path.parent.name for path in KINDS.glob("*/__init__.py")))
+def test_a_kind_of_run_does_not_know_the_others(folder):
+    modules = [module for path in files(KINDS / folder) for _level, module in imports(path)]
+    rooms = {room_of(module) for module in modules if module.startswith(PREFIX)}
+    assert {room for room in rooms if room.startswith("_kinds/")} <= {f"_kinds/{folder}"}
 
 
 def test_nothing_is_imported_by_a_relative_name():
