@@ -32,6 +32,8 @@ QUICK_SWEEP := -e gate_profile=look -e sweep_duration=3 -e sweep_warmup=1 -e swe
 # Not by its script, whose first line cannot hold every path.
 CERTIFY := .venv/bin/python -m ansible playbook playbooks/certify.yml
 
+# Two targets at once, each with its output in one piece.
+TOGETHER = $(MAKE) --jobs 2 --output-sync=target
 # Developers' tools call one another.
 DEV := .venv-dev/bin
 PYTEST = PATH="$(CURDIR)/$(DEV):$$PATH" $(DEV)/python -m pytest
@@ -75,12 +77,21 @@ link:
 
 ##@ Develop (the tests make all they need, as root also Debian packages)
 
+# What waits for a network or for one processor runs beside something else; tests that use all processors run alone.
 .PHONY: test
-test: test-tester test-unit lint sanity integration ## what every change needs: each promise, playbook, kind of run and verdict once
+test: packages ## what every change needs: each promise, playbook, kind of run and verdict once
+	$(TOGETHER) environments test-tester
+	$(MAKE) test-unit
+	$(TOGETHER) lint sanity
+	$(MAKE) integration
 
 .PHONY: test-all
-test-all: ALL := yes
-test-all: test-tester test-unit lint sanity importer integration molecule ## everything: a release needs it
+test-all: ## everything: a release needs it
+	$(MAKE) test importer molecule ALL=yes
+
+.PHONY: environments
+environments: packages .venv-dev/.finished link
+	@$(DEV)/python tools/controllers.py venv
 
 .PHONY: test-changed
 test-changed: packages .venv-dev/.finished link ## the tests of what changed since a commit: SINCE=HEAD~3; otherwise of what is not committed
@@ -118,8 +129,7 @@ importer: artifact ## the checks that Galaxy makes when the artifact is publishe
 	$(DEV)/python tools/importer.py build/artifact/*.tar.gz
 
 .PHONY: integration
-integration: packages .venv-dev/.finished link ## real ansible-playbook over real SSH hosts; all tests and cores: ALL=yes; some: ARGS="-k name", CORE=2.16
-	@$(DEV)/python tools/controllers.py venv
+integration: environments ## real ansible-playbook over real SSH hosts; all tests and cores: ALL=yes; some: ARGS="-k name", CORE=2.16
 	@$(DEV)/python tools/controllers.py list
 	for core in $(or $(CORE),$(if $(ALL),$$($(DEV)/python tools/controllers.py names),newest)); do \
 	    LOGDISK_TEST_CORE=$$core $(PYTEST) tests/integration -n $(JOBS) --dist worksteal -m "not acceptance$(if $(ALL)$(ARGS),, and not thorough)" \
@@ -132,8 +142,7 @@ molecule: packages .venv-dev/.finished link ## the Molecule scenarios, one for e
 	    $(if $(SCENARIO),--scenario-name $(SCENARIO),--all)
 
 .PHONY: acceptance
-acceptance: packages .venv-dev/.finished link ## proofs that take longer than a test may: long runs and stalls, power cuts, coverage, ten minutes of fuzzing
-	@$(DEV)/python tools/controllers.py venv
+acceptance: environments ## proofs that take longer than a test may: long runs and stalls, power cuts, coverage, ten minutes of fuzzing
 	$(PYTEST) tests/integration -n $(JOBS) -m acceptance $(RERUNS) $(ARGS)
 	$(MAKE) -C src coverage
 	$(MAKE) -C src fuzz

@@ -8,39 +8,65 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible.plugins.action import ActionBase
+from ansible_collections.mqops.logdisk.plugins.action import collect
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import as_dict
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import ENDED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import COLLECTED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import COLLECTED, UNKNOWN, host_status, unanswered
 
 
-class ActionModule(ActionBase):
-    """Calls the actions ``status``, ``collect`` and ``cleanup``, each only after the one before."""
+class ActionModule(collect.ActionModule):
+    """Calls ``collect`` on the host, which sends the tables once all volumes have ended, and then the action ``cleanup``.
+
+    If a connection fails while the host measures, only this poll is lost.
+    """
 
     stage = "sweep"
+    """The stage until the tables are collected."""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        super().run(tmp, task_vars)
-        options = {"give_up": False, "clean_up": [], **self._task.args}
-        known, where = options["known"], {key: options[key] for key in ("run_id", "state_dir")}
-        if COLLECTED in known:
-            return {**known, "changed": False}
-        volumes = list(known["volumes"])
-        status = self._call("status", {**where, "volumes": volumes, "known": known}, task_vars)
-        if status["state"] not in ENDED and not options["give_up"]:
-            return status
-        where["run_path"] = options["run_path"]
-        result = {**status, **self._call("collect", {**where, "volumes": volumes}, task_vars)}
-        if not result.get("failed") and options["clean_up"]:
-            cleaned = self._call("cleanup", {**where, "volumes": options["clean_up"], "keep_state_of": result["kept"]}, task_vars)
+        known = self._task.args["known"]
+        return {**known, "changed": False} if COLLECTED in known else super().run(tmp, task_vars)
+
+    def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        self._known, self._give_up, self._clean_up = (arguments.pop(name, default) for name, default in (("known", {}), ("give_up", False), ("clean_up", [])))
+        if self._give_up:
+            self.stage = super().stage
+        return {**super().prepare(arguments, task_vars), "once_ended": not self._give_up}
+
+    def call(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        answer = super().call(arguments, task_vars)
+        self._no_answer = answer["logdisk"]["reason"] if answer.get("failed") else ""
+        return {} if self._no_answer and not self._give_up else answer
+
+    def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        status = self._status(answer, task_vars)
+        if status["state"] not in ENDED and not self._give_up:
+            return {**status, "changed": False}
+        self.stage = super().stage
+        result = {**status, **super().take_in(answer, task_vars)}
+        if not result.get("failed") and self._clean_up:
+            cleaned = self._cleanup({"volumes": self._clean_up, "keep_state_of": result["kept"]}, task_vars)
             result.update(changed=cleaned["changed"], cleaned_up=True)
         return result
 
-    def _call(self, name: str, arguments: dict[str, Any], task_vars: dict[str, Any] | None) -> dict[str, Any]:
-        """Return the result of another action of this collection, in the place of this one."""
+    def _volumes(self, task_vars: dict[str, Any]) -> list[str]:
+        """Return the volumes that were started."""
+        return list(self._task.args["known"]["volumes"])
+
+    def _status(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        """Return the status of the host: of the volumes that were started, whatever the host says."""
+        if self._no_answer:
+            return unanswered(self._known, self._no_answer)
+        answers = as_dict(answer.get("volumes"))
+        asked = {name: as_dict(answers.get(name)) or {"state": UNKNOWN} for name in self._volumes(task_vars)}
+        return host_status(task_vars["inventory_hostname"], self._task.args["run_id"], {**answer, "volumes": asked})
+
+    def _cleanup(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        """Return the result of the action ``cleanup``, in the place of this one."""
         task = self._task.copy()
-        task.args = arguments
+        task.args = {**{name: self._task.args[name] for name in ("run_id", "run_path", "state_dir")}, **arguments}
         action = self._shared_loader_obj.action_loader.get(
-            f"mqops.logdisk.{name}",
+            "mqops.logdisk.cleanup",
             task=task,
             connection=self._connection,
             play_context=self._play_context,

@@ -20,6 +20,7 @@ description:
     The tables themselves are not part of the task's result.
   - A volume without tables does not affect the others. The module fails if no volume has tables that can be accepted.
   - The tables are kept on the host until M(mqops.logdisk.cleanup) removes them.
+  - M(mqops.logdisk.look) uses this module to follow a run as well.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -36,6 +37,10 @@ options:
     description: The run directory on the controller.
     type: path
     required: true
+  once_ended:
+    description: Whether to return only the state and the progress of each volume as long as any of them has not ended. M(mqops.logdisk.look) sets this option.
+    type: bool
+    default: false
 attributes:
   check_mode:
     description: Nothing is measured in check mode, so there is nothing to collect.
@@ -77,6 +82,10 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _runs, _user
 
 
+ENDED = ("finished", "dead", "absent")
+"""The states of a volume that do not change any more."""
+
+
 def why_dead(run):
     """Return a sentence on a tester that ended without tables."""
     status = run.exit_status()
@@ -115,11 +124,31 @@ def collect(p, volume):
     return dict(state=state, error="this host has no state of the run %s" % p["run_id"])
 
 
-def collected(p, volume):
-    try:
-        return collect(p, volume)
-    except (OSError, _runs.RunError) as error:
-        return dict(state="unknown", error=str(error))
+def status(p, volume):
+    """Return the state of a volume, and the progress that its tester reports."""
+    run = _runs.Run(p["state_dir"], p["run_id"], volume)
+    pairs = (item.partition("=") for item in run.read_text("progress", 4096).split() if "=" in item)
+    return dict(state=run.state(), progress=dict((key, value) for key, dummy, value in pairs))
+
+
+def of_each(ask, p):
+    """Return what ``ask`` finds of each volume, or an ``error``."""
+    found = {}
+    for volume in p["volumes"]:
+        try:
+            found[volume] = ask(p, volume)
+        except (OSError, _runs.RunError) as error:
+            found[volume] = dict(state="unknown", error=str(error))
+    return found
+
+
+def answers(p):
+    """Return the tables of all volumes and the machine that they come from, or only states if the volumes are waited for and have not all ended."""
+    if p["once_ended"]:
+        volumes = of_each(status, p)
+        if not all(volume["state"] in ENDED for volume in volumes.values()):
+            return dict(volumes=volumes)
+    return dict(volumes=of_each(collect, p), machine=_machine.identity())
 
 
 def main():
@@ -130,11 +159,12 @@ def main():
             user=dict(type="str", default=""),
             state_dir=dict(type="str", required=True),
             run_path=dict(type="path", required=True),
+            once_ended=dict(type="bool", default=False),
         ),
     )
     p = module.params
     _user.refuse_other(module)
-    module.exit_json(changed=False, machine=_machine.identity(), volumes=dict((volume, collected(p, volume)) for volume in p["volumes"]))
+    module.exit_json(changed=False, **answers(p))
 
 
 if __name__ == "__main__":

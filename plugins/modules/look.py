@@ -13,7 +13,7 @@ DOCUMENTATION = r"""
 module: look
 short_description: Look at a host that measures
 description:
-  - Polls the host as M(mqops.logdisk.status) does. Once all volumes of the host have ended, collects their tables as M(mqops.logdisk.collect) does, and
+  - Polls the host. Once all volumes of the host have ended, collects their tables as M(mqops.logdisk.collect) does, and
     cleans up as M(mqops.logdisk.cleanup) does.
   - If the host was collected already, it is not contacted.
 version_added: 1.0.0
@@ -52,6 +52,28 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+state:
+  description:
+    - V(running) until all volumes have ended, V(finished) when they have and at least one has tables, or else what the first volume reports.
+    - V(unknown) if the host did not answer.
+  returned: success
+  type: str
+volumes:
+  description:
+    - State and progress of each volume by its name. The progress is what the tester reports. All its values are strings.
+    - The state is C(running), C(finished), C(dead) or C(absent). C(finished) means that the tables are complete, even if the process has not ended.
+      C(dead) means that the tester ended without tables.
+  returned: success
+  type: dict
+  sample: {log: {state: running, progress: {state: measuring, percent: "42.9", latency_p99_ns: "1204000"}}}
+host:
+  description: Name of the host in the inventory.
+  returned: success
+  type: str
+reason:
+  description: Why the host did not answer. Empty if it did.
+  returned: success
+  type: str
 collected:
   description: Names of the volumes whose tables were stored. Missing until the host has ended.
   returned: when the host has ended

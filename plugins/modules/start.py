@@ -16,7 +16,7 @@ description:
   - Starts a tester for each volume in its own session, so that it keeps running if the connection is closed. A supervising shell stores the
     exit status of the tester and removes the test directories when the tester has ended.
   - The action plugin first records in the run directory on the controller what is ordered from which machine.
-  - Returns at once. Use M(mqops.logdisk.status) to follow the run and M(mqops.logdisk.collect) to collect its tables.
+  - Returns at once. Use M(mqops.logdisk.look) to follow the run and M(mqops.logdisk.collect) to collect its tables.
   - Fails if another run uses the same state directory, and names that run. If a run with another state directory measures the same
     disk, the tester itself refuses to start. The testers of one run may share a disk.
   - A volume whose tester cannot be started does not affect the others. The action plugin writes its record.
@@ -133,11 +133,11 @@ run_id:
   returned: success
   type: str
 state:
-  description: V(running), as M(mqops.logdisk.status) would report it.
+  description: V(running), as M(mqops.logdisk.look) would report it.
   returned: success
   type: str
 volumes:
-  description: The state of each volume whose tester was started, by its name, as M(mqops.logdisk.status) would report it.
+  description: The state of each volume whose tester was started, by its name, as M(mqops.logdisk.look) would report it.
   returned: success
   type: dict
   sample: {log: {state: running, progress: {}}}

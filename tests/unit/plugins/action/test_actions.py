@@ -313,7 +313,7 @@ def event(action_name, key, attribute="task"):
         ("mqops.logdisk.render", {"kind": "run", "path": "/r"}, ["/r"]),
         ("mqops.logdisk.gate", {"kind": "run", "path": "/r"}, ["/r"]),
         ("mqops.logdisk.gate", {"kind": "gate", "path": "/r"}, []),
-        ("mqops.logdisk.status", {"kind": "run", "path": "/r"}, []),
+        ("mqops.logdisk.look", {"kind": "run", "path": "/r"}, []),
         ("ansible.builtin.command", {"kind": "run", "path": "/r"}, []),
         ("open_run", {"kind": "run", "path": "/r"}, []),
         (None, {"kind": "run", "path": "/r"}, []),

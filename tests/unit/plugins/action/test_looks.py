@@ -9,6 +9,8 @@ from __future__ import annotations
 import types
 
 import pytest
+from ansible.errors import AnsibleConnectionFailure
+from ansible.plugins.action import ActionBase
 from ansible_collections.mqops.logdisk.plugins.action import look, wait
 
 SCHEDULE = {name: {"start_epoch_s": 10.0, "end_epoch_s": 110.0, "give_up_epoch_s": 300.0} for name in ("a", "b", "c")}
@@ -67,35 +69,57 @@ def test_nothing_is_waited_for_if_all_are_collected(waited):
 
 @pytest.fixture
 def looked(monkeypatch):
-    """Return what looks at a host and returns the result with the names of the actions that were called."""
+    """Return what looks at a host and returns the result with what was done; the host answers that its volume has this state, or cannot be reached."""
 
     def run(state, collected=None, **options):
-        called = []
-        results = {
-            "status": {"state": state, "volumes": {"log": {}}},
-            "collect": collected or {"changed": False, "collected": ["log"], "kept": []},
-            "cleanup": {"changed": True},
-        }
-        plugin = look.ActionModule.__new__(look.ActionModule)
-        arguments = {"run_id": "R", "run_path": "/r/R", "state_dir": "~/s", "known": {"volumes": {"log": {}}}, "clean_up": [{"name": "log"}]}
+        done = []
+
+        class Looking(look.ActionModule):
+            def _execute_module(self, module_args, **dummy):
+                done.append("ask" if module_args["once_ended"] else "collect")
+                if state == "unreachable":
+                    raise AnsibleConnectionFailure("gone")
+                return {"volumes": {"log": {"state": state, "progress": {}}}}
+
+            def _cleanup(self, arguments, task_vars):
+                done.append("cleanup")
+                return {"changed": True}
+
+        def take_in(self, answer, task_vars):
+            done.append("file")
+            return collected or {"changed": False, "collected": ["log"], "kept": []}
+
+        plugin = Looking.__new__(Looking)
+        plugin._discovered_interpreter_key = None
+        plugin._connection = types.SimpleNamespace(become=False)
+        known = {"volumes": {"log": {"state": "running"}}}
+        arguments = {"run_id": "R", "run_path": "/r/R", "state_dir": "~/s", "known": known, "clean_up": [{"name": "log"}]}
         plugin._task = types.SimpleNamespace(args={**arguments, **options})
-        monkeypatch.setattr(look.ActionBase, "run", lambda *arguments: {})
-        monkeypatch.setattr(plugin, "_call", lambda name, arguments, task_vars: called.append(name) or results[name], raising=False)
-        return plugin.run(task_vars={}), called
+        monkeypatch.setattr(look.collect.ActionModule, "take_in", take_in)
+        monkeypatch.setattr(ActionBase, "run", lambda *arguments: {})
+        return plugin.run(task_vars={"inventory_hostname": "h7"}), done
 
     return run
 
 
 def test_a_host_is_collected_and_cleaned_up_once_it_has_ended_or_is_given_up(looked):
-    assert looked("running")[1] == looked("unknown")[1] == ["status"]
-    assert looked("finished")[1] == looked("dead")[1] == looked("unknown", give_up=True)[1] == ["status", "collect", "cleanup"]
-    assert looked("finished", clean_up=[])[1] == ["status", "collect"]
+    assert looked("running")[1] == looked("unknown")[1] == ["ask"]
+    assert looked("finished")[1] == looked("dead")[1] == ["ask", "file", "cleanup"]
+    assert looked("running", give_up=True)[1] == ["collect", "file", "cleanup"]
+    assert looked("finished", clean_up=[])[1] == ["ask", "file"]
     assert looked("finished")[0]["cleaned_up"]
 
 
+def test_a_host_that_does_not_answer_is_asked_again_until_it_is_given_up(looked):
+    result, done = looked("unreachable")
+    assert (result["state"], result["reason"], "failed" in result, done) == ("unknown", "gone", False, ["ask"])
+    result, done = looked("unreachable", give_up=True)
+    assert (result["logdisk"]["verdict"], result["kept"], done) == ("unreachable", ["log"], ["collect"])
+
+
 def test_tables_that_are_not_accepted_are_not_cleaned_up(looked):
-    result, called = looked("finished", collected={"failed": True, "msg": "no", "kept": ["log"]})
-    assert result["failed"] and called == ["status", "collect"]
+    result, done = looked("finished", collected={"failed": True, "msg": "no", "kept": ["log"]})
+    assert result["failed"] and done == ["ask", "file"]
 
 
 def test_a_host_is_collected_once(looked):

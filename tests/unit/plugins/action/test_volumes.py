@@ -11,8 +11,8 @@ import types
 
 import pytest
 from ansible.errors import AnsibleConnectionFailure
+from ansible_collections.mqops.logdisk.plugins.action import look, record, start, workspace
 from ansible_collections.mqops.logdisk.plugins.action import plan as plan_action
-from ansible_collections.mqops.logdisk.plugins.action import record, start, status, workspace
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import IN_TURN, TOGETHER, VOLUME_GAP_S, plan_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import read_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
@@ -248,7 +248,7 @@ def test_a_host_on_which_no_tester_starts_fails(directory):
 def test_a_host_neither_adds_a_volume_to_those_that_are_waited_for_nor_drops_one():
     known = {"volumes": {name: {"state": "running", "progress": {}} for name in ("a", "b")}}
     answer = {"volumes": {"a": {"state": "finished"}, "other": {"state": "finished"}}}
-    found = result_of(action(status, answer, run_id="R", volumes=["a", "b"], known=known))
+    found = result_of(action(look, answer, run_id="R", known=known))
     assert {name: volume["state"] for name, volume in found["volumes"].items()} == {"a": "finished", "b": "unknown"}
     assert found["state"] == "unknown"
 

@@ -40,3 +40,23 @@ def test_a_tester_that_measures_is_not_said_to_be_late(run, progress, late_s, sa
     run.write_start({} if late_s is None else {"deadline_epoch_s": time.time() - late_s})
     found = collect.collect({"state_dir": run.state_dir, "run_id": "run1"}, "log")
     assert found == {"state": "running", "error": said}
+
+
+def test_whoever_follows_a_run_gets_no_tables_before_all_volumes_have_ended(run):
+    """Their own volume may have ended long before the others."""
+    other = _runs.Run(run.state_dir, run.run_id, "other")
+    other.create()
+    Path(other.tables_path, "run.csv").write_text("key,value\n")
+    Path(run.progress_path).write_text("state=measuring percent=50.0\n")
+    parameters = {"state_dir": run.state_dir, "run_id": run.run_id, "volumes": ["log", "other"]}
+
+    def asked(once_ended):
+        return collect.answers({**parameters, "once_ended": once_ended})["volumes"]
+
+    assert asked(True) == {
+        "log": {"state": "running", "progress": {"state": "measuring", "percent": "50.0"}},
+        "other": {"state": "finished", "progress": {}},
+    }
+    assert list(asked(False)["other"]["tables"]) == ["run.csv"]
+    Path(run.tables_path, "run.csv").write_text("key,value\n")
+    assert all(list(volume["tables"]) == ["run.csv"] for volume in asked(True).values())
