@@ -15,6 +15,8 @@ from pathlib import Path
 import jinja2
 import pytest
 import yaml
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import KINDS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import ROLE_NAMES
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted([*(ROOT / "playbooks").rglob("*.yml"), *(ROOT / "roles").glob("*/tasks/*.yml")])
@@ -24,12 +26,7 @@ INCLUDING = ("ansible.builtin.include_role", "ansible.builtin.import_role")
 OF_ANSIBLE = {"ansible_check_mode", "ansible_play_hosts", "ansible_play_hosts_all", "hostvars", "inventory_hostname", "omit", "role_path"}
 SAME_FOR_ALL = {
     # Variables that the playbook sets for all hosts, from what was opened once.
-    "claim_run_path",
-    "observe_run_id",
-    "observe_run_path",
-    "power_cut_run_path",
-    "sweep_run_id",
-    "sweep_run_path",
+    *(f"{role}_run_{key}" for role in ROLE_NAMES for key in ("id", "path")),
     # A variable of the plays of certify.yml, which overrides those of hosts.
     "certify_dry_run",
     # check_options refuses an inventory that sets it.
@@ -39,8 +36,7 @@ SAME_FOR_ALL = {
     "gate_refused",
     "observe_wait",
     # The options in it that concern the run are agreed on when the run is opened.
-    "sweep_plan",
-    "power_cut_plan",
+    *(kind.plan_fact for kind in KINDS.values()),
     # What the data of awx_setup.yml says.
     "controller_credential_types",
     "controller_inventories",

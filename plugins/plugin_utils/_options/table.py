@@ -6,14 +6,16 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-ROLES = Path(__file__).parents[3] / "roles"
-ROLE_NAMES = ("claim", "gate", "observe", "power_cut", "sweep", "tester", "workspace")
+_COLLECTION = Path(__file__).parents[3]
+ROLES = _COLLECTION / "roles"
+ROLE_NAMES = tuple(sorted(path.parents[1].name for path in ROLES.glob("*/defaults/main.yml")))
 
 OF_PLAYBOOKS = {
     "certify_hosts": "gate_hosts",
@@ -54,52 +56,12 @@ OF_COMMANDS = (
 )
 """The variables of playbooks that are an option of no role."""
 
-OWN_FACTS = (
-    "cleanup_checked",
-    "collect_checked",
-    "collect_reopened",
-    "compare_checked",
-    "compare_told",
-    "drift_checked",
-    "drift_told",
-    "gate_checked",
-    "gate_judged",
-    "gate_opened",
-    "gate_run",
-    "history_checked",
-    "observe_plan",
-    "observe_started",
-    "observe_status",
-    "observe_stopped",
-    "observe_wait",
-    "power_cut_checked",
-    "power_cut_command",
-    "power_cut_plan",
-    "power_cut_problem",
-    "power_cut_returned",
-    "power_cut_started",
-    "report_checked",
-    "report_rendered",
-    "status_checked",
-    "status_told",
-    "stop_checked",
-    "sweep_collected",
-    "sweep_plan",
-    "sweep_round",
-    "sweep_schedule",
-    "sweep_status",
-    "sweep_stopped",
-    "sweep_wait",
-    "tester_machines",
-    "tester_ready",
-    "verify_checked",
-    "workspace_cleaned",
-    "workspace_layout",
-)
-"""What tasks of this collection set and register. An earlier playbook of the same command leaves it with the hosts."""
-
 FROM_HOSTS = frozenset(("sweep_discovered", "workspace_host_facts", "workspace_collected"))
 """The variables of roles that hold what a host answered. They are handed on as they are."""
+
+_REGISTERED = re.compile(r"^ *register: (\w+)$", re.MULTILINE)
+_SET = re.compile(r"^( *)ansible\.builtin\.set_fact:\n((?:\1 +\S.*\n)+)", re.MULTILINE)
+_NAME = re.compile(r"^( +)(\w+):", re.MULTILINE)
 
 
 @cache
@@ -144,6 +106,19 @@ def settable_names() -> list[str]:
 
 
 @cache
+def own_facts() -> frozenset[str]:
+    """Return what tasks of this collection set and register. An earlier playbook of the same command leaves it with the hosts."""
+    found: set[str] = set()
+    for path in (*(_COLLECTION / "playbooks").rglob("*.yml"), *ROLES.glob("*/tasks/*.yml")):
+        text = path.read_text(encoding="utf-8")
+        found.update(_REGISTERED.findall(text))
+        for dummy, facts in _SET.findall(text):
+            names = _NAME.findall(facts)
+            found.update(name for indent, name in names if indent == names[0][0])
+    return frozenset(found)
+
+
+@cache
 def known_names() -> frozenset[str]:
     """Return the names of all variables that this collection reads or sets for hosts."""
-    return frozenset((*_all_specs(), *settable_names(), *OWN_FACTS))
+    return frozenset((*_all_specs(), *settable_names(), *own_facts()))
