@@ -8,12 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.formats import RENDERERS
 from ansible_runs import PROJECT, QUICK, Controller
 from certification import summaries
 from testbed import Bed
 
 Start = Callable[..., Bed]
-FORMATS = {"report.json", "results.csv", "junit.xml", "logdisk.prom", "report.md", "evidence.md", "index.html"}
+FORMATS = set(RENDERERS)
 
 
 def configuration(path: Path, *lines: str) -> dict[str, str]:

@@ -8,36 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import REPORT, judge_run
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import (
-    evidence_md,
-    index_html,
-    junit_xml,
-    logdisk_prom,
-    report_json,
-    report_md,
-    results_csv,
-    summary_txt,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Model, build_model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.formats import RENDERERS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import SIGNATURE, SUMMARY, RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, write_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import vanishes
-
-RENDERERS: dict[str, Callable[[Model], Iterator[str]]] = {
-    "report.json": report_json.render,
-    "results.csv": results_csv.render,
-    "junit.xml": junit_xml.render,
-    "logdisk.prom": logdisk_prom.render,
-    "report.md": report_md.render,
-    "index.html": index_html.render,
-    "evidence.md": evidence_md.render,
-    SUMMARY: summary_txt.render,
-}
-"""The report's files and their writers. evidence.md has the SHA-256 of some of the others, so it comes after them. The summary is last: if it
-exists, the others do as well."""
 
 _MAX_SUMMARY_BYTES = 1 << 20
 

@@ -23,7 +23,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.selection i
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.upkeep import import_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import REPORT, judge_run
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import RENDERERS, render
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.formats import RENDERERS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.run_signature import verify_run
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate

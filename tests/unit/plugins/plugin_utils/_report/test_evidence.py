@@ -10,7 +10,8 @@ import hashlib
 import json
 import re
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import evidence_md, render
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.formats import evidence_md
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.runs import content
 

@@ -17,17 +17,8 @@ import xml.etree.ElementTree as ET
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils import _report
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import (
-    RENDERERS,
-    finish,
-    index_html,
-    model,
-    render,
-    report_md,
-    results_csv,
-    summary,
-    template,
-)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import finish, model, render, summary, template
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.formats import RENDERERS, index_html, report_md, results_csv
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.seconds_chart import seconds_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
@@ -57,7 +48,8 @@ def read_csv(directory):
 
 def test_every_format_has_every_host_under_its_verdict(every_verdict):
     report = render(every_verdict)
-    assert sorted(report) == ["evidence.md", "index.html", "junit.xml", "logdisk.prom", "report.json", "report.md", "results.csv", "summary.txt"]
+    described = re.findall(r"^    (\S+) +the (?:report|figures|record|text) ", (fabricate.PROJECT / "docs/report.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(report) == sorted(described) and len(report) > 7
     data = json.loads(content(every_verdict, "report.json"))
     assert {host["host"]: host["verdict"] for host in data["hosts"]} == EVERY_VERDICT
     assert {row["host"]: row["host_verdict"] for row in read_csv(every_verdict)} == EVERY_VERDICT

@@ -19,6 +19,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.estimates import ShownEstimates, shown_estimates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model, ResultRow
 
+FILE = "report.json"
+
 SCHEMA_VERSION = 1
 
 

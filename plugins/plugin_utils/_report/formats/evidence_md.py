@@ -28,6 +28,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN, badness
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, size_text
 
+FILE = "evidence.md"
+AFTER_OTHERS = True
+"""It has the SHA-256 of some of the other files."""
+
 SHOWN_FINDINGS = 10
 SHOWN_CRITERIA = 12
 SHOWN_WAIVERS = 8

@@ -21,6 +21,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import Step
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS
 
+FILE = "report.md"
+
 MOST_LINES = 60
 SHOWN_HOSTS = 20
 """The largest number of hosts that are listed, the worst first."""

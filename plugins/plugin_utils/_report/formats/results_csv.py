@@ -14,6 +14,8 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
 
+FILE = "results.csv"
+
 LEADING_COLUMNS = ("host", "volume", "host_verdict", "certified", "row_verdict", "reasons", "worker_name")
 
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?\Z")

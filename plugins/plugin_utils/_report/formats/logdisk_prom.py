@@ -16,6 +16,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST
 
+FILE = "logdisk.prom"
+
 _QUANTILES = (("0.5", "latency_p50_ns"), ("0.99", "latency_p99_ns"), ("0.999", "latency_p99_9_ns"), ("1.0", "latency_max_ns"))
 """The quantiles that limits are about; 1.0 is the slowest write. results.csv has all of them."""
 

@@ -30,6 +30,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN
 from markupsafe import Markup
 
+FILE = "index.html"
+
 SHOWN_HOSTS = 1000
 """The largest number of hosts in the matrix, the worst first; the picture of the fleet always has all."""
 MOST_CELLS = 20_000

@@ -19,6 +19,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.sentences imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, FAIL, GOOD, INCONCLUSIVE, MISSING, PASS, UNQUALIFIED, UNREACHABLE, WARN
 
+FILE = "junit.xml"
+
 _ELEMENTS = {FAIL: "failure", INCONCLUSIVE: "failure", ERROR: "error", MISSING: "error", UNREACHABLE: "error", NOT_MEASURED: "skipped"}
 _TOTALS = ("tests", "failures", "errors")
 """What the document counts. Jenkins's schema allows skipped cases to be counted only in a suite."""
