@@ -28,12 +28,13 @@ MOST_WARNINGS = 20
 
 @dataclass
 class Said:
-    """What variables say before a host is contacted: extra variables, those that the play sets for all hosts, and those of each host of the play (all three by
-    name, evaluated as far as they are options or are asked for); the options of each host as they were read, what is wrong on each host, which hosts the
-    variables of each would select, which names are accepted, and which hosts have a variable of each name."""
+    """What variables say before a host is contacted: extra variables, those that the play sets for all hosts with what is wrong with them, and those of each
+    host (all three by name, evaluated as far as they are options or are asked for); the options of each host as they were read, what is wrong on each host,
+    which hosts the variables of each would select, which names are accepted, and which hosts have a variable of each name."""
 
     extra: Mapping[str, Any]
     of_play: dict[str, Any]
+    of_play_problems: list[str]
     of_hosts: dict[str, dict[str, Any]] = field(default_factory=dict)
     values: dict[str, dict[str, Any]] = field(default_factory=dict)
     problems: dict[str, list[str]] = field(default_factory=dict)
@@ -41,13 +42,17 @@ class Said:
     accepted: set[str] = field(default_factory=set)
     hosts_by_name: dict[str, list[str]] = field(default_factory=dict)
 
+    def add(self, problems: Mapping[str, list[str]]) -> None:
+        """Add to what is wrong on each host."""
+        for host, found in problems.items():
+            self.problems.setdefault(host, []).extend(found)
+
 
 class ActionModule(ControllerAction):
     """Runs on the controller alone, once for all hosts."""
 
     argument_spec = {
         "hosts": {"type": "list", "elements": "str", "required": True},
-        "report": {"type": "bool", "default": False},
         "command": {"type": "str", "default": ""},
         "meanings": {"type": "bool", "default": False},
         "agreed": {"type": "list", "elements": "str", "default": []},
@@ -58,11 +63,12 @@ class ActionModule(ControllerAction):
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         said = self._said(options, task_vars)
         if options["meanings"]:
-            for host, problems in problems_of_meaning(said.values).items():
-                said.problems.setdefault(host, []).extend(problems)
-        for host, problems in emptied(said.extra, options["hosts"], task_vars["hostvars"]).items():
-            said.problems.setdefault(host, []).extend(problems)
-        found = [*refusals(map(str, said.extra), said.accepted), *self._other_selections(said, task_vars), *same_problem_once(said.problems)]
+            said.add(problems_of_meaning(said.values))
+        else:
+            said.problems = of_all_hosts(said.problems)
+        said.add(emptied(said.extra, options["hosts"], task_vars["hostvars"]))
+        wrong = [*said.of_play_problems, *same_problem_once(said.problems)]
+        found = [*refusals(map(str, said.extra), said.accepted), *self._other_selections(said, task_vars), *wrong]
         agreed: dict[str, Any] = {}
         try:
             if not found:
@@ -71,23 +77,20 @@ class ActionModule(ControllerAction):
         except SettingsError as error:
             found = [str(error)]
         if found:
-            reason = "; ".join(found)
-            return (
-                self.refusal(reason, self._report_dir(said, task_vars), task_vars, options["command"]) if options["report"] else {"failed": True, "msg": reason}
-            )
+            return self.refusal("; ".join(found), self._report_dir(said, task_vars), task_vars, options["command"])
         warned = as_lines(warnings(said.hosts_by_name, said.accepted), said.extra)
         key = {"logdisk": {"schema": SCHEMA, "kind": "names", "warnings": warned}} if warned else {}
         return {"problems": [], "agreed": agreed, "given": given_by_command(options["given"], said), **key}
 
     def _said(self, options: Mapping[str, Any], task_vars: dict[str, Any]) -> Said:
         """Return what the variables of each host say, and those of the play and of the controller."""
-        hostvars, first = task_vars["hostvars"], task_vars["inventory_hostname"]
+        hostvars = task_vars["hostvars"]
         names = list(dict.fromkeys([*option_names(), *options["agreed"]]))
         known = set(option_names())
-        problems: dict[str, list[str]] = {first: []}
-        said = Said(load_extra_vars(self._loader), self._of_play(names, task_vars, problems[first]), problems=problems)
+        of_play_problems: list[str] = []
+        said = Said(load_extra_vars(self._loader), self._of_play(names, task_vars, of_play_problems), of_play_problems)
         for host in options["hosts"]:
-            own_problems = problems.setdefault(host, [])
+            own_problems = said.problems.setdefault(host, [])
             said.of_hosts[host] = own = evaluated([*names, *options["not_of_hosts"]], hostvars[host], None, own_problems)
             said.values[host] = values = read_options({name: value for name, value in {**own, **said.of_play}.items() if name in known}, own_problems)
             said.selections[host] = own.get(SELECTING)
@@ -134,6 +137,13 @@ def given_by_command(names: Iterable[str], said: Said) -> dict[str, Any]:
     found = {name: own[name] for name in names if name in said.extra and name in own}
     found.update({name: said.of_play[name] for name in names if name in said.of_play})
     return {name: read_option(name, value) for name, value in found.items() if not is_empty(value)}
+
+
+def of_all_hosts(problems: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """Return, by host, what is wrong on every host. What is wrong on some of them only is left to their own tasks, which read what they need."""
+    under_test = {host: found for host, found in problems.items() if host != CONTROLLER} or problems
+    common = set.intersection(*map(set, under_test.values())) if under_test else set()
+    return {host: [problem for problem in found if problem in common] for host, found in problems.items()}
 
 
 PLACES = ("workspace_path", "workspace_volumes", "workspace_places")

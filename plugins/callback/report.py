@@ -67,7 +67,7 @@ class CallbackModule(CallbackBase):
         super().__init__()
         self._paths: list[str] = []
         self._judged: dict[str, dict[str, Any]] = {}
-        self._refusals: list[str] = []
+        self._refusals: list[tuple[str, str]] = []
         self._warnings: list[str] = []
         self._in_clusters = False
         atexit.register(self._interrupted)
@@ -94,16 +94,16 @@ class CallbackModule(CallbackBase):
         if key.get("kind") == "run" and isinstance(key.get("path"), str) and key["path"] not in self._paths:
             self._paths.append(key["path"])
         elif key.get("kind") == "refused":
-            self._refusals.append(str(key.get("reason")))
+            self._refusals.append((str(key.get("reason")), "done" if key.get("command") else "measured"))
         elif key.get("kind") == "names":
             self._warnings += map(str, key.get("warnings") or ())
 
     def v2_playbook_on_stats(self, stats: Any) -> None:
         """Render what the gate did not render, and print the summary."""
         paths, self._paths = self._paths, []
-        for reason in self._refusals:
+        for reason, what in self._refusals:
             if progress.first_to_say(reason) and self.get_option("summary"):
-                say(self._display, f"\nUSAGE: {reason}\n  Nothing was measured.")
+                say(self._display, f"\nUSAGE: {reason}\n  Nothing was {what}.")
         for path in paths:
             if not progress.first_to_say(path):
                 continue

@@ -16,6 +16,7 @@ description:
   - Reads the options of all roles of this collection as inventories, extra variables and surveys give them, for each host, and says which ones cannot be used.
   - Each problem is reported once, with the name of the option, the hosts that have it and what is allowed. No host is contacted.
   - Reads the variables that concern the whole command, of which each has one value for all hosts. Under C(run_once), a template reads those of the first host.
+  - The problems are returned and written to C(outcome.json) in the directory C(gate_report_dir). The role reports them, and fails.
   - The playbooks use it before anything else, instead of the validation of arguments of each role, which would repeat it for each host and role.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -23,23 +24,20 @@ extends_documentation_fragment:
   - mqops.logdisk.controller
 options:
   hosts:
-    description: The hosts of the play.
+    description: The hosts whose options are checked.
     type: list
     elements: str
     required: true
-  report:
-    description:
-      - Whether the problems are returned and written to C(outcome.json) in the directory C(gate_report_dir), so that the role can report them before it fails.
-      - Otherwise, the task fails.
-    type: bool
-    default: false
   command:
     description:
       - What the artifact of a refusal is called after, if the command is not a run. C(outcome.json), which belongs to runs, is then not written.
     type: str
     default: ""
   meanings:
-    description: Whether to check also what options mean, such as whether a profile exists, once for each value. For commands that open a run.
+    description:
+      - Whether to check also what options mean, such as whether a profile exists, once for each value. For commands that open a run, which is refused if an
+        option of any host is wrong.
+      - Without it, a problem that only some hosts have is left to the tasks of those hosts. They fail if they read that option.
     type: bool
     default: false
   agreed:
@@ -92,10 +90,10 @@ given:
   type: dict
 outcome:
   description: The content of C(outcome.json).
-  returned: when something is wrong and O(report) is set
+  returned: when something is wrong
   type: dict
 artifacts:
   description: What is passed on to later jobs of a workflow, under a key of this job.
-  returned: when something is wrong and O(report) is set
+  returned: when something is wrong
   type: dict
 """

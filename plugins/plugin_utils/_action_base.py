@@ -77,7 +77,7 @@ class ControllerAction(ActionBase):
             with contextlib.suppress(OSError):  # it may be the very problem
                 write_outcome(report_directory(report_dir), content)
         told = {"outcome": content, "artifacts": artifacts(task_vars, command or (CHECK_MODE if self._task.check_mode else DEFAULT).name, content)}
-        return {"problems": [problem], **told, "logdisk": {"schema": SCHEMA, "kind": "refused", "reason": problem}}
+        return {"problems": [problem], **told, "logdisk": {"schema": SCHEMA, "kind": "refused", "command": command, "reason": problem}}
 
     def expectation(self, options: dict[str, Any], task_vars: dict[str, Any], sliced: bool = False) -> Expectation:
         """Return the hosts that the option ``hosts`` and the limit leave. Raises ExpectationError."""

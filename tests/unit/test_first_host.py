@@ -177,17 +177,24 @@ def test_the_places_are_found():
     assert is_computed({"ansible.builtin.include_role": {"name": "x", "tasks_from": "{{ y }}"}})
 
 
-INCLUDED = "ansible.builtin.include_tasks"
-
-
-def test_a_refused_run_fails_every_host():
-    """The first host alone would be the limit of a relaunch on failed hosts, which need not disagree with anybody."""
+def test_a_refused_command_fails_the_controller_or_every_host():
+    """A single host that failed for all would be the limit of a relaunch on failed hosts, which need not disagree with anybody."""
     tasks = {name: parsed(ROOT / f"roles/gate/tasks/{name}.yml") for name in ("check", "open", "refuse", "refused")}
     for name in ("check", "open", "refuse"):
-        (including,) = [task for task in tasks[name] if "refused" in str(task.get(INCLUDED))]
-        assert not {"run_once", "when"} & including.keys()
+        (including,) = [task for task in tasks[name] if "refused" in str(task.get("ansible.builtin.include_tasks"))]
+        assert "when" not in including
+        assert including["run_once"].endswith(".problems | length == 0 or ansible_play_hosts_all | first == 'localhost' }}")
     (failing,) = [task for task in tasks["refused"] if "ansible.builtin.fail" in task]
-    assert not {"run_once", "when"} & failing.keys()
-    for playbook in ("report", "status", "compare", "drift"):
-        (refusing,) = [task for task in parsed(ROOT / f"playbooks/{playbook}.yml")[0]["tasks"] if "refuse" in str(task.get("ansible.builtin.import_role"))]
-        assert not {"run_once", "when"} & refusing.keys()
+    assert "when" not in failing and failing["run_once"] == "{{ gate_refused_by == 'localhost' }}"
+    for path in sorted((ROOT / "playbooks").glob("*.yml")):
+        tasks = [task for play in parsed(path) for task in play.get("tasks", [])]
+        checks = [task for task in tasks if "mqops.logdisk.check_options" in task]
+        refusing = [task for task in tasks if (task.get("ansible.builtin.import_role") or {}).get("tasks_from") == "refuse"]
+        assert [task["vars"]["gate_refused"] for task in refusing] == [f"{{{{ {task['register']} }}}}" for task in checks]
+
+
+def test_the_controller_is_the_first_host_of_a_play_that_checks_options():
+    for path in sorted((ROOT / "playbooks").glob("*.yml")):
+        for play in parsed(path):
+            checks = [task for task in play.get("tasks", []) if task.get("name") == "Check the options"]
+            assert not checks or play["hosts"].startswith(("{{ ['localhost'] + ", "localhost:all"))

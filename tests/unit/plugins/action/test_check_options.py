@@ -21,7 +21,7 @@ def check(monkeypatch):
     def run(hostvars, extra=None, play=None, hosts=None, meanings=False):
         monkeypatch.setattr(check_options, "load_extra_vars", lambda loader: extra or {})
         plugin = check_options.ActionModule.__new__(check_options.ActionModule)
-        plugin._loader = None
+        plugin._loader, plugin._task = None, types.SimpleNamespace(check_mode=False)
         plugin._templar = types.SimpleNamespace(template=lambda value: value.removeprefix("{{").removesuffix("}}") if isinstance(value, str) else value)
         own = {name: {**given, **(extra or {})} for name, given in {"localhost": {}, **hostvars}.items()}
         first = next(iter(hostvars), "localhost")
@@ -29,8 +29,7 @@ def check(monkeypatch):
         task_vars = {**own[first], **(play or {}), **(extra or {}), "inventory_hostname": first, "hostvars": own, "groups": {"all": list(hostvars)}}
         options = {
             "hosts": list(hostvars) if hosts is None else hosts,
-            "report": False,
-            "command": "",
+            "command": "command",
             "meanings": meanings,
             "agreed": [],
             "given": [],
@@ -39,6 +38,13 @@ def check(monkeypatch):
         return plugin.answer(options, task_vars)
 
     return run
+
+
+def problem_in(answer):
+    """The one sentence of a refusal, which the role makes the failure of the command."""
+    (problem,) = answer["problems"]
+    assert answer["logdisk"]["kind"] == "refused" and answer["logdisk"]["reason"] == problem
+    return problem
 
 
 @pytest.mark.parametrize(
@@ -67,14 +73,14 @@ def test_hosts_are_selected_in_one_way(check, hostvars, more):
 )
 def test_a_variable_of_a_host_that_selects_other_hosts_refuses_the_run(check, hostvars, more, said):
     answer = check(hostvars, **more)
-    assert answer["failed"] and answer["msg"].startswith(said)
+    assert problem_in(answer).startswith(said)
 
 
 def test_a_mistyped_extra_variable_refuses_the_run_and_its_other_problems_are_said_too(check):
-    answer = check({"a": {"sweep_duration": "5m"}}, extra={"workspce_path": "/x", "awx_job_id": 5})
-    assert answer["failed"] and answer["msg"].startswith("workspce_path is not an option: workspace_path was probably meant. ")
-    assert answer["msg"].endswith("; a: sweep_duration: '5m' is not a whole number")
-    assert check({}, extra={"verify_signer": "x"}, hosts=[])["failed"]
+    problem = problem_in(check({"a": {"sweep_duration": "5m"}}, extra={"workspce_path": "/x", "awx_job_id": 5}))
+    assert problem.startswith("workspce_path is not an option: workspace_path was probably meant. ")
+    assert problem.endswith("; a: sweep_duration: '5m' is not a whole number")
+    assert problem_in(check({}, extra={"verify_signer": "x"}, hosts=[])).startswith("verify_signer is not an option: verify_signers was probably meant. ")
 
 
 @pytest.mark.parametrize("accept", [{"extra": {"logdisk_accept_names": "workspce_path"}}, {"play": {"logdisk_accept_names": ["workspce_path"]}}])
@@ -122,10 +128,18 @@ def test_a_pattern_that_cannot_be_evaluated_is_a_problem(check):
 def test_all_that_is_wrong_with_the_answers_is_said_at_once(check):
     """Whatever finds it: the type of an option, what it means, or what the whole run needs."""
     wrong = {"gate_profile": "mq-log-goldd", "sweep_duration": "5m", "sweep_start_at": "tomorrow", "sweep_workload": "mq-logg", "gate_fail_on": ["fial"]}
-    answer = check({"a": {}, "b": {}}, extra=wrong, meanings=True)
+    problem = problem_in(check({"a": {}, "b": {}}, extra=wrong, meanings=True))
     for name in wrong:
-        assert f"a, b: {name}: " in answer["msg"] and answer["msg"].count(f"{name}: ") == 1
-    assert "gate_profile" not in check({"a": {}}, extra=wrong)["msg"]
+        assert f"a, b: {name}: " in problem and problem.count(f"{name}: ") == 1
+    assert "gate_profile" not in problem_in(check({"a": {}}, extra=wrong))
+
+
+def test_an_option_of_one_host_is_left_to_that_host_unless_a_run_is_opened(check):
+    """To stop or to clean up the other hosts must not fail for it."""
+    own = {"a": {"sweep_duration": "5m", "gate_valid_days": "x"}, "b": {"gate_valid_days": "x"}, "localhost": {}}
+    assert problem_in(check(own)) == "a, b: gate_valid_days: 'x' is not a whole number"
+    assert "a: sweep_duration: '5m' is not a whole number" in problem_in(check(own, meanings=True))
+    assert check({"a": {"sweep_duration": "5m"}, "b": {}, "localhost": {}}) == FOUND_NOTHING
 
 
 def test_what_options_mean_is_checked_once_for_each_value(check, monkeypatch):
@@ -144,6 +158,6 @@ def test_an_empty_answer_does_not_measure_another_directory_than_the_inventory_n
     own = {"a": {name: value}, "b": {}, "c": {name: ""}}
     monkeypatch.setattr(check_options, "of_inventory", lambda hostvars, host: own[host])
     refused = check(own, extra={name: answer})
-    assert refused["failed"] and refused["msg"].startswith(f"a: {name} is empty among the extra variables, but the inventory sets it: leave it out")
+    assert problem_in(refused).startswith(f"a: {name} is empty among the extra variables, but the inventory sets it: leave it out")
     assert check({"b": {}, "c": {name: ""}}, extra={name: answer}) == FOUND_NOTHING
     assert check(own, extra={"workspace_owner": ""}) == FOUND_NOTHING
