@@ -7,10 +7,11 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
-from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure
+from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure, AnsibleError
 from ansible.plugins.action import ActionBase
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, expectation
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import USAGE, artifacts, make_outcome, write_outcome
@@ -29,6 +30,8 @@ UNASKED_PRIVILEGE = (
     "extra variables, or set workspace_owner to that user (root is allowed)"
 )
 """Why a task is refused that would become another user although no owner is set: only extra variables override what the roles set."""
+
+NO_USER = "workspace_owner: there is no user {user} on this host: create it, or set workspace_owner to another one, or to an empty text for the connecting user"
 
 HINTS = {
     "you must have a tty to run sudo": "sudo requires a terminal on this host (requiretty in sudoers): set ansible_pipelining: false for this host, so that "
@@ -126,10 +129,32 @@ class RemoteAction(ActionBase):
         except AnsibleConnectionFailure as error:
             reason = one_line(str(error)) or "the connection failed"
             return failure(self.stage, "unreachable", reason)
+        except AnsibleError as error:
+            unknown = self._unknown_user(arguments)
+            if unknown:
+                return failure(self.stage, "error", unknown)
+            return failure(self.stage, "error", one_line(str(error)) or "the task failed without a message")
         answer = self._without_reserved(answer)
         if answer.get("failed"):
-            answer["logdisk"] = failure(self.stage, "error", failure_reason(answer))["logdisk"]
+            unknown = self._unknown_user(arguments)
+            answer = (
+                failure(self.stage, "error", unknown) if unknown else {**answer, "logdisk": failure(self.stage, "error", failure_reason(answer))["logdisk"]}
+            )
         return answer
+
+    def _unknown_user(self, arguments: Mapping[str, Any]) -> str:
+        """Return that the host does not have the user as whom the module was to run, empty if it has or does not say.
+
+        Without that user, a call fails with what sudo, chown or setfacl say of it, which depends on the host and on pipelining.
+        """
+        user = arguments.get("user")
+        if not user or not self._connection.become:
+            return ""
+        with contextlib.suppress(AnsibleError):
+            # getent ends with 2 if it does not find a key, whatever the database.
+            if self._low_level_execute_command(f"getent passwd {shlex.quote(user)}", sudoable=False).get("rc") == 2:
+                return NO_USER.format(user=user)
+        return ""
 
     def _without_reserved(self, answer: dict[str, Any]) -> dict[str, Any]:
         """Return the answer without the keys that a host must not set. The interpreter that Ansible itself found there is kept."""

@@ -55,6 +55,19 @@ def test_extra_variables_are_refused(start: Start, controller: Controller, tmp_p
 
 
 @pytest.mark.thorough
+def test_a_host_without_the_owner_says_so(start: Start, controller: Controller, tmp_path: Path) -> None:
+    """Whether Ansible sends a file to the host or not: what fails first is chmod in one case, and sudo in the other."""
+    bed = start(HostSpec("piped", user="ops"), HostSpec("sent", user="ops", variables={"ansible_pipelining": False}))
+    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"), "--check", workspace_owner="nosuch")
+    assert outcome.status == 2
+    for record in outcome.certification.records.values():
+        assert record["reasons"] == [
+            "tester: workspace_owner: there is no user nosuch on this host: create it, or set workspace_owner to another one, or to an empty text for the "
+            "connecting user"
+        ]
+
+
+@pytest.mark.thorough
 def test_the_other_playbooks_follow_the_owner_alone(start: Start, controller: Controller, tmp_path: Path) -> None:
     """A clean-up that became root would look into root's home and find nothing of what the connecting user left."""
     bed = start(HostSpec("h1", user="ops", variables={"ansible_become": True}))

@@ -12,7 +12,7 @@ import zlib
 from importlib import import_module
 
 import pytest
-from ansible.errors import AnsibleConnectionFailure
+from ansible.errors import AnsibleConnectionFailure, AnsibleError
 from ansible_collections.mqops.logdisk.plugins.action import build, cleanup, collect, gate, open_run, probe, record, verify
 from ansible_collections.mqops.logdisk.plugins.callback import report
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, as_dict, failure, failure_reason, one_line
@@ -240,6 +240,32 @@ def action(module, answer, interpreter=None, **arguments):
     plugin._display = types.SimpleNamespace(warning=lambda text: plugin.warned.append(text))
     plugin.warned = []
     return plugin
+
+
+NO_RIGHTS = AnsibleError("Failed to set permissions on the temporary files Ansible needs to create when becoming an unprivileged user (rc: 1, err: chmod)")
+UNKNOWN = {"failed": True, "msg": "MODULE FAILURE", "module_stderr": "sudo: unknown user nosuch"}
+
+
+@pytest.mark.parametrize("answer", [NO_RIGHTS, UNKNOWN], ids=["with temporary files", "with pipelining"])
+@pytest.mark.parametrize("status", [2, 0, 127, AnsibleConnectionFailure("gone")])
+def test_a_host_without_the_promised_user_says_so(answer, status):
+    """Ansible itself says what sudo, chmod and setfacl think of a user who does not exist."""
+    plugin = action(None, answer)
+    plugin.stage, asked = "tester", []
+    plugin._connection = types.SimpleNamespace(become=object())
+
+    def run(command, sudoable):
+        asked.append((command, sudoable))
+        if isinstance(status, Exception):
+            raise status
+        return {"rc": status}
+
+    plugin._low_level_execute_command = run
+    reason = plugin.call({"user": "no such"}, {})["logdisk"]["reason"]
+    assert asked == [("getent passwd 'no such'", False)]
+    assert reason.startswith("workspace_owner: there is no user no such on this host: ") == (status == 2)
+    plugin._connection.become = None
+    assert plugin.call({"user": "no such"}, {})["failed"] and plugin.call({"user": ""}, {})["failed"] and len(asked) == 1
 
 
 @pytest.mark.parametrize(
