@@ -42,7 +42,7 @@ ON_CONTROLLER = frozenset(f"mqops.logdisk.{name}" for name in ("check_options", 
 """The actions that name run directories. Hosts cannot influence their results."""
 
 _COLOURS = {
-    **dict.fromkeys(("fail", "error", "missing", "internal", "usage"), constants.COLOR_ERROR),
+    **dict.fromkeys(("fail", "error", "missing", "internal", "usage", "not ready"), constants.COLOR_ERROR),
     "unreachable": constants.COLOR_UNREACHABLE,
     **dict.fromkeys(("inconclusive", "warn"), constants.COLOR_WARN),
     "pass": constants.COLOR_OK,

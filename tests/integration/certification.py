@@ -113,7 +113,7 @@ def summary_verdicts(screen: str, hosts: Iterable[str]) -> dict[str, str]:
 
 def summaries(screen: str) -> list[str]:
     """The first line of each summary on the screen."""
-    return re.findall(r"^(?:(?:PASS|WARN|FAIL|INCONCLUSIVE|ERROR|MISSING|UNREACHABLE|NOT MEASURED|USAGE|INTERNAL)\b).*$", screen, re.MULTILINE)
+    return re.findall(r"^(?:(?:PASS|WARN|FAIL|INCONCLUSIVE|ERROR|MISSING|UNREACHABLE|NOT MEASURED|NOT READY|USAGE|INTERNAL)\b).*$", screen, re.MULTILINE)
 
 
 class Page(HTMLParser):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_count
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import view
 
 if TYPE_CHECKING:
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
 
 class View(view.View):
     """What each host is ready for, or refused for, is among its reasons."""
+
+    def headline(self, model: Model) -> str:
+        """Return how many cannot be measured, empty if all are ready."""
+        refused = sum(host.verdict != model.kind.without_verdict for host in model.hosts)
+        return f"NOT READY: {format_count(refused)} of {model.size}" if refused else ""
 
     def statement(self, model: Model) -> str:
         """Return that there is nothing to prove."""

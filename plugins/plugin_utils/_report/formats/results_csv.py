@@ -17,6 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import
 FILE = "results.csv"
 
 LEADING_COLUMNS = ("host", "volume", "host_verdict", "certified", "row_verdict", "reasons", "worker_name")
+LAST_COLUMN = "judged_by"
 
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?\Z")
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
@@ -26,7 +27,7 @@ def render(model: Model) -> Iterator[str]:
     """Yield the table's text piece by piece."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([*LEADING_COLUMNS, *(column for column in model.columns if column not in LEADING_COLUMNS)])
+    writer.writerow([*LEADING_COLUMNS, *_of_tester(model.columns), LAST_COLUMN])
     for host in model.hosts:
         writer.writerows(_rows(host, model.columns))
         yield buffer.getvalue()
@@ -43,10 +44,14 @@ def harmless(value: Any) -> Any:
 
 
 def _rows(host: Host, columns: list[str]) -> Iterator[list[Any]]:
-    shown = [column for column in columns if column not in LEADING_COLUMNS]
+    shown, profile = _of_tester(columns), harmless(host.profile)
     leading = [harmless(host.host), harmless(host.volume), host.verdict, str(host.certified).lower()]
     if not host.rows:
-        yield [*leading, "", harmless("; ".join(host.reasons)), "", *("" for column in shown)]
+        yield [*leading, "", harmless("; ".join(host.reasons)), "", *("" for column in shown), profile]
     for row, figures in host.results():
         cells = ["" if figures.get(column) is None else harmless(figures[column]) for column in shown]
-        yield [*leading, row.verdict, harmless("; ".join(row.reasons)), harmless(row.worker_name), *cells]
+        yield [*leading, row.verdict, harmless("; ".join(row.reasons)), harmless(row.worker_name), *cells, profile]
+
+
+def _of_tester(columns: list[str]) -> list[str]:
+    return [column for column in columns if column not in (*LEADING_COLUMNS, LAST_COLUMN)]

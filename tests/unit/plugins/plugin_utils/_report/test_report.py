@@ -106,6 +106,14 @@ def test_row_verdicts_agree_with_the_judgements(every_verdict):
             assert row["worker_name"] == {"1": "QMA", "2": "QMB", "all": "all"}[row["worker"]]
 
 
+def test_the_last_column_of_the_results_names_the_profile_that_judged(every_verdict):
+    render(every_verdict)
+    rows = read_csv(every_verdict)
+    expected = {record.host: "{name} {version}".format(**record.profile) for record in every_verdict.iter_records()}
+    assert {row["host"]: row["judged_by"] for row in rows} == expected
+    assert list(rows[0])[-1] == "judged_by"
+
+
 def test_the_matrix_shows_p99_and_mean_of_each_block_size(every_verdict):
     render(every_verdict)
     page = Page(content(every_verdict, "index.html"))
@@ -395,9 +403,12 @@ def test_check_mode_is_not_measured(tmp_path):
 
 
 def test_a_refusal_in_check_mode_is_told(tmp_path):
-    directory = fabricate.run_directory(tmp_path, {}, [fabricate.failed("db07", "error", "workspace", "it holds a queue manager")], check_mode=True)
+    records = [fabricate.failed("db07", "error", "workspace", "it holds a queue manager"), HostRecord("db08", kind="preflight")]
+    directory = fabricate.run_directory(tmp_path, {}, records, check_mode=True)
     text = shown(directory)
-    assert text.startswith("NOT MEASURED")
+    assert text.startswith("NOT READY: 1 of 2 hosts. Check mode: nothing was measured, and there is no verdict.\n")
+    assert content(directory, "report.md").startswith("# NOT READY: 1 of 2 hosts (IBM MQ recovery logs")
+    assert "<strong>NOT READY: 1 of 2 hosts</strong>" in content(directory, "index.html")
     assert "workspace: it holds a queue manager" in text
     assert "The gate stopped this run." in text
 
