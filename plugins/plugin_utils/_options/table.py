@@ -71,12 +71,15 @@ def defaults_of(role: str) -> dict[str, Any]:
 
 
 @cache
+def raw_defaults() -> dict[str, Any]:
+    """Return the defaults of all roles as they are written, templates among them."""
+    return {name: value for role in ROLE_NAMES for name, value in defaults_of(role).items()}
+
+
+@cache
 def role_defaults() -> dict[str, Any]:
     """Return the defaults of all roles; those that are templates are left out."""
-    found: dict[str, Any] = {}
-    for role in ROLE_NAMES:
-        found.update((name, value) for name, value in defaults_of(role).items() if "{{" not in str(value))
-    return found
+    return {name: value for name, value in raw_defaults().items() if "{{" not in str(value)}
 
 
 @cache

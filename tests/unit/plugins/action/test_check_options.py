@@ -18,7 +18,7 @@ FOUND_NOTHING = {"problems": [], "agreed": {}, "given": {}}
 
 @pytest.fixture
 def check(monkeypatch):
-    def run(hostvars, extra=None, play=None, hosts=None, meanings=False):
+    def run(hostvars, extra=None, play=None, hosts=None, meanings=False, agreed=(), groups=None):
         monkeypatch.setattr(check_options, "load_extra_vars", lambda loader: extra or {})
         plugin = check_options.ActionModule.__new__(check_options.ActionModule)
         plugin._loader, plugin._task = None, types.SimpleNamespace(check_mode=False)
@@ -26,12 +26,12 @@ def check(monkeypatch):
         own = {name: {**given, **(extra or {})} for name, given in {"localhost": {}, **hostvars}.items()}
         first = next(iter(hostvars), "localhost")
         # As Ansible ranks them: extra variables, those of the play, those of the host.
-        task_vars = {**own[first], **(play or {}), **(extra or {}), "inventory_hostname": first, "hostvars": own, "groups": {"all": list(hostvars)}}
+        task_vars = {**own[first], **(play or {}), **(extra or {}), "inventory_hostname": first, "hostvars": own, "groups": {"all": groups or list(hostvars)}}
         options = {
             "hosts": list(hostvars) if hosts is None else hosts,
             "command": "command",
             "meanings": meanings,
-            "agreed": [],
+            "agreed": list(agreed),
             "given": [],
             "not_of_hosts": [],
         }
@@ -74,6 +74,14 @@ def test_hosts_are_selected_in_one_way(check, hostvars, more):
 def test_a_variable_of_a_host_that_selects_other_hosts_refuses_the_run(check, hostvars, more, said):
     answer = check(hostvars, **more)
     assert problem_in(answer).startswith(said)
+
+
+def test_the_default_of_an_imported_role_is_no_variable_of_the_play(check):
+    """It is among the variables of the tasks of a play, where nothing that a host says would count beside it."""
+    own = {"localhost": {}, "a": {"gate_report_dir": "/x"}, "b": {}}
+    asked = {"agreed": ["gate_report_dir"], "groups": ["a", "b"]}
+    assert problem_in(check(own, play={"gate_report_dir": ""}, **asked)).startswith("gate_report_dir differs between hosts: '/x' on a; '' on b.")
+    assert check(own, play={"gate_report_dir": "/y"}, **asked)["agreed"] == {"gate_report_dir": "/y"}
 
 
 def test_a_mistyped_extra_variable_refuses_the_run_and_its_other_problems_are_said_too(check):
