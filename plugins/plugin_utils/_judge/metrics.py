@@ -6,14 +6,18 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
+from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import AS_IT_STANDS, BATCH_MEANS, SHARE_OF_OPERATIONS, SHARE_OF_TIME
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import Row
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
 
 EACH = "each"
 """Scope of a metric that is judged for every worker's row and for the `all` row."""
@@ -55,7 +59,7 @@ class Metric:
     bound is the one direction that makes sense for it: `max` if less is better, `min` if more is. at_least_column names the column that
     says, if it is 1, that the true figure is at least the one given (a write still in flight). method says what decides a limit on it;
     allowed_share is the share of operations or of time that may lie above a percentile, None if the metric is not judged by such a share. adds_up says that
-    the figures of a stream's reads and writes have a sum.
+    the figures of a stream's reads and writes have a sum. figure returns what no column has from a row and its tables, None if there is nothing.
     """
 
     name: str
@@ -68,6 +72,7 @@ class Metric:
     method: str = AS_IT_STANDS
     allowed_share: Fraction | None = None
     adds_up: bool = False
+    figure: Callable[[Row, Tables], Any] | None = None
 
     @property
     def of_responses(self) -> bool:
@@ -107,8 +112,28 @@ def _percentile(name: str, scope: str = EACH) -> Metric:
     return Metric(name, f"{name}_ns", DURATION, "max", scope, description, method=method, allowed_share=share)
 
 
-def _rate(name: str, kind: Kind, description: str, method: str = AS_IT_STANDS) -> Metric:
-    return Metric(name, name, kind, "min", ALL, description, method=method, adds_up=True)
+def _rate(name: str, kind: Kind, description: str, method: str = AS_IT_STANDS, figure: Callable[[Row, Tables], Any] | None = None) -> Metric:
+    return Metric(name, name, kind, "min", ALL, description, method=method, adds_up=True, figure=figure)
+
+
+def _slowest_second(row: Row, tables: Tables) -> float | None:
+    """Return the bytes of the slowest whole second. What adds up several streams or operations has no column of it."""
+    if not row["operations"]:
+        return None
+    known = row.get("interval_bytes_per_s_min")
+    return min((second["bytes"] for second in tables.seconds_of(row) if not second["partial"]), default=None) if known is None else known
+
+
+def _not_started_share(row: Row, tables: Tables) -> float | None:
+    """Return the share of what was due that did not start, None without a rate; 0 if that does not show that the load cannot be kept.
+
+    At any instant an operation of each worker may be about to start, and a queue that is emptied in time varies by about the root of what was due.
+    """
+    not_started = row.get("operations_not_started")
+    if not_started is None:
+        return None
+    due = row["operations"] + not_started
+    return not_started / due if not_started > max(tables.workers_of(row), math.sqrt(due)) else 0.0
 
 
 _TABLE = (
@@ -137,10 +162,19 @@ _TABLE = (
     _response("response_p99_9"),
     _response("response_max"),
     _rate("bytes_per_s", RATE, "bytes over elapsed time, all workers together", BATCH_MEANS),
-    _rate("interval_bytes_per_s_min", RATE, "bytes in the slowest whole second"),
+    _rate("interval_bytes_per_s_min", RATE, "bytes in the slowest whole second", figure=_slowest_second),
     _rate("operations_per_s", FREQUENCY, "operations over elapsed time, all workers together", BATCH_MEANS),
     Metric("target_operations_share", "operations_per_s", RATIO, "min", HIGHEST, TARGET_SHARE, method=BATCH_MEANS, adds_up=True),
-    Metric(NOT_STARTED, NOT_STARTED, RATIO, "max", ALL, "operations that were due and did not start, at a fixed rate, over all that were due", adds_up=True),
+    Metric(
+        NOT_STARTED,
+        NOT_STARTED,
+        RATIO,
+        "max",
+        ALL,
+        "operations that were due and did not start, at a fixed rate, over all that were due",
+        adds_up=True,
+        figure=_not_started_share,
+    ),
     Metric("cpu_steal_share", "cpu_steal_share", RATIO, "max", RUN, "share of the processor time that the hypervisor took"),
     Metric("headroom_margin", "headroom_margin", MARGIN, "min", TARGET, "how much more than sweep_target asks the volume carries"),
     Metric("capacity", "capacity", NUMBER, "min", CAPACITY, "highest load point that passes all other limits, in the unit of the workload's load points"),

@@ -6,10 +6,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import NOT_STARTED, SHARE_OF_OPERATIONS, Metric
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import SHARE_OF_OPERATIONS, Metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.percentile import percentile_ns
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import Row
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
@@ -21,13 +20,11 @@ def figure_of(metric: Metric, row: Row, tables: Tables) -> Any:
 
     Raises TablesError if the histogram does not have all operations of the row.
     """
-    if metric.name == NOT_STARTED:
-        return _not_started_share(row, tables)
+    if metric.figure:
+        return metric.figure(row, tables)
     not_started = row.get("operations_not_started") or 0
     if not row["operations"] and not metric.at_least_column and not (metric.of_responses and not_started):
         return None
-    if metric.name == "interval_bytes_per_s_min" and row.get(metric.column) is None:
-        return min((second["bytes"] for second in tables.seconds_of(row) if not second["partial"]), default=None)
     if metric.column in row or metric.allowed_share is None:
         return row.get(metric.column)
     if metric.method == SHARE_OF_OPERATIONS:
@@ -35,18 +32,6 @@ def figure_of(metric: Metric, row: Row, tables: Tables) -> Any:
     if metric.of_responses and tables.of_streams and row.get("operations_not_started") is not None:
         return _percentile(metric, tables.responses_of(row), row, row["operations"] + not_started, "response_max_ns", "responses.csv")
     return None
-
-
-def _not_started_share(row: Row, tables: Tables) -> float | None:
-    """Return the share of what was due that did not start, None without a rate; 0 if that does not show that the load cannot be kept.
-
-    At any instant an operation of each worker may be about to start, and a queue that is emptied in time varies by about the root of what was due.
-    """
-    not_started = row.get("operations_not_started")
-    if not_started is None:
-        return None
-    due = row["operations"] + not_started
-    return not_started / due if not_started > max(tables.workers_of(row), math.sqrt(due)) else 0.0
 
 
 def _percentile(metric: Metric, buckets: list[tuple[int, int]], row: Row, operations: int, longest: str, table: str) -> int | None:
