@@ -3,6 +3,8 @@
 
 SHELL := /bin/sh
 export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
+# Empty, so that what is compiled once is kept: each process of the tests would compile it again.
+export PYTHONDONTWRITEBYTECODE :=
 
 # The user's python3, or the newest Python 3 if ansible-core does not take that one.
 PYTHON ?= $(shell tools/find-python --default)
