@@ -17,6 +17,7 @@ import os
 import pwd
 import re
 import stat
+import time
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _mounts, _places, _queue_managers, _runs, _time_limit, _units, _volume_identity
 
@@ -27,6 +28,9 @@ DEVICE_LIMIT_S = 3
 LEFTOVER_FILE = re.compile(r"\A(\.nfs[0-9A-Fa-f]+|%s(\.[A-Za-z0-9._-]{1,32})?\.([0-9]{4,6}|acknowledge))\Z" % TEST_FILE_PREFIX)
 """What a crash may leave in the directory of a queue manager or a place: NFS's silly-renamed files, a test file between its creation and its unlinking, and
 the files of a test with a power cut, which survive it."""
+
+STARTING_S = 3600
+"""A workspace whose run is not known on this host belongs to a run that is about to start, unless it is older than this."""
 
 
 class WorkspaceError(Exception):
@@ -368,16 +372,79 @@ def _open_path(path, follow):
     return descriptor
 
 
+def run_directories(path):
+    """Return the marked run directories below ``path``, of whatever run."""
+    names = sorted(os.listdir(path)) if path and os.path.isdir(path) else []
+    found = [os.path.join(path, name) for name in names]
+    return [directory for directory in found if not os.path.islink(directory) and (_marks.read_mark(directory) or {}).get("role") == "run"]
+
+
+def age_s(path):
+    """Return how long ago ``path`` was changed."""
+    return time.time() - os.lstat(path).st_mtime
+
+
+def is_young(directory):
+    """True if a run may still be about to start in a directory of its workspace."""
+    return age_s(directory) < STARTING_S
+
+
+def is_known(directory, known):
+    """True if a run in ``known`` (names of state directories) owns ``directory``."""
+    return os.path.basename(directory)[len("logdisk-") :] in known
+
+
+def in_use(directory):
+    """True if a process has a directory below ``directory`` in its arguments."""
+    needle = directory.encode() + b"/"
+    for pid in os.listdir("/proc"):
+        try:
+            if pid.isdigit() and int(pid) != os.getpid():
+                with open("/proc/%s/cmdline" % pid, "rb") as stream:
+                    if needle in stream.read():
+                        return True
+        except (IOError, OSError):
+            continue
+    return False
+
+
+def remove_unstarted(path, known):
+    """Remove the workspaces below ``path`` of runs that never started, because their job was cancelled or their controller was lost before.
+
+    They have empty directories and nothing else. Whatever cannot be removed is left to :mod:`cleanup`, which reports it.
+    """
+    unstarted = [directory for directory in run_directories(path) if not is_known(directory, known) and not is_young(directory)]
+    for directory in unstarted:
+        if _has_no_file(directory) and not in_use(directory):
+            _remove_marked(directory, lambda name, parent: True, [], [])
+    if unstarted:
+        _remove_base(path, [], [])
+
+
+def _has_no_file(directory):
+    """True if ``directory`` contains empty directories and its mark, and this user may see that."""
+    try:
+        entries = [os.path.join(directory, name) for name in os.listdir(directory) if name != _marks.MARK_NAME]
+        return not any(os.path.islink(entry) or os.listdir(entry) for entry in entries)
+    except OSError:
+        return False
+
+
 def remove(path, run_directory):
     """Remove a run's workspace. Returns ``(removed, left)``: removed paths, and entries that are kept
     because they are not ours or cannot be removed."""
     removed, left = [], []
     if os.path.isdir(run_directory):
         _remove_marked(run_directory, _empty_queue_manager_directory, removed, left)
+    _remove_base(path, removed, left)
+    return removed, left
+
+
+def _remove_base(path, removed, left):
+    """Remove the path under test if a run created it and nothing else is left there."""
     mark = _marks.read_mark(path) if os.path.isdir(path) else None
     if mark and mark.get("role") == "base" and os.listdir(path) == [_marks.MARK_NAME]:
         _remove_marked(path, lambda name, entry: False, removed, left)
-    return removed, left
 
 
 def _remove_marked(directory, removable, removed, left):

@@ -115,53 +115,21 @@ volumes:
 """
 
 import os
-import time
 from functools import partial
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _runs, _time_limit, _user, _volume_counters, _workspace
 
 
-STARTING_S = 3600
-"""A workspace whose run is not known on this host belongs to a run that is about to start, unless it is older than this."""
-
-
-def age_s(path):
-    """Return how long ago ``path`` was changed."""
-    return time.time() - os.lstat(path).st_mtime
-
-
 def awaits_collection(run, days):
     """True if the run's tables are complete, not yet collected, and less than ``days`` days old. Nobody collects those of a power cut."""
-    return run.finished() and not run.read_start().get("power_cut") and age_s(os.path.join(run.tables_path, "run.csv")) < days * 86400
+    return run.finished() and not run.read_start().get("power_cut") and _workspace.age_s(os.path.join(run.tables_path, "run.csv")) < days * 86400
 
 
 def run_directories(path, run_id, volumes):
     """Return the marked run directories below ``path``: those of this run's ``volumes``, or all if ``run_id`` is empty."""
-    if not path or not os.path.isdir(path):
-        return []
     names = frozenset("logdisk-%s-%s" % (run_id, volume) for volume in volumes)
-    found = []
-    for name in sorted(os.listdir(path)):
-        directory = os.path.join(path, name)
-        mark = None if os.path.islink(directory) else _marks.read_mark(directory)
-        if (not run_id or name in names) and mark and mark.get("role") == "run":
-            found.append(directory)
-    return found
-
-
-def in_use(directory):
-    """True if a process has a directory below ``directory`` in its arguments."""
-    needle = directory.encode() + b"/"
-    for pid in os.listdir("/proc"):
-        try:
-            if pid.isdigit() and int(pid) != os.getpid():
-                with open("/proc/%s/cmdline" % pid, "rb") as stream:
-                    if needle in stream.read():
-                        return True
-        except (IOError, OSError):
-            continue
-    return False
+    return [directory for directory in _workspace.run_directories(path) if not run_id or os.path.basename(directory) in names]
 
 
 class Found(object):
@@ -224,11 +192,6 @@ def workspaces_of(run):
     return [path for path in paths if isinstance(path, str) and path.startswith("/")] if isinstance(paths, list) else []
 
 
-def about_to_start(directory, known):
-    """True if no run in ``known`` (names of state directories) owns ``directory``, and it is young."""
-    return os.path.basename(directory)[len("logdisk-") :] not in known and age_s(directory) < STARTING_S
-
-
 def run_id_of(directory):
     """Return the run ID in the mark of ``directory``, for people to copy, if it is well-formed."""
     run_id = str((_marks.read_mark(directory) or {}).get("run_id"))
@@ -239,11 +202,11 @@ def clean_workspace(p, check, known, path, volumes):
     """Remove the directories of ``volumes`` below the workspace ``path``; returns what was found. The names of the runs in ``known`` are on this host."""
     found = Found()
     for directory in run_directories(path, p["run_id"], volumes):
-        if in_use(directory):
+        if _workspace.in_use(directory):
             if p["run_id"]:
                 found.left.append("%s is in use" % directory)
             continue
-        if not p["run_id"] and about_to_start(directory, known):
+        if not p["run_id"] and not _workspace.is_known(directory, known) and _workspace.is_young(directory):
             found.kept.append(
                 "%s: created within the last hour by a run that may be about to start. If its controller is lost, remove it with "
                 "playbooks/cleanup.yml -e cleanup_run_id=%s" % (directory, run_id_of(directory))

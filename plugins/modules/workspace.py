@@ -81,6 +81,12 @@ options:
             description: Path of the device below C(/dev/disk/by-id).
             type: str
             required: true
+  state_dir:
+    description:
+      - State directory of the runs. On the paths under test, the directories of runs that are older than an hour and not known there are removed if
+        they are empty, because their testers never started. If empty, nothing is removed.
+    type: str
+    default: ""
   owner:
     description: The user who owns the directories. If empty, it is the user that the module runs as.
     type: str
@@ -180,7 +186,7 @@ import pwd
 from functools import partial
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _block_devices, _queue_managers, _time_limit, _volume_counters, _workspace
+from ansible_collections.mqops.logdisk.plugins.module_utils import _block_devices, _queue_managers, _runs, _time_limit, _volume_counters, _workspace
 
 
 def owner_uid(module):
@@ -231,6 +237,8 @@ def disks_of_device(path):
 
 def made(p, volume, part):
     """Create the directories of a volume on a path."""
+    if p["state_dir"]:
+        _workspace.remove_unstarted(part["path"], _runs.names_below(p["state_dir"]))
     counters = _volume_counters.read_below(part["path"])
     return dict(volume_counters=counters, workspace=_workspace.make(layout_of(p, volume, part), p["run_id"], p["owner"], p["allow"]))
 
@@ -375,6 +383,7 @@ def main():
                     ),
                 ),
             ),
+            state_dir=dict(type="str", default=""),
             owner=dict(type="str", default=""),
             run_as=dict(type="str", default=""),
             reserve_bytes=dict(type="int", default=0),

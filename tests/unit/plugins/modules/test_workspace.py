@@ -10,7 +10,7 @@ import os
 import time
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.module_utils import _queue_managers, _workspace
+from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _queue_managers, _workspace
 from ansible_collections.mqops.logdisk.plugins.modules import workspace
 
 RUN = "20261121T104935Z-1f0c2a"
@@ -39,6 +39,7 @@ def options(tmp_path):
     return {
         "run_id": RUN,
         "volumes": [of_volume(name) for name in ("a", "b", "c")],
+        "state_dir": str(tmp_path / "state"),
         "owner": "",
         "reserve_bytes": 0,
         "reserve_share": None,
@@ -202,3 +203,42 @@ def test_a_volume_of_devices_alone_has_no_directory(several):
     found = answer(several)
     assert (found["error"], found["workspace"], found["disks"]) == ("", {"parts": []}, [])
     assert found["facts"]["places"] == "data is the device /dev/disk/by-id/none"
+
+
+OLD_RUN = "20261120T104935Z-1f0c2a"
+
+
+def left_by_another_run(options, age_s):
+    """Return the run directory that a run left in the workspace of the volume a before its tester started."""
+    path = options["volumes"][0]["parts"][0]["path"]
+    directory = _workspace.make(_workspace.layout(path, OLD_RUN, "a", ["QM1", "QM2"]), OLD_RUN, "")["run_directory"]
+    os.utime(directory, (time.time() - age_s, time.time() - age_s))
+    return directory
+
+
+def test_a_run_removes_the_workspaces_of_runs_that_never_started(options):
+    left = left_by_another_run(options, age_s=7200)
+    found, _made = outcome(options)
+    (where,) = found["a"]["workspace"]["parts"]
+    assert not os.path.exists(left) and os.path.isdir(where["run_directory"])
+    # The path is this run's now, which removes it at the end.
+    assert where["made_path"]
+
+
+@pytest.mark.parametrize("what", ["young", "known", "in use", "a file", "no mark", "no state directory"])
+def test_a_workspace_that_may_belong_to_somebody_is_kept(options, monkeypatch, what):
+    left = left_by_another_run(options, age_s=0 if what == "young" else 7200)
+    if what == "known":  # as between two rounds of a search, and after a power cut
+        os.makedirs(os.path.join(options["state_dir"], "runs", f"{OLD_RUN}-a"))
+    elif what == "in use":
+        monkeypatch.setattr(_workspace, "in_use", lambda directory: directory == left)
+    elif what == "a file":
+        with open(os.path.join(left, "QM1", "logdisk.0001"), "w"):
+            os.utime(left, (0, 0))
+    elif what == "no mark":
+        os.unlink(os.path.join(left, _marks.MARK_NAME))
+        os.utime(left, (0, 0))
+    elif what == "no state directory":
+        options["state_dir"] = ""
+    found, _made = outcome(options)
+    assert os.path.isdir(os.path.join(left, "QM1")) and os.path.isdir(os.path.join(left, "QM2")) and found["a"]["error"] == ""
