@@ -12,6 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO
 
+import psycopg
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import postgresql_server
 from ansible_runs import NICE, PROJECT, QUICK, Controller
 from certification import Certification
 
@@ -147,6 +149,17 @@ class Runner:
 
     def _pipe(self, *words: str, stdin: IO[bytes] | int = subprocess.DEVNULL) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(self.command(*words), env=self.environment, stdin=stdin, capture_output=True, check=False)
+
+
+def postgresql_driver(directory: Path) -> dict[str, str]:
+    """Return the environment of jobs that have a history in PostgreSQL: what a credential and an execution environment with psycopg provide."""
+    drivers = directory / "drivers"
+    drivers.mkdir()
+    site = Path(psycopg.__file__).parents[1]
+    for package in ("psycopg", "psycopg_binary", "psycopg_binary.libs", "typing_extensions.py"):
+        if (site / package).exists():
+            (drivers / package).symlink_to(site / package)
+    return {"LOGDISK_HISTORY_PASSWORD": postgresql_server.PASSWORD, "PYTHONPATH": str(drivers)}
 
 
 def copy_project(private: Path, files: list[Path]) -> None:

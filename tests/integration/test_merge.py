@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
 
-import psycopg
 import pytest
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import postgresql_server
 from ansible_runs import PROJECT, QUICK, Controller
 from certification import Certification
 from leftovers import wait_until_measuring
-from runner_jobs import Job, Runner
+from runner_jobs import Job, Runner, postgresql_driver
 from testbed import Bed
 
 OUTER, SLICED = 19, 20
@@ -33,13 +32,7 @@ def history() -> Iterator[str]:
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
     """What a credential and an execution environment with psycopg provide."""
-    drivers = tmp_path / "drivers"
-    drivers.mkdir()
-    site = Path(psycopg.__file__).parents[1]
-    for package in ("psycopg", "psycopg_binary", "psycopg_binary.libs", "typing_extensions.py"):
-        if (site / package).exists():
-            (drivers / package).symlink_to(site / package)
-    return {"LOGDISK_HISTORY_PASSWORD": postgresql_server.PASSWORD, "PYTHONPATH": str(drivers), "JOB_ID": "1"}
+    return {**postgresql_driver(tmp_path), "JOB_ID": "1"}
 
 
 @pytest.fixture
