@@ -55,6 +55,7 @@ class ActionModule(RemoteAction):
         left = [one_line(str(item)) for item in answer.get("left") or []]
         if left:
             self._display.warning(f"{task_vars['inventory_hostname']}: left behind: {'; '.join(left)}")
+        answer["said"] = [] if self._task.args.get("run_path") else said(answer, bool(self._task.check_mode))
         if self._task.args.get("run_path"):
             self._note(RunDirectory.open(self._task.args["run_path"]), task_vars["inventory_hostname"], as_dict(answer.get("volumes")))
         return answer
@@ -69,3 +70,10 @@ class ActionModule(RemoteAction):
                 directory.note_leftovers(host, volume["name"], left)
             if limits:
                 directory.note_facts(host, volume["name"], limits, limit_notes(limits))
+
+
+def said(answer: dict[str, Any], check: bool) -> list[str]:
+    """Return what was removed, kept and left on a host, a line for each directory. What the host sends is untrusted."""
+    words = {"removed": "would remove" if check else "removed", "kept": "kept", "left": "left behind"}
+    found = {key: answer[key] if isinstance(answer.get(key), list) else [] for key in words}
+    return [f"{words[key]} {one_line(str(item))}" for key in words for item in found[key]]

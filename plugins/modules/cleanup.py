@@ -105,6 +105,11 @@ kept:
   returned: always
   type: list
   elements: str
+said:
+  description: RV(removed), RV(kept) and RV(left) in words, a line for each. The action plugin adds it. Empty if a run directory is given.
+  returned: always
+  type: list
+  elements: str
 volumes:
   description:
     - What concerns each volume of the run, by its name. C(left) is its part of RV(left).
@@ -310,8 +315,6 @@ def main():
         result = clean(module.params, module.check_mode)
     except (OSError, _runs.RunError) as error:
         result = dict(removed=[], left=[str(error)], kept=[], volumes={})
-    for text in result["kept"]:
-        module.warn("kept: %s" % text)
     module.exit_json(changed=bool(result["removed"]), **result)
 
 

@@ -38,6 +38,6 @@ def test_a_controller_that_is_lost_before_the_start(start: Start, controller: Co
     kept = controller.run("cleanup", "-i", str(inventory))
     assert kept.status == 0
     assert bed["h1"].files("/fut/logdisk")
-    (advice,) = set(re.findall(r"-e cleanup_run_id=(\S+)", kept.words))
+    (advice,) = set(re.findall(r"-e cleanup_run_id=([\w-]+)", kept.words))
     assert controller.run("cleanup", "-i", str(inventory), cleanup_run_id=advice).status == 0
     assert left_on(bed["h1"]) == []

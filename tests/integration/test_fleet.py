@@ -263,7 +263,8 @@ def test_cleanup_removes_what_a_restart_left_and_nothing_else(start: Start, cont
     precious.write_text("theirs")
     assert controller.run("cleanup", "-i", str(inventory), "--check", workspace_path="/fut/logdisk").status == 0
     assert left_on(bed["h1"])
-    assert controller.run("cleanup", "-i", str(inventory), workspace_path="/fut/logdisk").status == 0
+    cleaned = controller.run("cleanup", "-i", str(inventory), workspace_path="/fut/logdisk")
+    assert cleaned.status == 0 and "h1: removed /fut/logdisk/logdisk-" in cleaned.words
     assert [path for path in left_on(bed["h1"]) if not path.endswith(".json")] == ["/fut/logdisk", "/fut/logdisk/precious"]
     precious.unlink()
     assert controller.run("cleanup", "-i", str(inventory), workspace_path="/fut/logdisk").status == 0

@@ -236,7 +236,7 @@ def action(module, answer, interpreter=None, **arguments):
     plugin = Answering.__new__(Answering)
     plugin._discovered_interpreter_key = "discovered_interpreter_python" if interpreter else None
     plugin._discovered_interpreter = interpreter
-    plugin._task = types.SimpleNamespace(args=arguments)
+    plugin._task = types.SimpleNamespace(args=arguments, check_mode=False)
     plugin._display = types.SimpleNamespace(warning=lambda text: plugin.warned.append(text))
     plugin.warned = []
     return plugin
@@ -244,6 +244,20 @@ def action(module, answer, interpreter=None, **arguments):
 
 NO_RIGHTS = AnsibleError("Failed to set permissions on the temporary files Ansible needs to create when becoming an unprivileged user (rc: 1, err: chmod)")
 UNKNOWN = {"failed": True, "msg": "MODULE FAILURE", "module_stderr": "sudo: unknown user nosuch"}
+
+
+def test_what_is_removed_and_kept_is_said_of_a_host_by_itself(tmp_path):
+    answer = {"removed": ["/a", "/b\x1b]0;"], "kept": ["/c: its tables"], "left": "all"}
+    assert action(cleanup, answer, run_id="", volumes=[]).call({}, {"inventory_hostname": "h7"})["said"] == [
+        "removed /a",
+        "removed /b ]0;",
+        "kept /c: its tables",
+    ]
+    assert cleanup.said(answer, check=True)[0] == "would remove /a"
+    directory = fabricate.run_directory(tmp_path, {}, expected=["h7"])
+    in_a_run = action(cleanup, answer, run_id="R", run_path=directory.path, volumes=[])
+    in_a_run._volumes = []
+    assert in_a_run.call({}, {"inventory_hostname": "h7"})["said"] == []
 
 
 @pytest.mark.parametrize("answer", [NO_RIGHTS, UNKNOWN], ids=["with temporary files", "with pipelining"])
