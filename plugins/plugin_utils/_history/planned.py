@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import can_certify
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import SKIPPED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data
@@ -43,10 +44,10 @@ def planned_by(directory: RunDirectory) -> list[Planned]:
 
 
 def _volumes(directory: RunDirectory, host: str) -> Iterator[str]:
-    """Yield the names of the volumes of a host; none if they were to be discovered and have not been."""
+    """Yield the names of the volumes of a host; none if they were to be discovered and have not been. What a passive node does not have is not planned there."""
     noted = directory.noted_volumes(host)
     if noted is not None:
-        yield from (volume["name"] for volume in noted)
+        yield from (volume["name"] for volume in noted if not volume.get(SKIPPED))
     elif (directory.run.get("parameters") or {}).get("workspace_discover") in (None, False):
         yield DEFAULT_VOLUME
 

@@ -28,13 +28,13 @@ GOOD = fabricate.tables(over=[])
 BEFORE = datetime.date(2026, 3, 1)
 
 
-def make_run(base, place, day, hosts=("db07",), files=GOOD, volumes=("log",), measured=None, **keys):
+def make_run(base, place, day, hosts=("db07",), files=GOOD, volumes=("log",), measured=None, skipped=(), **keys):
     """Make a run of a day whose hosts pass, as the gate leaves it."""
     run = {**fabricate.run_data(hosts, **keys), "created_at": f"{day}T10:00:00Z", "run_id": f"run-{day}", "history": {"place": place, "required": True}}
     directory = RunDirectory.create(str(base), run)
     for host in hosts:
         if volumes != ("log",):
-            directory.write_volumes(host, [{"name": name} for name in volumes])
+            directory.write_volumes(host, [*({"name": name} for name in volumes), *({"name": name, "skipped": True} for name in skipped)])
         for volume in volumes if measured is None else measured:
             record = fabricate.judged(run, host, files, volume=volume, created_at=f"{day}T11:00:00Z")
             directory.write_record(dataclasses.replace(record, facts={**record.facts, "machine_id": f"{host:x<32}"}), files)
@@ -161,6 +161,12 @@ def test_the_newest_plan_of_a_run_that_measured_to_certify_is_what_must_be_certi
 def test_what_could_not_be_discovered_is_not_planned(base, place):
     make_run(base, place, "2026-01-01", parameters={"workspace_discover": True})
     assert plans_of(place) == {}
+
+
+def test_what_is_skipped_on_a_passive_node_is_not_planned_there(base, place):
+    make_run(base, place, "2026-01-01", volumes=["qm1", "qm2"])
+    make_run(base, place, "2026-01-02", volumes=["qm1"], skipped=["qm2"])
+    assert plans_of(place) == {"db07": [("qm1", "/var/mqm/log")]}
 
 
 def test_a_volume_that_is_no_longer_wanted_is_taken_out_of_plan_and_states(base, place):
