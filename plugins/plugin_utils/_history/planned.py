@@ -44,7 +44,7 @@ def planned_by(directory: RunDirectory) -> list[Planned]:
 
 
 def _volumes(directory: RunDirectory, host: str) -> Iterator[str]:
-    """Yield the names of the volumes of a host; none if they were to be discovered and have not been. What a passive node does not have is not planned there."""
+    """Yield the names of the volumes of a host; none if they were to be discovered and have not been. A passive node has none of those that it skips."""
     noted = directory.noted_volumes(host)
     if noted is not None:
         yield from (volume["name"] for volume in noted if not volume.get(SKIPPED))
