@@ -125,9 +125,10 @@ class Runner:
     def environment(self) -> dict[str, str]:
         return {**ENVIRONMENT, "PATH": f"{self.controller.tools}{os.pathsep}{ENVIRONMENT['PATH']}"}
 
-    def run(self, ident: str, *words: str, playbook: str = "certify") -> Job:
+    def run(self, ident: str, *words: str, playbook: str = "certify", python_path: str = "") -> Job:
         command = self.command("run", str(self.private), "-p", f"playbooks/{playbook}.yml", "--ident", ident, *words)
-        done = subprocess.run(command, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        environment = {**self.environment, **({"PYTHONPATH": python_path} if python_path else {})}
+        done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         print(done.stdout, done.stderr)
         return Job(self.private, ident, done.returncode)
 

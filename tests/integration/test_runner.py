@@ -3,6 +3,7 @@
 
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -157,3 +158,20 @@ def test_what_a_cancelled_job_and_one_that_runs_out_of_time_leave(start: Start, 
     cleanup = {"cleanup_uncollected_days": 0, "workspace_path": "/fut/logdisk"}
     assert cancelled.controller.run("cleanup", "-i", str(inventory), **cleanup).status == 0
     assert {host.name: left_on(host) for host in bed} == {"h1": [], "h2": []}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("core", CORES)
+def test_an_older_runner_prints_no_foreign_line(start: Start, runner_of: Callable[..., Runner], tmp_path: Path, core: str) -> None:
+    """Before version 2.4.2 it writes to the standard output of Ansible's workers as well, for each line that one of them prints by a display that it wraps."""
+    runner = runner_of(core)
+    older = ["-m", "pip", "install", "--quiet", "--no-deps", "--target", str(tmp_path / "older"), "ansible-runner==2.4.1"]
+    subprocess.run([sys.executable, *older], check=True)
+    bed = start("h1")
+    bed.inventory(runner.private / "inventory/hosts.yml")
+    runner.prepare(ANSWERS, {"JOB_ID": "7", **runner.install()})
+    job = runner.run("7", python_path=str(tmp_path / "older"))
+    assert (job.rc, job.status) == (0, "successful")
+    assert [line for line in job.lines if "WARNING" in line or "errantly" in line] == []
+    said = [line for line in job.lines if line.startswith(PROGRESS)]
+    assert any("logdisk: run " in line for line in said) and any("done, " in line for line in said)

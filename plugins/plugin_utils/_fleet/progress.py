@@ -7,9 +7,11 @@
 from __future__ import annotations
 
 import math
+import multiprocessing
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from ansible import constants
@@ -38,6 +40,9 @@ JOB_CALLBACK = "awx_display"
 JOB_VARIABLE = "AWX_ISOLATED_DATA_DIR"
 """By this stdout callback and this environment variable, a job of ansible-runner, AWX or Automation Platform is recognized."""
 
+ANSIBLE_DISPLAY = "ansible.utils.display"
+"""The module that defines what prints."""
+
 JSON_CALLBACKS = ("json", "jsonl", "ndjson")
 """Stdout callbacks, by the last part of their names, whose output is read by programs: nothing else may be printed."""
 
@@ -55,7 +60,20 @@ def first_to_say(what: str) -> bool:
 def say(display: Any, text: str, color: str | None = None) -> None:
     """Print ``text``, unless standard output belongs to a callback that prints JSON."""
     if not is_json(constants.DEFAULT_STDOUT_CALLBACK):
-        display.display(text, color=color)
+        _printer(display)(text, color=color)
+
+
+def _printer(display: Any) -> Callable[..., None]:
+    """Return the method that prints. In a worker of Ansible it is the one of ansible-core, which sends the text to the main process.
+
+    ansible-runner before 2.4.2 wraps it, and its wrapper also writes to the standard output of the worker, which newer versions of ansible-core report.
+    """
+    if multiprocessing.parent_process() is None:
+        return display.display
+    method = type(display).display
+    while hasattr(method, "__wrapped__") and method.__globals__["__name__"] != ANSIBLE_DISPLAY:
+        method = method.__wrapped__
+    return partial(method, display)
 
 
 def is_json(stdout_callback: str | None) -> bool:
@@ -130,7 +148,7 @@ def show(display: Any, statuses: Mapping[str, Mapping[str, Any]], sleep_s: float
 
 
 def _rewrite(display: Any, line: str) -> None:
-    display.display("\r\033[K" + line, newline=False, screen_only=True)
+    _printer(display)("\r\033[K" + line, newline=False, screen_only=True)
 
 
 def _number(volume: Mapping[str, Any], key: str) -> float | None:
