@@ -45,7 +45,7 @@ def make(base: str, hosts: int, failing_share: float) -> str:
     kinds = [{name: files[name] for name in ("run.csv", "results.csv")} for files in kinds]
     for number, name in enumerate(names):
         kind = -1 if number < hosts * failing_share else number % len(LATENCIES_NS)
-        directory.write_record(dataclasses.replace(records[kind], host=name), kinds[kind])
+        directory.records.write(dataclasses.replace(records[kind], host=name), kinds[kind])
     judge_run(directory, GATE)
     return directory.path
 

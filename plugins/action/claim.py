@@ -20,7 +20,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import make_order, table_differences
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import measurement, profile_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured import file_error
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import worst
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.api_failure import ClusterError, api_failure
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.manifests import (
     RUN_LABEL,
@@ -38,7 +40,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import TABLE_NAMES, parse_tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, UNREACHABLE, worst
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, UNREACHABLE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.sources import SourcesError, read_sources, source_hash
 
 STAGE = "claim"
@@ -93,7 +95,7 @@ class ActionModule(ControllerAction):
             raise AnsibleActionFail(str(error)) from error
         for number, volume in enumerate(options["plan"]["volumes"], start=1):
             self._test(directory, host, number, volume)
-        verdicts = {record.volume: record.verdict for record in directory.iter_records() if record.host == host}
+        verdicts = {record.volume: record.verdict for record in judged_records(directory) if record.host == host}
         key = {
             "schema": SCHEMA,
             "kind": directory.kind.name,
@@ -119,10 +121,10 @@ class ActionModule(ControllerAction):
         finally:
             left = self._remove(claim) if self._may_exist else []
             if left:
-                directory.note_leftovers(host, volume["name"], left)
+                directory.records.note_leftovers(host, volume["name"], left)
                 self._display.warning(f"{host}: {volume['name']}: left behind: {'; '.join(left)}")
             if self._may_exist and facts.get("storage_reclaim_policy") == "Retain":
-                directory.note_facts(host, volume["name"], {}, [RETAINED])
+                directory.records.note_facts(host, volume["name"], {}, [RETAINED])
 
     def _claim(self, directory: RunDirectory, host: str, number: int, volume: Mapping[str, Any]) -> Claim:
         options, run_id = self._options, directory.run["run_id"]
@@ -171,7 +173,7 @@ class ActionModule(ControllerAction):
             claim.run_id, host, volume["name"], known, self._source_hash, list(claim.arguments), directories_of(volume), now, now + claim.longest_s
         )
         workspace = {"path": volume["path"], "queue_managers": volume["queue_managers"], "directories": order["directories"], "unknown": []}
-        directory.write_order({**order, "facts": known, "workspace": workspace})
+        directory.orders.write({**order, "facts": known, "workspace": workspace})
         self._may_exist = True
         job = self._call("k8s", "create the job", state="present", definition=job_of(claim)).get("result") or {}
         self._call("k8s", "create the claim", state="present", definition=claim_of(claim, str(job.get("metadata", {}).get("uid", ""))))
@@ -183,7 +185,7 @@ class ActionModule(ControllerAction):
         log = str(self._call("k8s_log", "read the log of the pod", **found).get("log", ""))
         tables = tables_of(log, claim, order)
         known.update(kubernetes_node=state.node, kubernetes_pod=state.pod)
-        directory.write_record(measurement(directory.run, host, volume["name"], known, workspace, tables, datetime.date.today()), tables)
+        directory.records.write(measurement(directory.run, host, volume["name"], known, workspace, tables, datetime.date.today()), tables)
 
     def _wait(self, claim: Claim) -> State:
         """Return the state of a test that has ended. Raises ClusterError if the API server does not answer for long."""

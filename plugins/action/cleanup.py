@@ -12,7 +12,8 @@ from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, as_dict, one_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import paths_of, read_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.throttling import limit_notes, volume_limits
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
 
@@ -40,7 +41,7 @@ class ActionModule(RemoteAction):
 
     def _planned(self, defaults: dict[str, Any], run_path: str | None, host: str) -> list[dict[str, Any]]:
         try:
-            noted = RunDirectory.open(run_path).noted_volumes(host) if run_path else None
+            noted = RunDirectory.open(run_path).volumes.noted(host) if run_path else None
             if noted:
                 return [{"paths": [volume.get("path", defaults["path"])], **volume} for volume in noted]
             return [{**volume, "paths": paths_of(volume)} for volume in read_volumes(self._task.args.get("volumes"), defaults)]
@@ -67,9 +68,9 @@ class ActionModule(RemoteAction):
             left = [one_line(str(item)) for item in answer.get("left") or []]
             limits = volume_limits(volume.get("volume_counters"), answer.get("volume_counters"))
             if left:
-                directory.note_leftovers(host, volume["name"], left)
+                directory.records.note_leftovers(host, volume["name"], left)
             if limits:
-                directory.note_facts(host, volume["name"], limits, limit_notes(limits))
+                directory.records.note_facts(host, volume["name"], limits, limit_notes(limits))
 
 
 def said(answer: dict[str, Any], check: bool) -> list[str]:

@@ -18,12 +18,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import SEARCH, machine_differences, table_differences
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import measurement
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured import file_error
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import worst
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.joined_tables import join_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import TABLE_NAMES, parse_tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, worst
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR
 
 TABLE_MAX_BYTES = 64 << 20
 
@@ -47,7 +49,7 @@ class ActionModule(RemoteAction):
 
     def _volumes(self, task_vars: dict[str, Any]) -> list[str]:
         """Return the volumes that are asked for, or else all that the host is expected to report."""
-        return self._task.args.get("volumes") or RunDirectory.open(self._task.args["run_path"]).expected_volumes(task_vars["inventory_hostname"])
+        return self._task.args.get("volumes") or RunDirectory.open(self._task.args["run_path"]).volumes.expected(task_vars["inventory_hostname"])
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         host, directory = task_vars["inventory_hostname"], RunDirectory.open(self._task.args["run_path"])
@@ -80,7 +82,7 @@ class ActionModule(RemoteAction):
         except ValueError as error:
             raise NotAccepted(f"the tables that the host sent cannot be read: {error}") from error
         try:
-            order = directory.read_order(host, volume)
+            order = directory.orders.read(host, volume)
         except RunDirectoryError as error:
             raise NotAccepted(f"the order of this host is not known, so its tables are not accepted: {error} Measure this host again") from error
         reason = why_not_ordered(order, as_dict(sent.get("start")), machine, tables)
@@ -89,7 +91,7 @@ class ActionModule(RemoteAction):
         tables = of_all_rounds(directory, order, tables) if order.get(SEARCH) else tables
         record = measurement(directory.run, host, volume, as_dict(order.get("facts")), as_dict(order.get("workspace")), tables, datetime.date.today())
         try:
-            directory.write_record(record, tables)
+            directory.records.write(record, tables)
         except RunDirectoryError as error:
             raise NotAccepted(
                 f"{error} The tables are kept on the host. When the problem is solved, collect them with playbooks/collect.yml -e collect_run={directory.path}"
@@ -101,8 +103,8 @@ def of_all_rounds(directory: RunDirectory, order: Mapping[str, Any], tables: dic
     """Store the tables of a round of a search, and return those of all rounds so far as those of one run. Raises NotAccepted."""
     host, volume, number = order["host"], order["volume"], int(order[SEARCH]["round"])
     try:
-        directory.write_round(order, number, tables)
-        return join_tables([directory.read_round(host, volume, each, TABLE_NAMES) for each in range(1, number + 1)])
+        directory.orders.write_round(order, number, tables)
+        return join_tables([directory.orders.read_round(host, volume, each, TABLE_NAMES) for each in range(1, number + 1)])
     except RunDirectoryError as error:
         raise NotAccepted(f"{error} The tables of this round are kept on the host") from error
     except TablesError as error:
@@ -112,7 +114,7 @@ def of_all_rounds(directory: RunDirectory, order: Mapping[str, Any], tables: dic
 def facts_of_order(directory: RunDirectory, host: str, volume: str) -> dict[str, Any]:
     """Return what was known of a volume when it was started; empty if its order cannot be read."""
     try:
-        return as_dict(directory.read_order(host, volume).get("facts"))
+        return as_dict(directory.orders.read(host, volume).get("facts"))
     except RunDirectoryError:
         return {}
 

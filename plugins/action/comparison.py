@@ -21,8 +21,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.selection i
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action import CHANGE, HISTORY, HOSTS, PLAY_HOSTS, FleetAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.comparison_html import render_comparison
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.comparison_txt import comparison_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import new_run_id
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_json, write_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import new_run_id
 
 JSON_FILE = "comparison.json"
 PAGE = "comparison.html"

@@ -19,7 +19,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import STAGE, cut_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import WORKSPACE_KEYS, profile_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 
 OF_CONTROLLER = ("run_path", "plan", "workspace", "facts", "started", "command", "returned", "problem")
 """The options that are not sent to the host."""
@@ -76,7 +77,7 @@ class ActionModule(RemoteAction):
         try:
             verdict = self._file(host, number, cut, tables)
             if left:
-                self._directory.note_leftovers(host, self._volume["name"], left)
+                self._directory.records.note_leftovers(host, self._volume["name"], left)
         except RunDirectoryError as error:
             return failure(self.stage, "error", str(error))
         self._files.remove()
@@ -90,15 +91,15 @@ class ActionModule(RemoteAction):
         (layout,) = self._own["workspace"]["volumes"]
         plan, volume = self._own["plan"]["cuts"], self._volume["name"]
         facts = {**as_dict(self._own["facts"]), **layout["facts"], "block_size_bytes": plan["bsize"]}
-        earlier = self._directory.find_record(host, volume) if number > 1 else None
+        earlier = self._directory.records.find(host, volume) if number > 1 else None
         cuts = list((earlier.durability or {}).get("cuts") or []) if earlier else []
-        files = self._directory.read_tables(earlier) if earlier else {}
+        files = self._directory.records.tables(earlier) if earlier else {}
         files = {**files, **{f"{name.removesuffix('.csv')}_{number}.csv": content for name, content in tables.items()}}
         durability = {"cut_count": plan["count"], "cuts": [*cuts, cut.as_dict()], "tests": plan["tests"]}
         workspace = {key: layout.get(key) for key in WORKSPACE_KEYS}
         record = cut_record(self._directory.run, host, volume, facts, workspace, files, durability)
         record.leftovers = earlier.leftovers if earlier else []
-        self._directory.write_record(record, files)
+        self._directory.records.write(record, files)
         return record.verdict
 
 

@@ -21,7 +21,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import w
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.witness import READY, WRITING, WitnessError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import STAGE, ready
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 
 OF_CONTROLLER = ("run_path", "plan", "tester", "workspace", "number")
 """The options that are not sent to the host."""
@@ -60,7 +61,7 @@ class ActionModule(RemoteAction):
         (volume,) = plan["volumes"]
         if self._task.check_mode:
             sentence = ready_sentence(host, plan, before)
-            self._directory.write_record(ready(self._directory.run, host, volume["name"], {**tester["facts"], **self._layout["facts"]}, sentence))
+            self._directory.records.write(ready(self._directory.run, host, volume["name"], {**tester["facts"], **self._layout["facts"]}, sentence))
             say(self._display, f"{host}: {sentence}")
             return {"changed": True, "before": before, "number": number}
         if number == 1:

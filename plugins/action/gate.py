@@ -31,6 +31,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import is_kept, keep_if_asked
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import JUDGED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, host_reasons, judge_fleet, judge_run, missing_hosts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.policy import policy_with
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.archive import pack
@@ -120,7 +121,7 @@ def judge(directory: RunDirectory) -> tuple[dict[str, Any], str]:
     try:
         return judge_run(directory, GATE), ""
     except OSError as error:
-        return judge_fleet(directory.run, [*directory.iter_records(), *missing_hosts(directory)]), unwritten(directory, error)
+        return judge_fleet(directory.run, [*judged_records(directory), *missing_hosts(directory)]), unwritten(directory, error)
 
 
 def make_certificates(directory: RunDirectory) -> tuple[list[Certificate], list[str]]:

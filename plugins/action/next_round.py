@@ -17,8 +17,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.climb import Climber, by_host, next_loads, others_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import judge_host, missing, profile_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, host_label
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 
@@ -44,7 +45,7 @@ class ActionModule(ControllerAction):
             judge_together(directory, climbers)
             loads, ended = next_loads(climbers, number) if number else ({}, {})
             for (host, volume), sentence in ended.items():
-                directory.note_facts(host, volume, {}, [sentence])
+                directory.records.note_facts(host, volume, {}, [sentence])
         except RunDirectoryError as error:
             raise AnsibleActionFail(f"the next round cannot be decided: {error}") from error
         if loads:
@@ -55,17 +56,17 @@ class ActionModule(ControllerAction):
 def climbers_of(directory: RunDirectory, hosts: Iterable[str]) -> Iterator[Climber]:
     """Yield the volumes of hosts whose capacity is searched for, by their orders. Raises RunDirectoryError."""
     for host in hosts:
-        for volume in directory.expected_volumes(host):
+        for volume in directory.volumes.expected(host):
             search = search_of(directory, host, volume)
             if search:
-                record = directory.find_record(host, volume) or missing(directory.run, host, volume)
+                record = directory.records.find(host, volume) or missing(directory.run, host, volume)
                 yield Climber(record, search.get("group"), int(search["largest"]), int(search["rounds"]))
 
 
 def search_of(directory: RunDirectory, host: str, volume: str) -> dict[str, Any]:
     """Return what a volume's search goes by, empty if it was not started or is not a search."""
     try:
-        return directory.read_order(host, volume).get(SEARCH) or {}
+        return directory.orders.read(host, volume).get(SEARCH) or {}
     except RunDirectoryError:
         return {}
 
@@ -75,11 +76,11 @@ def judge_together(directory: RunDirectory, climbers: list[Climber]) -> None:
     for climber in climbers:
         others = others_of(climber, climbers)
         if others and climber.record.capacity is not None:
-            directory.write_record(*judged_together(directory, climber.record, others))
+            directory.records.write(*judged_together(directory, climber.record, others))
 
 
 def judged_together(directory: RunDirectory, record: HostRecord, others: dict[str, Any]) -> tuple[HostRecord, dict[str, bytes]]:
-    tables = directory.read_tables(record)
+    tables = directory.records.tables(record)
     try:
         judged = judge_host(record, parse_tables(tables), profile_of(directory.run, record.host), datetime.date.today(), others)
     except TablesError as error:

@@ -17,7 +17,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.watching import observed_of, split
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.observation import STAGE, ready
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured import file_error
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 
 OVER_PAUSE_S = 2.0
 """How long an observation may take to begin and to end."""
@@ -76,7 +77,7 @@ class ActionModule(RemoteAction):
         if self._task.check_mode:
             records = [ready(self._directory.run, host, volume, each["facts"]) for volume, each in observed.items()]
             for record in records:
-                self._directory.write_record(record)
+                self._directory.records.write(record)
             return {**known, "reason": "; ".join(record.reasons[0] for record in records)}
         end_epoch_s = received_epoch_s + self._duration_s + OVER_PAUSE_S
         times = {"start_epoch_s": received_epoch_s, "end_epoch_s": end_epoch_s, "give_up_epoch_s": end_epoch_s + GRACE_S}

@@ -27,8 +27,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples import AS_PLANNED, Samples, read_samples
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.seen import seen_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.tables import tables_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 
 READERS = {"prometheus": prometheus.read, "amqsrua": amqsrua.read, "bpftrace": bpftrace.read}
 PART_MAX_BYTES = 16 << 20
@@ -168,11 +169,11 @@ class _OfHost:
         self._asked = started["asked"]
 
     def size(self) -> int:
-        return self.directory.samples_size(self.host, self.volume)
+        return self.directory.samples.size(self.host, self.volume)
 
     def add(self, content: bytes) -> None:
         if content:
-            self.directory.add_samples(self.host, self.volume, content)
+            self.directory.samples.add(self.host, self.volume, content)
 
     def lines(self) -> list[str]:
         """Return all lines that the observation shows so far."""
@@ -202,11 +203,11 @@ class _OfHost:
         workspace = {"path": options.log_path, "queue_managers": [options.queue_manager] if options.queue_manager else []}
         seen = seen_of(observation, options)
         record = observed(self.directory.run, self.host, self.volume, self._facts, workspace, files, seen, datetime.date.today())
-        self.directory.write_record(record, files)
+        self.directory.records.write(record, files)
         return record
 
     def _samples(self) -> Samples:
-        return read_samples(self.directory.read_samples(self.host, self.volume))
+        return read_samples(self.directory.samples.read(self.host, self.volume))
 
     def _read(self, samples: Samples) -> Observation:
         observation = READERS[self._source](samples.samples, self._options())

@@ -47,11 +47,13 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import option_specs, role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import CERTIFICATES, LAST
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, new_run_id
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import new_run_id
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.parameters import parameters_of_hosts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import of_hosts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import REPORTS, report_directory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import UNQUALIFIED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.ssh_keygen import try_key
@@ -91,7 +93,7 @@ class ActionModule(ControllerAction):
             warning = tried_history(history, absolute(settings["gate_report_dir"] or REPORTS), create)
             directory = RunDirectory.create(report_directory(settings["gate_report_dir"]), run)
             for host, plan in plans.items():
-                directory.write_volumes(host, kind.opening.volumes(plan))
+                directory.volumes.note(host, kind.opening.volumes(plan))
             opened = {"run_id": run["run_id"], "path": directory.path, "expected_hosts": run["expected_hosts"]}
             write_outcome(os.path.dirname(directory.path), make_outcome(INTERNAL, "the run has not reached its verdict", **opened))
             opened.update(sign_key=run["sign_key"], upload_url=run["upload_url"], history=run["history"]["place"], policy={})

@@ -82,8 +82,8 @@ class ActionModule(ControllerAction):
         plan = planned({**options, "volumes": found.volumes}) if found.volumes else {"volumes": []}
         directory = RunDirectory.open(options["run_path"])
         others = [{"name": each.name} for each in found.refused] + [{"name": each.name, SKIPPED: True} for each in found.skipped]
-        directory.write_volumes(host, [*noted_of(plan["volumes"]), *others])
-        place = directory.write_discovered(host, as_yaml(host, found))
+        directory.volumes.note(host, [*noted_of(plan["volumes"]), *others])
+        place = directory.volumes.write_discovered(host, as_yaml(host, found))
         for each in found.refused:
             file_error(directory, host, each.name, STAGE, each.reason, {})
         for each in found.skipped:

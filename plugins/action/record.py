@@ -37,13 +37,13 @@ class ActionModule(ControllerAction):
             found = {volume["name"]: volume["facts"] for volume in options["workspace"].get("volumes") or []}
             filed = (
                 file_error(directory, host, volume, stage, reason, {**options["facts"], **found.get(volume, {})}, verdict)
-                for volume in directory.expected_volumes(host)
+                for volume in directory.volumes.expected(host)
             )
             records = [record for record in filed if record]
         else:
             records = preflights(directory, host, options)
             for record in records:
-                directory.write_record(record)
+                directory.records.write(record)
         if not records:
             return {}
         key = {"schema": SCHEMA, "kind": records[0].kind, "host": host, "verdict": records[0].verdict, "run_id": records[0].run_id}

@@ -26,9 +26,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.workflow impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import find, is_kept
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import place_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import INSTEAD_OF, REPORT, PolicyError, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.policy import given_policy, merged_policy, policy_with
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import DEFAULT
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import MANIFEST, RunDirectory, RunDirectoryError, latest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import MANIFEST, latest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run_sources import RunSources
 
@@ -85,7 +88,7 @@ class ActionModule(ControllerAction):
             check_slices(task_vars["groups"], self._loader, (term for run in runs for term in run.run.get("unmatched_limit_terms") or []))
             check_count(sorted({*expected.hosts, *(host for run in runs for host in run.expected_hosts)}), options["expected_count"])
             changes["policy"] = policy_with(merged_policy(run.run.get("policy") or {} for run in runs), policy)
-            merged = RunDirectory.merge([run.path for run in runs], options["report_dir"], expected.hosts, expected.left_out, changes)
+            merged = merge_runs([run.path for run in runs], options["report_dir"], expected.hosts, expected.left_out, changes)
         unclaimed = merged.run["unclaimed_hosts"]
         missing = [f"In none of these runs, and therefore missing: {shown(unclaimed)}."] if unclaimed else []
         say(self._display, "\n".join([*said, *missing]))

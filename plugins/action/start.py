@@ -20,8 +20,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import W
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import FAIL, Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured import file_error
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import STREAMS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DISK_SHARED_WITH
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import with_load
 
 WORKLOAD_FACTS = ("workload_name", "workload_version", "workload_is_not")
@@ -116,9 +117,9 @@ class _Order:
         )
         if record:
             if search and search["round"] > 1:
-                self.directory.withdraw_record(self.host, self.layout["name"])
+                self.directory.records.withdraw(self.host, self.layout["name"])
             workspace = {key: self.layout.get(key) for key in WORKSPACE_KEYS}
-            self.directory.write_order({**order, "facts": self.facts, "workspace": workspace})
+            self.directory.orders.write({**order, "facts": self.facts, "workspace": workspace})
         started = {key: self.layout[key] for key in ("name", "paths", "run_directories", "made_paths")}
         # In a round of a search, fewer queue managers may write than have directories.
         directories = self.layout["given"][: len(order["directories"])]

@@ -36,7 +36,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import DEFAULT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.manifests import follow_up
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 
 ON_CONTROLLER = frozenset(f"mqops.logdisk.{name}" for name in ("check_options", "open_run", "reopen_run", "gate", "render"))
 """The actions that name run directories. Hosts cannot influence their results."""

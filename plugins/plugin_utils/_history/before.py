@@ -12,7 +12,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.standing import standing_fact, standing_facts_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History, HistoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import can_be_compared
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.comparison import can_be_compared
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
@@ -26,7 +26,7 @@ def note_what_was_known(directory: RunDirectory) -> None:
     run = directory.run
     if not directory.is_test or run.get("merged_from") or run.get("history") is None:
         return
-    records = {folder: directory.read_limits_record(folder) for folder in directory.folders()}
+    records = {folder: directory.records.read(folder) for folder in directory.records.folders()}
     by_host: dict[str, list[HostRecord]] = {}
     for record in records.values():
         by_host.setdefault(record.host, []).append(record)
@@ -41,10 +41,10 @@ def note_what_was_known(directory: RunDirectory) -> None:
     except HistoryError:
         return
     for folder, reason in standing.items():
-        directory.note_standing(records[folder].host, records[folder].volume, reason)
+        directory.records.note_standing(records[folder].host, records[folder].volume, reason)
     for record, note in (pair for pairs in notes.values() for pair in pairs):
         if note not in record.notes:
-            directory.note_facts(record.host, record.volume, {}, [note])
+            directory.records.note_facts(record.host, record.volume, {}, [note])
 
 
 def _standing(directory: RunDirectory, folder: str, record: HostRecord, history: History) -> str:

@@ -26,6 +26,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data, profile_key
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Items, Keys, Maybe, Where, misfit, named
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, WORST_FIRST
@@ -122,6 +123,45 @@ CAPACITY = ("load_unit", "highest_passed", "lowest_not_passed")
 """What a certificate keeps of the capacity."""
 
 _LIMIT_KEYS = ("metric", "bound", "limit_value", "value", "method", "confidence", "share", "share_bound", "value_bound", "episode_s", "verdict")
+
+
+def _is_fact(value: Any) -> bool:
+    return printable(value) == value if isinstance(value, str) else value is None or isinstance(value, int)
+
+
+_TEXTS = ("run_id", "host", "volume", "verdict", "judged_at")
+_OPTIONAL = ("volume_id", "valid_from", "valid_until")
+_SHAPE = Keys(
+    {
+        **dict.fromkeys(_TEXTS, str),
+        **dict.fromkeys(_OPTIONAL, Maybe(str)),
+        "profile": Keys({"name": str}),
+        "machine": Keys({"boot_id": str}),
+        "method_version": Maybe(Where(lambda version: isinstance(version, int) and 0 <= version <= _LARGEST_VERSION)),
+        "effect": Where(lambda effect: effect in EFFECTS),
+        "disturbances": list,
+        "parameters": dict,
+        "comparison": Maybe(Keys({"outcome": Maybe(str)}, needed=("outcome",))),
+    },
+    needed=(*_OPTIONAL, "method_version"),
+    lacking={"can_certify": bool, "volume_facts": Items(Where(lambda fact: fact in tuple(WORDS))), "limits_verdict": str},
+)
+"""What the history needs of a certificate."""
+
+_FACT = Where(_is_fact)
+_FACTS = Where(lambda part: isinstance(part, dict) and all(_is_fact(each) for fact in part.items() for each in fact))
+_FIGURE = Where(lambda figure: figure is None or (isinstance(figure, (int, float)) and 0 <= figure <= _LARGEST_FIGURE))
+_NAME = Where(lambda name: isinstance(name, str) and _is_fact(name))
+_ROW = Keys({"load_point": int, **dict.fromkeys(("stream", "operation"), _NAME), **dict.fromkeys(("block_size_bytes", *FIGURES), _FIGURE)})
+_COMPARED = Keys(
+    {
+        "rows": Items(_ROW),
+        **dict.fromkeys(("identity", "environment", "parameters"), Maybe(_FACTS)),
+        **dict.fromkeys(("class", "collection_version", "tester_version"), _FACT),
+        "capacity": Maybe(Keys({"load_unit": str, **dict.fromkeys(CAPACITY[1:], Maybe(int))}, every=_FACT)),
+    }
+)
+"""Rows and facts that can be compared with those of other certificates."""
 
 
 class CertificateError(ValueError):
@@ -362,30 +402,15 @@ def _check(content: Any) -> None:
     """Raise CertificateError if content lacks what the history needs of a certificate."""
     if not isinstance(content, dict) or content.get("schema") != SCHEMA_VERSION:
         raise CertificateError(f"it is not a certificate of schema {SCHEMA_VERSION}")
-    profile, machine = content.get("profile"), content.get("machine")
-    texts = [content.get(key) for key in ("run_id", "host", "volume", "verdict", "judged_at")]
-    texts += [part.get(key) if isinstance(part, dict) else None for part, key in ((profile, "name"), (machine, "boot_id"))]
-    optional = [content.get(key, 0) for key in ("volume_id", "valid_from", "valid_until")]
-    version, comparison = content.get("method_version", ""), content.get("comparison")
-    usable = (
-        all(isinstance(text, str) for text in texts)
-        and all(text is None or isinstance(text, str) for text in optional)
-        and (version is None or (isinstance(version, int) and 0 <= version <= _LARGEST_VERSION))
-        and content.get("effect") in EFFECTS
-        and isinstance(content.get("disturbances"), list)
-        and isinstance(content.get("parameters"), dict)
-        and isinstance(content.get("can_certify", True), bool)
-        and isinstance(content.get("volume_facts", []), list)
-        and all(fact in tuple(WORDS) for fact in content.get("volume_facts", []))
-        and isinstance(content.get("limits_verdict", ""), str)
-        and (comparison is None or (isinstance(comparison, dict) and isinstance(comparison.get("outcome", 0), (str, type(None)))))
-        and (content["effect"] == CERTIFIES) == (content["valid_until"] is not None)
-    )
-    if not usable:
-        raise CertificateError("the certificate lacks a field, or has one of another type")
-    _check_what_is_compared(content)
-    shown = [text for text in (*texts, *optional, content.get("limits_verdict"), (comparison or {}).get("outcome")) if text]
-    if any(printable(text) != text for text in shown):
+    lacking = misfit(content, _SHAPE)
+    if lacking is not None or (content["effect"] == CERTIFIES) != (content["valid_until"] is not None):
+        raise CertificateError(f"the certificate lacks a field, or has one of another type: {named(lacking or 'valid_until')}")
+    uncompared = misfit(content, _COMPARED)
+    if uncompared is not None:
+        raise CertificateError(f"the certificate has a row or a fact that cannot be compared: {named(uncompared)}")
+    texts = [*(content[key] for key in (*_TEXTS, *_OPTIONAL)), content["profile"]["name"], content["machine"]["boot_id"]]
+    texts += [content.get("limits_verdict"), (content.get("comparison") or {}).get("outcome")]
+    if any(printable(text) != text for text in texts if text):
         raise CertificateError("the certificate contains a name with characters that cannot be printed")
     if not all(_is_time(content[key], form) for key, form in (("judged_at", MOMENT), ("valid_from", "%Y-%m-%d"), ("valid_until", "%Y-%m-%d"))):
         raise CertificateError("the certificate contains a malformed time")
@@ -397,45 +422,6 @@ def _is_time(text: str | None, form: str) -> bool:
         return text is None or datetime.datetime.strptime(text, form).strftime(form) == text
     except ValueError:
         return False
-
-
-def _check_what_is_compared(content: Mapping[str, Any]) -> None:
-    """Raise CertificateError if the rows or facts are not shaped so that they can be compared with those of other certificates."""
-    rows, parts = content.get("rows"), [content.get(key) or {} for key in ("identity", "environment", "parameters")]
-    usable = (
-        isinstance(rows, list)
-        and all(isinstance(row, dict) and _is_row(row) for row in rows)
-        and all(isinstance(part, dict) for part in parts)
-        and all(_is_fact(value) for part in parts for fact in part.items() for value in fact)
-        and all(_is_fact(content.get(key)) for key in ("class", "collection_version", "tester_version"))
-        and (content.get("capacity") is None or _is_capacity(content["capacity"]))
-    )
-    if not usable:
-        raise CertificateError("the certificate has a row or a fact that cannot be compared")
-
-
-def _is_capacity(capacity: Any) -> bool:
-    loads = CAPACITY[1:]
-    return (
-        isinstance(capacity, dict)
-        and isinstance(capacity.get("load_unit"), str)
-        and all(_is_fact(value) for value in capacity.values())
-        and all(capacity.get(key) is None or isinstance(capacity[key], int) for key in loads)
-    )
-
-
-def _is_row(row: Mapping[str, Any]) -> bool:
-    numbers = [row.get(name) for name in ("block_size_bytes", *FIGURES)]
-    names = [row.get(name) for name in ("stream", "operation")]
-    return (
-        isinstance(row.get("load_point"), int)
-        and all(isinstance(name, str) and _is_fact(name) for name in names)
-        and all(number is None or (isinstance(number, (int, float)) and 0 <= number <= _LARGEST_FIGURE) for number in numbers)
-    )
-
-
-def _is_fact(value: Any) -> bool:
-    return printable(value) == value if isinstance(value, str) else value is None or isinstance(value, int)
 
 
 def _text(value: Any) -> str:

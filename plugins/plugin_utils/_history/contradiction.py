@@ -32,11 +32,11 @@ _STATED = ("run_id", "host", "volume", "identity", "effect", "verdict", "limits_
 
 def refuse_contradiction(directory: RunDirectory, folder: str) -> None:
     """Raise CertificateError if the record in a folder contradicts its tables; RunDirectoryError or TablesError if these cannot be read."""
-    record = directory.read_limits_record(folder)
+    record = directory.records.read(folder)
     is_measured = kind_named(record.kind).tests_storage
     if record.verdict not in WORST_FIRST or not (is_measured or record.kind == NOTHING_MEASURED):
         return
-    tables = parse_tables(directory.read_tables(record)) if is_measured else None
+    tables = parse_tables(directory.records.tables(record)) if is_measured else None
     judged = judge_host(record, tables, profile_of(directory.run, record.host), _day_of(record))
     stated, found = str(record.verdict), str(judged["verdict"])
     is_undecided = found == INCONCLUSIVE and _of_earlier_rules(record, tables)

@@ -9,10 +9,12 @@ from __future__ import annotations
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate, CertificateError, certificate_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.contradiction import refuse_contradiction, refuse_other_content
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import kind_named
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.memory import Remembered
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError, printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 
@@ -26,7 +28,7 @@ def certify(directory: RunDirectory) -> tuple[list[Certificate], list[str]]:
     """
     found, problems = _certificates(directory)
     for folder, certificate in found.items():
-        directory.write_certificate(folder, certificate.text)
+        directory.certificates.write(folder, certificate.text)
     return list(found.values()), problems
 
 
@@ -58,9 +60,9 @@ def _certificates(directory: RunDirectory, check: bool = False) -> tuple[dict[st
     problems = []
     if directory.run.get("merged_from") or not directory.kind.certifies:
         return found, problems
-    for folder in directory.folders():
+    for folder in directory.records.folders():
         try:
-            record = directory.read_record(folder)
+            record = judged_record(directory, folder)
             if check:
                 refuse_contradiction(directory, folder)
             certificate = _written(directory, folder, record, check) or directory.kind.memory.certificate_of(directory, folder, record)
@@ -74,7 +76,7 @@ def _certificates(directory: RunDirectory, check: bool = False) -> tuple[dict[st
 
 def _written(directory: RunDirectory, folder: str, record: HostRecord, check: bool) -> Certificate | None:
     """Return the certificate beside a record: one that a later version of this collection made would differ from what the history has."""
-    text = directory.read_certificate(folder)
+    text = directory.certificates.read(folder)
     if text is None:
         return None
     certificate = Certificate.parse(text)
@@ -88,5 +90,5 @@ def _written(directory: RunDirectory, folder: str, record: HostRecord, check: bo
 
 def make_certificate(directory: RunDirectory, folder: str, record: HostRecord) -> Certificate | None:
     """Return the certificate of a record in a folder, None if it was not judged. Raises CertificateError, RunDirectoryError and TablesError."""
-    tables = parse_tables(directory.read_tables(record, _NEEDED_TABLES)) if kind_named(record.kind).tests_storage else None
+    tables = parse_tables(directory.records.tables(record, _NEEDED_TABLES)) if kind_named(record.kind).tests_storage else None
     return certificate_of(directory.run, record, tables)

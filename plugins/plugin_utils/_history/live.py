@@ -26,8 +26,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.standing im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import EXPIRED, FAILED, REVOKED, SUPERSEDED, VALID, Today, entry_states
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History, HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, MQ_LOG, Row
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity import VolumeIdentity, identity_of_record
@@ -78,15 +79,15 @@ class Certified:
 
 def hold_against_certificates(directory: RunDirectory) -> None:
     """Note in each record of a run of observations how it relates to the certificate of its volume. Raises RunDirectoryError."""
-    folders = [folder for folder in directory.folders() if directory.read_limits_record(folder).kind == directory.kind.name]
+    folders = [folder for folder in directory.records.folders() if directory.records.read(folder).kind == directory.kind.name]
     try:
         with open_history((directory.run.get("history") or {}).get("place") or "") as history:
             found = {folder: _held(directory, folder, history) for folder in folders}
     except HistoryError as error:
         found = dict.fromkeys(folders, unknown(f"There is no certificate to compare with: {error}."))
     for folder, certificate in found.items():
-        record = directory.read_limits_record(folder)
-        directory.note_certificate(record.host, record.volume, certificate)
+        record = directory.records.read(folder)
+        directory.records.note_certificate(record.host, record.volume, certificate)
 
 
 def unknown(why: str) -> dict[str, Any]:
@@ -95,9 +96,9 @@ def unknown(why: str) -> dict[str, Any]:
 
 
 def _held(directory: RunDirectory, folder: str, history: History) -> dict[str, Any]:
-    record = directory.read_limits_record(folder)
+    record = directory.records.read(folder)
     try:
-        live = live_of(parse_tables(directory.read_tables(record, ("run.csv", "results.csv"))).results)
+        live = live_of(parse_tables(directory.records.tables(record, ("run.csv", "results.csv"))).results)
     except (RunDirectoryError, TablesError) as error:
         return unknown(f"What was observed cannot be compared: {error}")
     if live is None:

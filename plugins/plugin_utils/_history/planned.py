@@ -45,7 +45,7 @@ def planned_by(directory: RunDirectory) -> list[Planned]:
 
 def _volumes(directory: RunDirectory, host: str) -> Iterator[str]:
     """Yield the names of the volumes of a host; none if they were to be discovered and have not been. A passive node has none of those that it skips."""
-    noted = directory.noted_volumes(host)
+    noted = directory.volumes.noted(host)
     if noted is not None:
         yield from (volume["name"] for volume in noted if not volume.get(SKIPPED))
     elif (directory.run.get("parameters") or {}).get("workspace_discover") in (None, False):
@@ -53,7 +53,7 @@ def _volumes(directory: RunDirectory, host: str) -> Iterator[str]:
 
 
 def _planned(directory: RunDirectory, host: str, volume: str) -> Planned:
-    record: HostRecord | None = directory.find_record(host, volume)
+    record: HostRecord | None = directory.records.find(host, volume)
     identity = identity_of_record(record) if record else None
     known: dict[str, Any] = {
         "run_id": str(directory.run["run_id"]),

@@ -13,10 +13,10 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, CutResults, standing_loss
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History, HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.comparison import can_be_compared
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.power_cuts import wanted_cuts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import can_be_compared
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.power_cuts import wanted_cuts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
@@ -26,7 +26,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity
 
 def results_of(directory: RunDirectory) -> list[CutResult]:
     """Return what each volume of a run of power cuts came to. A volume whose power was not cut has no result."""
-    records = (directory.read_limits_record(folder) for folder in directory.folders())
+    records = (directory.records.read(folder) for folder in directory.records.folders())
     return [_result(directory, record) for record in records if record.durability]
 
 
@@ -55,7 +55,7 @@ def look_up(directory: RunDirectory) -> None:
     run = directory.run
     if not directory.is_test or run.get("merged_from") or run.get("history") is None:
         return
-    records = {folder: directory.read_limits_record(folder) for folder in directory.folders()}
+    records = {folder: directory.records.read(folder) for folder in directory.records.folders()}
     records = {folder: record for folder, record in records.items() if can_be_compared(record)}
     wanted = {folder: wanted_cuts(profile_data(run, record.host)) for folder, record in records.items()}
     try:
@@ -65,7 +65,7 @@ def look_up(directory: RunDirectory) -> None:
         found = {folder: _said(INCONCLUSIVE, f"power cuts could not be looked up: {error}") for folder, cuts in wanted.items() if cuts}
     for folder, said in found.items():
         if said:
-            directory.write_power_cuts(folder, said)
+            directory.power_cuts.write(folder, said)
 
 
 @dataclass(frozen=True)

@@ -36,9 +36,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import make_certificate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History, HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.comparison import SCHEMA_VERSION, can_be_compared, not_made
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.likeness import FEWEST_ALIKE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import CERTIFICATES, SCHEMA_VERSION, can_be_compared, is_asked, not_made
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import CERTIFICATES, is_asked
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import size_text
@@ -90,7 +92,7 @@ def hold_against_baseline(directory: RunDirectory) -> str:
     """
     if not is_asked(directory.run) or not directory.is_test:
         return ""
-    asked = [folder for folder in directory.folders() if can_be_compared(directory.read_limits_record(folder)) and not _is_made(directory, folder)]
+    asked = [folder for folder in directory.records.folders() if can_be_compared(directory.records.read(folder)) and not _is_made(directory, folder)]
     if not asked:
         return ""
     problem = ""
@@ -101,12 +103,12 @@ def hold_against_baseline(directory: RunDirectory) -> str:
         problem = f"the hosts were not held against their baseline: {error}; when the problem is solved, measure them again"
         comparisons = {folder: not_made(f"it was not held against its baseline: {error}") for folder in asked}
     for folder, comparison in comparisons.items():
-        directory.write_comparison(folder, comparison)
+        directory.comparisons.write(folder, comparison)
     return problem
 
 
 def _is_made(directory: RunDirectory, folder: str) -> bool:
-    return bool((directory.read_comparison(folder) or {}).get("outcome"))
+    return bool((directory.comparisons.read(folder) or {}).get("outcome"))
 
 
 class _Fleet:
@@ -124,8 +126,8 @@ class _Fleet:
         """Return the comparisons of the volumes in some folders. Raises HistoryError."""
         comparisons = {}
         ready = []
-        for folder in self._directory.folders():
-            if not can_be_compared(self._directory.read_limits_record(folder)):
+        for folder in self._directory.records.folders():
+            if not can_be_compared(self._directory.records.read(folder)):
                 continue
             try:
                 self._volumes[folder] = volume = self._read(folder)
@@ -140,7 +142,7 @@ class _Fleet:
 
     def _read(self, folder: str) -> _Volume:
         """Return the volume of a record, with the entries of the history that can be compared with it if it can be compared at all."""
-        certificate = make_certificate(self._directory, folder, self._directory.read_limits_record(folder))
+        certificate = make_certificate(self._directory, folder, self._directory.records.read(folder))
         content, entry = certificate.content, certificate.entry
         if entry.volume_id is None:
             raise _NothingToCompareError("it is not known which volume this is")

@@ -13,7 +13,8 @@ from collections.abc import Iterable
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certificates_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 
 _RUN_FILE = "run.json"
 

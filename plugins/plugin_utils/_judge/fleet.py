@@ -13,6 +13,7 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.absent import Absences
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import NEVER_REPORTED, UNCLAIMED, missing
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, kind_named, kind_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
@@ -46,8 +47,8 @@ def judge_run(directory: RunDirectory, asked_by: str) -> dict[str, Any]:
     """Judge the fleet and write the verdict, which is returned. The gate also files the records of missing hosts. Raises OSError."""
     if asked_by == GATE:
         for record in missing_hosts(directory):
-            directory.write_record(record)
-    verdict = {**judge_fleet(directory.run, itertools.chain(directory.iter_records(), missing_hosts(directory))), "asked_by": asked_by}
+            directory.records.write(record)
+    verdict = {**judge_fleet(directory.run, itertools.chain(judged_records(directory), missing_hosts(directory))), "asked_by": asked_by}
     directory.write_verdict(verdict)
     return verdict
 
@@ -55,7 +56,7 @@ def judge_run(directory: RunDirectory, asked_by: str) -> dict[str, Any]:
 def missing_hosts(directory: RunDirectory) -> list[HostRecord]:
     """Return the records of the expected volumes of hosts for which none has been filed."""
     unclaimed = set(directory.run.get("unclaimed_hosts") or [])
-    return [missing(directory.run, host, volume, UNCLAIMED if host in unclaimed else NEVER_REPORTED) for host, volume in directory.expected_missing()]
+    return [missing(directory.run, host, volume, UNCLAIMED if host in unclaimed else NEVER_REPORTED) for host, volume in directory.missing()]
 
 
 def judge_fleet(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[str, Any]:

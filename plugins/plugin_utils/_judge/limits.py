@@ -38,10 +38,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.sentences imp
     within_chance_sentence,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import Evidence, rare_second_share
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import badness
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, COMMITS, KEY_COLUMNS, Row
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, INCONCLUSIVE, PASS, WARN, badness, rank
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, INCONCLUSIVE, PASS, WARN, rank
 
 _NO_ROW = dict.fromkeys(KEY_COLUMNS)
 _OF_SECONDS = ("latency_max", "interval_bytes_per_s_min")

@@ -12,7 +12,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import error, skipped
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, MISSING
 
 
 def file_error(directory: RunDirectory, host: str, volume: str, stage: str, reason: str, facts: Mapping[str, Any], verdict: str = ERROR) -> HostRecord | None:
@@ -20,15 +20,16 @@ def file_error(directory: RunDirectory, host: str, volume: str, stage: str, reas
 
     Raises RunDirectoryError.
     """
-    if directory.is_known(host, volume):
+    filed = directory.records.find(host, volume)
+    if filed is not None and filed.verdict != MISSING:
         return None
     record = error(directory.run, host, volume, stage, verdict, reason, dict(facts))
-    directory.write_record(record)
+    directory.records.write(record)
     return record
 
 
 def file_skipped(directory: RunDirectory, host: str, volume: str, stage: str, reason: str, queue_manager: str) -> HostRecord:
     """File the record of a queue manager that was to be left out on a host because its log is not there. Raises RunDirectoryError."""
     record = skipped(directory.run, host, volume, stage, reason, queue_manager)
-    directory.write_record(record)
+    directory.records.write(record)
     return record

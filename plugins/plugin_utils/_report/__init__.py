@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import REPORT, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.formats import RENDERERS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import SIGNATURE, SUMMARY, RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, write_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import SIGNATURE, SUMMARY
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import vanishes
 
 _MAX_SUMMARY_BYTES = 1 << 20

@@ -20,10 +20,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.headroom import Headroom, NoHeadroom, headroom
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import target_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, INSTEAD_OF, host_entry, missing_hosts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import worker_name
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import AS_IT_STANDS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import badness, worst
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, kind_named, kind_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.capacity import ShownCapacity, shown_capacity
@@ -34,13 +36,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.shares impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.stalls import stall_period
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_OPERATIONS, ALL_WORKERS, KEY_COLUMNS, Step
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_text, profiles_by_sha256
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, HostRecord, host_label
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError, printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables, parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import with_variables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, FAIL, GOOD, INCONCLUSIVE, PASS, WARN, WORST_FIRST, badness, rank, worst
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, FAIL, GOOD, INCONCLUSIVE, PASS, WARN, WORST_FIRST, rank
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_class import volume_class
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, words_of
 
@@ -412,9 +415,9 @@ def build_model(run_directory: RunDirectory) -> Model:
         raise RunDirectoryError(f"{run_directory.path} has no verdict: judge the run before it is rendered.")
     fleet = {key: value for key, value in verdict.items() if key != "hosts"}
     fleet["reasons"] = [printable(str(reason)) for reason in fleet.get("reasons") or []]
-    folders = run_directory.folders()
+    folders = run_directory.records.folders()
     reader = _Reader(run_directory, charted=len(folders) <= CHARTED_HOSTS)
-    hosts = [reader.host(folder, run_directory.read_record(folder)) for folder in folders]
+    hosts = [reader.host(folder, judged_record(run_directory, folder)) for folder in folders]
     hosts += [reader.host("", record) for record in missing_hosts(run_directory)]
     hosts.sort(key=lambda host: (rank(host.verdict), host.host, host.volume))
     gate_ran = fleet.get("asked_by") == GATE
@@ -508,7 +511,7 @@ class _Reader:
         if not host.folder:
             return
         try:
-            text = self._run_directory.read_certificate(host.folder)
+            text = self._run_directory.certificates.read(host.folder)
             valid_until = "" if text is None else json.loads(text)["valid_until"] or ""
         except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
             host.notes.append(printable(f"Its certificate cannot be read: {error}"))
@@ -521,7 +524,7 @@ class _Reader:
         detailed = ["intervals.csv", "histogram.csv", "fidelity.csv"] if self._charted else []
         wanted = ["run.csv", "results.csv", *detailed, *(["stalls.csv"] if self._charted or self._wants_stalls(host) else [])]
         try:
-            tables = parse_tables(self._run_directory.read_tables(record, wanted))
+            tables = parse_tables(self._run_directory.records.tables(record, wanted))
         except (TablesError, RunDirectoryError) as error:
             host.notes.append(printable(f"The figures are not shown: {error}"))
             return

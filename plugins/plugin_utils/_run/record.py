@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import NUMBER, PLAIN, Items, Keys, Maybe, misfit, named
+
 SCHEMA_VERSION = 1
 DEFAULT_VOLUME = "log"
 DISK_SHARED_WITH = "disk_shared_with_volumes"
@@ -22,28 +24,26 @@ PREFLIGHT = "preflight"
 OBSERVATION = "observation"
 DURABILITY = "durability"
 
-_LARGEST = 1 << 64
-_NUMBER = (int, float, type(None))
-_JUDGEMENT_TYPES: dict[str, Any] = {
-    "limit": str,
-    "metric": str,
-    "bound": str,
-    "verdict": str,
-    "reason": str,
-    "limit_value": _NUMBER,
-    "value": _NUMBER,
-    "samples": int,
-    "block_size_bytes": (int, type(None)),
-    "load_point": (int, type(None)),
-    "stream": (str, type(None)),
-    "operation": (str, type(None)),
-    "worker": (int, str, type(None)),
-    "worker_name": str,
-    "method": str,
-    **dict.fromkeys(("confidence", "share", "share_bound", "value_bound", "seconds", "episode_s", "seconds_needed", "log_evidence"), _NUMBER),
-}
-
-_POINT_TYPES = {"load_point": int, "verdict": str, "reason": str}
+_JUDGEMENT = Keys(
+    {
+        **dict.fromkeys(("limit", "metric", "bound", "verdict", "reason", "worker_name", "method"), str),
+        **dict.fromkeys(("limit_value", "value"), NUMBER),
+        "samples": int,
+        **dict.fromkeys(("block_size_bytes", "load_point"), Maybe(int)),
+        **dict.fromkeys(("stream", "operation"), Maybe(str)),
+        "worker": (int, str, type(None)),
+        **dict.fromkeys(("confidence", "share", "share_bound", "value_bound", "seconds", "episode_s", "seconds_needed", "log_evidence"), NUMBER),
+    },
+    every=PLAIN,
+)
+_PROFILE = Keys(dict.fromkeys(("name", "version", "sha256"), str))
+_LOAD = Maybe(int)
+_POINT = Keys({"load_point": int, "verdict": str, "reason": str}, only=True)
+_CAPACITY = Keys({"points": Items(_POINT), **dict.fromkeys(("highest_passed", "lowest_not_passed", "next_load"), _LOAD), "load_unit": str, "reason": str})
+_CUT = Keys({"rows": Items(dict), "outcome": str, "reason": str, "number": int})
+_LOSS = Keys(dict.fromkeys(("loss", "consequence", "next_step"), str))
+_DURABILITY = Keys({"cuts": Items(_CUT), "losses": Items(_LOSS), "tests": str, "claim": str, "cut_count": int})
+_TEXTS = Maybe(Items(str))
 
 
 class RecordError(ValueError):
@@ -111,63 +111,10 @@ class HostRecord:
         """Return the record that ``data``, which nobody vouches for, holds. Raises RecordError."""
         if data.get("schema") != SCHEMA_VERSION:
             raise RecordError(f"is not a record of schema {SCHEMA_VERSION}")
-        _check_types(data, _TYPES)
-        given = {name: data[name] for name in _TYPES if data.get(name) is not None}
-        record = cls(**given)
-        record._check()
-        return record
-
-    def _check(self) -> None:
-        for judgement in self.judgements:
-            if not isinstance(judgement, dict):
-                raise RecordError("has no usable judgements")
-            _check_types(judgement, _JUDGEMENT_TYPES)
-            if not all(_is_plain(value) for value in judgement.values()):
-                raise RecordError("has no usable judgements")
-        for name in ("reasons", "disturbances", "leftovers", "notes", "volume_facts"):
-            if not all(isinstance(item, str) for item in getattr(self, name) or ()):
-                raise RecordError(f"has no usable {name}")
-        if not all(isinstance(filed, dict) for filed in self.tables.values()):
-            raise RecordError("has no usable tables")
-        if not isinstance(self.worker_names, list):
-            raise RecordError("has no usable workspace")
-        if self.profile is not None and not all(isinstance(self.profile.get(key), str) for key in ("name", "version", "sha256")):
-            raise RecordError("has no usable profile")
-        if self.capacity is not None:
-            _check_capacity(self.capacity)
-        if self.durability is not None:
-            _check_durability(self.durability)
-
-
-def _check_capacity(capacity: Mapping[str, Any]) -> None:
-    points = capacity.get("points")
-    loads = [capacity.get(key) for key in ("highest_passed", "lowest_not_passed", "next_load")]
-    usable = (
-        isinstance(points, list)
-        and all(isinstance(point, dict) and set(point) == set(_POINT_TYPES) for point in points)
-        and all(isinstance(point[key], wanted) for point in points for key, wanted in _POINT_TYPES.items())
-        and all(load is None or isinstance(load, int) for load in loads)
-        and all(isinstance(capacity.get(key), str) for key in ("load_unit", "reason"))
-    )
-    if not usable:
-        raise RecordError("has no usable capacity")
-
-
-def _check_durability(durability: Mapping[str, Any]) -> None:
-    cuts, losses = durability.get("cuts"), durability.get("losses")
-    usable = (
-        isinstance(cuts, list)
-        and isinstance(losses, list)
-        and all(isinstance(each, dict) for each in (*cuts, *losses))
-        and all(isinstance(cut.get("rows"), list) and all(isinstance(row, dict) for row in cut["rows"]) for cut in cuts)
-        and all(isinstance(cut.get(key), str) for cut in cuts for key in ("outcome", "reason"))
-        and all(isinstance(cut.get("number"), int) for cut in cuts)
-        and all(isinstance(loss.get(key), str) for loss in losses for key in ("loss", "consequence", "next_step"))
-        and all(isinstance(durability.get(key), str) for key in ("tests", "claim"))
-        and isinstance(durability.get("cut_count"), int)
-    )
-    if not usable:
-        raise RecordError("has no usable durability")
+        unusable = misfit(data, _SHAPE)
+        if unusable is not None:
+            raise RecordError(f"has no usable {named(unusable)}")
+        return cls(**{name: data[name] for name in _NAMES if data.get(name) is not None})
 
 
 def host_label(host: str, volume: str) -> str:
@@ -175,23 +122,26 @@ def host_label(host: str, volume: str) -> str:
     return host if volume == DEFAULT_VOLUME else f"{host}/{volume}"
 
 
-_OPTIONAL_TYPES: dict[str, Any] = {"dict": dict, "list": list, "str": str, "bool": bool}
+_TYPES: dict[str, Any] = {"dict": dict, "list": list, "str": str, "bool": bool}
 
 
-def _type_of(each: dataclasses.Field[Any]) -> Any:
-    """Return the type that a field has in record.json; only a field without a default has to be there."""
-    wanted = _OPTIONAL_TYPES[str(each.type).split("[", maxsplit=1)[0].split(" ", maxsplit=1)[0]]
-    return wanted if each.name in ("host", "volume", "kind") else (wanted, type(None))
+def _shape_of(each: dataclasses.Field[Any]) -> Any:
+    """Return the shape of a field in record.json; only a field without a default has to be there."""
+    wanted = _TYPES[str(each.type).split("[", maxsplit=1)[0].split(" ", maxsplit=1)[0]]
+    return wanted if each.name in ("host", "volume", "kind") else Maybe(wanted)
 
 
-_TYPES = {each.name: _type_of(each) for each in dataclasses.fields(HostRecord)}
-
-
-def _check_types(data: Mapping[str, Any], types: Mapping[str, Any]) -> None:
-    for key, wanted in types.items():
-        if not isinstance(data.get(key), wanted):
-            raise RecordError(f"has no usable {key}")
-
-
-def _is_plain(value: Any) -> bool:
-    return value is None or isinstance(value, str) or (isinstance(value, (int, float)) and abs(value) <= _LARGEST)
+_NAMES = tuple(each.name for each in dataclasses.fields(HostRecord))
+_SHAPE = Keys(
+    {
+        **{each.name: _shape_of(each) for each in dataclasses.fields(HostRecord)},
+        **dict.fromkeys(("reasons", "disturbances", "leftovers", "notes", "volume_facts"), _TEXTS),
+        "judgements": Maybe(Items(_JUDGEMENT)),
+        "tables": Maybe(Keys({}, every=dict)),
+        "workspace": Maybe(Keys({"queue_managers": Maybe(list)})),
+        "profile": Maybe(_PROFILE),
+        "capacity": Maybe(_CAPACITY),
+        "durability": Maybe(_DURABILITY),
+    }
+)
+"""What record.json may hold."""

@@ -6,9 +6,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
 PASS = "pass"
 WARN = "warn"
 INCONCLUSIVE = "inconclusive"
@@ -30,17 +27,6 @@ DEFAULT_FAIL_ON = tuple(verdict for verdict in WORST_FIRST if verdict not in GOO
 FAIL_ON_CHOICES = (*(verdict for verdict in WORST_FIRST if verdict != PASS), UNQUALIFIED)
 
 
-def worst(verdicts: Iterable[str]) -> str:
-    """Return the worst of some verdicts; of none it is pass, so that a caller asks only if something was judged."""
-    return min(verdicts, key=WORST_FIRST.index, default=PASS)
-
-
 def rank(verdict: str) -> int:
     """Return the place of a verdict, 0 for the worst. A word that is not a verdict is the last."""
     return WORST_FIRST.index(verdict) if verdict in WORST_FIRST else len(WORST_FIRST)
-
-
-def badness(judgement: Mapping[str, Any]) -> tuple[int, float]:
-    """Return what sorts the judgements of a limit, the worst first: by their verdicts, and then by their values."""
-    value = judgement["value"] or 0
-    return rank(judgement["verdict"]), value if judgement["bound"] == "min" else -value

@@ -15,7 +15,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import MANIFEST, SIGNATURE
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import MANIFEST, SIGNATURE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
 _CHUNK_BYTES = 1 << 20

@@ -11,8 +11,9 @@ import os
 import shlex
 from dataclasses import dataclass
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import MANIFEST, SIGNATURE, STATEMENT, RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, write_file
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import MANIFEST, SIGNATURE, STATEMENT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing import manifest, ssh_keygen
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.ssh_keygen import Signer, SigningError

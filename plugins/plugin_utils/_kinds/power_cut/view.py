@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_count
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import OUTCOMES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import why_not_certifying
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.power_cuts import wanted_cuts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import view
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.page import DurabilitySection
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.durability import durability_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import number
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_part
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import open_metrics as om
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.power_cuts import wanted_cuts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS
 

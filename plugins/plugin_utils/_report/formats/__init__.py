@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import SUMMARY
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import SUMMARY
 
 
 def _found() -> dict[str, Callable[[Model], Iterator[str]]]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import find_metric
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import badness
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.capacities import capacity_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import LIMIT, Cause, causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import step_cell
@@ -25,7 +26,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_template
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN, badness
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, size_text
 
 FILE = "evidence.md"

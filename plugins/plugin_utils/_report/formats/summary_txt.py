@@ -26,7 +26,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.headrooms import headroom_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model, counts_worst_first
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.terminal import DETAIL, MOST_LINES, TABLE, fit, head
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import SUMMARY
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import SUMMARY
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD, PASS
 
 FILE = SUMMARY

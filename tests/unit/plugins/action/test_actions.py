@@ -17,10 +17,13 @@ from ansible_collections.mqops.logdisk.plugins.action import build, cleanup, col
 from ansible_collections.mqops.logdisk.plugins.callback import report
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, as_dict, failure, failure_reason, one_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import order as _order
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.measurement import opening
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.parameters import VARIES
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.records import Records
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester import sources as _sources
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
@@ -77,9 +80,9 @@ def collected(directory, answer):
 
 def test_what_was_ordered_is_filed_with_what_is_known_of_it(ordered):
     directory, order = ordered
-    directory.write_order(order)
+    directory.orders.write(order)
     assert collected(directory, answer_of(order))["logdisk"]["kind"] == "measurement"
-    (record,) = directory.records()
+    (record,) = list(judged_records(directory))
     assert (record.facts["boot_id"], record.workspace) == ("11-22", {"path": "/d"})
 
 
@@ -98,13 +101,13 @@ def test_what_was_ordered_is_filed_with_what_is_known_of_it(ordered):
 )
 def test_what_was_not_ordered_is_not_filed(ordered, changes, run_keys, reason):
     directory, order = ordered
-    directory.write_order(order)
+    directory.orders.write(order)
     answer = answer_of(order, **run_keys)
     answer["machine"] = changes.get("machine", answer["machine"])
     answer["volumes"]["log"].update((key, value) for key, value in changes.items() if key != "machine")
     result = collected(directory, answer)
     assert result["failed"] and result["logdisk"]["reason"].startswith(reason) and result["kept"] == ["log"]
-    (record,) = directory.records()
+    (record,) = list(judged_records(directory))
     assert record.reasons[0].startswith(f"collect: {reason}") and record.tables == {} and record.facts["boot_id"] == "11-22"
 
 
@@ -112,15 +115,15 @@ def test_tables_that_nobody_ordered_are_not_filed(ordered):
     directory, order = ordered
     result = collected(directory, answer_of(order))
     assert result["failed"] and "the order of this host is not known" in result["msg"]
-    assert [(record.verdict, record.tables) for record in directory.records()] == [("error", {})]
+    assert [(record.verdict, record.tables) for record in list(judged_records(directory))] == [("error", {})]
 
 
 def test_a_volume_without_tables_costs_its_neighbour_nothing(ordered):
     directory, order = ordered
-    directory.write_volumes("h7", [{"name": "log"}, {"name": "dead"}, {"name": "odd"}, {"name": "silent"}, {"name": "refused"}])
-    directory.write_record(fabricate.failed("h7", "error", "workspace", "no space", "refused"))
-    directory.write_order(order)
-    directory.write_order({**order, "volume": "odd"})
+    directory.volumes.note("h7", [{"name": "log"}, {"name": "dead"}, {"name": "odd"}, {"name": "silent"}, {"name": "refused"}])
+    directory.records.write(fabricate.failed("h7", "error", "workspace", "no space", "refused"))
+    directory.orders.write(order)
+    directory.orders.write({**order, "volume": "odd"})
     answer = answer_of(order)
     answer["volumes"]["dead"] = {"state": "dead", "error": "signal\x1b 9"}
     answer["volumes"]["odd"] = answer["volumes"]["log"]
@@ -129,30 +132,30 @@ def test_a_volume_without_tables_costs_its_neighbour_nothing(ordered):
     assert (result["collected"], result["kept"]) == (["log"], ["odd", "silent"])
     verdicts = dict.fromkeys(("dead", "odd", "silent", "refused"), "error")
     assert result["logdisk"]["volumes"] == {**verdicts, "log": "inconclusive"} and result["logdisk"]["verdict"] == "error"
-    reasons = {record.volume: record.reasons[0] for record in directory.records() if record.verdict == "error"}
+    reasons = {record.volume: record.reasons[0] for record in list(judged_records(directory)) if record.verdict == "error"}
     assert reasons["dead"] == "collect: signal 9"
     assert "volume in start.json log instead of odd" in reasons["odd"]
     assert reasons["silent"] == "collect: the host did not answer for this volume"
     assert reasons["refused"] == "workspace: no space"
-    assert directory.expected_missing() == []
+    assert directory.missing() == []
 
 
 def test_without_any_tables_each_volume_has_its_own_reason(ordered):
     directory, _order = ordered
-    directory.write_volumes("h7", [{"name": "a"}, {"name": "b"}])
+    directory.volumes.note("h7", [{"name": "a"}, {"name": "b"}])
     result = collected(directory, {"volumes": {"a": {"state": "dead", "error": "signal 9"}, "b": {"state": "running", "error": "still running"}}})
     assert result["failed"] and (result["msg"], result["kept"]) == ("signal 9; still running", [])
-    assert {record.volume: record.reasons[0] for record in directory.records()} == {"a": "collect: signal 9", "b": "collect: still running"}
+    assert {record.volume: record.reasons[0] for record in list(judged_records(directory))} == {"a": "collect: signal 9", "b": "collect: still running"}
 
 
 def test_what_cannot_be_filed_says_what_to_do(ordered, monkeypatch):
     directory, order = ordered
-    directory.write_order(order)
+    directory.orders.write(order)
 
     def write_record(*dummy):
         raise RunDirectoryError("No space left.")
 
-    monkeypatch.setattr(RunDirectory, "write_record", write_record)
+    monkeypatch.setattr(Records, "write", write_record)
     result = collected(directory, answer_of(order))
     assert result["failed"] and result["kept"] == ["log"]
     assert result["msg"].startswith("No space left. The tables are kept on the host. ")
@@ -390,7 +393,7 @@ def test_for_how_long_the_volume_was_limited_joins_the_record(tmp_path, before, 
     sent = plugin.prepare(dict(plugin._task.args), {"inventory_hostname": "db07"})
     assert sent["volumes"] == [{"name": "log", "paths": ["/a", "/b"], "keep_state": True, "volume_counters": bool(before)}] and not sent["all_volumes"]
     plugin.call(sent, {"inventory_hostname": "db07"})
-    (record,) = directory.records()
+    (record,) = list(judged_records(directory))
     assert record.facts.get("volume_limits_volume_iops_s") == limited_s
     assert record.verdict == "pass" and len(record.notes) == (1 if limited_s else 0)
 
@@ -413,7 +416,7 @@ VOLUME_DEFAULTS = {"name": "log", "path": "/ws", "queue_managers": "QM1", "owner
 def test_what_is_cleaned_up_is_what_the_run_noted_or_else_what_the_variables_name(tmp_path, noted, given, only, with_run, expected):
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h7"]))
     if noted:
-        directory.write_volumes("h7", noted)
+        directory.volumes.note("h7", noted)
     plugin = action(cleanup, {}, volumes=given, defaults=VOLUME_DEFAULTS, run_path=directory.path if with_run else "", only=only)
     sent = plugin.prepare(dict(plugin._task.args), {"inventory_hostname": "h7"})
     assert [(volume["name"], volume["paths"]) for volume in sent["volumes"]] == expected
@@ -423,12 +426,12 @@ def test_what_is_cleaned_up_is_what_the_run_noted_or_else_what_the_variables_nam
 def test_a_host_that_cannot_be_cleaned_up_leaves_its_mark_on_every_volume(tmp_path):
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h7"]))
     for volume in ("a", "b"):
-        directory.write_record(fabricate.failed("h7", volume=volume))
+        directory.records.write(fabricate.failed("h7", volume=volume))
     plugin = action(
         cleanup, AnsibleConnectionFailure("no route"), run_path=directory.path, volumes=[{"name": "a", "paths": ["/a"]}, {"name": "b", "paths": []}]
     )
     plugin.call(plugin.prepare(dict(plugin._task.args), {"inventory_hostname": "h7"}), {"inventory_hostname": "h7"})
-    assert [record.leftovers for record in directory.records()] == [["could not clean up: no route"]] * 2
+    assert [record.leftovers for record in list(judged_records(directory))] == [["could not clean up: no route"]] * 2
 
 
 DEFAULTS = {"sweep_duration": 60, "sweep_files": 16, "gate_report_dir": "reports"}

@@ -25,6 +25,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.upload import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import kept
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import JUDGED, STARTED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import archive
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
@@ -98,10 +99,10 @@ def test_nothing_is_kept_unless_asked_for_nor_of_a_preflight(tmp_path):
 
 def test_the_orders_are_kept_before_the_wait_and_a_failure_warns(tmp_path):
     directory = opened(tmp_path / "reports")
-    directory.write_order({"host": "db07", "volume": "log"})
+    directory.orders.write({"host": "db07", "volume": "log"})
     options = {"hosts": [], "schedule": {}, "interval_s": 1, "polls": 0}
     assert answer(wait, run_path=directory.path, **options)[1] == []
-    assert stages(directory) == [STARTED] and fetched(directory, tmp_path / "elsewhere").read_order("db07", "log")
+    assert stages(directory) == [STARTED] and fetched(directory, tmp_path / "elsewhere").orders.read("db07", "log")
     os.unlink(directory.run["history"]["place"])
     (warning,) = answer(wait, run_path=directory.path, **options)[1]
     assert "was not kept in the history" in warning
@@ -150,7 +151,7 @@ def test_a_run_is_reopened_wherever_it_is(tmp_path, monkeypatch):
     ):
         with pytest.raises(AnsibleActionFail, match=message):
             reopened(*arguments)
-    merged = type(directory).merge([directory.path], str(tmp_path / "reports"))
+    merged = merge_runs([directory.path], str(tmp_path / "reports"))
     with pytest.raises(AnsibleActionFail, match=f"{merged.path} was merged from {run_id}, and hosts have results of that one only. Name a run by"):
         reopened(None, "reports")
     observation = type(directory).create(str(tmp_path / "reports"), {**directory.run, "run_id": "seen", "kind": "observation"})

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 from ansible_collections.mqops.logdisk.plugins.action.observe import ActionModule
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, failure
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
@@ -57,16 +58,16 @@ def test_each_queue_manager_is_started_with_its_own_endpoint(start):
 def test_one_that_cannot_be_observed_has_its_record_and_the_others_are_started(start):
     result, dummy, directory = start("QM1", queue_managers=SEVERAL)
     assert list(result["observed"]) == ["log2"]
-    assert [(each.volume, each.verdict, each.error["reason"]) for each in directory.records()] == [("QM1", "error", "QM1 is not running")]
+    assert [(each.volume, each.verdict, each.error["reason"]) for each in list(judged_records(directory))] == [("QM1", "error", "QM1 is not running")]
 
 
 def test_if_none_can_be_observed_the_host_fails_and_each_record_has_its_own_reason(start):
     result, dummy, directory = start("QM1", "QM2", queue_managers=SEVERAL)
     assert (result["failed"], result["msg"]) == (True, "QM1 is not running")
-    assert {each.volume: each.error["reason"] for each in directory.records()} == {"QM1": "QM1 is not running", "log2": "QM2 is not running"}
+    assert {each.volume: each.error["reason"] for each in list(judged_records(directory))} == {"QM1": "QM1 is not running", "log2": "QM2 is not running"}
 
 
 def test_a_preflight_has_a_record_of_each(start):
     result, dummy, directory = start(queue_managers=SEVERAL, check_mode=True)
     assert result["reason"] == "ready: prometheus can observe QM1; ready: prometheus can observe QM2"
-    assert sorted(each.volume for each in directory.records()) == ["QM1", "log2"]
+    assert sorted(each.volume for each in list(judged_records(directory))) == ["QM1", "log2"]

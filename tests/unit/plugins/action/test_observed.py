@@ -17,6 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.action.observed import STATUS, Ac
 from ansible_collections.mqops.logdisk.plugins.action.open_run import stops_gate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import COLLECTED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
@@ -83,26 +84,26 @@ def lines(*texts, **end):
 def test_each_queue_manager_of_a_host_has_its_record(monkeypatch, tmp_path):
     """The host is polled until the last one has ended, and only then is removed what is left there, because that is of all of them."""
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h"], kind="observation"))
-    directory.write_volumes("h", [{"name": "QM1"}, {"name": "QM2"}])
+    directory.volumes.note("h", [{"name": "QM1"}, {"name": "QM2"}])
     ended = {"state": "ended", "samples": lines(*TEXTS, end="finished", reason="")}
     first, calls = polled(monkeypatch, tmp_path, directory, {"QM1": ended, "QM2": {"state": "running"}}, {"host": "h", "run_id": "r"})
     assert (first["state"], first["volumes"]["QM1"]["state"], first["volumes"]["QM2"]["state"]) == ("running", "finished", "running")
     assert (COLLECTED in first, calls) == (False, [("poll", "QM1"), ("poll", "QM2")])
     last, calls = polled(monkeypatch, tmp_path, directory, {"QM2": ended}, {key: first[key] for key in STATUS if key in first})
     assert (last["state"], sorted(last[COLLECTED]), calls) == ("finished", ["QM1", "QM2"], [("poll", "QM2"), ("remove", None)])
-    assert {(record.volume, record.observation["queue_manager"]) for record in directory.records()} == {("QM1", "QM1"), ("QM2", "QM2")}
+    assert {(record.volume, record.observation["queue_manager"]) for record in list(judged_records(directory))} == {("QM1", "QM1"), ("QM2", "QM2")}
 
 
 def test_a_queue_manager_of_which_nothing_came_does_not_stop_the_others(monkeypatch, tmp_path):
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h"], kind="observation"))
-    directory.write_volumes("h", [{"name": "QM1"}, {"name": "QM2"}])
+    directory.volumes.note("h", [{"name": "QM1"}, {"name": "QM2"}])
     nothing = {"state": "ended", "samples": lines(end="failed", reason="the exporter stopped")}
     first, dummy = polled(monkeypatch, tmp_path, directory, {"QM1": nothing, "QM2": {"state": "running"}}, {"host": "h", "run_id": "r"})
     assert (first["state"], first["problems"]) == ("running", ["the exporter stopped"])
     ended = {"state": "ended", "samples": lines(*TEXTS, end="finished", reason="")}
     last, dummy = polled(monkeypatch, tmp_path, directory, {"QM2": ended}, {key: first[key] for key in STATUS if key in first})
     assert (last["failed"], last["msg"]) == (True, "the exporter stopped")
-    assert {record.volume: record.verdict for record in directory.records()} == {"QM1": "error", "QM2": None}
+    assert {record.volume: record.verdict for record in list(judged_records(directory))} == {"QM1": "error", "QM2": None}
 
 
 def test_an_observation_that_decides_nothing_stops_the_gate_and_one_that_certifies_nothing_does_not():

@@ -10,6 +10,7 @@ import types
 import pytest
 import yaml
 from ansible_collections.mqops.logdisk.plugins.action.plan import ActionModule
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
@@ -60,8 +61,8 @@ def test_what_is_discovered_is_planned_noted_and_shown(directory):
     ]
     assert planned["volumes"][0]["block_sizes_bytes"] == [4096, 256 << 10]
     assert planned["discover"] is False
-    assert directory.expected_volumes("h7") == ["mq1", "mq2", "QM4"]
-    (record,) = directory.records()
+    assert directory.volumes.expected("h7") == ["mq1", "mq2", "QM4"]
+    (record,) = list(judged_records(directory))
     assert (record.volume, record.verdict) == ("QM4", "error") and record.reasons[0].startswith("discovery: no answer. Correct that")
     path = pathlib.Path(directory.path) / "hosts/h7/workspace_volumes.yml"
     assert f"edit {path}" in shown[0] and "NOT in this plan: QM4" in shown[0] and "Measuring takes about" in shown[0]
@@ -123,7 +124,7 @@ def test_a_log_that_is_not_on_the_host_is_never_tested_on_another_disk(directory
     answer = {"queue_managers": [found("QM1", 1), ABSENT], "problems": []}
     planned = plan(directory, shown, discovered=answer)
     assert [volume["name"] for volume in planned["volumes"]] == ["mq1"]
-    (record,) = directory.records()
+    (record,) = list(judged_records(directory))
     assert (record.volume, record.verdict, record.certified) == ("QM2", "error", False) and "workspace_discover_absent: skip" in record.reasons[0]
 
 
@@ -131,8 +132,8 @@ def test_a_log_that_is_not_on_the_host_may_be_skipped(directory):
     shown = []
     planned = plan(directory, shown, discovered={"queue_managers": [found("QM1", 1), ABSENT], "problems": []}, absent="skip")
     assert [volume["name"] for volume in planned["volumes"]] == ["mq1"]
-    assert directory.noted_volumes("h7")[1] == {"name": "QM2", "skipped": True}
-    (record,) = directory.records()
+    assert directory.volumes.noted("h7")[1] == {"name": "QM2", "skipped": True}
+    (record,) = list(judged_records(directory))
     assert (record.volume, record.verdict, record.certified, record.error["skipped"]) == ("QM2", "warn", False, "QM2")
     assert record.reasons == ["discovery: the log directory /mq/QM2 has no files"]
     assert "SKIPPED: QM2" in shown[0]
@@ -142,6 +143,6 @@ def test_a_passive_node_is_not_measured(directory):
     shown = []
     answer = plan(directory, shown, discovered={"queue_managers": [ABSENT], "problems": []}, absent="skip")
     assert answer["failed"] and answer["msg"] == "there is nothing to test on this host: the log directory /mq/QM2 has no files"
-    assert [(record.volume, record.verdict) for record in directory.records()] == [("QM2", "warn")]
-    assert directory.expected_missing() == [] and directory.expected_volumes("h7") == ["QM2"]
+    assert [(record.volume, record.verdict) for record in list(judged_records(directory))] == [("QM2", "warn")]
+    assert directory.missing() == [] and directory.volumes.expected("h7") == ["QM2"]
     assert "Measuring takes" not in shown[0]

@@ -43,7 +43,7 @@ class Reporting:
         run["controller"]["job"] = {"id": job_id, "workflow_job_id": workflow}
         directory = RunDirectory.create(self.report_dir, run)
         for host, files in (measured or {}).items():
-            directory.write_record(fabricate.judged(directory.run, host, files), files)
+            directory.records.write(fabricate.judged(directory.run, host, files), files)
         if judged:
             judge_run(directory, GATE)
         return directory
@@ -248,7 +248,7 @@ def test_a_merged_run_names_the_profile_that_judged_each_host(reporting):
     newer = fabricate.run_data(["h3"], run_id="R2", created_at="2026-11-22T02:00:02Z", profile=other)
     newer["controller"]["job"] = {"id": "2", "workflow_job_id": SLICED}
     directory = RunDirectory.create(reporting.report_dir, newer)
-    directory.write_record(fabricate.judged(newer, "h3", GOOD), GOOD)
+    directory.records.write(fabricate.judged(newer, "h3", GOOD), GOOD)
     judge_run(directory, GATE)
     merged = RunDirectory.open(reporting.report(inventory=["h1", "h2", "h3"], workflow=SLICED)["path"])
     hosts = merged.verdict()["hosts"]

@@ -15,6 +15,7 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.action import collect, next_round, record, start
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import plan_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import read_volumes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
@@ -41,7 +42,7 @@ class Fleet:
         self.tried = {}
         self.number = 1
         for host in capacities:
-            self.directory.write_volumes(host, [{"name": name} for name in volumes])
+            self.directory.volumes.note(host, [{"name": name} for name in volumes])
 
     def plan(self):
         volumes = read_volumes([{"name": name, "path": f"/{name}/ws", "queue_managers": QUEUE_MANAGERS} for name in self.volumes], DEFAULTS)
@@ -66,7 +67,7 @@ class Fleet:
         """Collect what a host measured that was sent an order."""
         answers = {}
         for volume in sent:
-            order = self.directory.read_order(host, volume["name"])
+            order = self.directory.orders.read(host, volume["name"])
             load = int(order["options"]["option_load_points"])
             self.tried.setdefault((host, volume["name"]), []).append(load)
             rows = fabricate.step_rows(1, 4096, load, seconds=60, latency_ns=int(5_000_000 * load / self.capacities[host]))
@@ -96,7 +97,7 @@ class Fleet:
         loads = self.round()
         while loads:
             loads = self.round(loads)
-        return {(each.host, each.volume): each for each in self.directory.iter_records()}
+        return {(each.host, each.volume): each for each in judged_records(self.directory)}
 
 
 DEFAULTS = {"name": "log", "path": "/ws", "queue_managers": ["QM1"], "owner": "", "expect_mount": ""}
@@ -120,7 +121,7 @@ def test_the_tables_of_each_round_are_kept_and_judged_as_one_run(tmp_path):
     assert sorted(path.name for path in folder.iterdir() if path.is_dir()) == ["round-1", "round-2", "round-3"]
     rounds = [parse_tables({path.name: path.read_bytes() for path in (folder / f"round-{each}").glob("*.csv")}) for each in (1, 2, 3)]
     assert [each.results[0]["load_point"] for each in rounds] == [2, 4, 3]
-    tables = parse_tables(fleet.directory.read_tables(found))
+    tables = parse_tables(fleet.directory.records.tables(found))
     assert [row["load_point"] for row in tables.results if row["worker"] == "all"] == [2, 4, 3]
     assert {judgement["load_point"] for judgement in found.judgements} == {2, 3}
 
@@ -131,21 +132,21 @@ def test_a_later_round_starts_the_volumes_that_go_on_with_their_load_alone(tmp_p
     (sent,) = fleet.start("h1", {"b": 4})
     assert sent["name"] == "b" and "--qm=4" in sent["arguments"] and "--qm=2" not in sent["arguments"]
     assert sent["keep_directories"] and len(sent["directories"]) == 4
-    assert fleet.directory.read_order("h1", "b")["search"]["round"] == 2
+    assert fleet.directory.orders.read("h1", "b")["search"]["round"] == 2
 
 
 def test_a_host_that_fails_in_a_later_round_has_that_error_and_nothing_that_passes(tmp_path):
     fleet = Fleet(tmp_path, {"h1": 9, "h2": 9})
     loads = fleet.round()
-    assert fleet.directory.find_record("h1", "log").verdict == "pass"
+    assert fleet.directory.records.find("h1", "log").verdict == "pass"
     fleet.start("h1", loads["h1"])
-    assert fleet.directory.find_record("h1", "log") is None
+    assert fleet.directory.records.find("h1", "log") is None
     failed = {"failed": True, "logdisk": {"stage": "sweep", "verdict": "unreachable", "reason": "no route to host"}}
     options = {"run_path": fleet.directory.path, "failed_result": failed, "plan": {}, "workspace": {}, "facts": {}}
     plugin, variables = fleet.action(record, "h1")
     plugin.answer(options, variables)
     fleet.collect("h2", fleet.start("h2", loads["h2"]))
-    found = fleet.directory.find_record("h1", "log")
+    found = fleet.directory.records.find("h1", "log")
     assert (found.verdict, found.reasons, found.tables, found.capacity) == ("unreachable", ["sweep: no route to host"], {}, None)
     assert list(fleet.decide()["loads"]) == ["h2"]
     assert not list((tmp_path / fleet.directory.run["run_id"] / "hosts/h1/log").glob("*.csv"))
@@ -155,7 +156,7 @@ def test_an_error_of_the_disk_ends_the_search(tmp_path):
     fleet = Fleet(tmp_path, {"h1": 9})
     loads = fleet.round()
     assert fleet.round(loads, exit_status=3, error_errno_name="EIO", error_call="pwritev") == {}
-    found = fleet.directory.find_record("h1", "log")
+    found = fleet.directory.records.find("h1", "log")
     assert (found.verdict, found.reasons[0], found.notes) == ("fail", "pwritev failed with EIO", [])
 
 
@@ -163,10 +164,10 @@ def test_the_tables_of_another_round_are_not_accepted(tmp_path):
     fleet = Fleet(tmp_path, {"h1": 9})
     loads = fleet.round()
     fleet.start("h1", loads["h1"])
-    order = fleet.directory.read_order("h1", "log")
-    fleet.directory.write_order({**order, "options": {**order["options"], "option_start_at_epoch_s": "17"}})
+    order = fleet.directory.orders.read("h1", "log")
+    fleet.directory.orders.write({**order, "options": {**order["options"], "option_start_at_epoch_s": "17"}})
     assert fleet.collect("h1", [{"name": "log"}], option_start_at_epoch_s="16")["failed"]
-    assert fleet.directory.find_record("h1", "log").verdict == "error"
+    assert fleet.directory.records.find("h1", "log").verdict == "error"
 
 
 def test_a_search_that_ends_by_its_bound_says_so(tmp_path):
@@ -193,7 +194,7 @@ def test_hosts_that_climb_together_stop_together(tmp_path):
         fleet.start(host, loads[host])
     fleet.collect("h1", [{"name": "log"}])
     assert fleet.decide()["loads"] == {}
-    found = fleet.directory.find_record("h1", "log")
+    found = fleet.directory.records.find("h1", "log")
     assert (found.verdict, found.capacity["highest_passed"]) == ("inconclusive", None)
     assert "h2: this load point was not measured there" in found.reasons
 
@@ -204,7 +205,7 @@ def test_a_run_without_a_search_has_one_round(tmp_path):
     fleet.collect("h1", fleet.start("h1", {}))
     assert fleet.decide()["loads"] == {}
     assert not list((tmp_path / fleet.directory.run["run_id"] / "hosts/h1/log").glob("round-*"))
-    assert fleet.directory.find_record("h1", "log").facts.get("load_search") is None
+    assert fleet.directory.records.find("h1", "log").facts.get("load_search") is None
 
 
 @pytest.mark.parametrize("hosts", [[], ["h1"]])

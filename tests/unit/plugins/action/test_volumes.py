@@ -15,6 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.action import look, record, start
 from ansible_collections.mqops.logdisk.plugins.action import plan as plan_action
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import IN_TURN, TOGETHER, VOLUME_GAP_S, plan_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import read_volumes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import load_workload
@@ -31,7 +32,7 @@ TESTER = {"path": "/t/logdisk", "source_hash": "ab" * 32, "facts": {"hostname": 
 @pytest.fixture
 def directory(tmp_path):
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h7"]))
-    directory.write_volumes("h7", [{"name": name} for name in NAMES])
+    directory.volumes.note("h7", [{"name": name} for name in NAMES])
     return directory
 
 
@@ -64,7 +65,7 @@ def result_of(plugin):
 
 
 def reasons(directory):
-    return {each.volume: each.reasons[0] for each in directory.records()}
+    return {each.volume: each.reasons[0] for each in list(judged_records(directory))}
 
 
 def created(directory, answers, known=None, **more):
@@ -91,7 +92,7 @@ def test_a_refused_volume_gets_its_record_and_the_others_go_on(directory):
     assert [volume["name"] for volume in layout["volumes"]] == ["a"]
     assert (layout["volumes"][0]["directories"], layout["volumes"][0]["facts"]["mount_point"]) == (["/a/ws/r/QM1"], "/a")
     assert reasons(directory) == {"b": "workspace: refused: too full", "c": "workspace: the host did not answer for this volume"}
-    assert directory.records()[0].facts["os"] == "x" and directory.records()[0].facts["mount_point"] == "/b"
+    assert next(iter(judged_records(directory))).facts["os"] == "x" and next(iter(judged_records(directory))).facts["mount_point"] == "/b"
 
 
 @pytest.mark.parametrize(("kind", "names"), [("measurement", "sweep_files, sweep_file_size"), ("durability", "cut_files, cut_file_size")])
@@ -114,11 +115,11 @@ def record_of(directory, failed_result, **more):
 
 
 def test_a_host_that_fails_as_a_whole_has_a_record_for_each_volume_of_which_nothing_is_known(directory):
-    directory.write_record(fabricate.failed("h7", "error", "workspace", "no space", "b"))
+    directory.records.write(fabricate.failed("h7", "error", "workspace", "no space", "b"))
     key = record_of(directory, {"msg": "no python"}, workspace={"volumes": [{"name": "c", "facts": {"mount_point": "/c"}}]})["logdisk"]
     assert reasons(directory) == {"a": "tester: no python", "b": "workspace: no space", "c": "tester: no python"}
     assert key["volumes"] == {"a": "tester: no python", "c": "tester: no python"}
-    assert directory.records()[2].facts["mount_point"] == "/c"
+    assert list(judged_records(directory))[2].facts["mount_point"] == "/c"
     assert record_of(directory, {"msg": "again"}) == {}
 
 
@@ -128,7 +129,7 @@ def test_a_preflight_tells_each_volume_what_it_takes(directory):
     for volume in plan["volumes"]:
         volume["notes"] = [f"note {volume['name']}"]
     record_of(directory, {}, plan=plan, workspace=layout)
-    assert {each.volume: (each.reasons[0].split(", ")[1], each.reasons[1]) for each in directory.records()} == {
+    assert {each.volume: (each.reasons[0].split(", ")[1], each.reasons[1]) for each in list(judged_records(directory))} == {
         name: (f"2 MiB on /{name} (None)", f"note {name}") for name in NAMES
     }
 
@@ -198,7 +199,7 @@ def test_places_on_several_paths_and_devices_are_ordered_as_the_tester_takes_and
 def test_the_workload_is_a_fact_that_no_host_can_change(directory):
     lying = {**TESTER, "facts": {**TESTER["facts"], "workload_name": "mine", "load_target": 7}}
     started(directory, {}, tester=lying)
-    facts = directory.read_order("h7", "a")["facts"]
+    facts = directory.orders.read("h7", "a")["facts"]
     assert [facts[key] for key in ("workload_name", "workload_version", "workload_is_not", "load_target")] == ["mq-log", 1, "", None]
 
 
@@ -214,7 +215,7 @@ def test_each_volume_has_its_own_order_start_and_deadline(directory, order):
     assert starts == pytest.approx([at + offset for offset in offsets], abs=0.01)
     assert deadlines == pytest.approx([1000 + volume["start_offset_s"] + volume["deadline_s"] for volume in plans], abs=5)
     for name, volume in zip(NAMES, sent["volumes"], strict=True):
-        kept = directory.read_order("h7", name)
+        kept = directory.orders.read("h7", name)
         assert volume["order"] == {"run_id": "R", "host": "h7", "volume": name}
         assert (kept["directories"], kept["workspace"]["path"]) == ([f"/{name}/ws/r/QM1"], f"/{name}/ws")
         assert kept["deadline_epoch_s"] == volume["deadline_epoch_s"]
@@ -230,7 +231,7 @@ def test_each_volume_has_its_own_order_start_and_deadline(directory, order):
 )
 def test_volumes_that_share_a_disk_at_the_same_time_say_so(directory, order, disks, shared):
     started(directory, {}, order, disks)
-    assert {name: directory.read_order("h7", name)["facts"].get("disk_shared_with_volumes") for name in NAMES} == shared
+    assert {name: directory.orders.read("h7", name)["facts"].get("disk_shared_with_volumes") for name in NAMES} == shared
 
 
 def test_a_tester_that_does_not_start_costs_its_own_volume(directory):

@@ -365,9 +365,9 @@ def run_directory(base, measured, unmeasured=(), gate=True, expected=None, queue
     run = run_data(hosts if expected is None else expected, **keys)
     directory = RunDirectory.create(str(base), run)
     for host, files in measured.items():
-        directory.write_record(judged(run, host, files, queue_managers=queue_managers), files)
+        directory.records.write(judged(run, host, files, queue_managers=queue_managers), files)
     for record in unmeasured:
-        directory.write_record(record)
+        directory.records.write(record)
     if gate:
         judge_run(directory, GATE)
     return directory

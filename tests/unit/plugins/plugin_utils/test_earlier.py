@@ -23,9 +23,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.selection i
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.upkeep import import_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import REPORT, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_record
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.formats import RENDERERS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.run_signature import verify_run
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
@@ -85,7 +88,7 @@ def comparison_said(history):
 
 
 def merged_said(base, runs):
-    return verdict_said(RunDirectory.merge([run.path for run in runs], str(base)))["hosts"]
+    return verdict_said(merge_runs([run.path for run in runs], str(base)))["hosts"]
 
 
 @pytest.mark.parametrize("run_id", SAID["runs"])
@@ -137,7 +140,7 @@ def test_a_later_version_is_refused_in_a_sentence(earlier):
         with open(path, "w", encoding="utf-8") as file:
             json.dump({**content, "schema": 2}, file, indent=1, sort_keys=True)
     with pytest.raises(CertificateError, match="is not a certificate of schema 1"):
-        Certificate.parse(directory.read_certificate(folder))
-    assert directory.read_record(folder).reasons == [f"its record cannot be read: {folder}/record.json is not a record of schema 1."]
+        Certificate.parse(directory.certificates.read(folder))
+    assert judged_record(directory, folder).reasons == [f"its record cannot be read: {folder}/record.json is not a record of schema 1."]
     with pytest.raises(RunDirectoryError, match="is not a run directory of schema 1"):
         RunDirectory.open(directory.path)

@@ -11,7 +11,8 @@ import copy
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import order as _order
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import make_plan
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OPTIONS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import load_workload
@@ -175,12 +176,12 @@ def test_a_machine_that_knows_nothing_of_the_order_is_another(start):
 def test_an_order_survives_its_recording(tmp_path):
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h7"]))
     made = order()
-    directory.write_order(copy.deepcopy(made))
-    assert directory.read_order("h7", "log") == made
-    assert directory.folders() == []
-    assert directory.expected_missing() == [("h7", "log")]
+    directory.orders.write(copy.deepcopy(made))
+    assert directory.orders.read("h7", "log") == made
+    assert directory.records.folders() == []
+    assert directory.missing() == [("h7", "log")]
     with pytest.raises(RunDirectoryError, match=r"order\.json"):
-        directory.read_order("h7", "data")
+        directory.orders.read("h7", "data")
 
 
 COMMITS = {"workload": "commit", "apps": [1, 60], "message_sizes": ["2K"], "puts_per_commit": 1, "log_buffer": "2M", "remote_delay": 0, "rate": 0}

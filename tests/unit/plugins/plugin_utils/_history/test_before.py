@@ -13,7 +13,10 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.action import gate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_record, judged_records
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 DAYS = itertools.count(1)
@@ -30,11 +33,11 @@ def run(tmp_path):
         files = fabricate.tables(over=[], **keys)
         run = {**fabricate.run_data([host]), "created_at": f"{day}T10:00:00Z", "run_id": f"run-{day}", "history": {"place": place, "required": True}}
         directory = RunDirectory.create(str(tmp_path / "reports"), run)
-        directory.write_volumes(host, [{"name": name} for name in volumes])
+        directory.volumes.note(host, [{"name": name} for name in volumes])
         for volume in volumes:
             record = fabricate.judged(run, host, files, volume=volume, created_at=f"{day}T11:00:00Z")
             facts = {**record.facts, "machine_id": "m", "mount_point": mount_point if volume == "log" else f"/{volume}", "boot_id": "b"}
-            directory.write_record(dataclasses.replace(record, facts=facts), files)
+            directory.records.write(dataclasses.replace(record, facts=facts), files)
         for _time in range(2):  # as if it were collected again
             assert gate.compare(directory) == ""
             judge_run(directory, GATE)
@@ -48,7 +51,7 @@ CORRUPT = {"exit_status": 3, "exit_reason": "I/O error", "error_call": "pread", 
 
 
 def verdict(directory):
-    record = directory.read_record(directory.folders()[0])
+    record = judged_record(directory, directory.records.folders()[0])
     return record.verdict, record.certified
 
 
@@ -56,7 +59,7 @@ def test_a_run_that_reads_nothing_back_does_not_pass_a_volume_that_read_back_wro
     assert verdict(run(**CORRUPT)) == ("fail", False)
     later = run()
     assert verdict(later) == ("inconclusive", False)
-    (reason,) = later.read_record("hosts/db07/log").reasons
+    (reason,) = judged_record(later, "hosts/db07/log").reasons
     assert reason.startswith("it read back wrong data on 2026-01-") and reason.endswith("only a run with sweep_verify: true that passes clears that")
     assert verdict(run(mount_point="/other")) == ("pass", True)
     assert verdict(run(option_verify=1)) == ("pass", True)
@@ -64,7 +67,7 @@ def test_a_run_that_reads_nothing_back_does_not_pass_a_volume_that_read_back_wro
 
 
 def notes(directory):
-    return [note for record in directory.records() for note in record.notes if "history_revoke" in note]
+    return [note for record in list(judged_records(directory)) for note in record.notes if "history_revoke" in note]
 
 
 def test_a_run_says_what_the_last_one_measured_and_it_did_not(run):
@@ -82,6 +85,6 @@ def test_a_run_says_what_the_last_one_measured_and_it_did_not(run):
 
 def test_runs_that_measured_one_name_at_two_mount_points_are_not_merged(run, tmp_path):
     first, again, moved = run(), run(), run(mount_point="/")
-    assert RunDirectory.merge([first.path, again.path], str(tmp_path))
+    assert merge_runs([first.path, again.path], str(tmp_path))
     with pytest.raises(RunDirectoryError, match=r"db07 was measured at /var/mqm/log by the run .* and at / by the run .* two volumes with one name"):
-        RunDirectory.merge([first.path, moved.path], str(tmp_path))
+        merge_runs([first.path, moved.path], str(tmp_path))

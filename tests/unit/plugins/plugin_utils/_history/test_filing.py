@@ -14,6 +14,7 @@ from ansible_collections.mqops.logdisk.plugins.action import gate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import certificate as certificates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certificates_of, certify, store
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
@@ -74,7 +75,7 @@ def test_a_certificate_stays_as_it_was_made(directory, monkeypatch):
 
 def test_a_record_that_is_filed_again_gets_a_new_certificate(directory, history):
     gate.remember(directory, *gate.make_certificates(directory))
-    directory.write_record(fabricate.judged(directory.run, "DB 08", GOOD), GOOD)
+    directory.records.write(fabricate.judged(directory.run, "DB 08", GOOD), GOOD)
     assert len(files(directory)) == 2
     assert gate.remember(directory, *gate.make_certificates(directory)) == ""
     with open_history(history) as opened:
@@ -82,7 +83,7 @@ def test_a_record_that_is_filed_again_gets_a_new_certificate(directory, history)
 
 
 def test_merged_runs_and_preflights_have_none(directory, tmp_path):
-    assert certificates_of(RunDirectory.merge([directory.path], str(tmp_path / "merged"))) == ([], [])
+    assert certificates_of(merge_runs([directory.path], str(tmp_path / "merged"))) == ([], [])
     assert certificates_of(fabricate.run_directory(tmp_path / "preflights", {}, gate=False, expected=["db07"], check_mode=True)) == ([], [])
 
 
@@ -114,7 +115,7 @@ def test_a_certificate_that_was_copied_from_another_host_does_not_stand_for_this
 
 def test_a_host_whose_tables_cannot_be_used_is_an_attempt(tmp_path, history):
     directory = fabricate.run_directory(tmp_path / "reports", {}, [fabricate.failed("db07", "error", "collect")], history={"place": history, "required": True})
-    directory.write_record(fabricate.failed("db07", "error", "collect"), {"results.csv": b"nonsense"})
+    directory.records.write(fabricate.failed("db07", "error", "collect"), {"results.csv": b"nonsense"})
     assert gate.remember(directory, *gate.make_certificates(directory)) == ""
     assert entries(history) == {"db07": "attempt"}
 

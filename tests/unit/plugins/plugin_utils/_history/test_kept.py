@@ -13,6 +13,7 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import kept
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import JUDGED, OPENED, HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.archive import ArchiveError
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
@@ -26,8 +27,8 @@ def test_a_run_comes_back_as_it_was_judged(place, tmp_path):
         compared = filecmp.dircmp(directory.path, fetched.path)
         assert fetched.path == os.path.join(elsewhere, run_id) and not (compared.left_only or compared.right_only or compared.diff_files)
         # What is there already is not fetched again.
-        fetched.write_record(fabricate.failed("db07"))
-        assert [record.verdict for record in kept.fetch(history, run_id, elsewhere).records()] == ["unreachable"]
+        fetched.records.write(fabricate.failed("db07"))
+        assert [record.verdict for record in list(judged_records(kept.fetch(history, run_id, elsewhere)))] == ["unreachable"]
 
 
 def test_what_is_not_kept_or_no_archive_is_said(place, tmp_path):

@@ -13,6 +13,7 @@ from ansible_collections.mqops.logdisk.plugins.action import gate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.live import hold_against_certificates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.observation import observed
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
@@ -38,7 +39,7 @@ def certify(tmp_path, history):
     def made(created_at=TODAY, profile="mq-log-silver", files=None, **sweep):
         files = files or fabricate.tables(fabricate.sweep_rows(**sweep), over=[])
         directory = RunDirectory.create(str(tmp_path / "tests"), fabricate.run_data(["db07"], profile, history={"place": history, "required": True}))
-        directory.write_record(fabricate.judged(directory.run, "db07", files, created_at=created_at), files)
+        directory.records.write(fabricate.judged(directory.run, "db07", files, created_at=created_at), files)
         assert gate.remember(directory, *gate.make_certificates(directory)) == ""
 
     return made
@@ -54,9 +55,9 @@ def observe(tmp_path, history):
         directory = RunDirectory.create(str(tmp_path / "seen"), fabricate.run_data(["db07"], kind="observation", history={"place": place}))
         workspace = {"path": "/var/mqm/log", "queue_managers": ["QM1"]}
         seen = {"source": "bpftrace"}
-        directory.write_record(observed(directory.run, "db07", "log", dict(facts), workspace, files, seen, fabricate.TODAY), files)
+        directory.records.write(observed(directory.run, "db07", "log", dict(facts), workspace, files, seen, fabricate.TODAY), files)
         hold_against_certificates(directory)
-        (record,) = directory.records()
+        (record,) = list(judged_records(directory))
         return record.observation["certificate"]
 
     return made

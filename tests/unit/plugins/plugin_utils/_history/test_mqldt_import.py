@@ -206,6 +206,6 @@ def test_a_gate_holds_the_throughput_against_runs_of_mqldt(tmp_path, share, outc
     baseline = {"kind": "certificates", "certificates": named, "margin": 0.1, "accept": False}
     directory = fabricate.run_directory(tmp_path, {"db07": files}, gate=False, baseline=baseline, history={"place": place, "required": True})
     assert hold_against_baseline(directory) == ""
-    (comparison,) = [directory.read_comparison(folder) for folder in directory.folders()]
+    (comparison,) = [directory.comparisons.read(folder) for folder in directory.records.folders()]
     assert (comparison["outcome"], comparison["figure"], comparison["worst_row"]["block_size_bytes"]) == (outcome, "bytes_per_s", 4096)
     assert sorted(comparison["before"]) == named

@@ -21,6 +21,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.upkeep import import_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import cut_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_record
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
@@ -40,7 +42,7 @@ def certification(base, place, profile=PROFILE, host="h", **keys):
     """A run that was measured, looked up and judged."""
     directory = RunDirectory.create(str(base), fabricate.run_data([host], profile, history={"place": place, "required": True}))
     files = fabricate.tables(fabricate.sweep_rows(), over=())
-    directory.write_record(fabricate.judged(directory.run, host, files, **keys), files)
+    directory.records.write(fabricate.judged(directory.run, host, files, **keys), files)
     assert gate.compare(directory) == ""
     judge_run(directory, GATE)
     return directory
@@ -53,17 +55,17 @@ def cut_run(base, place, facts, outcomes, host="h"):
     cuts = [Cut(number, outcome, outcome, rows=[row] if outcome == "lost" else []).as_dict() for number, outcome in enumerate(outcomes, 1)]
     record = cut_record(directory.run, host, "log", facts, {}, {}, {"cut_count": len(cuts), "cuts": cuts, "tests": "It tests the guest."})
     record.created_at = f"2026-11-21T12:{next(MINUTES):02d}:00Z"  # of two in the same second, nobody knows which was first
-    directory.write_record(record)
+    directory.records.write(record)
     assert gate.remember(directory, [], []) == ""
     return directory
 
 
 def facts_of(directory, host="h"):
-    return dict(directory.find_record(host, "log").facts)
+    return dict(directory.records.find(host, "log").facts)
 
 
 def verdict_of(directory):
-    record = directory.read_record(directory.folders()[0])
+    record = judged_record(directory, directory.records.folders()[0])
     return record.verdict, record.certified, (record.reasons or [""])[0]
 
 
@@ -83,7 +85,7 @@ def test_enough_cuts_of_the_same_volume_certify_it_and_are_kept_with_its_certifi
     store(place, [certificate])
     render(directory)
     text = (tmp_path / directory.run["run_id"] / "summary.txt").read_text()
-    assert f"Power cuts of {cuts.find_record('h', 'log').created_at[:10]} (run {cuts.run['run_id']}): 2 cuts without a loss" in text
+    assert f"Power cuts of {cuts.records.find('h', 'log').created_at[:10]} (run {cuts.run['run_id']}): 2 cuts without a loss" in text
 
 
 @pytest.mark.parametrize("changed", [{"filesystem_uuid": "another"}, {"device_ids": "another"}, {"machine_id": "another"}, {"mount_point": ""}])
@@ -114,11 +116,11 @@ def test_a_loss_fails_the_certification_and_the_report_says_what_follows(tmp_pat
 def test_a_profile_that_does_not_ask_notes_what_was_kept_and_fails_what_was_lost(tmp_path, place):
     profile = {key: value for key, value in PROFILE.items() if key != "durability"}
     facts = facts_of(certification(tmp_path, place))
-    assert certification(tmp_path, place, profile).read_power_cuts("hosts/h/log") is None
+    assert certification(tmp_path, place, profile).power_cuts.read("hosts/h/log") is None
     cut_run(tmp_path, place, facts, ["kept"])
     directory = certification(tmp_path, place, profile)
     assert verdict_of(directory) == ("pass", True, "")
-    assert "1 cut without a loss" in directory.read_record("hosts/h/log").notes[-1]
+    assert "1 cut without a loss" in judged_record(directory, "hosts/h/log").notes[-1]
     cut_run(tmp_path, place, facts, ["lost"])
     verdict, certified, reason = verdict_of(certification(tmp_path, place, profile))
     assert (verdict, certified) == ("fail", False) and "it counts until a later run of power cuts keeps everything in at least 1 cut" in reason
@@ -127,7 +129,7 @@ def test_a_profile_that_does_not_ask_notes_what_was_kept_and_fails_what_was_lost
 def test_what_nobody_looked_up_is_inconclusive(tmp_path, place):
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h"], PROFILE, history={"place": place}))
     files = fabricate.tables(fabricate.sweep_rows(), over=())
-    directory.write_record(fabricate.judged(directory.run, "h", files), files)
+    directory.records.write(fabricate.judged(directory.run, "h", files), files)
     assert verdict_of(directory)[2] == "power cuts were not looked up in the history, because the gate did not come to it"
     (tmp_path / directory.run["run_id"] / "hosts/h/log/power_cuts.json").write_text("{")
     assert verdict_of(directory)[::2] == ("inconclusive", "what was looked up about power cuts cannot be used")
@@ -140,7 +142,7 @@ def test_a_history_that_cannot_be_read_is_inconclusive(tmp_path, place):
 
 def test_a_merged_run_has_the_verdict_of_its_runs(tmp_path, place):
     directory = certification(tmp_path, place)
-    merged = RunDirectory.merge([directory.path], str(tmp_path))
+    merged = merge_runs([directory.path], str(tmp_path))
     assert verdict_of(merged) == verdict_of(directory)
 
 
@@ -236,4 +238,4 @@ def test_a_history_is_made_again_from_run_directories(tmp_path, place):
 def test_the_record_says_what_was_looked_up(tmp_path, place):
     directory = certification(tmp_path, place)
     assert json.loads((tmp_path / directory.run["run_id"] / "hosts/h/log/power_cuts.json").read_text())["verdict"] == "inconclusive"
-    assert directory.read_record("hosts/h/log").power_cuts["verdict"] == "inconclusive"
+    assert judged_record(directory, "hosts/h/log").power_cuts["verdict"] == "inconclusive"

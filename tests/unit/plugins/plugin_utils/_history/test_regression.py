@@ -20,6 +20,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certificates_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.selection import SelectionError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
@@ -51,7 +52,7 @@ class Nights:
             record = fabricate.judged(directory.run, host, files)
             known = {"machine_id": f"{number:032x}", "boot_id": f"boot-{number}", "filesystem_size_bytes": 10**12, **dict(facts)}
             moment = f"2026-{1 + self.day // 28:02d}-{1 + self.day % 28:02d}T10:00:00Z"
-            directory.write_record(dataclasses.replace(record, created_at=moment, run_id=f"R{self.day}", facts={**record.facts, **known}), files)
+            directory.records.write(dataclasses.replace(record, created_at=moment, run_id=f"R{self.day}", facts={**record.facts, **known}), files)
         return directory
 
     def certify(self, kind="last", **keys):
@@ -74,7 +75,7 @@ def remembered(directory):
 
 
 def reason(directory, host="h0"):
-    record = directory.read_record(f"hosts/{host}/log")
+    record = judged_record(directory, f"hosts/{host}/log")
     return (record.reasons or record.notes)[-1]
 
 
@@ -114,7 +115,7 @@ def test_a_stream_with_sizes_of_its_own_is_compared_as_well(tmp_path, monkeypatc
     nights = Nights(tmp_path, ["h0"])
     nights.certify("")
     directory, dummy = nights.certify()
-    assert directory.read_comparison("hosts/h0/log")["worst_row"]["block_size_bytes"] in (None, SIZES[0])
+    assert directory.comparisons.read("hosts/h0/log")["worst_row"]["block_size_bytes"] in (None, SIZES[0])
 
 
 def test_everything_follows_from_the_run_directory(four):
@@ -159,9 +160,9 @@ def test_hosts_of_one_class_may_have_different_windows(tmp_path):
     for _ in range(3):
         nights.certify("")
     directory = nights.measure()
-    record = directory.read_limits_record("hosts/h0/log")
-    files = directory.read_tables(record)
-    directory.write_record(dataclasses.replace(record, disturbances=["steal"]), files)
+    record = directory.records.read("hosts/h0/log")
+    files = directory.records.tables(record)
+    directory.records.write(dataclasses.replace(record, disturbances=["steal"]), files)
     gate.compare(directory)
     remembered(directory)
     assert verdicts(directory) == {**dict.fromkeys(nights.hosts, "pass"), "h0": "inconclusive"}
@@ -177,7 +178,7 @@ def test_a_host_alone_in_its_window_is_still_held_against_its_class(tmp_path):
     for _ in range(2):
         directory, found = nights.certify(slower={"h0": 1.165}, margin=0.18)
         assert found == {**dict.fromkeys(nights.hosts, "pass"), "h0": "inconclusive"}
-    comparison = directory.read_comparison("hosts/h0/log")
+    comparison = directory.comparisons.read("hosts/h0/log")
     assert len(comparison["after"]) == 1 and comparison["bound"] is not None
 
 
@@ -190,7 +191,7 @@ def test_accepting_begins_a_new_baseline(four):
     assert set(verdicts(back_to_normal).values()) == {"pass"}  # what was faster for three nights has not become normal
     accepted, found = four.certify("", slower=faster, accept=True)
     assert set(found.values()) == {"pass"}
-    certificate = Certificate.parse(accepted.read_certificate("hosts/h0/log")).content
+    certificate = Certificate.parse(accepted.certificates.read("hosts/h0/log")).content
     assert (certificate["accepted"], certificate["comparison"]) == (True, None)
     directory, found = four.certify()
     assert set(found.values()) == {"fail"}
@@ -226,7 +227,7 @@ def test_a_named_baseline_may_be_of_the_disk_before_and_of_mqldt(four):
     with open_history(four.place) as history:
         own = history.of_name("h0", "log")[1].sha256
     directory, dummy = four.certify("certificates", certificates=[old.sha256, own])
-    comparison = directory.read_comparison("hosts/h0/log")
+    comparison = directory.comparisons.read("hosts/h0/log")
     assert (comparison["figure"], comparison["before"]) == ("latency_mean_ns", [own])
 
 
@@ -280,24 +281,24 @@ def test_a_history_that_fails_never_loses_the_report_and_never_passes(four):
 def test_the_gate_compares_again_only_what_it_has_not_compared(four):
     """A host whose tables were collected later is compared then; the others keep what the first gate said."""
     directory = four.measure()
-    record, files = directory.read_limits_record("hosts/h0/log"), directory.read_tables(directory.read_limits_record("hosts/h0/log"))
-    directory.write_record(fabricate.failed("h0"))
+    record, files = directory.records.read("hosts/h0/log"), directory.records.tables(directory.records.read("hosts/h0/log"))
+    directory.records.write(fabricate.failed("h0"))
     gate.compare(directory)
-    kept = directory.read_comparison("hosts/h1/log")
-    assert (kept["outcome"], directory.read_comparison("hosts/h0/log")) == ("inconclusive", None)
+    kept = directory.comparisons.read("hosts/h1/log")
+    assert (kept["outcome"], directory.comparisons.read("hosts/h0/log")) == ("inconclusive", None)
     remembered(directory)
-    directory.write_record(record, files)
-    directory.write_comparison("hosts/h1/log", {**kept, "reason": "as it was"})
+    directory.records.write(record, files)
+    directory.comparisons.write("hosts/h1/log", {**kept, "reason": "as it was"})
     gate.compare(directory)
-    assert directory.read_comparison("hosts/h0/log")["outcome"] == "inconclusive"
-    assert directory.read_comparison("hosts/h1/log")["reason"] == "as it was"
+    assert directory.comparisons.read("hosts/h0/log")["outcome"] == "inconclusive"
+    assert directory.comparisons.read("hosts/h1/log")["reason"] == "as it was"
 
 
 def test_preflights_and_runs_that_ask_for_nothing_are_not_compared(four):
     preflight = fabricate.run_directory(four.base / "preflights", {}, gate=False, expected=["h0"], check_mode=True, baseline={"kind": "last"})
     assert gate.compare(preflight) == ""
     directory, dummy = four.certify("")
-    assert directory.read_comparison("hosts/h0/log") is None
+    assert directory.comparisons.read("hosts/h0/log") is None
 
 
 @pytest.mark.parametrize(

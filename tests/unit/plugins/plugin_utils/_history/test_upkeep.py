@@ -34,10 +34,10 @@ def make_run(base, place, day, hosts=("db07",), files=GOOD, volumes=("log",), me
     directory = RunDirectory.create(str(base), run)
     for host in hosts:
         if volumes != ("log",):
-            directory.write_volumes(host, [*({"name": name} for name in volumes), *({"name": name, "skipped": True} for name in skipped)])
+            directory.volumes.note(host, [*({"name": name} for name in volumes), *({"name": name, "skipped": True} for name in skipped)])
         for volume in volumes if measured is None else measured:
             record = fabricate.judged(run, host, files, volume=volume, created_at=f"{day}T11:00:00Z")
-            directory.write_record(dataclasses.replace(record, facts={**record.facts, "machine_id": f"{host:x<32}"}), files)
+            directory.records.write(dataclasses.replace(record, facts={**record.facts, "machine_id": f"{host:x<32}"}), files)
     assert gate.remember(directory, *gate.make_certificates(directory)) == ""
     return directory
 

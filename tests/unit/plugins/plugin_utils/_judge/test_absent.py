@@ -23,7 +23,7 @@ def judged(tmp_path):
         """Judge a run in which db01 was measured for QM1, and each passive node left a queue manager out."""
         directory = fabricate.run_directory(tmp_path, {"db01": fabricate.tables()}, expected=["db01", *passive], gate=False, **keys)
         for host in passive:
-            directory.write_volumes(host, [{"name": queue_manager, "skipped": True}])
+            directory.volumes.note(host, [{"name": queue_manager, "skipped": True}])
             file_skipped(directory, host, queue_manager, "discovery", REASON, queue_manager)
         return directory, judge_run(directory, GATE)
 
@@ -58,7 +58,7 @@ def test_a_queue_manager_that_no_host_was_tested_for_stops_the_gate(judged):
 
 def test_a_run_of_passive_nodes_alone_is_no_success(tmp_path):
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["db02"]))
-    directory.write_volumes("db02", [{"name": "QM1", "skipped": True}])
+    directory.volumes.note("db02", [{"name": "QM1", "skipped": True}])
     file_skipped(directory, "db02", "QM1", "discovery", REASON, "QM1")
     assert judge_run(directory, GATE)["gate_failed"]
 

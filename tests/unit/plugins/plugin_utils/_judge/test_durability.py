@@ -14,9 +14,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import LOSSES, chance_bound, claim_of, cut_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import KINDS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, RecordError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 CHECKED = b"key,value\nschema_version,1\nexit_status,%d\nfilesystem_uuid,u-1\ndevice_model,Disk\noption_seed,7\ncomplete,1\n"
@@ -36,7 +38,7 @@ def record(*cuts, asked=None, facts=None, files=None, profile="mq-log-silver"):
 def run_of(tmp_path, *records):
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h"], kind="durability", history={"place": "x"}))
     for each in records:
-        directory.write_record(each, {"durability_1.csv": b"worker\nall\n", "run_1.csv": CHECKED % 0})
+        directory.records.write(each, {"durability_1.csv": b"worker\nall\n", "run_1.csv": CHECKED % 0})
     return directory
 
 
@@ -135,12 +137,12 @@ def test_a_run_of_cuts_makes_no_certificate_of_latency_and_is_not_merged(tmp_pat
     assert certify(directory) == ([], [])
     test = fabricate.run_directory(tmp_path, {"h": fabricate.tables()})
     with pytest.raises(RunDirectoryError, match="cut the power and measured no latency; it cannot be merged"):
-        RunDirectory.merge([directory.path, test.path], str(tmp_path))
+        merge_runs([directory.path, test.path], str(tmp_path))
 
 
 def test_a_record_keeps_its_cuts(tmp_path):
     directory = run_of(tmp_path, record(cut(1)))
-    assert directory.find_record("h", "log").durability == record(cut(1)).durability
+    assert directory.records.find("h", "log").durability == record(cut(1)).durability
 
 
 @pytest.mark.parametrize("durability", [{}, {"cuts": [1]}, {"cuts": [{}]}, {"losses": [{"loss": 1}]}, {"claim": 5}, {"cut_count": "1"}])

@@ -10,8 +10,10 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.action import gate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.observation import observed
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 SEEN = {"source": "prometheus", "problems": ["The endpoint did not answer once."]}
@@ -31,7 +33,7 @@ def record(profile="mq-log-silver", latency_ns=200_000, seen=SEEN, **keys):
 def run_of(tmp_path, *records, expected=("h",), profile="mq-log-silver"):
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(expected, profile, kind="observation", history={"place": "x"}))
     for each in records:
-        directory.write_record(each, tables())
+        directory.records.write(each, tables())
     return directory
 
 
@@ -73,7 +75,7 @@ def test_an_observed_host_does_not_hide_a_missing_one(tmp_path):
 
 def test_what_an_observer_left_behind_stops_the_gate(tmp_path):
     directory = run_of(tmp_path, record())
-    directory.note_leftovers("h", "log", ["a process"])
+    directory.records.note_leftovers("h", "log", ["a process"])
     assert judge_run(directory, GATE)["fleet_problems"] == ["h: left behind on the host: a process"]
 
 
@@ -88,7 +90,7 @@ def test_an_observation_has_no_certificate_and_is_not_merged(tmp_path):
     assert certify(directory) == ([], [])
     test = fabricate.run_directory(tmp_path, {"h": fabricate.tables()})
     with pytest.raises(RunDirectoryError, match="observed live queue managers and tested no storage; it cannot be merged"):
-        RunDirectory.merge([directory.path, test.path], str(tmp_path))
+        merge_runs([directory.path, test.path], str(tmp_path))
 
 
 def published(slowest_ns, **limits):
@@ -126,5 +128,5 @@ def test_the_slowest_write_since_the_start_decides_a_limit_on_the_slowest_one_if
 
 def test_the_gate_goes_on_if_a_certificate_cannot_be_noted(tmp_path, monkeypatch):
     directory = run_of(tmp_path, record())
-    monkeypatch.setattr(directory, "note_certificate", lambda *_: (_ for _ in ()).throw(RunDirectoryError("no space")))
+    monkeypatch.setattr(directory.records, "note_certificate", lambda *_: (_ for _ in ()).throw(RunDirectoryError("no space")))
     assert gate.compare(directory) == "the hosts were not held against their certificates: no space"

@@ -12,12 +12,14 @@ from dataclasses import replace
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, PolicyError, judge_fleet, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import _LIKE_MQ, judge_host
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import worst
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_key
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST, worst
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from hypothesis import given
 from hypothesis import strategies as st
@@ -590,12 +592,12 @@ def test_a_fleet_is_as_good_as_its_worst_host(verdicts, expected):
 
 def test_an_expected_host_without_a_record_is_missing(tmp_path):
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["a", "b"]))
-    directory.write_record(entry("a"))
+    directory.records.write(entry("a"))
     result = judge_run(directory, GATE)
     assert (result["verdict"], result["gate_failed"], result["certified"]) == ("missing", True, False)
     assert result["reasons"] == ["b: missing: it was expected but never reported"]
     assert directory.verdict() == result
-    assert [(record.host, record.verdict) for record in directory.records()] == [("a", "pass"), ("b", "missing")]
+    assert [(record.host, record.verdict) for record in list(judged_records(directory))] == [("a", "pass"), ("b", "missing")]
 
 
 def test_a_host_that_nobody_expected_counts_too():

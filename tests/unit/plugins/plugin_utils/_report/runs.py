@@ -15,6 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.live import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import cut_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.observation import observed
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.buckets import bucket_of, upper_ns
@@ -78,8 +79,8 @@ def hostile(base):
     directory = RunDirectory.create(str(base), fabricate.run_data(HOSTILE, parameters=dict.fromkeys(HOSTILE, HOSTILE[0]), collection_version=HOSTILE[0]))
     for name, files in measured.items():
         facts = {**dict.fromkeys(HOSTILE, name), "nested": {name: [name]}}
-        directory.write_record(fabricate.judged(directory.run, name, files, volume=name, queue_managers=(name,), facts=facts), files)
-        directory.write_record(fabricate.failed(name, "error", name, name))
+        directory.records.write(fabricate.judged(directory.run, name, files, volume=name, queue_managers=(name,), facts=facts), files)
+        directory.records.write(fabricate.failed(name, "error", name, name))
     judge_run(directory, GATE)
     return directory
 
@@ -92,7 +93,7 @@ def certified(base):
     directory = RunDirectory.create(str(base), run)
     for name, volume, loads in (("db07", "log", (1,)), ("db08", "log", (1, 2)), ("db08", "audit", (1,))):
         files = fabricate.tables(fabricate.sweep_rows(queue_managers=loads), over=())
-        directory.write_record(fabricate.judged(directory.run, name, files, volume=volume, queue_managers=("QMA", "QMB")), files)
+        directory.records.write(fabricate.judged(directory.run, name, files, volume=volume, queue_managers=("QMA", "QMB")), files)
     judge_run(directory, GATE)
     assert certify(directory)[1] == []
     return directory
@@ -107,7 +108,7 @@ def preflight(base):
 def merged(base):
     """A run that was merged from two others."""
     runs = [fabricate.run_directory(base / name, {f"db0{name}": fast()}) for name in ("1", "2")]
-    directory = RunDirectory.merge([run.path for run in runs], str(base / "merged"))
+    directory = merge_runs([run.path for run in runs], str(base / "merged"))
     judge_run(directory, GATE)
     return directory
 
@@ -116,7 +117,7 @@ def interrupted(base):
     """A run without its gate, with a tester that was cut short and left something behind."""
     files = fabricate.tables(exit_status=4, exit_reason="deadline", in_flight_age_ns=12 * 10**9, warning_1="on a file system under test")
     directory = fabricate.run_directory(base, {"db07": files}, gate=False, expected=["db07", "db08"])
-    directory.note_leftovers("db07", "log", ["/var/mqm/x"])
+    directory.records.note_leftovers("db07", "log", ["/var/mqm/x"])
     judge_run(directory, "report")
     return directory
 
@@ -177,7 +178,7 @@ def streams(base):
     for host, files in measured.items():
         record = fabricate.judged(run, host, files, queue_managers=())
         record.facts.update(MAILBOX_FACTS)
-        directory.write_record(record, files)
+        directory.records.write(record, files)
     judge_run(directory, GATE)
     return directory
 
@@ -222,7 +223,7 @@ def observation(base, names=("db01", "db02", "db03"), queue_manager="QM1", laten
     tested = RunDirectory.create(str(base), fabricate.run_data(names[:2], history={"place": place}))
     for name in names[:2]:
         files = fabricate.tables(fabricate.sweep_rows(queue_managers=(1, 2)), over=())
-        tested.write_record(fabricate.judged(tested.run, name, files), files)
+        tested.records.write(fabricate.judged(tested.run, name, files), files)
     judge_run(tested, GATE)
     store(place, certify(tested)[0])
     live = load_profile("mq-live", fabricate.PROFILES).as_dict()
@@ -233,7 +234,7 @@ def observation(base, names=("db01", "db02", "db03"), queue_manager="QM1", laten
         seen = replace(seen, ending=ending)
         files, facts = tables_of(seen, options), {"mount_point": "/var/mqm/log", "filesystem_type": "xfs"}
         workspace = {"path": options.log_path, "queue_managers": [queue_manager]}
-        directory.write_record(observed(directory.run, name, "log", facts, workspace, files, seen_of(seen, options), fabricate.TODAY), files)
+        directory.records.write(observed(directory.run, name, "log", facts, workspace, files, seen_of(seen, options), fabricate.TODAY), files)
     hold_against_certificates(directory)
     judge_run(directory, GATE)
     return directory
@@ -271,7 +272,7 @@ def power_cuts(base, loss=lost_tail):
         facts = {"filesystem_type": "ext4", "block_size_bytes": 4096}
         workspace = {"path": "/var/mqm/log", "queue_managers": ["QM1"]}
         about = {"cut_count": 2, "cuts": made, "tests": "Cutting the power of the chassis tests the host, its controller and its local drives."}
-        directory.write_record(cut_record(directory.run, host, "log", facts, workspace, {}, about), {"durability_1.csv": b"worker\nall\n"})
+        directory.records.write(cut_record(directory.run, host, "log", facts, workspace, {}, about), {"durability_1.csv": b"worker\nall\n"})
     judge_run(directory, GATE)
     return directory
 
@@ -282,7 +283,7 @@ def kept_cuts(base, count, profile=None, hosts=("db01",)):
     directory = RunDirectory.create(str(base), run)
     for host in hosts:
         about = {"cut_count": count, "cuts": [cut(number) for number in range(1, count + 1)], "tests": ""}
-        directory.write_record(cut_record(directory.run, host, "log", {"filesystem_type": "ext4"}, {}, {}, about), {"durability_1.csv": b"worker\nall\n"})
+        directory.records.write(cut_record(directory.run, host, "log", {"filesystem_type": "ext4"}, {}, {}, about), {"durability_1.csv": b"worker\nall\n"})
     judge_run(directory, GATE)
     return directory
 

@@ -100,7 +100,7 @@ def test_people_see_the_capacity_of_queue_managers_only_if_it_was_asked_for(tmp_
     run = fabricate.run_data(["db07"])
     directory = fabricate.run_directory(tmp_path, {"db07": files}, queue_managers=("QMA", "QMB", "QMC", "QMD"))
     made = fabricate.judged(run, "db07", files, queue_managers=("QMA", "QMB", "QMC", "QMD"), facts=facts)
-    directory.write_record(made, files)
+    directory.records.write(made, files)
     fabricate.judge_run(directory, fabricate.GATE)
     render(directory)
     assert runs.content(directory, "summary.txt").count("\n  capacity ") == shown

@@ -60,7 +60,7 @@ def fleet(tmp_path_factory):
     ]
     expected = [*hosts, *(record.host for record in unmeasured), "never"]
     directory = fabricate.run_directory(tmp_path_factory.mktemp("fleet"), hosts, unmeasured, expected=expected, profile=PROFILE)
-    directory.note_leftovers("good1", "log", ["/var/mqm/x"])
+    directory.records.note_leftovers("good1", "log", ["/var/mqm/x"])
     judge_run(directory, GATE)
     return directory
 

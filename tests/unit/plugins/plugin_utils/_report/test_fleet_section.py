@@ -50,7 +50,7 @@ def fleet(tmp_path, latencies_ns, classes=(), **keys):
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(names, host_classes=dict(zip(names, classes, strict=False)), **keys))
     for name, latency_ns in zip(names, latencies_ns, strict=True):
         files = fabricate.tables(fabricate.sweep_rows(SIZES, latency_ns=latency_ns), over=())
-        directory.write_record(fabricate.judged(directory.run, name, files), files)
+        directory.records.write(fabricate.judged(directory.run, name, files), files)
     fabricate.judge_run(directory, fabricate.GATE)
     return build_model(directory)
 

@@ -41,7 +41,7 @@ def test_the_summary_says_what_each_log_gets_the_slowest_against_its_certificate
 
 def test_the_summary_says_what_is_to_be_said_against_a_comparison(tmp_path):
     directory = runs.observation(tmp_path)
-    directory.note_certificate("db01", "log", {"outcome": "slower", "text": "Slower.", "caveats": ["It is compared with a test that failed."]})
+    directory.records.note_certificate("db01", "log", {"outcome": "slower", "text": "Slower.", "caveats": ["It is compared with a test that failed."]})
     judge_run(directory, GATE)
     render(directory)
     assert "  live     db01: Slower. It is compared with a test that failed.\n" in runs.content(directory, "summary.txt")
@@ -109,7 +109,7 @@ def test_a_hostile_name_of_a_queue_manager_is_only_text(tmp_path):
 
 def changed(directory, **observation):
     """Change what the record of db01 has of its observation, and render."""
-    (folder,) = [folder for folder in directory.folders() if "db01" in folder]
+    (folder,) = [folder for folder in directory.records.folders() if "db01" in folder]
     path = f"{directory.path}/{folder}/record.json"
     with open(path, encoding="utf-8") as file:
         record = json.load(file)
@@ -131,7 +131,7 @@ CERTIFICATE = {"certificate": {"caveats": 3, "others": 4, "ratio": "x"}}
 @pytest.mark.parametrize("broken", [None, "x", 7, [], {"certificate": 3}, CERTIFICATE, MISSHAPEN])
 def test_a_record_with_a_misshapen_observation_is_rendered(tmp_path, broken):
     directory = runs.observation(tmp_path)
-    (folder,) = [folder for folder in directory.folders() if "db01" in folder]
+    (folder,) = [folder for folder in directory.records.folders() if "db01" in folder]
     path = f"{directory.path}/{folder}/record.json"
     with open(path, encoding="utf-8") as file:
         record = json.load(file)

@@ -31,8 +31,8 @@ def fleet(tmp_path_factory):
     for number, (name, volume) in enumerate(itertools.product(HOSTILE, ("log", "data"))):
         files = slow if number % 11 == 3 else fast[number % len(fast)]
         facts = {"device_model": ("Array A", "Array <B>")[number % 3 == 0], "filesystem_type": "xfs", "mount_point": "/m"}
-        directory.write_record(fabricate.judged(directory.run, name, files, volume=volume, facts=facts), files)
-    directory.write_record(fabricate.failed("gone"))
+        directory.records.write(fabricate.judged(directory.run, name, files, volume=volume, facts=facts), files)
+    directory.records.write(fabricate.failed("gone"))
     judge_run(directory, GATE)
     return render(directory)["index.html"]
 

@@ -17,6 +17,9 @@ import xml.etree.ElementTree as ET
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils import _report
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import worst
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import finish, model, render, summary, template
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.formats import RENDERERS, index_html, report_md, results_csv
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.seconds_chart import seconds_charts
@@ -24,7 +27,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST, worst
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HARMLESS_TAGS, HOSTILE, Page
@@ -78,10 +81,10 @@ def test_figures_are_those_of_the_tables(every_verdict):
     render(every_verdict)
     data = {host["host"]: host for host in json.loads(content(every_verdict, "report.json"))["hosts"]}
     rows = read_csv(every_verdict)
-    for record in every_verdict.iter_records():
+    for record in judged_records(every_verdict):
         if not record.tables:
             continue
-        results = parse_tables(every_verdict.read_tables(record)).results
+        results = parse_tables(every_verdict.records.tables(record)).results
         assert len(results) == len(data[record.host]["results"])
         of_host = [row for row in rows if row["host"] == record.host]
         for expected, in_json, in_csv in zip(results, data[record.host]["results"], of_host, strict=True):
@@ -93,7 +96,7 @@ def test_figures_are_those_of_the_tables(every_verdict):
 def test_row_verdicts_agree_with_the_judgements(every_verdict):
     render(every_verdict)
     rows = read_csv(every_verdict)
-    for record in every_verdict.iter_records():
+    for record in judged_records(every_verdict):
         for row in (row for row in rows if row["host"] == record.host and row["step"]):
             judgements = [
                 judgement
@@ -109,7 +112,7 @@ def test_row_verdicts_agree_with_the_judgements(every_verdict):
 def test_the_last_column_of_the_results_names_the_profile_that_judged(every_verdict):
     render(every_verdict)
     rows = read_csv(every_verdict)
-    expected = {record.host: "{name} {version}".format(**record.profile) for record in every_verdict.iter_records()}
+    expected = {record.host: "{name} {version}".format(**record.profile) for record in judged_records(every_verdict)}
     assert {row["host"]: row["judged_by"] for row in rows} == expected
     assert list(rows[0])[-1] == "judged_by"
 
@@ -202,7 +205,7 @@ def test_junit_shows_everything_that_is_not_good_as_a_failure(every_verdict):
 
 def test_one_host_tells_its_reasons_alike_everywhere(every_verdict):
     render(every_verdict)
-    (record,) = [record for record in every_verdict.iter_records() if record.host == "slow"]
+    (record,) = [record for record in judged_records(every_verdict) if record.host == "slow"]
     page = " ".join(Page(content(every_verdict, "index.html")).texts)
     data = next(host for host in json.loads(content(every_verdict, "report.json"))["hosts"] if host["host"] == "slow")
     assert data["reasons"] == record.reasons
@@ -332,7 +335,7 @@ def test_only_what_the_gate_did_not_come_to_is_finished(tmp_path):
 def test_a_record_makes_an_earlier_verdict_and_report_untrue(tmp_path):
     directory = fabricate.run_directory(tmp_path, {"db07": fast()})
     finish(directory)
-    directory.write_record(fabricate.failed("db08"))
+    directory.records.write(fabricate.failed("db08"))
     assert directory.verdict() is None
     assert "1 unreachable" in shown(directory)
 
@@ -380,7 +383,7 @@ def test_a_record_that_nobody_judged_is_an_error_everywhere(tmp_path):
 def test_a_merged_report_says_so(tmp_path):
     files = fabricate.tables(over=())
     runs = [fabricate.run_directory(tmp_path / name, {f"db0{name}": files}) for name in ("1", "2")]
-    merged = RunDirectory.merge([run.path for run in runs], str(tmp_path / "merged"))
+    merged = merge_runs([run.path for run in runs], str(tmp_path / "merged"))
     assert shown(merged).splitlines()[:2] == [
         "PASS: This run certifies 2 hosts against mq-log-silver 2.",
         "  Merged from 2 runs. The gate did not run; this verdict is based on the records that were filed.",
@@ -481,7 +484,7 @@ def test_one_host_has_its_figures_in_the_summary(tmp_path):
 def test_notes_of_a_single_host_are_in_the_summary_even_if_it_passes(tmp_path):
     directory = fabricate.run_directory(tmp_path, {"db07": fast()})
     assert re.search(r"^  result   db07: pass$", shown(directory), re.MULTILINE)
-    directory.note_facts("db07", "log", {}, ["its clock is wrong"])
+    directory.records.note_facts("db07", "log", {}, ["its clock is wrong"])
     assert re.search(r"^  note     its clock is wrong$", shown(directory), re.MULTILINE)
 
 
@@ -512,7 +515,7 @@ def test_unreadable_seconds_leave_the_figures(tmp_path):
 def test_notes_leftovers_and_own_profiles_are_told(tmp_path):
     files = fabricate.tables(warning_1="on a file system under test: --tables, --progress; another file system is better")
     directory = fabricate.run_directory(tmp_path, {"db07": files}, host_profiles={"db07": {"name": "theirs", "version": 2}})
-    directory.note_leftovers("db07", "log", ["/var/mqm/x"])
+    directory.records.note_leftovers("db07", "log", ["/var/mqm/x"])
     assert "left behind on the host: /var/mqm/x" in shown(directory)
     page = " ".join(Page(content(directory, "index.html")).texts)
     for text in ("another file system is better (set by sweep_state_dir)", "Left behind on the host: /var/mqm/x", "profile theirs 2"):
@@ -606,11 +609,11 @@ def test_until_when_a_host_is_certified_comes_from_its_certificate(tmp_path):
     assert [(host.valid_until, host.certificate) for host in built.hosts] == [("2027-02-19", first.sha256), ("2027-02-19", second.sha256)]
     assert built.valid_until == "2027-02-19"
     for text in ("no JSON", "[]", "{}"):
-        directory.write_certificate("hosts/db08/log", text)
+        directory.certificates.write("hosts/db08/log", text)
         built = model.build_model(directory)
         assert (built.hosts[1].valid_until, built.valid_until) == ("", "")
         assert built.hosts[1].notes[0].startswith("Its certificate cannot be read: ")
-    directory.write_certificate("hosts/db08/log", '{"valid_until": "<script>"}')
+    directory.certificates.write("hosts/db08/log", '{"valid_until": "<script>"}')
     assert model.build_model(directory).valid_until == ""
 
 

@@ -40,7 +40,7 @@ def stalls(starts_ms):
 def seen_on(tmp_path, host, metric, others=None, notes=()):
     """Return what a report says was seen on a host that breaks a limit."""
     directory = fabricate.run_directory(tmp_path, {"db07": host, **(others or {})}, profile=PROFILE)
-    directory.note_facts("db07", "log", {}, notes)
+    directory.records.note_facts("db07", "log", {}, notes)
     judge_run(directory, GATE)
     (cause,) = [cause for cause in causes(build_model(directory)) if cause.statement.startswith(metric) and "db07" in cause.hosts]
     return cause

@@ -13,6 +13,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import archive
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.archive import ArchiveError, pack, unpack
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
@@ -47,9 +48,9 @@ def run(tmp_path):
     long = "h" * 80
     good = fabricate.tables(over=[])
     directory = RunDirectory.create(str(tmp_path / "reports"), {**fabricate.run_data(["db07", long, "\u202e.."]), "run_id": "run1"})
-    directory.write_record(fabricate.judged(directory.run, "db07", good), good)
-    directory.write_record(fabricate.judged(directory.run, "\u202e..", good), good)
-    directory.write_round({"host": long, "volume": "v" * 64}, 10, good)
+    directory.records.write(fabricate.judged(directory.run, "db07", good), good)
+    directory.records.write(fabricate.judged(directory.run, "\u202e..", good), good)
+    directory.orders.write_round({"host": long, "volume": "v" * 64}, 10, good)
     return directory
 
 
@@ -63,7 +64,7 @@ def test_what_is_packed_comes_back_and_twice_gives_the_same_bytes(run, tmp_path)
     expected = files(run.path)
     del expected["hosts/.record.json.aside"]
     assert files(fetched.path) == expected and len(expected) > 15
-    assert [record.host for record in fetched.records()] == [record.host for record in run.records()]
+    assert [record.host for record in list(judged_records(fetched))] == [record.host for record in list(judged_records(run))]
     assert not os.path.lexists(os.path.join(fetched.path, "hosts/link"))
     with pytest.raises(ArchiveError, match=r"run1 cannot be unpacked to .*/run1"):
         unpack(packed, str(tmp_path / "elsewhere"), "run1")

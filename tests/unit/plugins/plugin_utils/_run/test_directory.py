@@ -15,11 +15,15 @@ import re
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import judge_fleet, missing_hosts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import directory as directories
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory, RunDirectoryError, safe_name
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_record, judged_records
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import orders
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, write_file, written_aside
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import safe_name
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.parameters import VARIES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_key, profiles_by_sha256
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from hypothesis import given
 from hypothesis import strategies as st
@@ -141,21 +145,21 @@ def test_an_absent_run_directory(tmp_path):
 def test_a_record_and_its_tables_come_back_as_they_were(directory):
     files = fabricate.tables()
     filed = fabricate.judged(directory.run, "db07", files)
-    folder = directory.write_record(filed, files)
+    folder = directory.records.write(filed, files)
     assert folder == "hosts/db07/log"
-    (read,) = directory.records()
+    (read,) = list(judged_records(directory))
     # The record of an older version does not name its profile: it was that of the host.
     assert dataclasses.replace(read, tables={}, run_id="", profile=None) == filed
     assert read.profile == profile_key(directory.run["profile"])
     assert read.tables["results.csv"] == {"bytes": len(files["results.csv"]), "sha256": hashlib.sha256(files["results.csv"]).hexdigest()}
-    assert directory.read_tables(read) == files
+    assert directory.records.tables(read) == files
     assert leftovers(directory.path) == []
 
 
 def test_files_are_for_everybody_to_read(directory):
     umask = os.umask(0o022)
     try:
-        directory.write_record(record())
+        directory.records.write(record())
     finally:
         os.umask(umask)
     folder = os.path.join(directory.path, "hosts", "db07")
@@ -164,90 +168,90 @@ def test_files_are_for_everybody_to_read(directory):
 
 
 def test_a_second_record_replaces_the_first(directory):
-    directory.write_record(record())
-    directory.write_record(record(verdict="error"))
-    assert [read.verdict for read in directory.records()] == ["error"]
+    directory.records.write(record())
+    directory.records.write(record(verdict="error"))
+    assert [read.verdict for read in list(judged_records(directory))] == ["error"]
 
 
 def test_a_host_can_have_several_volumes(directory):
-    directory.write_record(record(volume="data"))
-    directory.write_record(record(volume="log"))
-    assert [(read.host, read.volume) for read in directory.iter_records()] == [("db07", "data"), ("db07", "log")]
+    directory.records.write(record(volume="data"))
+    directory.records.write(record(volume="log"))
+    assert [(read.host, read.volume) for read in judged_records(directory)] == [("db07", "data"), ("db07", "log")]
 
 
 def test_figures_that_json_cannot_hold_become_null(directory):
-    directory.write_record(record(facts={"a": float("nan"), "b": [float("inf")], "c": 1.5}))
-    assert directory.records()[0].facts == {"a": None, "b": [None], "c": 1.5}
+    directory.records.write(record(facts={"a": float("nan"), "b": [float("inf")], "c": 1.5}))
+    assert next(iter(judged_records(directory))).facts == {"a": None, "b": [None], "c": 1.5}
 
 
 @pytest.mark.parametrize("name", ["../x.csv", "x", "record.json", "Results.csv", ".csv", "a/b.csv", "x.csv\n"])
 def test_only_tables_are_filed_beside_a_record(directory, name):
     with pytest.raises(RunDirectoryError, match="not the name of a table"):
-        directory.write_record(record(), {name: b""})
-    assert directory.records() == []
+        directory.records.write(record(), {name: b""})
+    assert list(judged_records(directory)) == []
 
 
 def test_missing_hosts(directory):
-    assert directory.expected_missing() == [("db07", "log"), ("db08", "log")]
-    directory.write_record(record("db07"))
+    assert directory.missing() == [("db07", "log"), ("db08", "log")]
+    directory.records.write(record("db07"))
     os.makedirs(os.path.join(directory.path, "hosts", "db08", "log"))
-    assert directory.expected_missing() == [("db08", "log")]
+    assert directory.missing() == [("db08", "log")]
 
 
 def test_a_volume_that_was_noted_and_not_reported_is_missing(directory):
-    directory.write_volumes("db08", [{"name": "log1", "path": "/a"}, {"name": "Log 2"}])
-    assert directory.noted_volumes("db07") is None
-    assert directory.noted_volumes("db08") == [{"name": "log1", "path": "/a"}, {"name": "Log 2"}]
-    directory.write_record(record("db07", volume="data"))
-    directory.write_record(record("db08", volume="log1"))
-    assert directory.expected_missing() == [("db08", "Log 2")]
+    directory.volumes.note("db08", [{"name": "log1", "path": "/a"}, {"name": "Log 2"}])
+    assert directory.volumes.noted("db07") is None
+    assert directory.volumes.noted("db08") == [{"name": "log1", "path": "/a"}, {"name": "Log 2"}]
+    directory.records.write(record("db07", volume="data"))
+    directory.records.write(record("db08", volume="log1"))
+    assert directory.missing() == [("db08", "Log 2")]
     assert [(each.host, each.volume, each.verdict) for each in missing_hosts(directory)] == [("db08", "Log 2", "missing")]
-    assert [directory.expected_volumes(host) for host in ("db07", "db08", "db09")] == [["data"], ["log1", "Log 2"], ["log"]]
+    assert [directory.volumes.expected(host) for host in ("db07", "db08", "db09")] == [["data"], ["log1", "Log 2"], ["log"]]
 
 
 def test_the_default_volume_alone_needs_no_note(directory):
-    directory.write_volumes("db07", [{"name": "log", "path": "/a"}])
+    directory.volumes.note("db07", [{"name": "log", "path": "/a"}])
     assert os.listdir(os.path.join(directory.path, "hosts")) == []
-    directory.write_volumes("db07", [{"name": "log1"}])
-    directory.write_volumes("db07", [{"name": "log"}])
-    assert directory.expected_volumes("db07") == ["log"]
+    directory.volumes.note("db07", [{"name": "log1"}])
+    directory.volumes.note("db07", [{"name": "log"}])
+    assert directory.volumes.expected("db07") == ["log"]
 
 
 @pytest.mark.parametrize(
     "content", ["", "{}", '{"host": "db08", "volumes": [{"name": "a"}]}', '{"host": "db07", "volumes": []}', '{"host": "db07", "volumes": [{"name": 1}]}']
 )
 def test_a_note_of_volumes_that_cannot_be_used_never_makes_the_expectation_smaller(directory, content):
-    directory.write_record(record("db07"))
+    directory.records.write(record("db07"))
     with open(os.path.join(directory.path, "hosts", "db07", "volumes.json"), "w") as file:
         file.write(content)
     with pytest.raises(RunDirectoryError, match=r"volumes\.json"):
-        directory.expected_missing()
+        directory.missing()
 
 
 def test_a_merged_run_expects_the_volumes_of_all_its_runs(tmp_path):
     older = RunDirectory.create(str(tmp_path / "a"), fabricate.run_data(["db07", "db08"], created_at="2026-11-20T00:00:00Z"))
     newer = RunDirectory.create(str(tmp_path / "b"), fabricate.run_data(["db07"], created_at="2026-11-21T00:00:00Z"))
-    older.write_volumes("db07", [{"name": "a", "path": "/old"}, {"name": "b"}])
-    older.write_record(record("db07", volume="b"))
-    older.write_record(record("db08", volume="data"))
-    newer.write_volumes("db07", [{"name": "a", "path": "/new"}, {"name": "c"}])
-    merged = RunDirectory.merge([newer.path, older.path], str(tmp_path / "c"))
-    assert merged.noted_volumes("db07") == [{"name": "a", "path": "/new"}, {"name": "b"}, {"name": "c"}]
-    assert merged.expected_volumes("db08") == ["data"]
-    assert merged.expected_missing() == [("db07", "a"), ("db07", "c")]
+    older.volumes.note("db07", [{"name": "a", "path": "/old"}, {"name": "b"}])
+    older.records.write(record("db07", volume="b"))
+    older.records.write(record("db08", volume="data"))
+    newer.volumes.note("db07", [{"name": "a", "path": "/new"}, {"name": "c"}])
+    merged = merge_runs([newer.path, older.path], str(tmp_path / "c"))
+    assert merged.volumes.noted("db07") == [{"name": "a", "path": "/new"}, {"name": "b"}, {"name": "c"}]
+    assert merged.volumes.expected("db08") == ["data"]
+    assert merged.missing() == [("db07", "a"), ("db07", "c")]
 
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_hostile_names_stay_inside_and_true(tmp_path, name):
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data([name]))
-    directory.write_record(record(name, volume=name))
+    directory.records.write(record(name, volume=name))
     inside = os.listdir(os.path.join(directory.path, "hosts"))
     assert len(inside) == 1
     assert re.fullmatch(r"[a-z0-9_~][a-z0-9_.~-]*", inside[0])
     assert len(inside[0]) <= 80
     assert sorted(os.listdir(tmp_path)) == sorted([directory.run["run_id"], "latest"])
-    assert [(read.host, read.volume, read.verdict) for read in directory.records()] == [(name, name, "unreachable")]
-    assert directory.expected_missing() == []
+    assert [(read.host, read.volume, read.verdict) for read in list(judged_records(directory))] == [(name, name, "unreachable")]
+    assert directory.missing() == []
 
 
 @given(st.text(max_size=90), st.text(max_size=90))
@@ -267,16 +271,16 @@ def test_harmless_names_stay_as_they_are():
 @pytest.mark.parametrize("name", ["volumes.json", "workspace_volumes.yml"])
 def test_a_volume_may_be_called_like_a_file_of_its_host(tmp_path, name):
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h7"]))
-    directory.write_volumes("h7", [{"name": name}])
-    directory.write_discovered("h7", "---\n")
-    directory.write_order({"host": "h7", "volume": name})
-    assert directory.expected_missing() == [("h7", name)]
+    directory.volumes.note("h7", [{"name": name}])
+    directory.volumes.write_discovered("h7", "---\n")
+    directory.orders.write({"host": "h7", "volume": name})
+    assert directory.missing() == [("h7", name)]
 
 
 def hostile(directory, change):
     """File a record, then change the text of it behind the directory's back."""
     files = fabricate.tables()
-    folder = directory.write_record(fabricate.judged(directory.run, "db07", files), files)
+    folder = directory.records.write(fabricate.judged(directory.run, "db07", files), files)
     path = os.path.join(directory.path, folder, "record.json")
     with open(path, encoding="utf-8") as file:
         data = json.load(file)
@@ -324,7 +328,7 @@ def hostile(directory, change):
 )
 def test_a_record_that_cannot_be_trusted_becomes_an_error(directory, change):
     hostile(directory, change)
-    (read,) = directory.records()
+    (read,) = list(judged_records(directory))
     assert (read.host, read.volume, read.kind, read.verdict, read.certified) == ("db07", "log", "error", "error", False)
     assert "its record cannot be read" in read.reasons[0]
     assert judge_fleet(directory.run, [read])["gate_failed"] is True
@@ -332,10 +336,10 @@ def test_a_record_that_cannot_be_trusted_becomes_an_error(directory, change):
 
 def test_the_true_name_of_an_unreadable_record_is_the_expected_one(tmp_path):
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["DB07"]))
-    folder = directory.write_record(record("DB07"))
+    folder = directory.records.write(record("DB07"))
     with open(os.path.join(directory.path, folder, "record.json"), "w", encoding="utf-8") as file:
         file.write("x")
-    assert directory.records()[0].host == "DB07"
+    assert next(iter(judged_records(directory))).host == "DB07"
 
 
 def test_links_are_not_followed(directory, tmp_path):
@@ -343,24 +347,24 @@ def test_links_are_not_followed(directory, tmp_path):
     (outside / "log").mkdir(parents=True)
     (outside / "log" / "record.json").write_text("{}")
     os.symlink(outside, os.path.join(directory.path, "hosts", "db08"))
-    assert directory.records() == []
+    assert list(judged_records(directory)) == []
     with pytest.raises(RunDirectoryError, match="File exists"):
-        directory.write_record(record("db08"))
-    directory.write_record(record("db07"))
+        directory.records.write(record("db08"))
+    directory.records.write(record("db07"))
     path = os.path.join(directory.path, "hosts", "db07", "log", "record.json")
     os.unlink(path)
     os.symlink(outside / "log" / "record.json", path)
-    assert directory.records()[0].verdict == "error"
-    directory.write_record(record("db07"))
+    assert next(iter(judged_records(directory))).verdict == "error"
+    directory.records.write(record("db07"))
     assert (outside / "log" / "record.json").read_text() == "{}"
 
 
 @pytest.mark.parametrize("change", ["changed", "gone", "link", "name"])
 def test_tables_that_are_not_what_was_collected(directory, change):
     files = fabricate.tables()
-    folder = directory.write_record(fabricate.judged(directory.run, "db07", files), files)
+    folder = directory.records.write(fabricate.judged(directory.run, "db07", files), files)
     path = os.path.join(directory.path, folder, "results.csv")
-    read = directory.records()[0]
+    read = next(iter(judged_records(directory)))
     if change == "changed":
         with open(path, "ab") as file:
             file.write(b"x")
@@ -371,24 +375,24 @@ def test_tables_that_are_not_what_was_collected(directory, change):
         if change == "link":
             os.symlink(path + ".moved", path)
     with pytest.raises(RunDirectoryError):
-        directory.read_tables(read)
+        directory.records.tables(read)
 
 
 def test_leftovers_are_noted_in_a_filed_record(directory):
-    assert directory.note_leftovers("db07", "log", ["/x"]) is False
+    assert directory.records.note_leftovers("db07", "log", ["/x"]) is False
     files = fabricate.tables()
-    directory.write_record(fabricate.judged(directory.run, "db07", files), files)
-    assert directory.note_leftovers("db07", "log", ["/x"]) is True
-    (read,) = directory.records()
+    directory.records.write(fabricate.judged(directory.run, "db07", files), files)
+    assert directory.records.note_leftovers("db07", "log", ["/x"]) is True
+    (read,) = list(judged_records(directory))
     assert read.leftovers == ["/x"]
-    assert directory.read_tables(read) == files
+    assert directory.records.tables(read) == files
 
 
 def test_facts_and_notes_join_a_filed_record(directory):
-    assert directory.note_facts("db07", "log", {"x": 1}, ["x is 1"]) is False
-    directory.write_record(fabricate.judged(directory.run, "db07", fabricate.tables(), notes=["first"]))
-    assert directory.note_facts("db07", "log", {"x": 1}, ["x is 1"]) is True
-    (read,) = directory.records()
+    assert directory.records.note_facts("db07", "log", {"x": 1}, ["x is 1"]) is False
+    directory.records.write(fabricate.judged(directory.run, "db07", fabricate.tables(), notes=["first"]))
+    assert directory.records.note_facts("db07", "log", {"x": 1}, ["x is 1"]) is True
+    (read,) = list(judged_records(directory))
     assert (read.facts["os"], read.facts["x"], read.notes) == ("Rocky Linux 9.4", 1, ["first", "x is 1"])
 
 
@@ -410,7 +414,7 @@ def file_many(path, start):
     directory = RunDirectory.open(path)
     for number in range(start, start + 25):
         for _again in range(2):
-            directory.write_record(fabricate.failed(f"h{number % 40}"), {"run.csv": b"x" * 5000})
+            directory.records.write(fabricate.failed(f"h{number % 40}"), {"run.csv": b"x" * 5000})
 
 
 def test_many_workers_file_at_once(tmp_path):
@@ -422,9 +426,9 @@ def test_many_workers_file_at_once(tmp_path):
     for worker in workers:
         worker.join()
         assert worker.exitcode == 0
-    assert directory.expected_missing() == []
-    assert {read.verdict for read in directory.iter_records()} == {"unreachable"}
-    assert all(directory.read_tables(read) == {"run.csv": b"x" * 5000} for read in directory.iter_records())
+    assert directory.missing() == []
+    assert {read.verdict for read in judged_records(directory)} == {"unreachable"}
+    assert all(directory.records.tables(read) == {"run.csv": b"x" * 5000} for read in judged_records(directory))
     assert leftovers(directory.path) == []
 
 
@@ -454,7 +458,7 @@ def compared_directory(tmp_path, **tables):
     """Return a run that is held against a baseline, with the record of a host that keeps its limits, and its folder."""
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["db07"], **COMPARED))
     files = fabricate.tables(**tables)
-    return directory, directory.write_record(fabricate.judged(directory.run, "db07", files), files)
+    return directory, directory.records.write(fabricate.judged(directory.run, "db07", files), files)
 
 
 @pytest.mark.parametrize(
@@ -471,76 +475,76 @@ def compared_directory(tmp_path, **tables):
 def test_a_host_is_judged_by_its_comparison_as_well(tmp_path, comparison, verdict, reason, limits_verdict):
     directory, folder = compared_directory(tmp_path)
     if comparison is not None:
-        directory.write_comparison(folder, comparison)
-    record = directory.read_record(folder)
+        directory.comparisons.write(folder, comparison)
+    record = judged_record(directory, folder)
     assert (record.verdict, record.reasons, record.certified, record.qualification) == (verdict, [reason], False, f"the verdict is {verdict}")
-    assert record.comparison["limits_verdict"] == limits_verdict == directory.read_limits_record(folder).verdict
-    assert judge_fleet(directory.run, directory.iter_records())["verdict"] == verdict
+    assert record.comparison["limits_verdict"] == limits_verdict == directory.records.read(folder).verdict
+    assert judge_fleet(directory.run, judged_records(directory))["verdict"] == verdict
 
 
 def test_a_comparison_that_passes_changes_nothing(tmp_path):
     directory, folder = compared_directory(tmp_path)
-    limits = directory.read_limits_record(folder)
-    directory.write_comparison(folder, PASSED)
-    record = directory.read_record(folder)
+    limits = directory.records.read(folder)
+    directory.comparisons.write(folder, PASSED)
+    record = judged_record(directory, folder)
     assert (record.verdict, record.certified, record.reasons, record.notes) == ("pass", limits.certified, [], [*limits.notes, "not worse"])
 
 
 def test_the_worse_of_limits_and_comparison_counts_and_is_named_first(tmp_path):
     directory, folder = compared_directory(tmp_path, exit_status=4, exit_reason="interrupted")
-    (ending,) = directory.read_limits_record(folder).reasons
-    directory.write_comparison(folder, {**WORSE, "verdict": "inconclusive"})
-    assert directory.read_record(folder).reasons == [ending, "30 % more"]
-    directory.write_comparison(folder, WORSE)
-    assert (directory.read_record(folder).verdict, directory.read_record(folder).reasons) == ("fail", ["30 % more", ending])
+    (ending,) = directory.records.read(folder).reasons
+    directory.comparisons.write(folder, {**WORSE, "verdict": "inconclusive"})
+    assert judged_record(directory, folder).reasons == [ending, "30 % more"]
+    directory.comparisons.write(folder, WORSE)
+    assert (judged_record(directory, folder).verdict, judged_record(directory, folder).reasons) == ("fail", ["30 % more", ending])
 
 
 def test_a_host_that_was_not_measured_is_not_compared(tmp_path):
     directory, dummy = compared_directory(tmp_path)
-    folder = directory.write_record(fabricate.failed("db08"))
-    assert (directory.read_record(folder).verdict, directory.read_record(folder).comparison) == ("unreachable", None)
+    folder = directory.records.write(fabricate.failed("db08"))
+    assert (judged_record(directory, folder).verdict, judged_record(directory, folder).comparison) == ("unreachable", None)
 
 
 def test_what_follows_from_a_comparison_is_removed_with_it(tmp_path):
     directory, folder = compared_directory(tmp_path)
     path = os.path.join(directory.path, folder)
-    directory.write_certificate(folder, "{}")
+    directory.certificates.write(folder, "{}")
     directory.write_verdict({"schema": 1})
-    directory.write_comparison(folder, WORSE)
+    directory.comparisons.write(folder, WORSE)
     assert directory.verdict() is None and not os.path.exists(os.path.join(path, "certificate.json"))
-    assert directory.note_leftovers("db07", "log", ["a file"])
-    assert (directory.read_limits_record(folder).verdict, directory.read_record(folder).verdict) == ("pass", "fail")
+    assert directory.records.note_leftovers("db07", "log", ["a file"])
+    assert (directory.records.read(folder).verdict, judged_record(directory, folder).verdict) == ("pass", "fail")
     files = fabricate.tables()
-    directory.write_record(fabricate.judged(directory.run, "db07", files), files)
-    assert directory.read_comparison(folder) is None
+    directory.records.write(fabricate.judged(directory.run, "db07", files), files)
+    assert directory.comparisons.read(folder) is None
 
 
 def test_a_merged_run_has_the_comparisons_of_its_runs(tmp_path):
     directory, folder = compared_directory(tmp_path)
-    directory.write_comparison(folder, WORSE)
-    merged = RunDirectory.merge([directory.path], str(tmp_path))
-    assert merged.read_record(folder).verdict == "fail"
-    assert merged.read_record(folder).comparison == {**WORSE, "limits_verdict": "pass"}
+    directory.comparisons.write(folder, WORSE)
+    merged = merge_runs([directory.path], str(tmp_path))
+    assert judged_record(merged, folder).verdict == "fail"
+    assert judged_record(merged, folder).comparison == {**WORSE, "limits_verdict": "pass"}
 
 
 def test_merging_takes_the_newest_record_of_each_host_and_volume(tmp_path):
     files = fabricate.tables()
     older = RunDirectory.create(str(tmp_path / "a"), fabricate.run_data(["db07", "db08"], created_at="2026-11-20T00:00:00Z"))
     newer = RunDirectory.create(str(tmp_path / "b"), fabricate.run_data(["db08", "db09"], created_at="2026-11-21T00:00:00Z", profile="mq-log-gold"))
-    older.write_record(fabricate.judged(older.run, "db07", files, created_at="2026-11-20T01:00:00Z"), files)
-    older.write_record(record("db08", created_at="2026-11-20T01:00:00Z"))
-    older.write_verdict(judge_fleet(older.run, older.records()))
-    newer.write_record(fabricate.judged(newer.run, "db08", files, created_at="2026-11-21T01:00:00Z"), files)
+    older.records.write(fabricate.judged(older.run, "db07", files, created_at="2026-11-20T01:00:00Z"), files)
+    older.records.write(record("db08", created_at="2026-11-20T01:00:00Z"))
+    older.write_verdict(judge_fleet(older.run, list(judged_records(older))))
+    newer.records.write(fabricate.judged(newer.run, "db08", files, created_at="2026-11-21T01:00:00Z"), files)
     for paths in ([older.path, newer.path], [newer.path, older.path]):
-        merged = RunDirectory.merge(paths, str(tmp_path / "c"))
+        merged = merge_runs(paths, str(tmp_path / "c"))
         assert merged.expected_hosts == ["db07", "db08", "db09"]
         assert merged.run["merged_from"] == [older.run["run_id"], newer.run["run_id"]]
         assert merged.run["profile"]["name"] == "mq-log-gold"
         assert {host: profile["name"] for host, profile in merged.run["host_profiles"].items()} == {"db07": "mq-log-silver"}
-        assert [read.profile["name"] for read in merged.records()] == ["mq-log-silver", "mq-log-gold"]
-        assert [(read.host, read.kind) for read in merged.records()] == [("db07", "measurement"), ("db08", "measurement")]
-        assert all(merged.read_tables(read) == files for read in merged.records())
-        assert merged.expected_missing() == [("db09", "log")]
+        assert [read.profile["name"] for read in list(judged_records(merged))] == ["mq-log-silver", "mq-log-gold"]
+        assert [(read.host, read.kind) for read in list(judged_records(merged))] == [("db07", "measurement"), ("db08", "measurement")]
+        assert all(merged.records.tables(read) == files for read in list(judged_records(merged)))
+        assert merged.missing() == [("db09", "log")]
         assert merged.verdict() is None
         assert merged.run["run_id"] not in (older.run["run_id"], newer.run["run_id"])
 
@@ -559,17 +563,17 @@ def test_merging_keeps_what_each_host_was_measured_with(tmp_path):
     for day, (name, hosts, profile, keys) in enumerate(settings, start=20):
         runs.append(RunDirectory.create(str(tmp_path / name), fabricate.run_data(hosts, created_at=f"2026-11-{day}T00:00:00Z", **{**keys, "profile": profile})))
     for run, host, volume in ((runs[0], "db07", "log"), (runs[0], "db08", "data"), (runs[1], "db08", "log"), (runs[1], "db09", "log")):
-        run.write_record(fabricate.judged(run.run, host, files, volume), files)
-    merged = RunDirectory.merge([run.path for run in runs], str(tmp_path / "c"))
+        run.records.write(fabricate.judged(run.run, host, files, volume), files)
+    merged = merge_runs([run.path for run in runs], str(tmp_path / "c"))
     # A volume keeps its own profile even if the newest run was to judge its host by another one.
-    assert [(read.host, read.volume, read.profile["name"]) for read in merged.records()] == [
+    assert [(read.host, read.volume, read.profile["name"]) for read in list(judged_records(merged))] == [
         ("db07", "log", "bronze"),
         ("db08", "data", "bronze"),
         ("db08", "log", "gold"),
         ("db09", "log", "gold"),
     ]
     known = profiles_by_sha256(merged.run)
-    assert all(known[read.profile["sha256"]]["name"] == read.profile["name"] for read in merged.records())
+    assert all(known[read.profile["sha256"]]["name"] == read.profile["name"] for read in list(judged_records(merged)))
     assert merged.run["parameters"] == {"sweep_files": 16, "sweep_duration": VARIES, "sweep_nice": VARIES}
     assert merged.run["host_parameters"] == {
         "db07": {"sweep_duration": 60},
@@ -581,8 +585,8 @@ def test_merging_keeps_what_each_host_was_measured_with(tmp_path):
 
 def test_records_of_a_run_that_an_older_version_merged_do_not_say_what_judged_them(directory):
     old = RunDirectory.create(os.path.dirname(directory.path), {**directory.run, "run_id": "old", "merged_from": ["a", "b"]})
-    old.write_record(fabricate.judged(directory.run, "db07", fabricate.tables()))
-    assert old.records()[0].profile is None
+    old.records.write(fabricate.judged(directory.run, "db07", fabricate.tables()))
+    assert next(iter(judged_records(old))).profile is None
 
 
 @pytest.mark.parametrize(("opened_at", "missing"), [("2026-11-20T02:00:00Z", ["db07"]), ("2026-11-20T00:30:00Z", [])])
@@ -590,18 +594,18 @@ def test_a_record_does_not_stand_for_a_later_run_that_was_lost(tmp_path, opened_
     files = fabricate.tables()
     kept = RunDirectory.create(str(tmp_path), fabricate.run_data(["db07", "db08"], created_at="2026-11-20T00:00:00Z"))
     for host in kept.expected_hosts:
-        kept.write_record(fabricate.judged(kept.run, host, files, created_at="2026-11-20T01:00:00Z"), files)
+        kept.records.write(fabricate.judged(kept.run, host, files, created_at="2026-11-20T01:00:00Z"), files)
     lost = RunDirectory.create(str(tmp_path), fabricate.run_data(["db07"], created_at=opened_at))
-    merged = RunDirectory.merge([kept.path, lost.path], str(tmp_path / "merged"))
-    assert merged.expected_missing() == [(host, "log") for host in missing]
+    merged = merge_runs([kept.path, lost.path], str(tmp_path / "merged"))
+    assert merged.missing() == [(host, "log") for host in missing]
 
 
 def test_merging_keeps_a_host_whose_tables_were_changed_as_an_error(directory, tmp_path):
     files = fabricate.tables()
-    folder = directory.write_record(fabricate.judged(directory.run, "db07", files), files)
+    folder = directory.records.write(fabricate.judged(directory.run, "db07", files), files)
     with open(os.path.join(directory.path, folder, "results.csv"), "ab") as file:
         file.write(b"x")
-    (read,) = RunDirectory.merge([directory.path], str(tmp_path / "merged")).records()
+    (read,) = judged_records(merge_runs([directory.path], str(tmp_path / "merged")))
     assert (read.host, read.verdict) == ("db07", "error")
     assert "SHA-256" in read.reasons[0]
 
@@ -619,12 +623,12 @@ def test_a_damaged_record_gives_way_to_newer_ones_only(tmp_path, filed, damaged,
     files, paths = fabricate.tables(), []
     for number, (started_at, filed_at) in enumerate(zip(("2026-11-20T10:00:00Z", "2026-11-20T11:00:00Z"), filed, strict=True)):
         source = RunDirectory.create(str(tmp_path), fabricate.run_data(["db07"], created_at=started_at))
-        folder = source.write_record(fabricate.judged(source.run, "db07", files, created_at=filed_at), files)
+        folder = source.records.write(fabricate.judged(source.run, "db07", files, created_at=filed_at), files)
         if number == damaged:
             with open(os.path.join(source.path, folder, "record.json"), "w", encoding="utf-8") as file:
                 file.write("x")
         paths.append(source.path)
-    (read,) = RunDirectory.merge(reversed(paths), str(tmp_path / "merged")).records()
+    (read,) = judged_records(merge_runs(reversed(paths), str(tmp_path / "merged")))
     assert read.verdict == verdict
 
 
@@ -633,7 +637,7 @@ def test_a_preflight_is_not_merged_with_what_was_measured(tmp_path):
     looked = RunDirectory.create(str(tmp_path), fabricate.run_data(["db07"], created_at="2026-11-21T00:00:00Z", check_mode=True))
     for paths in ([measured.path, looked.path], [looked.path, measured.path], [looked.path, looked.path]):
         with pytest.raises(RunDirectoryError, match=f"{looked.run['run_id']} was made in check mode"):
-            RunDirectory.merge(paths, str(tmp_path / "merged"))
+            merge_runs(paths, str(tmp_path / "merged"))
     assert not (tmp_path / "merged").exists()
 
 
@@ -643,23 +647,23 @@ def test_a_merged_run_says_of_its_controllers_what_they_share(tmp_path):
         run = fabricate.run_data(["db07"], created_at=f"2026-11-2{number}T00:00:00Z")
         job = {"id": name, "workflow_job_id": "16"}
         paths.append(RunDirectory.create(str(tmp_path), {**run, "controller": {**run["controller"], "hostname": name, "job": job}}).path)
-    controller = RunDirectory.merge(paths, str(tmp_path / "merged")).run["controller"]
+    controller = merge_runs(paths, str(tmp_path / "merged")).run["controller"]
     assert (controller["hostname"], controller["user"], controller["check_mode"]) == (None, "ops", False)
     assert controller["job"] == {"workflow_job_id": "16"}
 
 
 def test_merging_nothing(tmp_path):
     with pytest.raises(RunDirectoryError, match="no run directory to merge"):
-        RunDirectory.merge([], str(tmp_path))
+        merge_runs([], str(tmp_path))
 
 
 def test_samples_are_added_to_those_that_came_before_and_bounded(tmp_path, monkeypatch):
     run = RunDirectory.create(str(tmp_path), {"run_id": "r", "expected_hosts": ["../db07"]})
-    assert (run.samples_size("../db07", "log"), run.read_samples("../db07", "log")) == (0, b"")
-    run.add_samples("../db07", "log", b"one\n")
-    run.add_samples("../db07", "log", b"two\n")
-    assert (run.samples_size("../db07", "log"), run.read_samples("../db07", "log")) == (8, b"one\ntwo\n")
-    assert run.folders() == []
-    monkeypatch.setattr(directories, "MAX_SAMPLES_BYTES", 10)
+    assert (run.samples.size("../db07", "log"), run.samples.read("../db07", "log")) == (0, b"")
+    run.samples.add("../db07", "log", b"one\n")
+    run.samples.add("../db07", "log", b"two\n")
+    assert (run.samples.size("../db07", "log"), run.samples.read("../db07", "log")) == (8, b"one\ntwo\n")
+    assert run.records.folders() == []
+    monkeypatch.setattr(orders, "MAX_SAMPLES_BYTES", 10)
     with pytest.raises(RunDirectoryError, match=r"sent more than"):
-        run.add_samples("../db07", "log", b"three\n")
+        run.samples.add("../db07", "log", b"three\n")

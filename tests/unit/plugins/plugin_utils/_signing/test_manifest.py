@@ -12,7 +12,7 @@ import shutil
 import subprocess
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import MANIFEST, SIGNATURE
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import MANIFEST, SIGNATURE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.manifest import ManifestError, differences, encode, hash_files, parse
 
 A = hashlib.sha256(b"a").hexdigest()

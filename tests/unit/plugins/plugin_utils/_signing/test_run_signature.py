@@ -18,7 +18,8 @@ from pathlib import Path
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import MANIFEST, SIGNATURE, STATEMENT, RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import MANIFEST, SIGNATURE, STATEMENT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing import ssh_keygen
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.run_signature import sign_run, verify_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.ssh_keygen import NAMESPACE, SigningError, parse_moment, sign, try_key, verify
@@ -220,7 +221,7 @@ def test_what_is_filed_or_judged_later_removes_the_signature(copy):
     assert not directory.is_signed and not (copy / SIGNATURE).exists() and not (copy / STATEMENT).exists()
     for name in (MANIFEST, SIGNATURE, STATEMENT):
         (copy / name).touch()
-    directory.note_leftovers("db01", "log", ["x"])
+    directory.records.note_leftovers("db01", "log", ["x"])
     assert not directory.is_signed and not (copy / SIGNATURE).exists() and not (copy / STATEMENT).exists()
 
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.added_verdict import is_usable, judged_also, noted
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import can_be_compared
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.added_verdict import is_usable, judged_also, noted
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.comparison import can_be_compared
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
 

@@ -1,0 +1,45 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What holding a host's volume against its baseline adds to what its limits say of it. The comparison is what comparison.json holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.added_verdict import is_usable, judged_also
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import kind_named
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, INCONCLUSIVE
+
+SCHEMA_VERSION = 1
+
+NOT_MADE = "it has not been held against its baseline, because the gate did not come to it"
+UNUSABLE = "its comparison.json cannot be used, so what it says about the baseline is not known"
+
+
+def can_be_compared(record: HostRecord) -> bool:
+    """Whether there is anything to compare: a host that was not measured has a verdict of its own."""
+    return kind_named(record.kind).tests_storage and record.verdict in (*GOOD, FAIL, INCONCLUSIVE)
+
+
+def not_made(reason: str) -> dict[str, Any]:
+    """Return the comparison of a volume that was not held against anything, for a reason; it can be made later."""
+    return {"schema": SCHEMA_VERSION, "outcome": None, "verdict": INCONCLUSIVE, "reason": reason}
+
+
+def judged_with(record: HostRecord, comparison: Mapping[str, Any] | None) -> HostRecord:
+    """Return a record that its limits have judged, judged by the comparison as well: the worse of the two counts.
+
+    A comparison that does not exist proves nothing, so the host is inconclusive without one.
+    """
+    if not can_be_compared(record):
+        return record
+    said = not_made(NOT_MADE) if comparison is None else dict(comparison)
+    if not is_usable(said):
+        said = not_made(UNUSABLE)
+    kept = replace(record, comparison={**{key: value for key, value in said.items() if key != "schema"}, "limits_verdict": record.verdict})
+    return judged_also(kept, said)

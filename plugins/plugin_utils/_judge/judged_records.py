@@ -1,0 +1,37 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The records of a run as its verdict takes them: judged by their limits when they were filed, and by what else was said of their volumes since then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.added_verdict import judged_also
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.comparison import judged_with
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.power_cuts import judged_with_cuts, wanted_cuts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import is_asked
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
+
+
+def judged_record(directory: RunDirectory, folder: str) -> HostRecord:
+    """Return the record in a folder, judged by its limits and, as far as run and profile ask for it, by its comparison with the baseline and by power cuts.
+
+    A merged run has the records as the runs that it comes from have judged them.
+    """
+    record = directory.records.read(folder)
+    record = judged_with(record, directory.comparisons.read(folder)) if is_asked(directory.run) else record
+    if directory.run.get("merged_from") or not directory.is_test:
+        return record
+    record = judged_also(record, {"verdict": INCONCLUSIVE, "reason": record.standing}) if record.standing else record
+    return judged_with_cuts(record, directory.power_cuts.read(folder), wanted_cuts(profile_data(directory.run, record.host)))
+
+
+def judged_records(directory: RunDirectory) -> Iterator[HostRecord]:
+    """Yield every record of a run, judged, one at a time (a fleet's records together can be large)."""
+    for folder in directory.records.folders():
+        yield judged_record(directory, folder)

@@ -1,0 +1,23 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The worst of several verdicts, and of several judgements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS, WORST_FIRST, rank
+
+
+def worst(verdicts: Iterable[str]) -> str:
+    """Return the worst of some verdicts; of none it is pass, so that a caller asks only if something was judged."""
+    return min(verdicts, key=WORST_FIRST.index, default=PASS)
+
+
+def badness(judgement: Mapping[str, Any]) -> tuple[int, float]:
+    """Return what sorts the judgements of a limit, the worst first: by their verdicts, and then by their values."""
+    value = judgement["value"] or 0
+    return rank(judgement["verdict"]), value if judgement["bound"] == "min" else -value

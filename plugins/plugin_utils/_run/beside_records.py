@@ -1,0 +1,68 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What stands beside a record in its folder: what the history said of its volume, and its certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_file
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import CERTIFICATE, COMPARISON, POWER_CUTS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError, RunFiles, encode
+
+MAX_CERTIFICATE_BYTES = 16 << 20
+
+
+class Said:
+    """What something else than its limits said of the volume in a folder: ``name`` is the file, ``what`` says what is in it."""
+
+    def __init__(self, files: RunFiles, name: str, what: str) -> None:
+        self._files = files
+        self._name = name
+        self._what = what
+
+    def write(self, folder: str, said: Mapping[str, Any]) -> None:
+        """Write what was said, and remove what is out of date then. Nothing is removed if the same was said before. Raises RunDirectoryError."""
+        if self.read(folder) == said:
+            return
+        with self._files.writing(self._what, folder, self._name):
+            write_file(self._files.path(folder, self._name), encode(said))
+            self._files.outdate(folder)
+
+    def read(self, folder: str) -> dict[str, Any] | None:
+        """Return what was said, None if nothing was. A file that cannot be read is empty, so it says nothing."""
+        if not self._files.has(folder, self._name):
+            return None
+        try:
+            return self._files.read_json(folder, self._name)
+        except RunDirectoryError:
+            return {}
+
+
+def comparisons(files: RunFiles) -> Said:
+    """Return what holding records against their baselines said."""
+    return Said(files, COMPARISON, "The comparison")
+
+
+def power_cuts(files: RunFiles) -> Said:
+    """Return what the history said about power cuts of volumes that were measured."""
+    return Said(files, POWER_CUTS, "What is known of power cuts")
+
+
+class Certificates:
+    """The certificates of records, as they were written."""
+
+    def __init__(self, files: RunFiles) -> None:
+        self._files = files
+
+    def write(self, folder: str, text: str) -> None:
+        """Write the certificate of the record in a folder. Raises RunDirectoryError."""
+        with self._files.writing("The certificate", folder, CERTIFICATE):
+            write_file(self._files.path(folder, CERTIFICATE), text.encode("ascii"))
+
+    def read(self, folder: str) -> bytes | None:
+        """Return the certificate of the record in a folder, None if there is none. Raises RunDirectoryError."""
+        return self._files.read("The certificate", MAX_CERTIFICATE_BYTES, folder, CERTIFICATE)

@@ -1,0 +1,76 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What was ordered of a host before its record exists, and what came of it: orders, rounds of a search, and the samples of an observation."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import ORDER, SAMPLES, round_folder, volume_folder
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import MAX_TABLE_BYTES, RunDirectoryError, RunFiles
+
+MAX_SAMPLES_BYTES = 80 << 20
+"""An observer ends at 64 MiB, but only with the sample that reaches them."""
+
+
+class Orders:
+    """What each volume is ordered to measure, by all of it and by each round of a search."""
+
+    def __init__(self, files: RunFiles) -> None:
+        self._files = files
+
+    def write(self, order: Mapping[str, Any]) -> None:
+        """Record what a host is ordered to measure, before it is started. Raises RunDirectoryError."""
+        with self._files.writing(f"The order of {order['host']!r}"):
+            self._files.write_json(volume_folder(order["host"], order["volume"]), ORDER, order)
+
+    def read(self, host: str, volume: str) -> dict[str, Any]:
+        """Return what a host was ordered to measure. Raises RunDirectoryError, also if nothing was."""
+        return self._files.read_json(volume_folder(host, volume), ORDER)
+
+    def write_round(self, order: Mapping[str, Any], number: int, tables: Mapping[str, bytes]) -> None:
+        """Write the tables of a round of a search and its order, replacing earlier ones. Raises RunDirectoryError."""
+        folder = round_folder(order["host"], order["volume"], number)
+        with self._files.writing(f"The tables of {order['host']!r}"):
+            self._files.write_json(folder, ORDER, order)
+            for name, content in tables.items():
+                self._files.write(folder, name, content)
+
+    def read_round(self, host: str, volume: str, number: int, names: Iterable[str]) -> dict[str, bytes]:
+        """Return those tables of a round that there are. Raises RunDirectoryError if one cannot be read."""
+        folder = round_folder(host, volume, number)
+        tables = {name: self._files.read("", MAX_TABLE_BYTES, folder, name) for name in names}
+        return {name: content for name, content in tables.items() if content is not None}
+
+
+class Samples:
+    """What the source of an observation said of each volume, bytes unchanged."""
+
+    def __init__(self, files: RunFiles) -> None:
+        self._files = files
+
+    def size(self, host: str, volume: str) -> int:
+        """Return how many bytes are stored."""
+        try:
+            return os.lstat(self._files.path(volume_folder(host, volume), SAMPLES)).st_size
+        except OSError:
+            return 0
+
+    def add(self, host: str, volume: str, content: bytes) -> None:
+        """Append what an observer has written since the last time. Raises RunDirectoryError, also if it is more than an observer writes."""
+        folder = volume_folder(host, volume)
+        if self.size(host, volume) + len(content) > MAX_SAMPLES_BYTES:
+            raise RunDirectoryError(f"The observer of {host!r} sent more than {MAX_SAMPLES_BYTES >> 20} MiB.")
+        with self._files.writing(f"The samples of {host!r}", folder, SAMPLES):
+            self._files.make_folder(folder)
+            descriptor = os.open(self._files.path(folder, SAMPLES), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+
+    def read(self, host: str, volume: str) -> bytes:
+        """Return all that an observer has written, empty if nothing came. Raises RunDirectoryError."""
+        return self._files.read("The samples", MAX_SAMPLES_BYTES, volume_folder(host, volume), SAMPLES) or b""

@@ -1,0 +1,188 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The records of a run with their tables, as they were filed. What their verdicts come to beside other ones is judged elsewhere."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, write_file
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import COMPARISON, HOSTS, POWER_CUTS, RECORD, is_table, safe_name, volume_folder
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data, profile_key
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, RecordError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import MAX_TABLE_BYTES, RunDirectoryError, RunFiles, encode
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR
+
+
+class Records:
+    """The records of a run, each in the folder of its volume."""
+
+    def __init__(self, files: RunFiles, run: Mapping[str, Any]) -> None:
+        self._files = files
+        self._run = run
+
+    def write(self, record: HostRecord, tables: Mapping[str, bytes] | None = None) -> str:
+        """File a host's record and its tables (bytes by file name), replacing an earlier one; returns the folder, relative to the run directory.
+
+        The size and SHA-256 of each table join the record. A comparison, a verdict, a report, a certificate and a signature made before are out of date and
+        removed. Raises RunDirectoryError.
+        """
+        tables = tables or {}
+        folder = volume_folder(record.host, record.volume)
+        for name in tables:
+            _check_name(name)
+        filed = {name: {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()} for name, content in tables.items()}
+        record = replace(record, run_id=record.run_id or self._run["run_id"], created_at=record.created_at or utc_now(), tables=filed)
+        with self._files.writing(f"The record of {record.host!r}", folder):
+            self._files.make_folder(folder)
+            for name, content in tables.items():
+                write_file(self._files.path(folder, name), content)
+            self._files.remove(os.path.join(folder, COMPARISON), os.path.join(folder, POWER_CUTS))
+            self._write_file(folder, record)
+        return folder
+
+    def _write_file(self, folder: str, record: HostRecord) -> None:
+        write_file(self._files.path(folder, RECORD), encode(record.as_dict()))
+        self._files.outdate(folder)
+
+    def withdraw(self, host: str, volume: str) -> None:
+        """Remove what was filed of a volume that is about to be measured again: whatever comes of it, nothing reads as a verdict. Raises RunDirectoryError."""
+        folder = volume_folder(host, volume)
+        try:
+            tables = [name for name in os.listdir(self._files.path(folder)) if is_table(name)]
+            self._files.remove(*(os.path.join(folder, name) for name in (RECORD, COMPARISON, POWER_CUTS, *tables)))
+            self._files.outdate(folder)
+        except OSError as error:
+            raise RunDirectoryError(f"The record of {host!r} cannot be removed from {self._files.root}: {error.strerror or error}.") from None
+
+    def note_leftovers(self, host: str, volume: str, left: Iterable[str]) -> bool:
+        """Add to a filed record what of the run is left on the host; False if no record is filed. Raises RunDirectoryError."""
+        return self._amend(host, volume, lambda record: replace(record, leftovers=[str(item) for item in left]))
+
+    def note_facts(self, host: str, volume: str, facts: Mapping[str, Any], notes: Iterable[str]) -> bool:
+        """Add facts and notes to a filed record; False if no record is filed. Raises RunDirectoryError."""
+        return self._amend(host, volume, lambda record: replace(record, facts={**record.facts, **facts}, notes=[*record.notes, *notes]))
+
+    def note_certificate(self, host: str, volume: str, certificate: Mapping[str, Any]) -> bool:
+        """Note in the record of an observation how it relates to a certificate; False if no record is filed. Raises RunDirectoryError."""
+        return self._amend(host, volume, lambda record: replace(record, observation={**(record.observation or {}), "certificate": dict(certificate)}))
+
+    def note_standing(self, host: str, volume: str, reason: str) -> bool:
+        """Note in a filed record why its volume cannot pass whatever it measured, empty if nothing stands against it. Raises RunDirectoryError."""
+        record = self.find(host, volume)
+        if record is None or (record.standing or "") == reason:
+            return record is not None
+        return self._amend(host, volume, lambda record: replace(record, standing=reason or None))
+
+    def _amend(self, host: str, volume: str, change: Callable[[HostRecord], HostRecord]) -> bool:
+        folder = volume_folder(host, volume)
+        if not self.has(host, volume):
+            return False
+        with self._files.writing(f"{folder}/{RECORD}"):
+            self._write_file(folder, change(self.read(folder)))
+        return True
+
+    def has(self, host: str, volume: str) -> bool:
+        """Whether a record of this host's volume exists."""
+        return self._files.has(volume_folder(host, volume), RECORD)
+
+    def find(self, host: str, volume: str) -> HostRecord | None:
+        """Return the record of this host's volume, None if none was filed."""
+        return self.read(volume_folder(host, volume)) if self.has(host, volume) else None
+
+    def folders(self) -> list[str]:
+        """Return the folders of all records, relative to the run directory, sorted."""
+        return [folder for name in self._files.folders_in(HOSTS) for folder in self._folders_below(name)]
+
+    def folders_of(self, host: str) -> list[str]:
+        """Return the folders of the records of a host, relative to the run directory, sorted."""
+        return self._folders_below(safe_name(host))
+
+    def _folders_below(self, name: str) -> list[str]:
+        folder = os.path.join(HOSTS, name)
+        return [os.path.join(folder, volume) for volume in self._files.folders_in(folder) if self._files.has(folder, volume, RECORD)]
+
+    def read(self, folder: str) -> HostRecord:
+        """Return the record in a folder as it was filed; a record that cannot be trusted becomes an error with the reason.
+
+        A record of an older version does not name the profile that judged it: it was that of its host, which a merged run of that version did not keep.
+        """
+        try:
+            record = _parse(self._files.read_json(folder, RECORD), folder)
+        except RunDirectoryError as error:
+            return self.unreadable(folder, str(error))
+        if record.profile is None and not self._run.get("merged_from"):
+            record = replace(record, profile=self._profile_key_of(record.host))
+        return record
+
+    def unreadable(self, folder: str, reason: str) -> HostRecord:
+        """Return the record that stands for one in a folder that cannot be used."""
+        host, volume = folder.split(os.sep)[1:]
+        reason = f"its record cannot be read: {reason}"
+        return HostRecord(
+            host=self._names_by_folder.get(host, host),
+            volume=volume,
+            kind="error",
+            run_id=self._run["run_id"],
+            error={"stage": "gate", "verdict": ERROR, "reason": reason},
+            verdict=ERROR,
+            qualification="nothing was measured",
+            reasons=[reason],
+        )
+
+    def tables(self, record: HostRecord, wanted: Iterable[str] | None = None) -> dict[str, bytes]:
+        """Return a record's tables (or those ``wanted``) as they were written. Raises RunDirectoryError if one is missing or has changed."""
+        folder = self._files.path(volume_folder(record.host, record.volume))
+        tables = {}
+        for name, filed in record.tables.items():
+            if wanted is not None and name not in wanted:
+                continue
+            _check_name(name)
+            try:
+                content = read_file(os.path.join(folder, name), MAX_TABLE_BYTES)
+            except OSError as error:
+                raise RunDirectoryError(f"{name} cannot be read: {error.strerror or error}.") from None
+            if hashlib.sha256(content).hexdigest() != filed.get("sha256"):
+                raise RunDirectoryError(f"{name} is not what was collected: its SHA-256 differs.")
+            tables[name] = content
+        return tables
+
+    @cached_property
+    def _names_by_folder(self) -> dict[str, str]:
+        return {safe_name(str(name)): str(name) for name in self._run.get("expected_hosts") or []}
+
+    def _profile_key_of(self, host: str) -> dict[str, str] | None:
+        """Return what records say of the profile that a host is to be judged by, None if run.json contains none."""
+        if host in (self._run.get("host_profiles") or {}):
+            return profile_key(profile_data(self._run, host))
+        return self._common_profile_key
+
+    @cached_property
+    def _common_profile_key(self) -> dict[str, str] | None:
+        """What records say of the profile of most hosts, because a large fleet has many of them."""
+        return profile_key(self._run["profile"]) if self._run.get("profile") else None
+
+
+def _check_name(name: str) -> None:
+    if not is_table(name):
+        raise RunDirectoryError(f"{name!r} is not the name of a table.")
+
+
+def _parse(data: dict[str, Any], folder: str) -> HostRecord:
+    """Return a record from what its file holds. Raises RunDirectoryError if it is not shaped as records are, or lies in another one's folder."""
+    name = f"{folder}/{RECORD}"
+    try:
+        record = HostRecord.from_dict(data)
+    except RecordError as error:
+        raise RunDirectoryError(f"{name} {error}.") from None
+    if folder != volume_folder(record.host, record.volume):
+        raise RunDirectoryError(f"{name} belongs to another host or volume.")
+    return record

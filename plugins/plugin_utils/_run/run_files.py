@@ -1,0 +1,140 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The files of one run directory: written aside and renamed, so that many workers can write at once and a reader never sees half a file."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, write_file
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import CERTIFICATE, MANIFEST, SIGNATURE, STATEMENT, SUMMARY, VERDICT
+
+MAX_JSON_BYTES = 16 << 20
+"""The size of a file of JSON about one volume."""
+MAX_RUN_BYTES = 64 << 20
+"""The size of a file of JSON about the whole run."""
+MAX_TABLE_BYTES = 64 << 20
+
+
+class RunDirectoryError(OSError):
+    """A run directory that cannot be made, read or written; the message is one sentence with the path."""
+
+
+class RunFiles:
+    """Files and folders by their names relative to the run directory, whose absolute path is ``root``."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+
+    def path(self, *names: str) -> str:
+        return os.path.join(self.root, *names)
+
+    def has(self, *names: str) -> bool:
+        return os.path.lexists(self.path(*names))
+
+    def write(self, folder: str, name: str, content: bytes) -> None:
+        """Write a file into a folder, which is made. Raises OSError."""
+        self.make_folder(folder)
+        write_file(self.path(folder, name), content)
+
+    def write_json(self, folder: str, name: str, data: Mapping[str, Any]) -> None:
+        """Write plain data into a file in a folder, which is made. Raises OSError."""
+        self.write(folder, name, encode(data))
+
+    def read_json(self, *names: str, most: int = MAX_JSON_BYTES) -> dict[str, Any]:
+        """Return the object that a file contains. Raises RunDirectoryError."""
+        return read_json(self.path(*names), most)
+
+    def remove(self, *names: str) -> None:
+        """Remove files, those of them that exist. Raises OSError."""
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self.path(name))
+
+    def outdate(self, folder: str) -> None:
+        """Remove what follows from the record in a folder: its certificate, the verdict, the report and the signature. Raises OSError."""
+        self.remove(VERDICT, SUMMARY, os.path.join(folder, CERTIFICATE))
+        self.remove_signature()
+
+    def remove_signature(self) -> None:
+        """Remove what signed the run as it was. Raises OSError."""
+        self.remove(SIGNATURE, MANIFEST, STATEMENT)
+
+    def make_folder(self, folder: str) -> None:
+        """Create a folder part by part; an OSError if a part is a link or not a directory."""
+        path = self.root
+        for part in filter(None, folder.split(os.sep)):
+            path = os.path.join(path, part)
+            try:
+                os.mkdir(path)
+            except FileExistsError:
+                if os.path.islink(path) or not os.path.isdir(path):
+                    raise
+
+    def folders_in(self, folder: str) -> list[str]:
+        """Return the names of the true directories in a folder, sorted; empty if it does not exist. Raises RunDirectoryError."""
+        path = self.path(folder)
+        try:
+            with os.scandir(path) as entries:
+                return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise RunDirectoryError(f"{path} cannot be read: {error.strerror or error}.") from None
+
+    @contextlib.contextmanager
+    def writing(self, what: str, *names: str) -> Iterator[None]:
+        """Turn an OSError of the block into a RunDirectoryError that says what cannot be written to which path, the directory's unless names are given."""
+        try:
+            yield
+        except OSError as error:
+            raise RunDirectoryError(f"{what} cannot be written to {self.path(*names)}: {error.strerror or error}.") from None
+
+    def read(self, what: str, most: int, *names: str) -> bytes | None:
+        """Return what a file contains, None if it does not exist. Raises RunDirectoryError."""
+        path = self.path(*names)
+        try:
+            return read_file(path, most)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise RunDirectoryError(f"{f'{what} ' if what else ''}{path} cannot be read: {error.strerror or error}.") from None
+
+
+def encode(data: Mapping[str, Any]) -> bytes:
+    """Return plain data as JSON in ASCII."""
+    return (json.dumps(_finite(data), indent=1, default=str) + "\n").encode("ascii")
+
+
+def _finite(data: Any) -> Any:
+    """Return data with None in the place of figures that JSON cannot hold."""
+    if isinstance(data, Mapping):
+        return {str(key): _finite(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [_finite(value) for value in data]
+    if isinstance(data, float) and not -float("inf") < data < float("inf"):
+        return None
+    return data
+
+
+def read_json(path: str, most: int) -> dict[str, Any]:
+    """Return the object that a file of at most so many bytes contains. Raises RunDirectoryError."""
+    try:
+        data = json.loads(read_file(path, most), parse_constant=_refuse_constant)
+    except OSError as error:
+        raise RunDirectoryError(f"{path} cannot be read: {error.strerror or error}.") from None
+    except (ValueError, RecursionError):
+        raise RunDirectoryError(f"{path} is not valid JSON.") from None
+    if not isinstance(data, dict):
+        raise RunDirectoryError(f"{path} does not contain an object.")
+    return data
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")

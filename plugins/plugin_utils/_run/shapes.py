@@ -1,0 +1,138 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The shapes of plain data that nobody vouches for: what a file may hold under which key, declared once beside what reads it.
+
+A shape is a type, a tuple of types, or one of the classes below. A key that is absent holds None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+
+_LARGEST = 1 << 64
+"""The largest figure that anything needs: others are too large to be computed with."""
+
+_LONGEST_PATH = 100
+
+
+class Shape:
+    """What a value must be like."""
+
+    def misfit(self, value: Any) -> str | None:
+        """Return which part of a value has another shape, as its path, which is empty for the value itself; None if the value has this shape."""
+        raise NotImplementedError
+
+
+AnyShape = Any
+"""A type, a tuple of types, or a Shape."""
+
+
+def misfit(value: Any, shape: AnyShape) -> str | None:
+    """Return which part of a value does not have a shape: "points[2].reason", empty for the value itself; None if all of it has."""
+    if isinstance(shape, Shape):
+        return shape.misfit(value)
+    return None if isinstance(value, shape) else ""
+
+
+class Keys(Shape):
+    """An object with the shape of what it holds under some keys.
+
+    The keys in ``needed`` are not absent, even if they may hold None; those in ``lacking`` may be absent, but do not hold None. ``every`` is the shape of each
+    value, and with ``only`` there are no other keys.
+    """
+
+    def __init__(
+        self,
+        keys: Mapping[str, AnyShape],
+        *,
+        needed: Collection[str] = (),
+        lacking: Mapping[str, AnyShape] | None = None,
+        every: AnyShape = object,
+        only: bool = False,
+    ) -> None:
+        # Types are told apart here, because a record of a fleet has many rows.
+        self._types = [(key, shape) for key, shape in keys.items() if not isinstance(shape, Shape)]
+        self._shapes = [(key, shape) for key, shape in keys.items() if isinstance(shape, Shape)]
+        self._needed = needed
+        self._lacking = lacking or {}
+        self._every = every
+        self._only = set(keys) if only else None
+
+    def misfit(self, value: Any) -> str | None:
+        if not isinstance(value, dict) or (self._only is not None and set(value) != self._only):
+            return ""
+        for key, types in self._types:
+            if not isinstance(value.get(key), types):
+                return f".{key}"
+        for key, shape in self._shapes:
+            below = shape.misfit(value.get(key))
+            if below is not None:
+                return f".{key}{below}"
+        return self._misfit_of_some(value)
+
+    def _misfit_of_some(self, value: Mapping[str, Any]) -> str | None:
+        for key in self._needed:
+            if key not in value:
+                return f".{key}"
+        every = value if self._every is not object else ()
+        for key, shape in (*((key, self._lacking[key]) for key in self._lacking if key in value), *((key, self._every) for key in every)):
+            below = misfit(value[key], shape)
+            if below is not None:
+                return f".{key}{below}"
+        return None
+
+
+class Items(Shape):
+    """A list whose items have a shape."""
+
+    def __init__(self, item: AnyShape) -> None:
+        self._item = item
+
+    def misfit(self, value: Any) -> str | None:
+        if not isinstance(value, list):
+            return ""
+        for place, each in enumerate(value):
+            below = misfit(each, self._item)
+            if below is not None:
+                return f"[{place}]{below}"
+        return None
+
+
+class Maybe(Shape):
+    """A value of a shape, or None."""
+
+    def __init__(self, shape: AnyShape) -> None:
+        self._shape = shape
+
+    def misfit(self, value: Any) -> str | None:
+        return None if value is None else misfit(value, self._shape)
+
+
+class Where(Shape):
+    """A value about which something is true. What it says may raise nothing."""
+
+    def __init__(self, is_true: Callable[[Any], bool]) -> None:
+        self._is_true = is_true
+
+    def misfit(self, value: Any) -> str | None:
+        return None if self._is_true(value) else ""
+
+
+def named(path: str) -> str:
+    """Return the path of a part of an object as it is shown; whoever wrote the object may have named the keys."""
+    return printable(path.removeprefix("."))[:_LONGEST_PATH]
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is a text, a number that can be computed with, or nothing."""
+    return value is None or isinstance(value, str) or (isinstance(value, (int, float)) and abs(value) <= _LARGEST)
+
+
+PLAIN = Where(_is_plain)
+NUMBER = (int, float, type(None))
+"""A number or nothing."""

@@ -1,0 +1,57 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Shapes of plain data: which part of it does not fit."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import PLAIN, Items, Keys, Maybe, Where, misfit, named
+
+POINT = Keys({"load": int}, only=True)
+SHAPE = Keys(
+    {"name": str, "value": (int, type(None)), "points": Maybe(Items(POINT)), "even": Maybe(Where(lambda value: value % 2 == 0))},
+    needed=("value",),
+    lacking={"flag": bool},
+    every=Where(lambda value: value != "bad"),
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "unusable"),
+    [
+        ({}, None),
+        ({"points": None, "even": 4, "flag": True, "other": []}, None),
+        ({"points": [{"load": 1}, {"load": 2}]}, None),
+        ({"name": None}, "name"),
+        ({"value": "1"}, "value"),
+        ({"points": {}}, "points"),
+        ({"points": [{"load": 1}, {"load": "2"}]}, "points[1].load"),
+        ({"points": [{"load": 1, "other": 2}]}, "points[0]"),
+        ({"points": [{}]}, "points[0]"),
+        ({"even": 3}, "even"),
+        ({"flag": None}, "flag"),
+        ({"other": "bad"}, "other"),
+        ({"\x1b" + "x" * 200: "bad"}, "\\x1b" + "x" * 96),
+    ],
+)
+def test_the_part_that_does_not_fit_is_named(change, unusable):
+    found = misfit({"name": "x", "value": None, **change}, SHAPE)
+    assert (found if found is None else named(found)) == unusable
+
+
+def test_a_key_that_is_needed_is_not_absent_although_it_may_hold_nothing():
+    assert misfit({"name": "x"}, SHAPE) == ".value"
+
+
+@pytest.mark.parametrize("value", [None, [], "x", 1])
+def test_what_is_not_an_object_has_no_keys(value):
+    assert misfit(value, SHAPE) == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "fits"), [(None, True), ("x", True), (1 << 64, True), (-1.5, True), (1 << 65, False), (float("nan"), False), ([], False), ({}, False)]
+)
+def test_plain_values_can_be_computed_with(value, fits):
+    assert (misfit(value, PLAIN) is None) == fits
