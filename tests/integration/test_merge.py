@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import postgresql_server
-from ansible_runs import PROJECT, QUICK, Controller
+from ansible_runs import PROJECT, QUICK, Controller, first_of
 from certification import Certification
 from leftovers import wait_until_measuring
 from runner_jobs import Job, Runner, postgresql_driver
@@ -37,16 +37,16 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def job(controller: Controller, tmp_path: Path) -> Callable[..., Job]:
-    """job(id, playbook, inventory, environment, variables): a job in a private data directory of its own."""
+    """job(id, playbook, inventory, environment, variables): a job in a private data directory of its own, with a limit if there is one."""
 
-    def run(number: int, playbook: str, inventory: Path, environment: dict[str, str], **variables: object) -> Job:
+    def run(number: int, playbook: str, inventory: Path, environment: dict[str, str], limit: str = "", **variables: object) -> Job:
         private = tmp_path / f"job{number}"
         (private / "inventory").mkdir(parents=True)
         (private / "project").symlink_to(PROJECT)
         (private / "inventory/hosts.yml").write_text(inventory.read_text())
         runner = Runner(controller, private)
         runner.prepare({"awx_job_id": number, **variables}, {**environment, "ANSIBLE_CONFIG": str(PROJECT / "ansible.cfg")})
-        return runner.run(str(number), playbook=playbook)
+        return runner.run(str(number), *(("--limit", limit) if limit else ()), playbook=playbook)
 
     return run
 
@@ -109,3 +109,48 @@ def test_a_slice_that_is_killed_costs_the_fleet_no_host(
     alone = tmp_path / "alone"
     check_merged(job(25, "report", whole, environment, **of_workflow, gate_report_dir=str(alone), gate_history=history), alone, runs, expected)
     assert sum(path.is_dir() and not path.is_symlink() for path in alone.iterdir()) == 1
+
+
+# The limit of a workflow, the slices that were never started, and what becomes of each host.
+LIMITS = [
+    ("mq04", [], {"mq04": "pass"}),
+    ("mq02,mq04", [], {"mq02": "pass", "mq04": "pass"}),
+    ("all", [], {"mq01": "pass", "mq02": "pass", "mq03": "pass", "mq04": "pass"}),
+    ("all:!mq04", [], {"mq01": "pass", "mq02": "pass", "mq03": "pass"}),
+    ("all:!mq04", [1], {"mq01": "pass", "mq02": "missing", "mq03": "pass"}),
+]
+
+
+@pytest.mark.parametrize(("limit", "never_started", "expected"), first_of(LIMITS))
+def test_a_limit_of_a_workflow_with_slices(
+    start: Callable[..., Bed],
+    tmp_path: Path,
+    background: Callable[..., Future],
+    job: Callable[..., Job],
+    limit: str,
+    never_started: list[int],
+    expected: dict[str, str],
+) -> None:
+    """AWX gives each slice the limit of the whole workflow, although it sees a part of the inventory. A slice that is left without a host fails."""
+    bed = start(*(f"mq{number:02}" for number in range(1, 5)))
+    parts = [list(bed)[number::3] for number in range(3)]
+    common = {"awx_workflow_job_id": SLICED, "gate_report_dir": str(tmp_path / "shared"), "logdisk_sliced": True}
+    started = {
+        number: background(job, 21 + number, "certify", bed.inventory(tmp_path / f"slice{number}.yml", hosts), {"JOB_ID": "1"}, limit=limit, **common)
+        for number, hosts in enumerate(parts)
+        if number not in never_started
+    }
+    ended = {number: each.result() for number, each in started.items()}
+    for number, each in ended.items():
+        measured = {host.name for host in parts[number]} & expected.keys()
+        assert {host for told in each.artifact_data.values() for host in told["hosts"]} == measured
+        assert (each.rc == 0) is bool(measured) and ("no hosts to target" in each.output) is not bool(measured)
+
+    artifacts = {key: value for each in ended.values() for key, value in each.artifact_data.items()}
+    shared = {"awx_workflow_job_id": OUTER, "gate_report_dir": str(tmp_path / "shared")}
+    merged = job(24, "report", bed.inventory(tmp_path / "whole.yml"), {"JOB_ID": "1"}, limit=limit, **shared, **artifacts)
+    (told,) = merged.artifact_data.values()
+    missing = {host for host, verdict in expected.items() if verdict == "missing"}
+    assert (told["hosts"], told["verdict"], merged.failed_hosts) == (expected, "missing" if missing else "pass", missing)
+    assert (merged.rc, merged.status) == ((2, "failed") if missing else (0, "successful"))
+    assert {host.name for host in bed if host.files("/root/.mqops-logdisk/bin")} == expected.keys() - missing
