@@ -220,8 +220,15 @@ class Awx:
         elif body["id"] not in self.tables[target]:
             raise Refused(400, {"id": ["Object does not exist."]})
         else:
+            self._check_link(target, body["id"], others)
             others.append(body["id"])
         return 204, None
+
+    def _check_link(self, target: str, number: int, others: list[int]) -> None:
+        if target == "credentials":
+            error = rules.credential_error(self.tables[target][number], [self.tables[target][other] for other in others])
+            if error:
+                raise Refused(400, {"error": error})
 
 
 def listed(items: list[Item]) -> Item:

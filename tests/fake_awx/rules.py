@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the API of AWX refuses, and its messages: rules of schedules, surveys, their answers, prompts, and messages of notifications.
+"""What the API of AWX refuses, and its messages: rules of schedules, surveys, their answers, prompts, credentials, and messages of notifications.
 
-Every function returns what is wrong in the words of AWX, and nothing if it accepts.
+Every function returns what is wrong in the words of AWX, and nothing if it accepts. Each names the place in the source of AWX 24.6.1 that it restates.
 """
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -29,7 +30,7 @@ CONTEXT = {"job": JOB, "job_friendly_name": "Job", "url": "https://awx.example/#
 
 
 def rule_errors(rrule: str) -> list[str]:
-    """Check the recurrence rule of a schedule."""
+    """Check the recurrence rule of a schedule (awx/api/serializers.py, SchedulePreviewSerializer.validate_rrule)."""
     errors = []
     starts = re.findall(r"DTSTART(?:;[^:]+)?:\d+T\d+Z?", rrule)
     rules = re.findall(r"(RULE:\S*)", rrule)
@@ -66,36 +67,47 @@ def _errors_of_one_rule(rule: str) -> list[str]:
 
 
 def survey_error(survey: Mapping[str, Any]) -> str:
-    """Check a survey; AWX reports the first error only."""
-    for field, kind in (("name", str), ("description", str), ("spec", list)):
+    """Check a survey (awx/api/views/__init__.py, JobTemplateSurveySpec._validate_spec_data). AWX reports one error: of the survey the last, then the first."""
+    error = ""
+    for field, kind, label in (("name", str, "string"), ("description", str, "string"), ("spec", list, "list of items")):
         if field not in survey:
-            return f"Field '{field}' is missing from survey spec."
-        if not isinstance(survey[field], kind):
-            return f"Expected {kind.__name__} for field '{field}', received {type(survey[field]).__name__} type."
-    if not survey["spec"]:
-        return "'spec' doesn't contain any items."
-    variables = [question.get("variable") for question in survey["spec"]]
+            error = f"Field '{field}' is missing from survey spec."
+        elif not isinstance(survey[field], kind):
+            error = f"Expected {label} for field '{field}', received {type(survey[field]).__name__} type."
+    if survey.get("spec") == []:
+        error = "'spec' doesn't contain any items."
+    if error:
+        return error
+    seen: set[str] = set()
     for number, question in enumerate(survey["spec"]):
         error = _question_error(number, question)
-        if not error and variables.index(question["variable"]) != number:
+        if not error and question["variable"] in seen:
             error = f"'variable' '{question['variable']}' duplicated in survey question {number}."
+        error = error or _type_error(number, question)
         if error:
             return error
+        seen.add(question["variable"])
     return ""
 
 
-def _question_error(number: int, question: Mapping[str, Any]) -> str:
+def _question_error(number: int, question: Any) -> str:
+    if not isinstance(question, Mapping):
+        return f"Survey question {number} is not a json object."
     for field, kind, label in (("type", str, "string"), ("question_name", str, "string"), ("variable", str, "string"), ("required", bool, "boolean")):
         if field not in question:
             return f"'{field}' missing from survey question {number}"
         if not isinstance(question[field], kind):
             return f"'{field}' in survey question {number} expected to be {label}."
+    return ""
+
+
+def _type_error(number: int, question: Mapping[str, Any]) -> str:
     kind = question["type"]
     if kind not in TYPES:
         return f"'{kind}' in survey question {number} is not one of '{', '.join(TYPES)}' allowed question types."
     default = question.get("default", "")
-    if default != "" and (not isinstance(default, TYPES[kind]) or isinstance(default, bool)):
-        return f"Default value {default} in survey question {number} expected to be {'string' if TYPES[kind] is str else TYPES[kind].__name__}."
+    if default != "" and not isinstance(default, TYPES[kind]):
+        return f"Default value {default} in survey question {number} expected to be {'string' if TYPES[kind] is str else kind}."
     for limit in ("min", "max"):
         if question.get(limit) is not None and not isinstance(question[limit], int):
             return f"The {limit} limit in survey question {number} expected to be integer."
@@ -119,7 +131,10 @@ def choices(question: Mapping[str, Any]) -> list[Any]:
 
 
 def answer_errors(questions: Sequence[Mapping[str, Any]], answers: Mapping[str, Any]) -> list[str]:
-    """Check the answers of a launch, a schedule or a node; the defaults of a survey are no answers."""
+    """Check the answers of a launch, a schedule or a node (awx/main/models/mixins.py, SurveyJobTemplateMixin._survey_element_validation).
+
+    The defaults of a survey are no answers.
+    """
     errors = []
     for question in questions:
         variable = question["variable"]
@@ -152,10 +167,11 @@ def _errors_of_one_answer(question: Mapping[str, Any], value: Any) -> list[str]:
 def prompt_errors(
     template: Mapping[str, Any], questions: Sequence[Mapping[str, Any]], prompts: Mapping[str, Any], inventory_hosts: int | None = None
 ) -> dict[str, list[str]]:
-    """Check what a launch, a schedule or a node gives to a template beyond its name (awx/main/models/jobs.py, _accept_or_ignore_job_kwargs).
+    """Check what a launch, a schedule or a node gives to a template beyond its name: fields by awx/main/models/jobs.py,
+    JobTemplate._accept_or_ignore_job_kwargs, and variables by awx/main/models/mixins.py, SurveyJobTemplateMixin._accept_or_ignore_variables.
 
     ``inventory_hosts`` is how many hosts the inventory of the job has, None if it is not known. What equals the template's own value is not looked at. The
-    slices of the template itself are checked by nothing: it gets as many as there are hosts (get_effective_slice_ct).
+    slices of the template itself are checked by nothing: it gets as many as there are hosts (jobs.py, JobTemplate.get_effective_slice_ct).
     """
     errors: dict[str, list[str]] = {}
     for field, value in prompts.items():
@@ -169,7 +185,9 @@ def prompt_errors(
     missing = answer_errors(questions, extra)
     if missing:
         errors["variables_needed_to_start"] = missing
-    unknown = sorted(set(extra) - {question["variable"] for question in questions})
+    own = template_variables(template)
+    asked = {question["variable"] for question in questions}
+    unknown = sorted(name for name in set(extra) - asked if name not in own or own[name] != extra[name])
     if unknown and not template.get("ask_variables_on_launch"):
         errors["extra_data"] = [
             f"Variables {', '.join(unknown)} are not allowed on launch. Check the Prompt on Launch setting on the Job Template to include Extra Variables."
@@ -177,8 +195,27 @@ def prompt_errors(
     return errors
 
 
+def template_variables(template: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the variables of a template itself, which the modules send as JSON."""
+    given = template.get("extra_vars") or {}
+    return json.loads(given) if isinstance(given, str) else dict(given)
+
+
+def credential_error(credential: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> str:
+    """Check a credential that is to be added to the others of a template (awx/api/views/__init__.py, JobTemplateCredentialsList.is_valid_relation).
+
+    A template has one of each type. Those of vaults, of which it can have several, are not distinguished.
+    """
+    kind = credential.get("credential_type")
+    taken = kind is not None and any(other.get("credential_type") == kind for other in others)
+    return f"Cannot assign multiple {credential.get('kind', 'Machine')} credentials." if taken else ""
+
+
 def message_errors(messages: Mapping[str, Any]) -> list[str]:
-    """Check the messages of a notification; those of a webhook would have to be JSON besides."""
+    """Check the messages of a notification (awx/api/serializers.py, NotificationTemplateSerializer.validate_messages).
+
+    Those of a webhook would have to be JSON besides.
+    """
     errors = []
     for event, texts in messages.items():
         if event not in ("started", "success", "error", "workflow_approval"):

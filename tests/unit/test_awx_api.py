@@ -79,3 +79,10 @@ def test_rules_of_schedules_and_messages_of_notifications(awx):
     assert list(awx.answer("POST", "notification_templates/", {}, {"name": "x", "messages": {"error": {"message": "a\nb"}}})[1]) == ["messages"]
     injectors = {"env": {"ANSIBLE_CALLBACKS_ENABLED": "x"}}
     assert list(awx.answer("POST", "credential_types/", {}, {"name": "x", "injectors": injectors})[1]) == ["injectors"]
+
+
+def test_a_second_credential_of_the_same_type_is_refused(awx):
+    where = f"job_templates/{awx.named('job_templates', 'template')['id']}/credentials/"
+    first, second, other = (awx.create("credentials", {"name": name, "credential_type": kind})["id"] for name, kind in (("a", 1), ("b", 1), ("c", 2)))
+    answers = [awx.answer("POST", where, {}, {"id": number})[0] for number in (first, second, other)]
+    assert answers == [204, 400, 204] and awx.linked_names("job_templates", "template", "credentials") == {"a", "c"}

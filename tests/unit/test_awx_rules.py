@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from fake_awx.rules import answer_errors, message_errors, prompt_errors, rule_errors, survey_error
+from fake_awx.rules import answer_errors, credential_error, message_errors, prompt_errors, rule_errors, survey_error
 
 START = "DTSTART:20261206T020000Z "
 
@@ -49,7 +49,7 @@ def question(**more):
         (question(required="yes"), "'required' in survey question 0 expected to be boolean."),
         (question(type="boolean"), "'boolean' in survey question 0 is not one of"),
         (question(default=False), "Default value False in survey question 0 expected to be string."),
-        (question(type="integer", default="5"), "Default value 5 in survey question 0 expected to be int."),
+        (question(type="integer", default="5"), "Default value 5 in survey question 0 expected to be integer."),
         (question(type="integer", min="1"), "The min limit in survey question 0 expected to be integer."),
         (question(type="multiplechoice"), "must specify choices"),
         (question(type="multiplechoice", choices=[True, False], default="true"), "Default choice must be answered from the choices listed."),
@@ -64,7 +64,10 @@ def test_questions_of_a_survey(asked, error):
 def test_surveys():
     assert survey_error({"name": "", "spec": [question()]}) == "Field 'description' is missing from survey spec."
     assert survey_error({"name": "", "description": "", "spec": []}) == "'spec' doesn't contain any items."
-    assert "'v' duplicated in survey question 1" in survey_error({"name": "", "description": "", "spec": [question(), question()]})
+    assert "'v' duplicated in survey question 1" in survey_error({"name": "", "description": "", "spec": [question(), question(type="boolean")]})
+    assert survey_error({"name": 1, "description": "", "spec": [question()]}) == "Expected string for field 'name', received int type."
+    assert survey_error({"name": "", "description": "", "spec": {}}) == "Expected list of items for field 'spec', received dict type."
+    assert survey_error({"name": "", "description": "", "spec": ["v"]}) == "Survey question 0 is not a json object."
 
 
 @pytest.mark.parametrize(
@@ -90,6 +93,19 @@ def test_prompts():
     refused = prompt_errors(asks, [question()], {"extra_data": {"gate_fail_on": "fail"}})
     assert refused["extra_data"][0].startswith("Variables gate_fail_on are not allowed on launch. Check the Prompt on Launch setting")
     assert prompt_errors({"ask_variables_on_launch": True}, [], {"extra_data": {"gate_fail_on": "fail"}}) == {}
+
+
+@pytest.mark.parametrize("own", [{"logdisk_sliced": True}, '{"logdisk_sliced": true}'])
+def test_a_variable_that_equals_that_of_the_template_is_no_prompt(own):
+    template = {"extra_vars": own}
+    assert prompt_errors(template, [], {"extra_data": {"logdisk_sliced": True}}) == {}
+    assert list(prompt_errors(template, [], {"extra_data": {"logdisk_sliced": False}})) == ["extra_data"]
+
+
+def test_a_template_has_one_credential_of_each_type():
+    ssh, other, cloud = {"credential_type": 1, "kind": "Machine"}, {"credential_type": 1, "kind": "Machine"}, {"credential_type": 7}
+    assert credential_error(other, [ssh]) == "Cannot assign multiple Machine credentials."
+    assert credential_error(cloud, [ssh]) == credential_error(ssh, []) == ""
 
 
 SLICES = {"ask_job_slice_count_on_launch": True}
