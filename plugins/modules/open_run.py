@@ -33,6 +33,7 @@ options:
       - C(durability) cuts the power of hosts. The settings of each host are those of the fact C(power_cut_plan), which M(mqops.logdisk.cut_plan) returns.
       - Each kind of run is described in C(plugins/plugin_utils/_kinds).
     type: str
+    choices: [measurement, observation, durability]
     default: measurement
 attributes:
   check_mode:
