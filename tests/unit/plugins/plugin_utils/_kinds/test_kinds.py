@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -69,3 +70,39 @@ print(*sorted({{name.split(".")[5] for name in sys.modules if name.startswith("{
     imported = subprocess.run([sys.executable, "-c", program], env={"PYTHONPATH": ":".join(sys.path)}, text=True, stdout=subprocess.PIPE, check=True).stdout
     assert "_kinds" in imported.split()
     assert not {"_report", "_history", "_fleet"}.intersection(imported.split()), imported
+
+
+OF_ONE_KIND = ("cut_check", "cut_start", "observe", "observed")
+"""Actions that only one kind of run has import its folder."""
+
+NAMED_ELSEWHERE = {
+    "_judge/profile.py": "a key of profiles has the name of a kind",
+    "_judge/profile_reader.py": "the same key",
+    "_judge/power_cuts.py": "the same key",
+    "_run/record.py": "the keys of records, which earlier versions wrote",
+    "_run/findings.py": "a finding that explains a preflight",
+    "_judge/host.py": "the finding of an observer that ended",
+    "_english/findings.py": "the same finding",
+    "_records": "records are made for each kind",
+    "_report/advice.py": "kinds of causes, which report.json holds",
+    "_report/causes.py": "kinds of causes, which report.json holds",
+    "_report/formats/junit_xml.py": "names of test cases",
+    "_report/formats/report_json.py": "keys of report.json",
+}
+"""Where the name of a kind stands although it is none, or is the name of something in a file that others read."""
+
+
+def test_nothing_else_knows_the_name_of_a_kind():
+    names = {kind.name for kind in EVERY}
+    found = {}
+    for path in PLUGINS.rglob("*.py"):
+        where = path.relative_to(PLUGINS).as_posix().removeprefix("plugin_utils/")
+        if where.startswith(("_kinds/", *NAMED_ELSEWHERE)):
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        named = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)} & names
+        folders = {f"{PACKAGE}._kinds.{folder_of(kind)}" for kind in EVERY if path.stem not in OF_ONE_KIND}
+        named |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(tuple(folders))}
+        if named:
+            found[where] = named
+    assert found == {}
