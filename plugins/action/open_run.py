@@ -14,6 +14,7 @@ import socket
 from collections.abc import Mapping
 from typing import Any
 
+from ansible.errors import AnsibleActionFail
 from ansible.release import __version__ as ansible_version
 from ansible.utils.vars import load_extra_vars
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
@@ -71,10 +72,12 @@ class ActionModule(ControllerAction):
     argument_spec = {
         "hosts": {"type": "raw", "required": True},
         "profile_dir": {"type": "str", "required": True},
-        "kind": {"type": "str", "choices": list(KINDS), "default": DEFAULT.name},
+        "kind": {"type": "str", "default": DEFAULT.name},
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        if options["kind"] not in KINDS:
+            raise AnsibleActionFail(f"kind must be one of {', '.join(KINDS)}, not {options['kind']}")
         kind, report_dir = KINDS[options["kind"]], REPORTS
         try:
             expected = self.expectation(options, task_vars, kind.tests_storage and is_slice(load_extra_vars(self._loader)))

@@ -31,9 +31,8 @@ options:
       - For an observation the settings of each host are those of the fact C(observe_plan), a dictionary with C(settings), the options of the roles by
         name. Its volumes are those of the queue managers that these options name.
       - C(durability) cuts the power of hosts. The settings of each host are those of the fact C(power_cut_plan), which M(mqops.logdisk.cut_plan) returns.
-      - Each kind of run is described in C(plugins/plugin_utils/_kinds).
+      - Any other kind of C(plugins/plugin_utils/_kinds) is known as well; the task fails for what is none.
     type: str
-    choices: [measurement, observation, durability]
     default: measurement
 attributes:
   check_mode:

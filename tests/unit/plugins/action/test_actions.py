@@ -12,7 +12,7 @@ import zlib
 from importlib import import_module
 
 import pytest
-from ansible.errors import AnsibleConnectionFailure, AnsibleError
+from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure, AnsibleError
 from ansible_collections.mqops.logdisk.plugins.action import build, cleanup, collect, gate, open_run, probe, record, verify
 from ansible_collections.mqops.logdisk.plugins.callback import report
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, as_dict, failure, failure_reason, one_line
@@ -466,6 +466,11 @@ def test_a_parameter_that_the_profile_decides_is_what_became_of_it():
 @pytest.mark.parametrize("kind, expected", [("measurement", ["fail", "inconclusive", "unqualified"]), ("observation", ["fail", "inconclusive"])])
 def test_the_gate_does_not_stop_an_observation_for_what_it_cannot_prove(kind, expected):
     assert open_run.stops_gate(["fail", "inconclusive", "unqualified"], KINDS[kind]) == expected
+
+
+def test_a_run_is_opened_for_a_kind_that_there_is():
+    with pytest.raises(AnsibleActionFail, match="kind must be one of measurement, observation, durability, not preflight"):
+        object.__new__(open_run.ActionModule).answer({"kind": "preflight"}, {})
 
 
 PLAN = {"planned_s": 467, "certify_s": 4247, "format_s": 10, "deadline_s": 9999, "pool": "", "notes": []}
