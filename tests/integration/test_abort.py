@@ -7,6 +7,7 @@ import signal
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from ansible_runs import QUICK, Controller
 from leftovers import left_on
 from testbed import Bed, HostSpec
@@ -26,18 +27,35 @@ def test_one_bad_host_when_any_error_is_fatal(start: Start, controller: Controll
     assert {host.name: left_on(host) for host in bed} == {"good": [], "better": [], "bad": []}
 
 
-def test_a_controller_that_is_lost_before_the_start(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """A workspace that may belong to a run about to start is kept; the clean-up says how to remove it at once."""
-    bed = start("h1")
-    inventory = bed.inventory(tmp_path / "hosts.yml", variables={**QUICK, "sweep_tester": {"path": "x", "facts": "{{ lookup('pipe', 'sleep 60') }}"}})
+def lose_before_the_start(bed: Bed, controller: Controller, directory: Path) -> Path:
+    """Kill a certification as soon as its workspace is there; return the inventory."""
+    inventory = bed.inventory(directory / "lost.yml", variables={**QUICK, "sweep_tester": {"path": "x", "facts": "{{ lookup('pipe', 'sleep 60') }}"}})
     lost = controller.start("certify", "-i", str(inventory))
     wait_for(lambda: bed["h1"].files("/fut/logdisk"), "the workspace is there")
     os.killpg(lost.pid, signal.SIGKILL)
     lost.wait()
+    return inventory
+
+
+def test_a_controller_that_is_lost_before_the_start(start: Start, controller: Controller, tmp_path: Path) -> None:
+    """A workspace that may belong to a run about to start is kept; the clean-up says how to remove it at once."""
+    bed = start("h1")
+    inventory = lose_before_the_start(bed, controller, tmp_path)
 
     kept = controller.run("cleanup", "-i", str(inventory))
     assert kept.status == 0
     assert bed["h1"].files("/fut/logdisk")
     (advice,) = set(re.findall(r"-e cleanup_run_id=([\w-]+)", kept.words))
     assert controller.run("cleanup", "-i", str(inventory), cleanup_run_id=advice).status == 0
+    assert left_on(bed["h1"]) == []
+
+
+@pytest.mark.thorough
+def test_the_next_run_removes_what_a_cancelled_one_left(start: Start, controller: Controller, tmp_path: Path) -> None:
+    """After an hour: AWX kills the job, so that nothing but a later run can remove it."""
+    bed = start("h1")
+    lose_before_the_start(bed, controller, tmp_path)
+    bed.ssh(bed["h1"], "touch -d '2 hours ago' /fut/logdisk/logdisk-*")
+    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"))
+    assert outcome.status == 0
     assert left_on(bed["h1"]) == []
