@@ -68,12 +68,10 @@ def _printer(display: Any) -> Callable[..., None]:
 
     ansible-runner before 2.4.2 wraps it, and its wrapper also writes to the standard output of the worker, which newer versions of ansible-core report.
     """
-    if multiprocessing.parent_process() is None:
-        return display.display
-    method = type(display).display
-    while hasattr(method, "__wrapped__") and method.__globals__["__name__"] != ANSIBLE_DISPLAY:
-        method = method.__wrapped__
-    return partial(method, display)
+    method = inner = display.display
+    while multiprocessing.parent_process() and hasattr(inner, "__wrapped__") and inner.__globals__["__name__"] != ANSIBLE_DISPLAY:
+        inner = inner.__wrapped__
+    return method if inner is method else partial(inner, display)
 
 
 def is_json(stdout_callback: str | None) -> bool:
