@@ -81,6 +81,19 @@ def test_what_is_wrong_is_refused_once(start: Start, controller: Controller, tmp
 
 
 @pytest.mark.thorough
+def test_an_option_of_one_host_does_not_keep_the_others_from_being_ended(controller: Controller, tmp_path: Path) -> None:
+    """It fails the host whose task reads it, and nobody if no task does."""
+    here = f"ansible_connection=local sweep_state_dir={tmp_path}/runs observe_state_dir={tmp_path}/observations"
+    inventory = tmp_path / "hosts.ini"
+    inventory.write_text(f"a {here}\nb {here} observe_become=perhaps\nc {here} sweep_duration=5m\n")
+    outcome = controller.run("stop", "-i", str(inventory))
+    assert outcome.status == 2 and failed_hosts(outcome) == {"b"}
+    assert "observe_become: 'perhaps' is neither true nor false" in outcome.words.replace("''", "'")
+    wrong = controller.run("stop", "-i", str(inventory), sweep_duration="5m")
+    assert failed_hosts(wrong) == {"localhost"} and "USAGE: a, b, c: sweep_duration: '5m' is not a whole number" in wrong.screen
+
+
+@pytest.mark.thorough
 def test_a_report_directory_that_cannot_be_made(start: Start, controller: Controller, tmp_path: Path) -> None:
     bed = start("h1")
     (tmp_path / "file").touch()
