@@ -37,8 +37,8 @@ PROJECT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(PROJECT / "collections"))
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import Capacity, next_load  # noqa: E402
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import judge_host  # noqa: E402
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile  # noqa: E402
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record  # noqa: E402
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.joined_tables import join_tables  # noqa: E402
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord  # noqa: E402
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables, parse_tables  # noqa: E402
@@ -172,7 +172,7 @@ class Disk:
 
 def judged(name: str, tables: Tables, search: bool) -> Capacity:
     profile = load_profile({"name": "benchmark", "qualifies": {"confidence": "none"}, "limits": [LIMITS[name]]})
-    found = judge_host(HostRecord("here", facts={"load_search": "each"} if search else {}), tables, profile, datetime.date.today())
+    found = judge_record(HostRecord("here", facts={"load_search": "each"} if search else {}), tables, profile, datetime.date.today())
     return Capacity.from_dict(found["capacity"])
 
 

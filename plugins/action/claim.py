@@ -19,9 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.action.start import counted_for, 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction, failure_reason, one_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import make_order, table_differences
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import measurement, profile_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured import file_error
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import worst
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.api_failure import ClusterError, api_failure
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.manifests import (
@@ -36,6 +34,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.manifest
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.pod_log import LogError, last_complaint, read_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.state import CONTAINER, ENDED, FAILED, MEASURES, Seen, State, refusal, state_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import measurement, profile_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.unmeasured import file_error
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import MQ_LOG, STREAMS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError

@@ -16,9 +16,9 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, RemoteAction, as_dict, failure, of_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import SEARCH, machine_differences, table_differences
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import measurement
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured import file_error
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import worst
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import measurement
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.unmeasured import file_error
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.joined_tables import join_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord

@@ -20,7 +20,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import f
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import witness
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.witness import READY, WRITING, WitnessError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import STAGE, ready
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import STAGE
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.durability import ready
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 

@@ -16,7 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import SEARCH
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.climb import Climber, by_host, next_loads, others_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import judge_host, missing, profile_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record, missing, profile_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
@@ -82,7 +82,7 @@ def judge_together(directory: RunDirectory, climbers: list[Climber]) -> None:
 def judged_together(directory: RunDirectory, record: HostRecord, others: dict[str, Any]) -> tuple[HostRecord, dict[str, bytes]]:
     tables = directory.records.tables(record)
     try:
-        judged = judge_host(record, parse_tables(tables), profile_of(directory.run, record.host), datetime.date.today(), others)
+        judged = judge_record(record, parse_tables(tables), profile_of(directory.run, record.host), datetime.date.today(), others)
     except TablesError as error:
         raise RunDirectoryError(f"The tables of {record.label} cannot be read again: {error}") from None
     note = f"It climbed together with {', '.join(others)}: a load passes only if it passes on all of them"

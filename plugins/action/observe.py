@@ -15,8 +15,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.clock import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import GRACE_S, lease_s
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import RUNNING, host_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.watching import observed_of, split
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.observation import STAGE, ready
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured import file_error
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.observation import STAGE, ready
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.unmeasured import file_error
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 

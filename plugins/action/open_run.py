@@ -40,12 +40,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.selection import SelectionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import OPENED, HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import PolicyError, check_policy
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import collection_version
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import DEFAULT, KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading import read_options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import option_specs, role_defaults
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import collection_version
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import CERTIFICATES, LAST
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory

@@ -20,7 +20,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.foresight import foresee, foresee_without_target
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import SKIPPED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured import file_error, file_skipped
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.unmeasured import file_error, file_skipped
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import MQ_LOG
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory

@@ -25,10 +25,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.upload import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.workflow import MOST_APART, JobArtifact, described, job_artifacts, of_one_time
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import find, is_kept
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import place_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import INSTEAD_OF, REPORT, PolicyError, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import INSTEAD_OF, PolicyError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.policy import given_policy, merged_policy, policy_with
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import DEFAULT
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import REPORT, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import MANIFEST, latest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError

@@ -16,9 +16,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import I
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import host_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import sharing_facts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import LOAD_SEARCH, LOAD_TARGET
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import WORKSPACE_KEYS, profile_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import FAIL, Profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured import file_error
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import WORKSPACE_KEYS, profile_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.unmeasured import file_error
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import STREAMS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DISK_SHARED_WITH

@@ -17,8 +17,8 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ROW_KEYS, Certificate, CertificateError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import LOAD_SEARCH
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import judge_host, profile_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import kind_named
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record, profile_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import ERROR as NOTHING_MEASURED
@@ -37,7 +37,7 @@ def refuse_contradiction(directory: RunDirectory, folder: str) -> None:
     if record.verdict not in WORST_FIRST or not (is_measured or record.kind == NOTHING_MEASURED):
         return
     tables = parse_tables(directory.records.tables(record)) if is_measured else None
-    judged = judge_host(record, tables, profile_of(directory.run, record.host), _day_of(record))
+    judged = judge_record(record, tables, profile_of(directory.run, record.host), _day_of(record))
     stated, found = str(record.verdict), str(judged["verdict"])
     is_undecided = found == INCONCLUSIVE and _of_earlier_rules(record, tables)
     is_better = rank(stated) > rank(found) and not (stated in GOOD and (found in GOOD or is_undecided))

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import worst
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS, WORST_FIRST
 
@@ -25,12 +26,17 @@ def noted(record: HostRecord, said: Mapping[str, Any]) -> HostRecord:
     return replace(record, notes=[*record.notes, said["reason"]])
 
 
-def judged_also(record: HostRecord, said: Mapping[str, Any]) -> HostRecord:
-    """Return a measured record with the worse of its verdict and another one, and with the reasons of both. A pass is only noted."""
+def judged_also(record: HostRecord, said: Mapping[str, Any], kind: str) -> HostRecord:
+    """Return a measured record with the worse of its verdict and another one, and with the findings and reasons of both. A pass is only noted.
+
+    ``kind`` is that of the finding, which quotes what was said.
+    """
     if said["verdict"] == PASS:
         return noted(record, said)
     before = record.verdict or PASS
     verdict = worst([before, said["verdict"]])
     is_worse = WORST_FIRST.index(said["verdict"]) < WORST_FIRST.index(before)
     reasons = [said["reason"], *record.reasons] if is_worse else [*record.reasons, said["reason"]]
-    return replace(record, verdict=verdict, reasons=reasons, certified=False, qualification=f"the verdict is {verdict}")
+    found, before_it = finding(kind, said["verdict"], text=said["reason"]), record.findings
+    findings = None if before_it is None else [found, *before_it] if is_worse else [*before_it, found]
+    return replace(record, verdict=verdict, findings=findings, reasons=reasons, certified=False, qualification=f"the verdict is {verdict}")

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 
-_INSTEAD = "observe with observe_source: bpftrace, which sees each write"
 _SLOWEST = "slowest_write_since_restart_ns"
 
 
@@ -22,15 +20,14 @@ def slowest_since_restart_ns(limit: Limit, record: HostRecord) -> int | None:
     return None if limit.metric.name != "latency_max" or slowest is None or limit.broken_by(slowest) else slowest
 
 
-def why_no_figure(limit: Limit, record: HostRecord) -> str:
-    """Return why there is no figure, and what has it."""
+def why_no_figure(limit: Limit, record: HostRecord) -> dict[str, Any]:
+    """Return why there is no figure."""
     if limit.metric.allowed_share is not None:
-        return f"MQ publishes rolling averages and no percentiles: {_INSTEAD}"
+        return {"code": "no_percentiles_published"}
     slowest = _slowest(record)
     if limit.metric.name == "latency_max" and slowest is not None:
-        took = _units.format_duration(slowest)
-        return f"the slowest write since the queue manager started took {took}, and MQ does not say how long the slowest one observed took: {_INSTEAD}"
-    return f"MQ publishes rolling averages and not this figure: {_INSTEAD}"
+        return {"code": "only_slowest_since_restart", "slowest_ns": slowest}
+    return {"code": "not_published"}
 
 
 def _slowest(record: HostRecord) -> int | None:

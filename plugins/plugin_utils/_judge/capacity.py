@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import badness, worst
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import ELSEWHERE, LOAD_POINT, RECORDED, UNSHOWN_LOAD, Finding, finding, of_judgement
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import LARGEST_LOAD
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, INCONCLUSIVE, PASS
@@ -28,17 +29,14 @@ LOAD_TARGET = "load_target"
 LOAD_SEARCH = "load_search"
 """The fact that says that the load points were searched for, and not given."""
 
-Ending = tuple[str, str]
-"""Verdict and reason of a tester that did not measure to its end."""
-
 
 @dataclass(frozen=True)
 class Point:
-    """What the judgements of a load point come to; reason is the sentence of the worst one, empty if all of them pass."""
+    """What the judgements of a load point come to; finding is that of the worst one, None if all of them pass."""
 
     load_point: int
     verdict: str
-    reason: str = ""
+    finding: Finding | None = None
 
     @property
     def passed(self) -> bool:
@@ -47,7 +45,13 @@ class Point:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the point as a record keeps it."""
-        return {"load_point": self.load_point, "verdict": self.verdict, "reason": self.reason}
+        return {"load_point": self.load_point, "verdict": self.verdict, "finding": self.finding}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Point:
+        """Return what as_dict returned the data of. A record of an earlier version has a sentence instead of the finding."""
+        recorded = finding(RECORDED, data["verdict"], text=data["reason"]) if data.get("reason") else None
+        return cls(data["load_point"], data["verdict"], data.get("finding") or recorded)
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ class Capacity:
 
     def text(self, load: float) -> str:
         """Write a load for people: "80 BSU"."""
-        return f"{load:g} {self.load_unit}" if load % 1 else Words("", "", self.load_unit, self.load_unit).load_text(int(load))
+        return text_of_load(load, self.load_unit)
 
     def held_together_with(self, others: Mapping[str, Capacity]) -> Capacity:
         """Return the capacity of volumes that climb together, ``others`` by their labels: a load point passes only if it passes on all of them."""
@@ -97,7 +101,7 @@ class Capacity:
             "load_unit": self.load_unit,
             "highest_passed": self.highest_passed,
             "lowest_not_passed": self.lowest_not_passed,
-            "reason": self.first_not_passed.reason if self.first_not_passed else "",
+            "finding": self.first_not_passed.finding if self.first_not_passed else None,
             "next_load": self.next_load,
             "points": [point.as_dict() for point in self.points],
         }
@@ -105,7 +109,12 @@ class Capacity:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Capacity:
         """Return what as_dict returned the data of."""
-        return cls(data["load_unit"], tuple(Point(**point) for point in data["points"]))
+        return cls(data["load_unit"], tuple(Point.from_dict(point) for point in data["points"]))
+
+
+def text_of_load(load: float, load_unit: str) -> str:
+    """Write a load for people, in the unit of the load points: "80 BSU"."""
+    return f"{load:g} {load_unit}" if load % 1 else Words("", "", load_unit, load_unit).load_text(int(load))
 
 
 def next_load(highest_passed: int | None, lowest_not_passed: int | None, largest: int = LARGEST_LOAD) -> int | None:
@@ -123,7 +132,7 @@ def next_load(highest_passed: int | None, lowest_not_passed: int | None, largest
     return (highest_passed + lowest_not_passed) // 2
 
 
-def capacity_of(tables: Tables, judgements: Iterable[Mapping[str, Any]], ending: Ending | None) -> Capacity:
+def capacity_of(tables: Tables, judgements: Iterable[Mapping[str, Any]], ending: Finding | None) -> Capacity:
     """Return what the judgements of a run say about its load points. ``ending`` is how the tester ended if it did not measure all."""
     steps: dict[int, set[int]] = {}
     for row in tables.results:
@@ -155,40 +164,43 @@ def counting(judgements: Sequence[dict[str, Any]], capacity: Capacity, target: f
     return [judgement for judgement in judgements if judgement["load_point"] is None or judgement["load_point"] <= highest]
 
 
-def unproven(capacity: Capacity, target: float | None, is_search: bool) -> Ending | None:
-    """Return verdict and reason if the run does not show that the volume carries its target, or any load if it searched; None if it does."""
+def unproven(capacity: Capacity, target: float | None, is_search: bool) -> Finding | None:
+    """Return a finding if the run does not show that the volume carries its target, or any load if it searched; None if it does."""
     if not capacity.points or (target is None and not is_search):
         return None
     highest, stopped = capacity.highest_passed, capacity.first_not_passed
     if highest is not None and (target is None or highest >= target):
         return None
     if stopped and (target is None or stopped.load_point <= target):
-        return stopped.verdict, stopped.reason
-    known = "no load point passed" if highest is None else f"the highest load point that passed is {capacity.text(highest)}"
-    return INCONCLUSIVE, f"the target of {capacity.text(target or 0)} was not reached: {known}. Measure at {capacity.text(target or 0)}"
+        return stopped.finding
+    return finding(UNSHOWN_LOAD, INCONCLUSIVE, target=target or 0, highest_passed=highest, load_unit=capacity.load_unit)
 
 
 def _point(load_point: int, judgements: Sequence[Mapping[str, Any]], is_complete: bool) -> Point:
     if not judgements:
-        return Point(load_point, INCONCLUSIVE, "no limit judges this load point")
+        return _proves_nothing(load_point, "no limit")
     first = min(judgements, key=badness)
     verdict = worst(judgement["verdict"] for judgement in judgements)
     if verdict in GOOD and not is_complete:
-        return Point(load_point, INCONCLUSIVE, "not all steps of this load point were measured")
-    return Point(load_point, verdict, "" if verdict == PASS else first["reason"])
+        return _proves_nothing(load_point, "incomplete")
+    return Point(load_point, verdict, None if verdict == PASS else of_judgement(first))
 
 
-def _ended(point: Point, ending: Ending) -> Point:
+def _proves_nothing(load_point: int, cause: str) -> Point:
+    return Point(load_point, INCONCLUSIVE, finding(LOAD_POINT, INCONCLUSIVE, cause=cause))
+
+
+def _ended(point: Point, ending: Finding) -> Point:
     """Return the load point at which the tester ended."""
-    verdict, reason = ending
-    return point if worst((point.verdict, verdict)) == point.verdict and not point.passed else replace(point, verdict=verdict, reason=reason)
+    verdict = ending["verdict"]
+    return point if worst((point.verdict, verdict)) == point.verdict and not point.passed else replace(point, verdict=verdict, finding=ending)
 
 
 def _on_all(point: Point, others: Mapping[str, Capacity]) -> Point:
     for label, other in others.items():
         theirs = next((each for each in other.points if each.load_point == point.load_point), None)
         if theirs is None:
-            theirs = Point(point.load_point, INCONCLUSIVE, "this load point was not measured there")
+            theirs = _proves_nothing(point.load_point, "not measured")
         if not theirs.passed and worst((theirs.verdict, point.verdict)) != point.verdict:
-            point = Point(point.load_point, theirs.verdict, f"{label}: {theirs.reason}")
+            point = Point(point.load_point, theirs.verdict, finding(ELSEWHERE, theirs.verdict, on=label, finding=theirs.finding))
     return point

@@ -12,6 +12,7 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.added_verdict import is_usable, judged_also
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import kind_named
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import BASELINE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, INCONCLUSIVE
 
@@ -42,4 +43,4 @@ def judged_with(record: HostRecord, comparison: Mapping[str, Any] | None) -> Hos
     if not is_usable(said):
         said = not_made(UNUSABLE)
     kept = replace(record, comparison={**{key: value for key, value in said.items() if key != "schema"}, "limits_verdict": record.verdict})
-    return judged_also(kept, said)
+    return judged_also(kept, said, BASELINE)

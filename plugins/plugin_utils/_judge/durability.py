@@ -12,19 +12,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import CHECK_KEPT, CHECK_LOST, LOST, total_row
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import INCONCLUSIVE as UNDECIDED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.flushes import flush_notes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import IDENTITY_PREFIXES, NOTHING_MEASURED, blank
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_run
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import LOST, total_row
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import POWER_CUT, TOO_FEW_CUTS, Finding, finding
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE
 
 STAGE = "power cut"
 """The stage of what keeps a host from being cut, in records."""
@@ -33,6 +28,8 @@ CONFIDENCE = 0.95
 
 CERTIFYING_BOUND = 0.05
 """The chance of a loss per cut above which cuts that were all kept are too few to certify anything, if no profile says how many are enough."""
+
+_VERDICTS = {LOST: FAIL, UNDECIDED: INCONCLUSIVE}
 
 _TORN_BLOCK_BYTES = 4096
 """The size of the write that IBM MQ's LogWriteIntegrity is about."""
@@ -109,52 +106,17 @@ LOSSES = (
 )
 
 
-def cut_record(
-    run: Mapping[str, Any],
-    host: str,
-    volume: str,
-    facts: dict[str, Any],
-    workspace: dict[str, Any],
-    files: Mapping[str, bytes],
-    durability: Mapping[str, Any],
-) -> HostRecord:
-    """Return the record of the cuts of a volume so far.
-
-    ``durability`` has ``cut_count`` (how many cuts were asked for), ``cuts`` (each as ``Cut.as_dict()``) and ``tests`` (what the cut command tests). ``files``
-    are the tables of all cuts: durability_<number>.csv and run_<number>.csv. ``facts`` are those of the host and of the file system, as those of a test;
-    ``workspace`` has ``path`` and ``queue_managers``.
-    """
-    cuts = [dict(cut) for cut in durability.get("cuts") or []]
-    asked = int(durability.get("cut_count") or 1)
-    verdict, reasons = verdict_of(cuts, asked)
-    checked = _newest_run(cuts, files)
-    identity = {key: value for key, value in checked.items() if key.startswith(IDENTITY_PREFIXES) and value}
-    return replace(
-        blank(run, host, volume, kinds.DURABILITY, {**facts, **identity}),
-        workspace=workspace,
-        verdict=verdict,
-        reasons=reasons,
-        notes=[*torn_notes(cuts, facts.get("block_size_bytes")), *flush_notes({**facts, **identity})],
-        durability={
-            **durability,
-            "cut_count": asked,
-            "cuts": cuts,
-            "tests": str(durability.get("tests") or ""),
-            "claim": claim_of(cuts) if verdict == PASS else "",
-            "loss_chance_bound": chance_bound(len(cuts)) if verdict == PASS else None,
-            "losses": losses_of(cuts),
-        },
-    )
-
-
-def verdict_of(cuts: Sequence[Mapping[str, Any]], asked: int) -> tuple[str, list[str]]:
-    """Return the verdict on some cuts of a volume and its reasons. Each cut must be kept for a pass, and one loss is enough for a fail."""
-    by_outcome = {outcome: [f"cut {cut['number']}: {cut['reason']}" for cut in cuts if cut["outcome"] == outcome] for outcome in (LOST, UNDECIDED)}
-    short = [] if len(cuts) >= asked else [f"{_units.format_count(len(cuts))} of {_units.format_count(asked)} cuts were made"]
+def findings_of(cuts: Sequence[Mapping[str, Any]], asked: int) -> list[Finding]:
+    """Return why some cuts of a volume do not pass, none if they do. Each cut must be kept for a pass, and one loss is enough for a fail."""
+    by_outcome = {outcome: [_of_cut(cut, verdict) for cut in cuts if cut["outcome"] == outcome] for outcome, verdict in _VERDICTS.items()}
     if by_outcome[LOST]:
-        return FAIL, by_outcome[LOST] + by_outcome[UNDECIDED]
-    undecided = by_outcome[UNDECIDED] + short
-    return (INCONCLUSIVE, undecided) if undecided else (PASS, [])
+        return by_outcome[LOST] + by_outcome[UNDECIDED]
+    too_few = [] if len(cuts) >= asked else [finding(TOO_FEW_CUTS, INCONCLUSIVE, made=len(cuts), asked=asked)]
+    return by_outcome[UNDECIDED] + too_few
+
+
+def _of_cut(cut: Mapping[str, Any], verdict: str) -> Finding:
+    return finding(POWER_CUT, verdict, cause=cut["outcome"], number=cut["number"], text=cut["reason"])
 
 
 def chance_bound(cuts: int, confidence: float = CONFIDENCE) -> float:
@@ -221,18 +183,3 @@ def torn_notes(cuts: Iterable[Mapping[str, Any]], block_size_bytes: Any) -> list
     size = f" of {_units.format_size(block_size_bytes)}" if isinstance(block_size_bytes, int) else ""
     advice = ", so LogWriteIntegrity=SingleWrite is not safe here: leave it at TripleWrite" if block_size_bytes == _TORN_BLOCK_BYTES else ""
     return [f"The write in flight{size} was torn in cut {', '.join(numbers)}. That is no loss, but writes{size} are not atomic{advice}"]
-
-
-def _newest_run(cuts: Sequence[Mapping[str, Any]], files: Mapping[str, bytes]) -> dict[str, str]:
-    """Return run.csv of the last cut that was checked, empty if there is none that can be read. Only facts are taken from it."""
-    for cut in reversed(cuts):
-        try:
-            return parse_run(files[f"run_{cut['number']}.csv"], (CHECK_KEPT, CHECK_LOST))
-        except (KeyError, TablesError):
-            continue
-    return {}
-
-
-def ready(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any], sentence: str) -> HostRecord:
-    """Return the record of a host whose power could be cut. A preflight does no more, so there is no verdict."""
-    return replace(blank(run, host, volume, kinds.PREFLIGHT, facts), qualification=NOTHING_MEASURED, reasons=[sentence])

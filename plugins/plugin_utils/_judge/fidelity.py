@@ -10,6 +10,8 @@ Rates are not looked at here: a rate that is too low fails as a load that cannot
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_STREAMS, READ_SHARE, Row
@@ -29,21 +31,25 @@ _TEXTS = {
 }
 
 
-def deviations(tables: Tables) -> dict[int, str]:
+def deviations(tables: Tables) -> dict[int, list[dict[str, Any]]]:
     """Return, by number, how the steps differ from what was asked for, by more than the tolerance and more than chance explains. Raises TablesError."""
-    found: dict[int, list[str]] = {}
+    found: dict[int, list[dict[str, Any]]] = {}
     for row in _shares(tables):
         off = abs(row["achieved"] - row["asked"])
         if off > TOLERANCE * row["asked"] and off > _by_chance(row, tables):
-            achieved, asked = (_units.format_ratio(row[name]) for name in ("achieved", "asked"))
-            found.setdefault(row["step"], []).append(f"{_text(row)} {achieved} instead of {asked}")
-    return {step: ", ".join(texts) for step, texts in found.items()}
+            found.setdefault(row["step"], []).append({key: row[key] for key in ("property", "stream", "item", "achieved", "asked")})
+    return found
+
+
+def share_text(share: Mapping[str, Any]) -> str:
+    """Return what a share is of."""
+    return _TEXTS[share["property"]].format(**share)
 
 
 def fidelity_notes(tables: Tables) -> list[str]:
     """Return a sentence if the steps made too few operations to tell a share that is off by the tolerance from chance."""
     try:
-        unknown = dict.fromkeys(_text(row) for row in _shares(tables) if row["asked"] and _by_chance(row, tables) > TOLERANCE * row["asked"])
+        unknown = dict.fromkeys(share_text(row) for row in _shares(tables) if row["asked"] and _by_chance(row, tables) > TOLERANCE * row["asked"])
     except TablesError:
         return []  # the verdict says that they cannot be used
     if not unknown:
@@ -70,7 +76,3 @@ def _drawn(row: Row, tables: Tables) -> tuple[int, int]:
     stream = ALL_STREAMS if row["property"] == "operations_share" else row["stream"]
     together = [each for each in tables.streams_together if each["step"] == row["step"] and stream in (ALL_STREAMS, each["stream"])]
     return sum(each["operations"] for each in together), sum(map(tables.workers_of, together))
-
-
-def _text(row: Row) -> str:
-    return _TEXTS[row["property"]].format(**row)

@@ -6,16 +6,13 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.absent import Absences
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import NEVER_REPORTED, UNCLAIMED, missing
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, kind_named, kind_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import NO_VERDICT, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profiles_by_sha256
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, host_label
@@ -32,31 +29,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 )
 
 SCHEMA_VERSION = 1
-GATE = "gate"
-REPORT = "report"
-"""Who asked for a verdict: the gate, or the report of a run that did not reach its gate."""
 INSTEAD_OF = "instead_of"
 """The key of a policy that holds what the run recorded when it was opened, as far as a command was given something else."""
 
 
 class PolicyError(ValueError):
     """A policy that cannot be applied; the message is one sentence that names the value and what is allowed."""
-
-
-def judge_run(directory: RunDirectory, asked_by: str) -> dict[str, Any]:
-    """Judge the fleet and write the verdict, which is returned. The gate also files the records of missing hosts. Raises OSError."""
-    if asked_by == GATE:
-        for record in missing_hosts(directory):
-            directory.records.write(record)
-    verdict = {**judge_fleet(directory.run, itertools.chain(judged_records(directory), missing_hosts(directory))), "asked_by": asked_by}
-    directory.write_verdict(verdict)
-    return verdict
-
-
-def missing_hosts(directory: RunDirectory) -> list[HostRecord]:
-    """Return the records of the expected volumes of hosts for which none has been filed."""
-    unclaimed = set(directory.run.get("unclaimed_hosts") or [])
-    return [missing(directory.run, host, volume, UNCLAIMED if host in unclaimed else NEVER_REPORTED) for host, volume in directory.missing()]
 
 
 def judge_fleet(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[str, Any]:
@@ -104,9 +82,10 @@ def host_reasons(host: Mapping[str, Any]) -> list[str]:
 
 def host_entry(record: HostRecord) -> dict[str, Any]:
     """Return the entry of one record in the fleet's verdict. A record without a verdict is an error, unless its kind needs none."""
-    verdict, reasons = record.verdict, list(record.reasons)
+    verdict, reasons, findings = record.verdict, list(record.reasons), record.findings
     if verdict not in WORST_FIRST and not (verdict is None and not kind_named(record.kind).needs_verdict):
         verdict, reasons = ERROR, ["its record does not contain a verdict", *reasons]
+        findings = None if findings is None else [finding(NO_VERDICT, ERROR), *findings]
     return {
         "host": record.host,
         "volume": record.volume,
@@ -115,6 +94,7 @@ def host_entry(record: HostRecord) -> dict[str, Any]:
         "certified": verdict in GOOD and record.certified,
         "qualification": record.qualification,
         "reasons": reasons,
+        "findings": findings,
         "leftovers": list(record.leftovers),
     }
 

@@ -13,6 +13,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.comparison im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.power_cuts import judged_with_cuts, wanted_cuts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import is_asked
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import STANDING
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
@@ -27,7 +28,7 @@ def judged_record(directory: RunDirectory, folder: str) -> HostRecord:
     record = judged_with(record, directory.comparisons.read(folder)) if is_asked(directory.run) else record
     if directory.run.get("merged_from") or not directory.is_test:
         return record
-    record = judged_also(record, {"verdict": INCONCLUSIVE, "reason": record.standing}) if record.standing else record
+    record = judged_also(record, {"verdict": INCONCLUSIVE, "reason": record.standing}, STANDING) if record.standing else record
     return judged_with_cuts(record, directory.power_cuts.read(folder), wanted_cuts(profile_data(directory.run, record.host)))
 
 

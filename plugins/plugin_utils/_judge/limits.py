@@ -22,24 +22,26 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.averages impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import Capacity
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import disturbances, freeze_behind
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.evidence import Confidence, evidence_of, is_tested, seconds_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import AS_IT_STANDS, BATCH_MEANS, METRICS, ONCE, RUN, TARGET
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import AS_IT_STANDS, BATCH_MEANS, HIGHEST, MARGIN, METRICS, ONCE, RUN, TARGET
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.percentile import figure_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import WARN as SEVERITY_WARN
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit, Profile, Range
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.rows import is_beside_the_point, rows_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.sentences import (
-    add_others,
-    add_to_reason,
-    counted_of,
-    evidence_sentence,
-    figure_sentence,
-    operation_of,
-    rare_seconds_sentence,
-    within_chance_sentence,
-)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import Evidence, rare_second_share
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import badness
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, COMMITS, KEY_COLUMNS, Row
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
+    BROKEN,
+    BY_DISTURBANCE,
+    NO_FIGURE,
+    NO_HEADROOM,
+    NO_ROW,
+    NO_TARGET,
+    OPEN,
+    WAIVED,
+    Finding,
+    of_judgement,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, INCONCLUSIVE, PASS, WARN, rank
@@ -54,14 +56,15 @@ class Comparison:
     """What a row says about a limit.
 
     outcome is pass, fail or inconclusive; value is the figure in the metric's base unit, None if there is none; at_least says that the true figure
-    is not below it; why says in a few words why the figure alone decides nothing; evidence is what the seconds of the row say, None if the figure is
-    taken as it stands. within_chance says of a row of one worker among several that it breaks the limit, but not by more than chance explains: it passes.
+    is not below it; why says with a code and its figures why the figure alone decides nothing, or what it rests on; evidence is what the seconds of the row
+    say, None if the figure is taken as it stands. within_chance says of a row of one worker among several that it breaks the limit, but not by more than chance
+    explains: it passes.
     """
 
     outcome: str
     value: float | None
     at_least: bool = False
-    why: str = ""
+    why: dict[str, Any] | None = None
     evidence: Evidence | None = None
     within_chance: bool = False
 
@@ -85,7 +88,7 @@ def compare_one_of_several(limit: Limit, row: Row, tables: Tables, confidence: C
         return standing
     evidence = evidence_of(limit, row, tables, confidence)
     if evidence is None:
-        return replace(standing, outcome=INCONCLUSIVE, why=f"its slow {counted_of(row)} were not counted by themselves")
+        return replace(standing, outcome=INCONCLUSIVE, why={"code": "not_counted"})
     if evidence.outcome == FAIL:
         return replace(standing, evidence=evidence)
     if evidence.suspect:
@@ -97,12 +100,12 @@ def _as_it_stands(limit: Limit, row: Row) -> Comparison:
     value = row.get(limit.metric.column)
     if value is None:
         counted = limit.metric.allowed_share is not None or row["operations"] == 0
-        return Comparison(INCONCLUSIVE, None, why=f"too few {counted_of(row)} for this figure" if counted else "the tester did not report it")
+        return Comparison(INCONCLUSIVE, None, why={"code": "too_few" if counted else "not_reported"})
     at_least = row.get(limit.metric.at_least_column) == 1
     if limit.broken_by(value) or (at_least and value >= limit.value):
         return Comparison(FAIL, value, at_least)
     if at_least:
-        return Comparison(INCONCLUSIVE, value, at_least, why=f"the slowest {operation_of(row)} was still in flight")
+        return Comparison(INCONCLUSIVE, value, at_least, why={"code": "in_flight"})
     return Comparison(PASS, value)
 
 
@@ -118,7 +121,7 @@ class Case:
     profile: Profile
     confidence: Confidence | None
     today: datetime.date
-    deviations: Mapping[int, str] = field(default_factory=dict)
+    deviations: Mapping[int, list[dict[str, Any]]] = field(default_factory=dict)
 
 
 def judge_limit(limit: Limit, case: Case) -> list[dict[str, Any]]:
@@ -132,14 +135,13 @@ def judge_limit(limit: Limit, case: Case) -> list[dict[str, Any]]:
     if not rows and is_beside_the_point(limit, case.tables):
         return []
     if not rows:
-        only = f" ({limit.rows_text})" if limit.rows_text else ""
-        return [_judgement(limit, _NO_ROW, Comparison(INCONCLUSIVE, None), reason=f"{limit.text}: no row was measured that it applies to{only}")]
+        return [_settled(_judgement(limit, _NO_ROW, Comparison(INCONCLUSIVE, None, why={"code": NO_ROW})), limit)]
     judgements = [_judge_row(limit, row, case) for row in rows]
     if limit.hard and limit.metric.name == "latency_max":
-        freezes = [freeze_behind(case.tables, row["step"], row["latency_max_ns"], limit.value) for row in rows]
-        return [_excuse(judgement, freeze) for judgement, freeze in zip(judgements, freezes)]
-    disturbed_by = disturbances(case.tables) if _excusable(limit) else []
-    return [_excuse(judgement, disturbed_by) for judgement in judgements]
+        excuses = [freeze_behind(case.tables, row["step"], row["latency_max_ns"], limit.value) for row in rows]
+    else:
+        excuses = [disturbances(case.tables) if _excusable(limit) else []] * len(judgements)
+    return [_settled(_excuse(judgement, excuse), limit) for judgement, excuse in zip(judgements, excuses)]
 
 
 def judge_capacity(limit: Limit, capacity: Capacity, case: Case) -> dict[str, Any]:
@@ -149,12 +151,13 @@ def judge_capacity(limit: Limit, capacity: Capacity, case: Case) -> dict[str, An
     row = {**_NO_ROW, "operations": None}
     highest, stopped = capacity.highest_passed, capacity.first_not_passed
     if highest is not None and not limit.broken_by(highest):
-        return _judged_row(limit, row, case, Comparison(PASS, highest))
-    if stopped and limit.value >= stopped.load_point:
-        why = f"at {capacity.text(stopped.load_point)}, {stopped.reason}"
-        return _judged_row(limit, row, case, Comparison(FAIL if stopped.verdict == FAIL else INCONCLUSIVE, highest, why=why))
-    why = f"no load point from {capacity.text(limit.value)} up was measured: measure there"
-    return _judged_row(limit, row, case, Comparison(INCONCLUSIVE, highest, why=why))
+        comparison = Comparison(PASS, highest)
+    elif stopped and limit.value >= stopped.load_point:
+        why = {"code": "stopped", "load": stopped.load_point, "finding": stopped.finding}
+        comparison = Comparison(FAIL if stopped.verdict == FAIL else INCONCLUSIVE, highest, why=why)
+    else:
+        comparison = Comparison(INCONCLUSIVE, highest, why={"code": "load_not_measured"})
+    return _settled(_judged_row(limit, row, case, comparison), limit)
 
 
 def judge_target_operations(limit: Limit, capacity: Capacity, case: Case) -> list[dict[str, Any]]:
@@ -164,11 +167,14 @@ def judge_target_operations(limit: Limit, capacity: Capacity, case: Case) -> lis
     """
     asked_per_s, highest = operations_target_of(case.record.facts), capacity.highest_passed
     if asked_per_s is None or highest is None:
-        why = "no load point keeps all other limits" if asked_per_s else "sweep_target does not say how many operations_per_s the volume must carry"
-        return [_judged_row(limit, {**_NO_ROW, "operations": None}, case, Comparison(INCONCLUSIVE, None, why=why))]
+        why = {"code": "no_load_keeps_others" if asked_per_s else "no_target"}
+        return [_settled(_judged_row(limit, {**_NO_ROW, "operations": None}, case, Comparison(INCONCLUSIVE, None, why=why)), limit)]
     rate = METRICS["operations_per_s"]
     at_highest = replace(limit, metric=rate, value=limit.value * asked_per_s, load_point=Range(highest, highest))
-    return [{**judgement, "load_point": None} for judgement in judge_limit(at_highest, case)]
+    return [
+        {**judgement, "load_point": None, "details": {**judgement["details"], "load_point": judgement["load_point"]}}
+        for judgement in judge_limit(at_highest, case)
+    ]
 
 
 def _figures_of(limit: Limit, tables: Tables) -> list[Row]:
@@ -185,9 +191,10 @@ def _judge_target(limit: Limit, case: Case) -> dict[str, Any]:
     try:
         found = headroom(basis_of(case.tables, case.record.facts), target_of(case.record.facts))
     except NoHeadroom as why:
-        return _judged_row(limit, row, case, Comparison(INCONCLUSIVE, None, why=str(why)))
+        return _settled(_judged_row(limit, row, case, Comparison(INCONCLUSIVE, None, why={"code": "estimate", "text": str(why)})), limit)
     standing = compare(limit, {**row, limit.metric.column: found.margin})
-    return _judged_row(limit, row, case, replace(standing, outcome=INCONCLUSIVE if found.doubtful else standing.outcome, why=found.text))
+    outcome = INCONCLUSIVE if found.doubtful else standing.outcome
+    return _settled(_judged_row(limit, row, case, replace(standing, outcome=outcome, why={"code": "estimate", "text": found.text})), limit)
 
 
 def _judge_row(limit: Limit, row: Row, case: Case) -> dict[str, Any]:
@@ -198,7 +205,7 @@ def _judge_row(limit: Limit, row: Row, case: Case) -> dict[str, Any]:
     if comparison.value is None and case.tables.of_averages:
         comparison = _of_averages(limit, case.record)
     judgement = _judged_row(limit, row, case, comparison)
-    return _leave_open(judgement, case.deviations.get(row["step"], ""))
+    return _leave_open(judgement, case.deviations.get(row["step"]))
 
 
 def _of_averages(limit: Limit, record: HostRecord) -> Comparison:
@@ -206,29 +213,31 @@ def _of_averages(limit: Limit, record: HostRecord) -> Comparison:
     slowest_ns = slowest_since_restart_ns(limit, record)
     if slowest_ns is None:
         return Comparison(INCONCLUSIVE, None, why=why_no_figure(limit, record))
-    return Comparison(PASS, slowest_ns, why="the slowest write since the queue manager started")
+    return Comparison(PASS, slowest_ns, why={"code": "slowest_since_restart"})
 
 
-def _leave_open(judgement: dict[str, Any], deviation: str) -> dict[str, Any]:
+def _leave_open(judgement: dict[str, Any], deviations_of_step: list[dict[str, Any]] | None) -> dict[str, Any]:
     """Return the judgement of a step that did something else than its workload asks for: it cannot pass."""
-    if deviation and judgement["verdict"] in GOOD:
+    if deviations_of_step and judgement["verdict"] in GOOD:
         judgement["verdict"] = INCONCLUSIVE
-        judgement["reason"] = add_to_reason(judgement["reason"], f"the step did not do what its workload asks for: {deviation}")
+        judgement["details"]["deviations"] = deviations_of_step
     return judgement
 
 
 def _judged_row(limit: Limit, row: Row, case: Case, comparison: Comparison) -> dict[str, Any]:
-    name = _name_of(row, case)
-    judgement = _judgement(limit, row, comparison, name=name, samples=row["operations"] or 0, reason=_reason(limit, row, name, case, comparison))
+    judgement = _judgement(limit, row, comparison, name=_name_of(row, case), samples=row["operations"] or 0, claim=_claim(limit, row, case, comparison))
     broken = comparison.value is not None and limit.broken_by(comparison.value)
     return _waive(judgement, case) if broken and not limit.hard and judgement["verdict"] in (FAIL, INCONCLUSIVE) else judgement
 
 
-def _judgement(limit: Limit, row: Mapping[str, Any], comparison: Comparison, *, name: str = "", samples: int = 0, reason: str = "") -> dict[str, Any]:
+def _judgement(
+    limit: Limit, row: Mapping[str, Any], comparison: Comparison, *, name: str = "", samples: int = 0, claim: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     verdict = comparison.outcome
     if verdict != PASS and limit.severity == SEVERITY_WARN:
         verdict = WARN
     return {
+        "id": getattr(limit, "id", "") or "",
         "limit": limit.text,
         "rows": limit.rows_text,
         "metric": limit.metric.name,
@@ -247,10 +256,27 @@ def _judgement(limit: Limit, row: Mapping[str, Any], comparison: Comparison, *, 
         "verdict": verdict,
         "severity": limit.severity,
         "hard": limit.hard,
-        "reason": reason,
+        "cause": "",
         "waiver": None,
         **_evidence_keys(comparison),
+        "details": _details(limit, row, comparison, claim or {}),
     }
+
+
+def _details(limit: Limit, row: Mapping[str, Any], comparison: Comparison, claim: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what else the sentence about a judgement says."""
+    value, evidence = comparison.value, comparison.evidence
+    known = {
+        "operator": limit.operator,
+        "kept": value is None or not limit.broken_by(value),
+        "why": comparison.why,
+        "in_flight": row.get("latency_max_in_flight") == 1 or None,
+        **claim,
+    }
+    if evidence:
+        allowed = None if evidence.allowed is None else float(evidence.allowed)
+        known.update(outcome=evidence.outcome, allowed=allowed, counted_over_ns=evidence.counted_over_ns)
+    return {key: each for key, each in known.items() if each is not None}
 
 
 def _evidence_keys(comparison: Comparison) -> dict[str, Any]:
@@ -283,10 +309,10 @@ def _waive(judgement: dict[str, Any], case: Case) -> dict[str, Any]:
         waiver = max(current, key=lambda candidate: candidate.until)
         judgement["verdict"] = WARN
         judgement["waiver"] = waiver.reason
-        judgement["reason"] = add_to_reason(judgement["reason"], f"waived until {waiver.until} ({waiver.reason})")
     elif waivers:
         waiver = max(waivers, key=lambda candidate: candidate.until)
-        judgement["reason"] = add_to_reason(judgement["reason"], f"the waiver {waiver.reason} expired on {waiver.until}")
+    if waivers:
+        judgement["details"]["waiver"] = {"text": waiver.reason, "until": waiver.until.isoformat()}
     return judgement
 
 
@@ -295,12 +321,35 @@ def _excusable(limit: Limit) -> bool:
     return limit.metric.bound == "max" and limit.metric.scope not in ONCE and not limit.hard
 
 
-def _excuse(judgement: dict[str, Any], disturbed_by: list[str]) -> dict[str, Any]:
+def _excuse(judgement: dict[str, Any], disturbed_by: list[dict[str, Any]]) -> dict[str, Any]:
     """Leave open whether the disk is to blame for slow writes on a host that was disturbed."""
     if disturbed_by and judgement["verdict"] == FAIL:
         judgement["verdict"] = INCONCLUSIVE
-        judgement["reason"] = add_to_reason(judgement["reason"], f"the host was disturbed: {', '.join(disturbed_by)}")
+        judgement["details"]["disturbance"] = disturbed_by
     return judgement
+
+
+def _settled(judgement: dict[str, Any], limit: Limit) -> dict[str, Any]:
+    """Return a judgement with the cause of its verdict."""
+    if judgement["verdict"] != PASS and not judgement["cause"]:
+        judgement["cause"] = _cause_of(judgement, limit)
+    return judgement
+
+
+def _cause_of(judgement: Mapping[str, Any], limit: Limit) -> str:
+    value = judgement["value"]
+    if judgement["waiver"]:
+        return WAIVED
+    if limit.metric.kind.unit == MARGIN.unit and judgement["verdict"] == INCONCLUSIVE:
+        return NO_HEADROOM
+    if value is None and limit.metric.scope == HIGHEST:
+        return NO_TARGET
+    if value is None:
+        return NO_ROW if judgement["worker"] is None else NO_FIGURE
+    # One that only warns has this verdict also if it is open.
+    if judgement["verdict"] != INCONCLUSIVE and not (judgement["verdict"] == WARN and not limit.broken_by(value)):
+        return BROKEN
+    return BY_DISTURBANCE if "disturbance" in judgement["details"] else OPEN
 
 
 def _name_of(row: Row, case: Case) -> str:
@@ -320,34 +369,32 @@ def worker_name(worker: int | str | None, names: list[Any], workers: int) -> str
     return str(names[number - 1]) if number <= len(names) else str(number)
 
 
-def _reason(limit: Limit, row: Row, name: str, case: Case, comparison: Comparison) -> str:
-    """Return the judgement's sentence, whether it passes or not."""
-    kept = comparison.value is None or not limit.broken_by(comparison.value)
-    figure = figure_sentence(limit, row, name, case.tables.words, comparison.value, comparison.at_least, kept, comparison.why)
+def _claim(limit: Limit, row: Row, case: Case, comparison: Comparison) -> dict[str, Any]:
+    """Return what a judgement claims beyond its figure: nothing if ``claim`` is absent, or what its evidence or the seconds of the row show."""
     if limit.metric.of_responses:
-        return f"{figure}, without confidence"
+        return {"claim": "without_confidence"}
     if comparison.within_chance:
-        return f"{figure}: {within_chance_sentence(limit, comparison.evidence, row, case.tables.workers_of(row), case.tables.words)}"
+        return {"claim": "within_chance", "workers": case.tables.workers_of(row)}
     if comparison.evidence:
-        return f"{figure}: {evidence_sentence(limit, comparison.evidence, row)}"
+        return {"claim": "evidence"}
     if case.confidence is None or row["worker"] is None:
-        return figure
+        return {}
     if limit.stream == COMMITS:
-        return figure if limit.hard else f"{figure}, as it stands: many commits end with the same write, so there is no confidence bound for them"
+        return {} if limit.hard else {"claim": "same_write"}
     if row["worker"] != ALL_WORKERS:
-        return figure if comparison.why or limit.hard or limit.metric.method == AS_IT_STANDS else f"{figure}, without confidence"
+        return {} if comparison.why or limit.hard or limit.metric.method == AS_IT_STANDS else {"claim": "without_confidence"}
     if comparison.outcome == PASS and limit.metric.name in _OF_SECONDS:
         seconds, alpha = len(seconds_of(row, case.tables)), case.confidence.alpha
-        return f"{figure}: {rare_seconds_sentence(seconds, rare_second_share(seconds, alpha), 1 - alpha)}"
-    return figure
+        return {"claim": "rare_seconds", "seconds": seconds, "share": rare_second_share(seconds, alpha), "confidence": 1 - alpha}
+    return {}
 
 
-def reasons_of(judgements: list[dict[str, Any]]) -> list[str]:
-    """Return a sentence for each limit that does not pass, the worst first: its worst row, and how many more there are."""
+def findings_of(judgements: list[dict[str, Any]]) -> list[Finding]:
+    """Return a finding for each limit that does not pass, the worst first: its worst row, and how many more there are."""
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for judgement in judgements:
         if judgement["verdict"] != PASS:
             groups.setdefault((judgement["limit"], judgement["rows"]), []).append(judgement)
     worst_of_each = [(min(group, key=badness), len(group) - 1) for group in groups.values()]
     worst_of_each.sort(key=lambda entry: rank(entry[0]["verdict"]))
-    return [add_others(first["reason"], others) for first, others in worst_of_each]
+    return [of_judgement(first, others) for first, others in worst_of_each]

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import COMMITS, Row
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import PLATEAU, Finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import size_text
 
 MIN_BEFORE_S = 5
 MIN_AFTER_S = 10
@@ -58,9 +57,9 @@ def find_plateau(rates: Sequence[int]) -> Plateau | None:
     return Plateau(knee + 1 if reached else knee + 2, after / before, variation)
 
 
-def plateau_notes(tables: Tables) -> list[str]:
-    """Return a sentence for each step and stream whose rate ends in a plateau. Commits are left out: they are as fast as the writes that carry them."""
-    return [_note(row, plateau, tables) for row, rates in _rates(tables) if (plateau := find_plateau(rates))]
+def plateaus(tables: Tables) -> list[Finding]:
+    """Return a finding for each step and stream whose rate ends in a plateau. Commits are left out: they are as fast as the writes that carry them."""
+    return [_finding(row, plateau) for row, rates in _rates(tables) if (plateau := find_plateau(rates))]
 
 
 def _rates(tables: Tables) -> Iterator[tuple[Row, list[int]]]:
@@ -75,14 +74,6 @@ def _rates(tables: Tables) -> Iterator[tuple[Row, list[int]]]:
         yield rows[0], [row["bytes"] for row in rows]
 
 
-def _where(row: Row, tables: Tables) -> str:
-    load = tables.words.load_text(row["load_point"])
-    return f"In {row['operation']}s of {row['stream']} with {load}" if tables.of_streams else f"At {size_text(row['block_size_bytes'])} with {load}"
-
-
-def _note(row: Row, plateau: Plateau, tables: Tables) -> str:
-    return (
-        f"{_where(row, tables)}, from second {plateau.from_second} on the rate "
-        f"stayed at {_units.format_ratio(plateau.share, 2)} of the rate before, with {_units.format_ratio(plateau.variation, 2)} variation: a burst allowance "
-        "may have run out, or a write cache may be full"
-    )
+def _finding(row: Row, plateau: Plateau) -> Finding:
+    where = {key: row[key] for key in ("block_size_bytes", "load_point", "stream", "operation")}
+    return {"kind": PLATEAU, "verdict": None, **where, "from_second": plateau.from_second, "share": plateau.share, "variation": plateau.variation}

@@ -8,8 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, WARN
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import FOREIGN_IO, FREEZE, PROCESSORS, RUN_QUEUE, STEAL
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
+    BASELINE,
+    ELSEWHERE,
+    FAILED_OPERATION,
+    HUNG,
+    INTERRUPTED,
+    LIMIT,
+    NO_FIGURES,
+    QUALIFICATION,
+    RECORDED,
+    SKIPPED,
+    UNSHOWN_LOAD,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, MISSING, UNREACHABLE
 
 STORAGE, SYSTEM, VIRTUAL, MQ = "storage", "operating system", "virtualization or cloud", "MQ"
 """Whom to talk to."""
@@ -89,6 +104,27 @@ SYMPTOMS = {
     ),
 }
 """Symptoms of hosts that do not keep a limit, the ones that explain most first."""
+
+DISTURBANCES = {
+    STEAL: Advice(
+        "the hypervisor took processor time",
+        "Give the virtual machine processors of its own, or move it to a host that is not overcommitted, and measure again.",
+        (VIRTUAL,),
+    ),
+    RUN_QUEUE: Advice("the tester waited for a processor", "Stop other work on the host, or give it more processors, and measure again.", (SYSTEM,)),
+    PROCESSORS: Advice("processes waited for a processor", "Stop other work on the host, or give it more processors, and measure again.", (SYSTEM,)),
+    FOREIGN_IO: Advice(
+        "others used the disk",
+        "Find out which processes read from the disk or write to it, keep them off it, and measure again.",
+        (SYSTEM,),
+    ),
+    FREEZE: Advice(
+        "the tester was frozen",
+        "Measure again while the virtual machine is neither migrated nor paused, and no snapshot is taken.",
+        (VIRTUAL,),
+    ),
+}
+"""What to do about a host that was disturbed, by what was seen; what SYMPTOMS says of it is for records that do not name the kind."""
 
 OTHERS = {
     "open": Advice(
@@ -229,29 +265,27 @@ _OF_STREAMS = {
 }
 """Consequences for other users of the storage than queue managers."""
 
-ENDED_EARLY = ("the tester ended before it had measured everything", "the observation ended before its time")
-"""How the reason begins that a tester or an observation was stopped."""
-WITHOUT_FIGURES = "the observation has no figures of the log"
-"""How the reason begins that an observation shows nothing."""
-DECIDE_NOTHING = (*ENDED_EARLY, WITHOUT_FIGURES)
-HUNG = "had not returned"
-"""What the reason contains that a write hangs."""
+_KEYS = {
+    **dict.fromkeys(FAILED_OPERATION, "io_error"),
+    HUNG: "hung",
+    INTERRUPTED: "ended_early",
+    NO_FIGURES: "no_figures",
+    SKIPPED: "skipped",
+    BASELINE: "uncompared",
+    QUALIFICATION: "unqualified",
+}
+"""Which advice is for a kind of finding, or for the cause of one that an earlier version recorded."""
 
 
-def key_of_sentence(kind: str, verdict: str, stage: str, sentence: str) -> str:
-    """Return which advice is for a cause that is not about a limit, empty if none is."""
-    if kind == "measurement":
-        if sentence.startswith(ENDED_EARLY):
-            return "ended_early"
-        if sentence.startswith(WITHOUT_FIGURES):
-            return "no_figures"
-        if verdict == FAIL:
-            return "hung" if HUNG in sentence else "io_error"
-    if kind == "unmeasured" and verdict == WARN:
-        return "skipped"
-    if kind in ("measurement", "unmeasured"):
-        return verdict if verdict in ("unreachable", "missing") else "collect" if stage == "collect" else "error"
-    return {"baseline": "worse" if verdict == FAIL else "uncompared", "qualification": "unqualified", "leftovers": "leftovers"}.get(kind, "")
+def key_of(finding: Mapping[str, Any], stage: str) -> str:
+    """Return which advice is for a finding that is not about a limit."""
+    kind, verdict = finding["kind"], finding["verdict"]
+    if kind == BASELINE and verdict == FAIL:
+        return "worse"
+    if kind in (LIMIT, UNSHOWN_LOAD, ELSEWHERE) and verdict == FAIL:
+        return "capacity"
+    key = _KEYS.get(finding.get("cause", "") if kind == RECORDED else kind)
+    return key or (verdict if verdict in (UNREACHABLE, MISSING) else "collect" if stage == "collect" else "error")
 
 
 def other(key: str, instead: Mapping[str, str] | None = None) -> str:
@@ -259,10 +293,7 @@ def other(key: str, instead: Mapping[str, str] | None = None) -> str:
     return (instead or NOTHING_ELSE).get(key) or OTHERS[key].text
 
 
-def of_sentence(kind: str, verdict: str, stage: str, sentence: str, of_streams: bool = False, instead: Mapping[str, str] | None = None) -> tuple[str, str]:
+def of_key(key: str, of_streams: bool = False, instead: Mapping[str, str] | None = None) -> tuple[str, str]:
     """Return consequence and next step of a cause that is not about a limit."""
-    key = key_of_sentence(kind, verdict, stage, sentence)
-    if not key:
-        return "", ""
     consequence, next_step = _CONSEQUENCES[key], other(key, instead)
     return (_OF_STREAMS.get(key, consequence), next_step.replace("no recovery log", "no database")) if of_streams else (consequence, next_step)

@@ -6,23 +6,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import figure_in_words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import LOAD_SEARCH, LOAD_TARGET
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import find_metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.shares import used_share
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import LIMIT, row_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, words_of
 
 LONGEST_REASON = 300
-_WITH_COUNT = re.compile(r"(.{1,400}? \([0-9,]+ \w+\))[:;.,]?(?: |\Z)")
-"""A figure with the number of operations behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +53,7 @@ class ShownCapacity:
     metric: str = ""
     criterion: str = ""
     is_asked_for: bool = False
+    figure: str = ""
 
     @property
     def sentence(self) -> str:
@@ -68,7 +68,7 @@ class ShownCapacity:
             said = f"{self._load(highest)} passed, and no higher load was tried"
         else:
             said = f"{self._load(highest)} passed, {lowest} {did_not}"
-        reason = shorten(self.reason.rstrip("."), LONGEST_REASON) if is_open else _figure_part(self.reason)
+        reason = shorten((self.reason if is_open else self.figure or self.reason).rstrip("."), LONGEST_REASON)
         because = f": {reason}" if reason and lowest is not None else ""
         following = f". Next to try: {self._load(self.next_load)}" if self.next_load is not None else ""
         return f"{said}{because}{following}."
@@ -84,12 +84,6 @@ class ShownCapacity:
         }
 
 
-def _figure_part(reason: str) -> str:
-    """Return the part of a judgement's sentence that has the figure, without the evidence after it."""
-    figure = _WITH_COUNT.match(reason)
-    return figure[1] if figure else shorten(reason.rstrip("."), LONGEST_REASON)
-
-
 def shown_capacity(record: HostRecord) -> ShownCapacity | None:
     """Return the capacity that a record has, None if it has none."""
     found = record.capacity
@@ -97,7 +91,7 @@ def shown_capacity(record: HostRecord) -> ShownCapacity | None:
         return None
     unit, reason = printable(found["load_unit"]), printable(found["reason"])
     highest, lowest = found["highest_passed"], found["lowest_not_passed"]
-    decisive = _decisive(record, found["reason"], highest if lowest is None else lowest)
+    decisive = _decisive(record, found.get("finding"), highest if lowest is None else lowest)
     target = record.facts.get(LOAD_TARGET)
     points = tuple(
         Point(
@@ -111,13 +105,14 @@ def shown_capacity(record: HostRecord) -> ShownCapacity | None:
     )
     asked = bool(record.facts.get(LOAD_SEARCH) or target)
     shown = {"metric": decisive["metric"], "criterion": printable(_criterion(decisive))} if decisive else {}
-    return ShownCapacity(words_of(unit), unit, highest, lowest, reason, found["next_load"], points, **shown, is_asked_for=asked)
+    figure = printable(figure_in_words(found["finding"], words_of(unit))) if found.get("finding") else ""
+    return ShownCapacity(words_of(unit), unit, highest, lowest, reason, found["next_load"], points, **shown, is_asked_for=asked, figure=figure)
 
 
-def _decisive(record: HostRecord, reason: str, load_point: int | None) -> Mapping[str, Any]:
-    """Return the judgement that the reason is about, or else the one that uses most of its limit at a load point, a hard one last; empty if there is none."""
+def _decisive(record: HostRecord, finding: Mapping[str, Any] | None, load_point: int | None) -> Mapping[str, Any]:
+    """Return the judgement that the finding is about, or else the one that uses most of its limit at a load point, a hard one last; empty if there is none."""
     there = [judgement for judgement in record.judgements if judgement["load_point"] == load_point]
-    told = [judgement for judgement in there if judgement["reason"] and reason.startswith(judgement["reason"])]
+    told = [judgement for judgement in there if finding and finding["kind"] == LIMIT and row_of(judgement) == row_of(finding)]
     return max(told or there, key=lambda judgement: (not judgement["hard"], _used(judgement)), default={})
 
 

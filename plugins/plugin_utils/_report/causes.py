@@ -16,18 +16,38 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.limits import why_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import MARGIN, NOT_STARTED, find_metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import advice
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.consequences import Excess, consequence_of, consequence_of_stream
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.durability import advice_on_cuts, losses_told
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.durability import advice_on_cuts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import and_list, fold_names, fold_sizes, natural, shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, JudgedRow, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import at_text, operations_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.shares import used_share
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.symptoms import Medians, medians_of, symptoms_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import BASELINE as AGAINST_BASELINE
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
+    BROKEN,
+    BY_DISTURBANCE,
+    DISTURBED,
+    HUNG,
+    NO_FIGURE,
+    NO_HEADROOM,
+    NO_ROW,
+    NO_TARGET,
+    OF_HISTORY,
+    OPEN,
+    RECORDED,
+    WAIVED,
+    reasons_among,
+    row_of,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import LIMIT as OF_LIMIT
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import QUALIFICATION as NOT_CERTIFIED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DURABILITY, OBSERVATION
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, FAIL, GOOD, INCONCLUSIVE, PASS, WARN, rank
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, FAIL, GOOD, PASS, rank
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words
 
 LIMIT, MEASUREMENT, UNMEASURED, BASELINE, QUALIFICATION, LEFTOVERS, PREFLIGHT, POWER_CUT = (
@@ -48,8 +68,7 @@ SHOWN_SYMPTOMS = 2
 LONGEST_TEXT = 400
 """How much of a text that came from a host is shown."""
 
-# Whatever differs from host to host in sentences that are the same otherwise: figures, addresses, names with a number.
-_BECAUSE = re.compile(r"\): ([^:]+)")
+# Whatever differs from host to host in texts that are the same otherwise: figures, addresses, names with a number.
 _PARTICULAR = re.compile(r"\S*[0-9]\S*")
 
 
@@ -60,7 +79,8 @@ class Cause:
     verdict is the verdict on these hosts because of it, also for what does not certify (pass) and in check mode ("not measured"). statement says in one
     sentence what is wrong and which hosts it concerns; detail is the full sentence of the host that is worst, empty if the statement says as much.
     consequence says what follows for MQ, seen what the figures of the hosts look like, next_step what to do; each is empty if nothing is known.
-    hosts are the labels of the hosts, the worst first. key is for anchors and the same in each rendering of a run.
+    hosts are the labels of the hosts, the worst first. key is for anchors and the same in each rendering of a run. limit is the limit that the statement
+    begins with, None if it begins with none.
     """
 
     kind: str
@@ -72,108 +92,104 @@ class Cause:
     next_step: str
     hosts: tuple[str, ...]
     key: str
+    limit: Mapping[str, Any] | None = None
 
 
 def causes(model: Model) -> list[Cause]:
     """Return the causes of a run: the worst verdict first, and of each verdict those that concern most hosts."""
     if model.found_causes is None:
-        found = [*_of_reasons(model), *_of_limits(model)]
+        found = [*_of_findings(model), *_of_limits(model)]
         found.sort(key=lambda cause: (rank(cause.verdict), -len(cause.hosts)))
         model.found_causes = found
     return model.found_causes
 
 
-# What is not about a limit: one sentence for each host, alike but for names and figures.
+# What is not about a limit: one finding for each host, alike but for names and figures.
 
 
 @dataclass(slots=True)
-class _Sentences:
-    """Hosts with the same sentence, but for the names and figures in it."""
+class _Alike:
+    """Hosts with the same finding, but for the names and figures in it."""
 
     kind: str
     verdict: str
-    stage: str
-    said: list[tuple[Host, str]] = field(default_factory=list)
+    advice: str
+    found: list[tuple[Host, Mapping[str, Any]]] = field(default_factory=list)
 
 
-def _of_reasons(model: Model) -> Iterator[Cause]:
-    groups: dict[tuple[str, ...], _Sentences] = {}
+def _of_findings(model: Model) -> Iterator[Cause]:
+    groups: dict[tuple[Any, ...], _Alike] = {}
     for host in model.hosts:
-        for kind, verdict, sentence in _sentences(host):
-            # A host's name may be a part of a word, such as su in measure.
-            shape = _PARTICULAR.sub("#", re.sub(rf"(?<!\w){re.escape(host.host)}(?!\w)", "#", sentence) if host.host else sentence)
-            groups.setdefault((kind, verdict, host.stage, shape), _Sentences(kind, verdict, host.stage)).said.append((host, sentence))
-    return (_of_sentences(model, group) for group in groups.values())
+        for kind, verdict, finding in _findings(host):
+            key = _ADVICE_OF.get(kind) or advice.key_of(finding, host.stage)
+            groups.setdefault((kind, verdict, host.stage, key, _shape(finding, host.host)), _Alike(kind, verdict, key)).found.append((host, finding))
+    return (_of_alike(model, group) for group in groups.values())
 
 
-def _sentences(host: Host) -> Iterator[tuple[str, str, str]]:
-    """Yield kind, verdict and sentence of everything that no limit explains."""
+_ADVICE_OF = {"preflight": "nothing to advise", "power cut": "nothing to advise", "leftovers": "leftovers"}
+"""The advice of kinds of causes whose findings do not decide about it."""
+
+
+def _shape(finding: Mapping[str, Any], host: str) -> tuple[Any, ...]:
+    """Return what findings that are the same on several hosts have in common: their texts without the host's name and without words that contain a figure."""
+    # A host's name may be a part of a word, such as su in measure.
+    name = re.compile(rf"(?<!\w){re.escape(host)}(?!\w)") if host else None
+    texts = {key: name.sub("#", value) if name else value for key, value in finding.items() if isinstance(value, str)}
+    about = finding.get("finding")
+    return (*sorted((key, _PARTICULAR.sub("#", text)) for key, text in texts.items()), _shape(about, host) if about else ())
+
+
+def _findings(host: Host) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Yield kind, verdict and finding of everything that no limit explains."""
     if host.verdict == NOT_MEASURED:
-        yield from ((PREFLIGHT, NOT_MEASURED, reason) for reason in host.reasons)
+        yield from ((PREFLIGHT, NOT_MEASURED, finding) for finding in host.findings)
         return
-    if host.durability:
-        yield from ((POWER_CUT, FAIL if reason in losses_told(host) else INCONCLUSIVE, reason) for reason in host.reasons)
-    elif host.verdict not in (PASS, host.of_kind.without_verdict):
-        yield from ((_kind_of(host), *_with_verdict(host, reason)) for reason in unexplained(host))
-    if _is_uncut(host):
-        yield POWER_CUT, host.power_cuts["verdict"], host.power_cuts["reason"]
-    if _counts_against(host):
-        yield BASELINE, host.comparison["verdict"], host.comparison["reason"]
+    if host.verdict not in (PASS, host.of_kind.without_verdict):
+        kind = POWER_CUT if host.durability else MEASUREMENT if host.tester else UNMEASURED
+        yield from ((kind, finding["verdict"], finding) for finding in unexplained(host))
+    for finding in reasons_among(host.findings):
+        if finding["kind"] in OF_HISTORY:
+            yield BASELINE if finding["kind"] == AGAINST_BASELINE else POWER_CUT, finding["verdict"], finding
     if host.verdict in GOOD and host.qualification and not host.stage:  # or else it was left out, and its reason says so
-        yield QUALIFICATION, host.verdict, host.qualification
-    yield from ((LEFTOVERS, ERROR, item) for item in host.leftovers)
+        why = next((finding for finding in host.findings if finding["kind"] == NOT_CERTIFIED), None)
+        yield QUALIFICATION, host.verdict, why or {"kind": RECORDED, "verdict": host.verdict, "cause": NOT_CERTIFIED, "text": host.qualification}
+    yield from ((LEFTOVERS, ERROR, {"kind": LEFTOVERS, "verdict": ERROR, "text": item}) for item in host.leftovers)
 
 
-def unexplained(host: Host) -> list[str]:
-    """Return the reasons of a host that are neither about a limit nor about its baseline; one that says so if there is no reason at all."""
-    told = tuple(limit["worst"]["reason"] for limit in host.limits if limit["verdict"] != PASS and limit["worst"]["reason"])
-    reasons = [
-        reason
-        for reason in host.reasons
-        if not (told and reason.startswith(told)) and reason not in (host.comparison.get("reason"), host.power_cuts.get("reason"))
-    ]
-    return reasons if reasons or told or _counts_against(host) or _is_uncut(host) else ["no reason is recorded"]
+def beside_limits(host: Host, limits: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the findings that are reasons for a host's verdict, without those that the worst rows of some of its limits explain."""
+    told = {row_of({**limit, **limit["worst"]}) for limit in limits}
+    return [finding for finding in reasons_among(host.findings) if finding["kind"] != OF_LIMIT or row_of(finding) not in told]
 
 
-def _counts_against(host: Host) -> bool:
-    """Whether the comparison with its baseline is a reason for the host's verdict."""
-    return host.comparison.get("verdict") in (FAIL, INCONCLUSIVE)
+def unexplained(host: Host) -> list[dict[str, Any]]:
+    """Return the findings of a host that are neither about a limit nor added by the history; one without a text if there is no reason at all."""
+    found = [finding for finding in beside_limits(host, (limit for limit in host.limits if limit["verdict"] != PASS)) if finding["kind"] not in OF_HISTORY]
+    return found if found or reasons_among(host.findings) else [{"kind": RECORDED, "verdict": host.verdict}]
 
 
-def _is_uncut(host: Host) -> bool:
-    """Whether what the history says about power cuts is a reason for the host's verdict."""
-    return host.power_cuts.get("reason") in host.reasons
-
-
-def _kind_of(host: Host) -> str:
-    return MEASUREMENT if host.tester else UNMEASURED
-
-
-def _with_verdict(host: Host, reason: str) -> tuple[str, str]:
-    return (INCONCLUSIVE if reason.startswith(advice.DECIDE_NOTHING) else host.verdict), reason
-
-
-_SAYING: dict[str, Callable[[str, str], str]] = {
-    QUALIFICATION: lambda who, sentence: f"{who} passed, but do not certify: {sentence}",
-    LEFTOVERS: lambda who, sentence: f"left behind on {who}: {sentence}",
-}
-
-
-def _of_sentences(model: Model, group: _Sentences) -> Cause:
-    group.said.sort(key=lambda entry: natural(entry[0].label))
-    sentences = list(dict.fromkeys(sentence for host, sentence in group.said))
-    hosts = [host for host, sentence in group.said]
+def _of_alike(model: Model, group: _Alike) -> Cause:
+    group.found.sort(key=lambda entry: natural(entry[0].label))
+    sentences = list(dict.fromkeys(in_words(finding, host.words) for host, finding in group.found))
+    hosts = [host for host, finding in group.found]
     example = "" if len(sentences) == 1 else f"for example {shorten(hosts[0].label)}: "
     who = _who(model, hosts)
     text = example + shorten(sentences[0], LONGEST_TEXT)
-    say = _SAYING.get(group.kind, lambda who, sentence: f"{who}: {sentence}")
-    statement = say(who or "the host", text) if who or group.kind in _SAYING else text
-    if len(hosts) == 1:
-        statement = statement.replace(" passed, but do not certify", " passed, but does not certify")
-    consequence, next_step = advice.of_sentence(group.kind, group.verdict, group.stage, sentences[0], model.words.of_streams, _instead(model))
-    if group.kind == POWER_CUT:
-        consequence, next_step = advice_on_cuts(hosts, group.verdict)
+    if group.kind == QUALIFICATION:
+        statement = f"{who or 'the host'} passed, but {'does' if len(hosts) == 1 else 'do'} not certify: {text}"
+    elif group.kind == LEFTOVERS:
+        statement = f"left behind on {who or 'the host'}: {text}"
+    else:
+        statement = f"{who}: {text}" if who else text
+    consequence, next_step = ("", "") if group.kind == PREFLIGHT else _advice_on(model, group, hosts)
     return _cause(group.kind, group.verdict, statement, hosts, consequence=consequence, next_step=next_step)
+
+
+def _advice_on(model: Model, group: _Alike, hosts: Sequence[Host]) -> tuple[str, str]:
+    """Return consequence and next step."""
+    if group.kind == POWER_CUT:
+        return advice_on_cuts(hosts, group.verdict)
+    return advice.of_key(group.advice, model.words.of_streams, _instead(model))
 
 
 def _instead(model: Model) -> Mapping[str, str]:
@@ -214,14 +230,9 @@ class _Broken:
 
     @property
     def text(self) -> str:
-        if self.why == _OPEN:
+        if self.why == OPEN:
             return fold_list([self.limit["limit"], *self.also])
         return f"{self.limit['limit']} (and {fold_list(self.also)})" if self.also else self.limit["limit"]
-
-
-# Why a limit does not pass.
-_BROKEN, _WAIVED, _DISTURBED, _NOTHING, _NO_FIGURE, _OPEN = "broken", "waived", "disturbed", "nothing", "no figure", "open"
-_NO_HEADROOM, _NO_TARGET = "no headroom", "no target"
 
 
 def _of_limits(model: Model) -> Iterator[Cause]:
@@ -231,10 +242,8 @@ def _of_limits(model: Model) -> Iterator[Cause]:
         for limit, rows in zip(host.limits, host.decisive, strict=True):
             if limit["verdict"] == PASS or _is_told(host, limit, ends):
                 continue
-            why = _why(limit)
-            key = (
-                (why, limit["verdict"]) if why == _NOTHING else (limit["limit"], limit["rows"], limit["hard"], limit["verdict"], why, limit["worst"]["waiver"])
-            )
+            why = limit["worst"]["cause"]
+            key = (why, limit["verdict"]) if why == NO_ROW else (limit["limit"], limit["rows"], limit["hard"], limit["verdict"], why, limit["worst"]["waiver"])
             groups.setdefault(key, _Broken(limit, limit["verdict"], why)).on.append((host, limit, rows))
     for group in groups.values():
         group.on.sort(key=lambda entry: _badness(entry[1]))
@@ -243,44 +252,23 @@ def _of_limits(model: Model) -> Iterator[Cause]:
         yield _of_limit(model, group, medians)
 
 
-def _is_told(host: Host, limit: dict[str, Any], ends: Sequence[str]) -> bool:
+def _is_told(host: Host, limit: dict[str, Any], ends: Sequence[Mapping[str, Any]]) -> bool:
     """Whether another cause of the host says more than a limit does.
 
     If its tester did not get to its end (ends says why), that is why nothing was measured for a limit, and a write that did not return is the slowest one.
     A limit that is open because the host was disturbed does not matter if another one on the same figure is broken nevertheless.
     """
-    why = _why(limit)
-    if why == _NOTHING:
+    why = limit["worst"]["cause"]
+    if why == NO_ROW:
         return bool(ends)
-    if limit["metric"] == "latency_max" and limit["worst"]["value_at_least"] and any(advice.HUNG in end for end in ends):
+    if limit["metric"] == "latency_max" and limit["worst"]["value_at_least"] and any(HUNG in (end["kind"], end.get("cause")) for end in ends):
         return True
-    return why == _DISTURBED and any(_figure_of(other) == _figure_of(limit) and other["verdict"] == FAIL for other in host.limits)
+    return why == BY_DISTURBANCE and any(_figure_of(other) == _figure_of(limit) and other["verdict"] == FAIL for other in host.limits)
 
 
 def _figure_of(limit: dict[str, Any]) -> tuple[str, ...]:
     """Return which figure a limit is about: writes and commits have the same ones, and so have streams."""
     return limit["metric"], limit["worst"]["stream"], limit["worst"]["operation"]
-
-
-def _why(limit: dict[str, Any]) -> str:
-    worst, verdict = limit["worst"], limit["verdict"]
-    if worst["waiver"]:
-        return _WAIVED
-    if limit["unit"] == MARGIN.unit and verdict == INCONCLUSIVE:
-        return _NO_HEADROOM
-    if worst["value"] is None and limit["metric"] == "target_operations_share":
-        return _NO_TARGET
-    if worst["value"] is None:
-        return _NOTHING if worst["worker"] is None else _NO_FIGURE
-    # One that only warns has this verdict also if it is open.
-    if verdict != INCONCLUSIVE and not (verdict == WARN and _is_within(limit)):
-        return _BROKEN
-    return _DISTURBED if "the host was disturbed" in worst["reason"].lower() else _OPEN
-
-
-def _is_within(limit: dict[str, Any]) -> bool:
-    used = used_share(limit, limit["worst"]["value"])
-    return used is not None and used <= 1
 
 
 def _badness(limit: dict[str, Any]) -> float:
@@ -295,13 +283,13 @@ def _joined(groups: Iterable[_Broken]) -> list[_Broken]:
     """
     alike: dict[tuple[Any, ...], list[_Broken]] = {}
     for group in groups:
-        figure = () if group.why == _OPEN else _figure_of(group.limit)
+        figure = () if group.why == OPEN else _figure_of(group.limit)
         alike.setdefault((figure, group.verdict, group.why, frozenset(host.label for host in group.hosts)), []).append(group)
     joined: list[_Broken] = []
     for same in alike.values():
         first = len(joined)
-        for group in sorted(same, key=lambda group: 0 if group.why == _OPEN else _strictness(group.limit)):
-            into = next((other for other in joined[first:] if group.why == _OPEN or _steps(group) & _steps(other)), None)
+        for group in sorted(same, key=lambda group: 0 if group.why == OPEN else _strictness(group.limit)):
+            into = next((other for other in joined[first:] if group.why == OPEN or _steps(group) & _steps(other)), None)
             if into is None:
                 joined.append(group)
                 continue
@@ -326,8 +314,8 @@ def _strictness(limit: dict[str, Any]) -> float:
 
 
 def _of_limit(model: Model, group: _Broken, medians: Medians) -> Cause:
-    hosts = sorted(group.hosts, key=lambda host: natural(host.label)) if group.why in (_NOTHING, _NO_FIGURE, _NO_HEADROOM) else group.hosts
-    known = group.why in (_BROKEN, _WAIVED)
+    hosts = sorted(group.hosts, key=lambda host: natural(host.label)) if group.why in (NO_ROW, NO_FIGURE, NO_HEADROOM) else group.hosts
+    known = group.why in (BROKEN, WAIVED)
     seen, next_step = _look(model, group, medians)
     return _cause(
         LIMIT,
@@ -338,6 +326,7 @@ def _of_limit(model: Model, group: _Broken, medians: Medians) -> Cause:
         consequence=_consequence(model, group) if known else advice.UNDECIDED,
         seen=seen,
         next_step=next_step,
+        limit=None if group.why == NO_ROW else group.limit,
     )
 
 
@@ -347,7 +336,7 @@ def _consequence(model: Model, group: _Broken) -> str:
     return consequence_of_stream(excess, model.words) if model.words.of_streams else consequence_of(excess)
 
 
-_ADVICE = {_WAIVED: "waived", _OPEN: "open", _NO_HEADROOM: "no_headroom", _NO_TARGET: "no_target", _NO_FIGURE: "too_few", _NOTHING: "nothing"}
+_ADVICE = {WAIVED: "waived", OPEN: "open", NO_HEADROOM: "no_headroom", NO_TARGET: "no_target", NO_FIGURE: "too_few", NO_ROW: "nothing"}
 """Why a limit does not pass, and the advice if the figures do not matter for it."""
 
 
@@ -357,7 +346,7 @@ _ADVICE_BY_METRIC = {NOT_STARTED: "pace", "capacity": "capacity", "target_operat
 
 def _look(model: Model, group: _Broken, medians: Medians) -> tuple[str, str]:
     """Return what the figures of the hosts look like, and what to do next because of that."""
-    if group.why == _NOTHING and model.words.of_streams:
+    if group.why == NO_ROW and model.words.of_streams:
         return "", advice.OTHERS["no_stream"].text
     if group.why in _ADVICE:
         return "", advice.other(_ADVICE[group.why], _instead(model))
@@ -371,7 +360,14 @@ def _look(model: Model, group: _Broken, medians: Medians) -> tuple[str, str]:
             found.setdefault(key, []).append((host, text))
     common = sorted(found, key=lambda key: -len(found[key]))[:SHOWN_SYMPTOMS]
     seen = "; ".join(_seen(model, group, key, found[key]) for key in common)
-    return seen and f"{seen[0].upper()}{seen[1:]}.", advice.together([advice.SYMPTOMS[key] for key in common])
+    return seen and f"{seen[0].upper()}{seen[1:]}.", advice.together([each for key in common for each in _advice_on_symptom(key, found[key])])
+
+
+def _advice_on_symptom(key: str, on: Sequence[tuple[Host, str]]) -> list[advice.Advice]:
+    """Return the advice on a symptom of some hosts; on a disturbance, by what was seen."""
+    disturbances = [each for host, dummy in on for finding in host.findings if finding["kind"] == DISTURBED for each in finding["disturbance"]]
+    kinds = dict.fromkeys(each["kind"] for each in disturbances if each["kind"] in advice.DISTURBANCES)
+    return [advice.DISTURBANCES[kind] for kind in kinds] if key == "disturbed" and kinds else [advice.SYMPTOMS[key]]
 
 
 def _seen(model: Model, group: _Broken, key: str, on: Sequence[tuple[Host, str]]) -> str:
@@ -388,7 +384,7 @@ def _seen(model: Model, group: _Broken, key: str, on: Sequence[tuple[Host, str]]
 
 def _state_broken(model: Model, group: _Broken) -> str:
     waiver = group.on[0][1]["worst"]["waiver"]
-    waived = f"; waived ({shorten(waiver)})" if group.why == _WAIVED else ""
+    waived = f"; waived ({shorten(waiver)})" if group.why == WAIVED else ""
     return f"{group.text} broken{_by(model, group)}{_at(model, group)}{_names(model, group)}{_worst(model, group)}{waived}"
 
 
@@ -406,13 +402,19 @@ def _state_open(model: Model, group: _Broken) -> str:
 
 
 def _state_no_figure(model: Model, group: _Broken) -> str:
-    because = _BECAUSE.search(group.on[0][1]["worst"]["reason"])
-    return f"{group.text} cannot be judged{_by(model, group, 'on')}{_at(model, group)}{_names(model, group)}{f'; {because[1]}' if because else ''}"
+    because = _because(group)
+    return f"{group.text} cannot be judged{_by(model, group, 'on')}{_at(model, group)}{_names(model, group)}{f'; {because}' if because else ''}"
 
 
 def _state_no_headroom(model: Model, group: _Broken) -> str:
-    because = group.on[0][1]["worst"]["reason"].partition(" in this run: ")[2]
-    return f"{group.text} cannot be judged{_by(model, group, 'on')}{_names(model, group)}; {because}"
+    because = _because(group)
+    return f"{group.text} cannot be judged{_by(model, group, 'on')}{_names(model, group)}{f'; {because}' if because else ''}"
+
+
+def _because(group: _Broken) -> str:
+    """Return why the worst figure decides nothing."""
+    host, limit, dummy = group.on[0]
+    return why_text({**limit, **limit["worst"]}, host.words, in_words, short=True)
 
 
 def _state_nothing(model: Model, group: _Broken) -> str:
@@ -422,14 +424,14 @@ def _state_nothing(model: Model, group: _Broken) -> str:
 
 
 _STATEMENTS: dict[str, Callable[[Model, _Broken], str]] = {
-    _BROKEN: _state_broken,
-    _WAIVED: _state_broken,
-    _DISTURBED: _state_disturbed,
-    _OPEN: _state_open,
-    _NO_FIGURE: _state_no_figure,
-    _NO_HEADROOM: _state_no_headroom,
-    _NO_TARGET: _state_no_headroom,
-    _NOTHING: _state_nothing,
+    BROKEN: _state_broken,
+    WAIVED: _state_broken,
+    BY_DISTURBANCE: _state_disturbed,
+    OPEN: _state_open,
+    NO_FIGURE: _state_no_figure,
+    NO_HEADROOM: _state_no_headroom,
+    NO_TARGET: _state_no_headroom,
+    NO_ROW: _state_nothing,
 }
 
 
@@ -496,8 +498,17 @@ def _worst(model: Model, group: _Broken) -> str:
 
 
 def _cause(
-    kind: str, verdict: str, statement: str, hosts: Iterable[Host], *, detail: str = "", consequence: str = "", seen: str = "", next_step: str = ""
+    kind: str,
+    verdict: str,
+    statement: str,
+    hosts: Iterable[Host],
+    *,
+    detail: str = "",
+    consequence: str = "",
+    seen: str = "",
+    next_step: str = "",
+    limit: Mapping[str, Any] | None = None,
 ) -> Cause:
     labels = tuple(dict.fromkeys(host.label for host in hosts))
     key = f"cause-{hashlib.sha256(f'{kind} {verdict} {statement}'.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
-    return Cause(kind, verdict, statement, detail, consequence, seen, next_step, labels, key)
+    return Cause(kind, verdict, statement, detail, consequence, seen, next_step, labels, key, limit)

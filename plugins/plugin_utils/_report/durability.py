@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import LOST, OUTCOMES
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import OUTCOMES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import more_hosts, shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL
@@ -44,11 +44,6 @@ def counts_text(host: Host) -> str:
     told = [(outcome, sum(cut["outcome"] == outcome for cut in cuts)) for outcome in OUTCOMES]
     made = f"{_units.format_count(len(cuts))} of {_units.format_count(host.durability['cut_count'])} cuts"
     return ", ".join([made, *(f"{_units.format_count(count)} {outcome}" for outcome, count in told if count)])
-
-
-def losses_told(host: Host) -> set[str]:
-    """Return those reasons of a host that are about a loss."""
-    return {f"cut {cut['number']}: {cut['reason']}" for cut in host.durability["cuts"] if cut["outcome"] == LOST}
 
 
 def advice_on_cuts(hosts: Iterable[Host], verdict: str) -> tuple[str, str]:

@@ -19,7 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils._units import format
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis import Basis, basis_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.headroom import Headroom, NoHeadroom, headroom
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import target_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, INSTEAD_OF, host_entry, missing_hosts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import INSTEAD_OF, host_entry
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import worker_name
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit
@@ -28,6 +28,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import badness, worst
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, kind_named, kind_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.earlier import findings_of, judgements_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, missing_hosts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.capacity import ShownCapacity, shown_capacity
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import and_list
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.reproduce import run_options
@@ -65,6 +67,7 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
 _ROW_KEYS = KEY_COLUMNS[1:]
 """Columns and keys that identify the row of a judgement."""
 _SHOWN_LIMIT_KEYS = (
+    "id",
     "limit",
     "rows",
     "metric",
@@ -81,6 +84,7 @@ _SHOWN_WORST_KEYS = (
     "operation",
     "worker",
     "worker_name",
+    "cause",
     "value",
     "value_at_least",
     "samples",
@@ -148,18 +152,17 @@ class Span:
 class Host:
     """What a report shows of one host's volume. Text is printable; nothing in it is escaped for any format.
 
-    notes are those of its record and what was noticed later, such as what it left behind. profile is the name of the profile that judged it, and
-    profile_sha256 the SHA-256 of that, both empty if none did. settings are the options that differ between hosts. decisive holds for each of limits the
-    rows that have its verdict, none if that is pass. volume_class is what it has in common with volumes that are alike. valid_until is the last day of its
-    certificate and certificate the SHA-256 of that, both empty if there is none. comparison is
-    what holding it against its baseline said, empty if no comparison was asked for. power_cuts is what the
-    history said of power cuts of a volume that was measured. stall_period says at which interval stalls came, empty if at none or if
-    nobody looked. options are those that the tester repeated in run.csv, and method says which version of it measured, empty if none did. spans holds for
-    each of limits which rows it judges. distributions, the counts of operations by upper bound for each load point and series,
-    stalls, the slowest operations, and fidelity, what streams asked for and achieved, are for charts and empty in a large fleet. basis is what estimates of the
-    volume rest on, None if nothing wrote to a log. headroom is what the volume carries beside its target; if it has a target but no headroom, no_headroom
-    says why. capacity is None if only one load was measured. observation is what the record has of a live queue manager, and
-    durability what it has of power cuts, each empty if there was none.
+    findings are those of its record. notes are also those of its record, and what was noticed later, such as what it left behind. profile is the name of
+    the profile that judged it, and profile_sha256 the SHA-256 of that, both empty if none did. settings are the options that differ between hosts. decisive
+    holds for each of limits the rows that have its verdict, none if that is pass. volume_class is what it has in common with volumes that are alike.
+    valid_until is the last day of its certificate and certificate the SHA-256 of that, both empty if there is none. comparison is what holding it against
+    its baseline said, empty if no comparison was asked for. power_cuts is what the history said of power cuts of a volume that was measured. stall_period
+    says at which interval stalls came, empty if at none or if nobody looked. options are those that the tester repeated in run.csv, and method says which
+    version of it measured, empty if none did. spans holds for each of limits which rows it judges. distributions, the counts of operations by upper bound
+    for each load point and series, stalls, the slowest operations, and fidelity, what streams asked for and achieved, are for charts and empty in a large
+    fleet. basis is what estimates of the volume rest on, None if nothing wrote to a log. headroom is what the volume carries beside its target; if it has a
+    target but no headroom, no_headroom says why. capacity is None if only one load was measured. observation is what the record has of a live queue
+    manager, and durability what it has of power cuts, each empty if there was none.
     """
 
     host: str
@@ -192,6 +195,7 @@ class Host:
     leftovers: list[str] = field(default_factory=list)
     decisive: list[tuple[JudgedRow, ...]] = field(default_factory=list)
     disturbances: list[str] = field(default_factory=list)
+    findings: list[dict[str, Any]] = field(default_factory=list)
     stall_period: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
     method: str = ""
@@ -467,7 +471,7 @@ class _Reader:
         """Return what the report shows of one record, with its tables."""
         entry = host_entry(record)
         measured = bool(record.verdict) or not self._run_directory.is_check_mode
-        groups, kind = _by_limit(record.judgements), kind_named(record.kind)
+        groups, kind = _by_limit(judgements_of(record)), kind_named(record.kind)
         host = Host(
             host=printable(record.host),
             volume=printable(record.volume),
@@ -479,6 +483,7 @@ class _Reader:
             stage=printable(str((record.error or {}).get("stage") or "")),
             created_at=printable(record.created_at),
             reasons=[printable(reason) for reason in (entry["reasons"] if measured else record.reasons)],
+            findings=[_safe(each) for each in (findings_of(record) if entry["findings"] is None else entry["findings"])],
             notes=[printable(note) for note in record.notes],
             facts=_plain(record.facts),
             workspace=_plain(record.workspace),
@@ -630,7 +635,7 @@ def _limit(group: list[dict[str, Any]]) -> dict[str, Any]:
         "verdict": _worst(group),
         "rows_judged": len(rows),
         "rows_not_passed": sum(judgement.get("verdict") != PASS for judgement in rows),
-        "worst": {key: _printable_value(first.get(key)) for key in _SHOWN_WORST_KEYS},
+        "worst": {**{key: _printable_value(first.get(key)) for key in _SHOWN_WORST_KEYS}, "details": _safe(first.get("details"))},
     }
 
 

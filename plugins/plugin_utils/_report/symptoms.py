@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import find_metric
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.throttling import limit_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, JudgedRow
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import at_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, Step
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import PLATEAU
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
 
 SEVERAL_TIMES = 3.0
@@ -104,9 +107,12 @@ def _disturbed(suspect: Suspect) -> str:
     return ", ".join(suspect.host.disturbances) if suspect.limit["verdict"] == INCONCLUSIVE else ""
 
 
-def _noted(words: str) -> Callable[[Suspect], str]:
-    """Return what finds the first note of the judgement that contains some words."""
-    return lambda suspect: next((note for note in suspect.host.recorded_notes if words in note), "")
+def _throttled(suspect: Suspect) -> str:
+    return next(iter(limit_notes(suspect.host.facts)), "")
+
+
+def _plateau(suspect: Suspect) -> str:
+    return next((in_words(finding, suspect.host.words) for finding in suspect.host.findings if finding["kind"] == PLATEAU), "")
 
 
 def _periodic(suspect: Suspect) -> str:
@@ -162,8 +168,8 @@ def _departure(host: Host, medians: Medians) -> str:
 
 _EXPLAIN: dict[str, Callable[[Suspect], str]] = {
     "disturbed": _disturbed,
-    "throttled": _noted(" limit was reached for "),
-    "plateau": _noted("a burst allowance may have run out"),
+    "throttled": _throttled,
+    "plateau": _plateau,
     "periodic": _periodic,
     "first_pass": _slow_first_pass,
     "some_slow": _some_slow,

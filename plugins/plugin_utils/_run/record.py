@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import NUMBER, PLAIN, Items, Keys, Maybe, misfit, named
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import is_data, is_finding
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import NUMBER, PLAIN, Items, Keys, Maybe, Where, misfit, named
 
 SCHEMA_VERSION = 1
 DEFAULT_VOLUME = "log"
@@ -24,7 +25,19 @@ PREFLIGHT = "preflight"
 OBSERVATION = "observation"
 DURABILITY = "durability"
 
-_JUDGEMENT = Keys(
+
+class _Judgement(Keys):
+    """The keys of a judgement, of which only ``details`` may hold nested data."""
+
+    def misfit(self, value: Any) -> str | None:
+        if isinstance(value, dict) and "details" in value:
+            if not is_data(value["details"]):
+                return ".details"
+            value = {key: each for key, each in value.items() if key != "details"}
+        return super().misfit(value)
+
+
+_JUDGEMENT = _Judgement(
     {
         **dict.fromkeys(("limit", "metric", "bound", "verdict", "reason", "worker_name", "method"), str),
         **dict.fromkeys(("limit_value", "value"), NUMBER),
@@ -38,8 +51,10 @@ _JUDGEMENT = Keys(
 )
 _PROFILE = Keys(dict.fromkeys(("name", "version", "sha256"), str))
 _LOAD = Maybe(int)
-_POINT = Keys({"load_point": int, "verdict": str, "reason": str}, only=True)
-_CAPACITY = Keys({"points": Items(_POINT), **dict.fromkeys(("highest_passed", "lowest_not_passed", "next_load"), _LOAD), "load_unit": str, "reason": str})
+_FINDING = Where(is_finding)
+_POINT = Keys({"load_point": int, "verdict": str, "reason": str, "finding": Maybe(_FINDING)})
+_LOADS = dict.fromkeys(("highest_passed", "lowest_not_passed", "next_load"), _LOAD)
+_CAPACITY = Keys({"points": Items(_POINT), **_LOADS, "load_unit": str, "reason": str, "finding": Maybe(_FINDING)})
 _CUT = Keys({"rows": Items(dict), "outcome": str, "reason": str, "number": int})
 _LOSS = Keys(dict.fromkeys(("loss", "consequence", "next_step"), str))
 _DURABILITY = Keys({"cuts": Items(_CUT), "losses": Items(_LOSS), "tests": str, "claim": str, "cut_count": int})
@@ -61,7 +76,8 @@ class HostRecord:
     baseline said, and ``limits_verdict`` in it is the verdict without that; None if no comparison was asked for. ``capacity`` says what each load point came
     to, and which load is the highest that passes; None if there is one load point only. ``profile`` is the name, the version and the SHA-256 of the profile
     that the volume was judged by, None if it is not known. ``volume_facts`` are those of ``_run/volume_facts.py`` that it shows; None in a record of a version
-    that did not note them. ``standing`` is what the history knows against the volume, so that the run cannot be a pass.
+    that did not note them. ``findings`` are those of ``_run/findings.py``, None in a record of a version that had
+    only sentences. ``standing`` is what the history knows against the volume, so that the run cannot be a pass.
     """
 
     host: str
@@ -91,6 +107,7 @@ class HostRecord:
     profile: dict[str, Any] | None = None
     volume_facts: list[str] | None = None
     standing: str | None = None
+    findings: list[dict[str, Any]] | None = None
 
     @property
     def label(self) -> str:
@@ -137,6 +154,7 @@ _SHAPE = Keys(
         **{each.name: _shape_of(each) for each in dataclasses.fields(HostRecord)},
         **dict.fromkeys(("reasons", "disturbances", "leftovers", "notes", "volume_facts"), _TEXTS),
         "judgements": Maybe(Items(_JUDGEMENT)),
+        "findings": Maybe(Items(_FINDING)),
         "tables": Maybe(Keys({}, every=dict)),
         "workspace": Maybe(Keys({"queue_managers": Maybe(list)})),
         "profile": Maybe(_PROFILE),

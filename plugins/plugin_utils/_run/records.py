@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, write_file
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import UNREADABLE, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import COMPARISON, HOSTS, POWER_CUTS, RECORD, is_table, safe_name, volume_folder
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data, profile_key
@@ -123,10 +124,10 @@ class Records:
             record = replace(record, profile=self._profile_key_of(record.host))
         return record
 
-    def unreadable(self, folder: str, reason: str) -> HostRecord:
+    def unreadable(self, folder: str, cause: str) -> HostRecord:
         """Return the record that stands for one in a folder that cannot be used."""
         host, volume = folder.split(os.sep)[1:]
-        reason = f"its record cannot be read: {reason}"
+        reason = f"its record cannot be read: {cause}"
         return HostRecord(
             host=self._names_by_folder.get(host, host),
             volume=volume,
@@ -136,6 +137,7 @@ class Records:
             verdict=ERROR,
             qualification="nothing was measured",
             reasons=[reason],
+            findings=[finding(UNREADABLE, ERROR, text=cause)],
         )
 
     def tables(self, record: HostRecord, wanted: Iterable[str] | None = None) -> dict[str, bytes]:

@@ -299,18 +299,18 @@ def _waiver_of(model: Model, cause: Cause) -> str:
         return ""
     concerned = set(cause.hosts)
     limits = (limit for host in model.hosts if host.label in concerned for limit in host.limits)
-    reasons = {limit["worst"]["waiver"] for limit in limits if cause.statement.startswith(limit["limit"])}
+    reasons = {limit["worst"]["waiver"] for limit in limits if cause.limit and limit["limit"] == cause.limit["limit"]}
     return and_list(sorted(shorten(reason) for reason in reasons if reason))
 
 
 def _may_be_waived(model: Model, cause: Cause) -> bool:
     """Whether a waiver can excuse a cause on one of its hosts: it excuses a figure that breaks a limit, but no hard failure."""
-    if cause.kind != LIMIT or cause.verdict not in (FAIL, INCONCLUSIVE):
+    if cause.limit is None or cause.verdict not in (FAIL, INCONCLUSIVE):
         return False
     concerned = set(cause.hosts)
     for host in model.hosts:
         if host.label in concerned:
-            limits = [limit for limit in host.limits if limit["verdict"] == cause.verdict and cause.statement.startswith(f"{limit['metric']} ")]
+            limits = [limit for limit in host.limits if limit["verdict"] == cause.verdict and limit["metric"] == cause.limit["metric"]]
             if any(limit["worst"]["value"] is not None for limit in limits) and not any(limit["hard"] for limit in limits):
                 return True
     return False

@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.sentences import add_others
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.limits import and_others
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import beside_limits
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, FAIL, GOOD, INCONCLUSIVE, MISSING, PASS, UNQUALIFIED, UNREACHABLE, WARN
 
@@ -92,8 +94,7 @@ def _cases(model: Model, host: Host) -> list[Case]:
 
 def _measurement(host: Host) -> Case:
     """Return the case of the measurement itself: whatever of the host's verdict no limit explains."""
-    told = tuple(limit["worst"]["reason"] for limit in host.limits)
-    reasons = [reason for reason in host.reasons if not (told and reason.startswith(told))]
+    reasons = [in_words(finding, host.words) for finding in beside_limits(host, host.limits)]
     name = "power cut" if host.durability else "measurement"
     if host.verdict in GOOD or (host.limits and not reasons):
         return Case(name, WARN if host.notes else PASS, "; ".join(filter(None, [host.durability.get("claim"), *host.notes])))
@@ -102,7 +103,7 @@ def _measurement(host: Host) -> Case:
 
 def _limit_case(limit: dict[str, Any]) -> Case:
     name = f"{limit['limit']} ({limit['rows']})" if limit["rows"] else limit["limit"]
-    return Case(name, limit["verdict"], add_others(limit["worst"]["reason"], max(0, limit["rows_not_passed"] - 1)))
+    return Case(name, limit["verdict"], and_others(limit["worst"]["reason"], max(0, limit["rows_not_passed"] - 1)))
 
 
 def _counts(cases: list[Case]) -> dict[str, int]:

@@ -37,7 +37,7 @@ def render(model: Model) -> Iterator[str]:
         },
         "limits": [_limit(model, profile.text, limit) for profile in model.profiles for limit in profile.limits],
         "columns": model.columns,
-        "causes": [dataclasses.asdict(cause) for cause in causes(model)],
+        "causes": [{key: value for key, value in dataclasses.asdict(cause).items() if key != "limit"} for cause in causes(model)],
     }
     yield json.dumps(head, indent=1, default=str)[:-2]
     yield ',\n "hosts": ['
@@ -68,6 +68,7 @@ def _host(host: Host) -> dict[str, Any]:
         "volume_class": host.volume_class,
         "stage": host.stage,
         "reasons": host.reasons,
+        "findings": host.findings,
         "notes": host.notes,
         "facts": host.facts,
         "workspace": host.workspace,

@@ -12,9 +12,9 @@ import io
 from dataclasses import replace
 from pathlib import Path
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import judge_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import KEY_COLUMNS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
@@ -349,14 +349,14 @@ def judged(run, host, files, volume="log", queue_managers=("QM1",), today=TODAY,
         **keys,
     }
     record = HostRecord(host, volume, **known)
-    return replace(record, **judge_host(record, parsed, load_profile(run["profile"]), today))
+    return replace(record, **judge_record(record, parsed, load_profile(run["profile"]), today))
 
 
 def failed(host, verdict="unreachable", stage="probe", reason="no route to host", volume="log", **keys):
     """Return the record of a host that was not measured."""
     error = {"stage": stage, "verdict": verdict, "reason": reason}
     record = HostRecord(host, volume, "error", created_at="2026-11-21T10:50:00Z", error=error)
-    return replace(record, **{**judge_host(record, None, None, TODAY), **keys})
+    return replace(record, **{**judge_record(record, None, None, TODAY), **keys})
 
 
 def run_directory(base, measured, unmeasured=(), gate=True, expected=None, queue_managers=("QM1",), **keys):

@@ -22,9 +22,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.selection import select
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.upkeep import import_runs
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import REPORT, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import REPORT, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.formats import RENDERERS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory

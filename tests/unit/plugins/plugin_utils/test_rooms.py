@@ -20,16 +20,18 @@ MAY_IMPORT = {
     "_estimate": {"_run", "_estimate"},
     "_durability": {"_run", "_durability"},
     "_judge": {"_run", "_numerics", "_estimate", "_durability", "_judge"},
+    "_english": {"_run", "_judge", "_english"},
+    "_records": {"_run", "_estimate", "_durability", "_judge", "_english", "_records"},
     "_workload": {"_run", "_workload"},
     "_options": {"_run", "_options"},
     "_fleet": {"_run", "_estimate", "_workload", "_observe", "_options", "_fleet"},
     "_tester": {"_tester"},
-    "_history": {"_run", "_numerics", "_estimate", "_judge", "_history"},  # what is imported is judged again
+    "_history": {"_run", "_numerics", "_estimate", "_judge", "_records", "_history"},  # what is imported is judged again
     "_numerics": {"_numerics"},
     "_signing": {"_run", "_signing"},
     "_kubernetes": {"_kubernetes"},
     "_observe": {"_run", "_numerics", "_observe"},
-    "_report": {"_run", "_judge", "_numerics", "_estimate", "_durability", "_options", "_fleet", "_report"},
+    "_report": {"_run", "_judge", "_english", "_records", "_numerics", "_estimate", "_durability", "_options", "_fleet", "_report"},
 }
 
 

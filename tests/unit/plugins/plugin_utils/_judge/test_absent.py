@@ -7,9 +7,9 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import judge_host
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.unmeasured import file_skipped
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.unmeasured import file_skipped
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render, summary
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
@@ -67,4 +67,4 @@ def test_only_what_was_left_out_is_a_warning():
     record = fabricate.failed("db01", verdict="warn", stage="discovery", reason=REASON)
     assert record.verdict == "error"
     record.error["skipped"] = "QM1"
-    assert judge_host(record, None, None, fabricate.TODAY)["verdict"] == "warn"
+    assert judge_record(record, None, None, fabricate.TODAY)["verdict"] == "warn"

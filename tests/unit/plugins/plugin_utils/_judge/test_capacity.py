@@ -10,8 +10,8 @@ import random
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import CLOSE_ENOUGH, LARGEST_LOAD, Capacity, Point, capacity_of, next_load
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import judge_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, RecordError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
@@ -28,11 +28,15 @@ def rows_of(loads, latency_ns=1_000_000):
 def judged(loads, facts=None, limits=(MEAN,), waivers=(), rows=None, together=None, **run_keys):
     profile = load_profile({"name": "mine", "qualifies": {"confidence": "none"}, "limits": list(limits), "waivers": list(waivers)})
     tables = parse_tables(fabricate.tables(rows or rows_of(loads), load_unit="BSU", **run_keys))
-    return judge_host(HostRecord("db07", facts=facts or {}), tables, profile, fabricate.TODAY, together)
+    return judge_record(HostRecord("db07", facts=facts or {}), tables, profile, fabricate.TODAY, together)
 
 
 def points(**verdicts):
-    return tuple(Point(int(load[1:]), verdict, "" if verdict == "pass" else f"why {load[1:]}") for load, verdict in verdicts.items())
+    return tuple(Point(int(load[1:]), verdict, None if verdict == "pass" else why(load[1:], verdict)) for load, verdict in verdicts.items())
+
+
+def why(load, verdict):
+    return {"kind": "recorded", "verdict": verdict, "text": f"why {load}"}
 
 
 @pytest.mark.parametrize(
@@ -78,7 +82,7 @@ def test_every_capacity_is_found_in_few_rounds_from_any_first_load(first):
 def test_the_capacity_is_the_highest_load_that_passes_below_every_one_that_fails():
     capacity = Capacity("BSU", points(p1="pass", p2="inconclusive", p4="warn", p8="fail", p16="pass"))
     assert (capacity.highest_passed, capacity.lowest_not_passed, capacity.next_load) == (4, 8, 6)
-    assert capacity.as_dict()["reason"] == "why 8"
+    assert capacity.as_dict()["finding"] == why("8", "fail")
 
 
 def test_what_is_inconclusive_has_not_passed():
@@ -91,7 +95,11 @@ def test_a_record_says_what_each_load_point_came_to():
     assert (found["load_unit"], found["highest_passed"], found["lowest_not_passed"], found["next_load"]) == ("BSU", 2, 6, 4)
     assert [point["verdict"] for point in found["points"]] == ["pass", "pass", "fail", "fail"]
     assert found["reason"].startswith("latency_mean 6 ms > 5 ms at 4 KiB")
-    assert Capacity.from_dict(found).as_dict() == found
+    assert Capacity.from_dict(found).as_dict() == without_sentences(found)
+
+
+def without_sentences(capacity):
+    return {key: [without_sentences(point) for point in value] if key == "points" else value for key, value in capacity.items() if key != "reason"}
 
 
 def test_a_run_with_one_load_point_has_no_capacity():
@@ -101,7 +109,7 @@ def test_a_run_with_one_load_point_has_no_capacity():
 def test_a_load_point_that_no_limit_judges_has_not_passed():
     tables = parse_tables(fabricate.tables(rows_of([1])))
     (point,) = capacity_of(tables, [], None).points
-    assert (point.verdict, point.reason) == ("inconclusive", "no limit judges this load point")
+    assert (point.verdict, point.finding) == ("inconclusive", {"kind": "load_point", "verdict": "inconclusive", "cause": "no limit"})
 
 
 def test_a_load_point_that_lacks_a_step_has_not_passed():
@@ -185,6 +193,7 @@ def test_a_load_passes_only_if_it_passes_on_all_volumes_that_climb_together():
     found = judged([1, 2, 4], {"load_search": True}, together={"db08": other})
     assert [point["verdict"] for point in found["capacity"]["points"]] == ["pass", "fail", "inconclusive"]
     assert found["capacity"]["highest_passed"] == 1
+    assert found["capacity"]["finding"] == {"kind": "elsewhere", "verdict": "fail", "on": "db08", "finding": why("2", "fail")}
     assert found["capacity"]["reason"] == "db08: why 2"
     assert found["verdict"] == "pass"
 

@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import judge_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
@@ -30,7 +30,7 @@ def commits(commit_ns=400_000, queue_managers=1, applications=(1, 60), **tables)
 
 
 def judge(files, *limits, **record):
-    return judge_host(HostRecord("db07", **record), parse_tables(files), profile(*limits), fabricate.TODAY)
+    return judge_record(HostRecord("db07", **record), parse_tables(files), profile(*limits), fabricate.TODAY)
 
 
 def judged_rows(part, metric="latency_p99"):
@@ -77,7 +77,7 @@ def test_a_limit_on_commits_decides_nothing_without_them(limit, files):
 def test_a_profile_for_writes_does_not_pass_commits():
     """Its limits are for block sizes, and the steps have message sizes."""
     shipped = load_profile("mq-log-silver", fabricate.PROFILES)
-    part = judge_host(HostRecord("db07"), parse_tables(commits(over=[])), shipped, fabricate.TODAY)
+    part = judge_record(HostRecord("db07"), parse_tables(commits(over=[])), shipped, fabricate.TODAY)
     assert (part["verdict"], part["certified"]) == ("inconclusive", False)
     assert "no row was measured that it applies to (block size <= 64 KiB)" in " ".join(part["reasons"])
     passed = judge(commits(over=[]), P99)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.evidence import confidence_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import judge_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
@@ -22,7 +22,7 @@ MEAN = {"metric": "latency_mean", "max": "1 ms"}
 
 def judge(files, *limits, queue_managers=("QM1", "QM2"), facts=None, **qualifies):
     record = HostRecord("db07", workspace={"queue_managers": list(queue_managers)}, facts=facts or {})
-    return judge_host(record, parse_tables(files), load_profile({"name": "mine", "qualifies": qualifies, "limits": list(limits)}), fabricate.TODAY)
+    return judge_record(record, parse_tables(files), load_profile({"name": "mine", "qualifies": qualifies, "limits": list(limits)}), fabricate.TODAY)
 
 
 def judgement_of(result, metric, **wanted):
@@ -110,7 +110,7 @@ def test_a_waiver_excuses_a_figure_beyond_its_limit_even_without_proof(p99_ns, v
     files = fabricate.tables(rows, over=slow_share(rows, MS, 51 if p99_ns > MS else 49))
     waivers = [{"host": "db07", "metric": "latency_p99", "until": "2027-01-01", "reason": "CHG1"}]
     profile = load_profile({"name": "mine", "limits": [P99], "waivers": waivers})
-    result = judge_host(HostRecord("db07"), parse_tables(files), profile, fabricate.TODAY)
+    result = judge_record(HostRecord("db07"), parse_tables(files), profile, fabricate.TODAY)
     assert judgement_of(result, "latency_p99")["verdict"] == verdict
 
 

@@ -16,8 +16,8 @@ from collections import Counter
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import statistics
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import judge_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate, simulated_hosts
@@ -33,7 +33,7 @@ def judged(name, disks):
     """Return the verdicts of as many hosts, and how often each queue manager's row failed."""
     rng, verdicts, failed = random.Random(name), Counter(), Counter()
     for _ in range(HOSTS):
-        result = judge_host(HostRecord("db07"), parse_tables(simulated_hosts.tables_of(rng, disks)), PROFILE, fabricate.TODAY)
+        result = judge_record(HostRecord("db07"), parse_tables(simulated_hosts.tables_of(rng, disks)), PROFILE, fabricate.TODAY)
         verdicts[result["verdict"]] += 1
         failed.update({each["worker"] for each in result["judgements"] if each["verdict"] == "fail"})
     print(f"{name}: {', '.join(f'{verdict} {count} %' for verdict, count in sorted(verdicts.items()))}")

@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import judge_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
@@ -26,7 +26,7 @@ def target(messages_per_s, message_bytes=2048, clients=60):
 def judged(facts, rows=SAN, limit=LIMIT, waivers=(), columns=(), **run_keys):
     profile = load_profile({"name": "mine", "limits": [limit], "waivers": list(waivers)})
     tables = parse_tables(fabricate.tables(rows, columns, **run_keys))
-    found = judge_host(HostRecord("db07", facts=facts), tables, profile, fabricate.TODAY)
+    found = judge_record(HostRecord("db07", facts=facts), tables, profile, fabricate.TODAY)
     (judgement,) = (each for each in found["judgements"] if each["metric"] == "headroom_margin")
     return judgement
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 import datetime
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import clock_notes, collection_version, error, measurement, missing, preflight
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import clock_notes, collection_version, error, measurement, missing, preflight
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 PROFILE = {"name": "mine", "version": 1, "limits": [{"metric": "latency_p99", "max": "2 ms"}]}

@@ -7,12 +7,17 @@ from __future__ import annotations
 import random
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.plateau import find_plateau, plateau_notes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.plateau import find_plateau, plateaus
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import KEY_COLUMNS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 MB = 1_000_000
+
+
+def plateau_notes(parsed):
+    return [in_words(finding, parsed.words) for finding in plateaus(parsed)]
 
 
 def around(mean, seconds, variation, seed=7):

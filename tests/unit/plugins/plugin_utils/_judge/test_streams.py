@@ -7,11 +7,13 @@
 from __future__ import annotations
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.limits import deviation_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import operations_target_of, read_target, target_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fidelity import deviations, fidelity_notes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import confidence_notes, judge_host, measurement
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.plateau import plateau_notes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.plateau import plateaus
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile, of_every_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import confidence_notes, judge_record, measurement
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
@@ -50,7 +52,7 @@ def tables(rows, **keys):
 
 
 def judge(files, *limits, **record):
-    return judge_host(HostRecord("db07", **record), parse_tables(files), profile(*limits), fabricate.TODAY)
+    return judge_record(HostRecord("db07", **record), parse_tables(files), profile(*limits), fabricate.TODAY)
 
 
 def judged(part, metric):
@@ -294,7 +296,7 @@ def test_a_step_that_did_something_else_does_not_pass(share, operations, workers
 )
 def test_what_a_step_has_to_do_as_asked(row, text):
     part, parsed = off(0.6, 75_000, row=row)
-    assert deviations(parsed) == ({1: text} if text else {})
+    assert [(step, *map(deviation_text, found)) for step, found in deviations(parsed).items()] == ([(1, text)] if text else [])
     assert part["verdict"] == ("inconclusive" if text else "pass")
 
 
@@ -304,9 +306,8 @@ def test_the_share_of_a_stream_is_one_of_all_operations():
     rows = fabricate.stream_rows({1: {key: (1, MS, {"operations": n, "bytes": n * 8192, "latency_sum_ns": n * MS}) for key, n in counts.items()}})
     found = [fabricate.fidelity_row(1, 1, stream, "read_share", share, share, 1000) for stream, share in (("database", 1), ("log", 0))]
     found.append(fabricate.fidelity_row(1, 1, "database", "operations_share", 0.36, 0.3, 300))
-    assert deviations(parse_tables({**tables(rows, over=None), "fidelity.csv": fabricate.fidelity_table(found)})) == {
-        1: "operations of database 30 % instead of 36 %"
-    }
+    (deviation,) = deviations(parse_tables({**tables(rows, over=None), "fidelity.csv": fabricate.fidelity_table(found)}))[1]
+    assert deviation == {"property": "operations_share", "stream": "database", "item": None, "achieved": 0.3, "asked": 0.36}
 
 
 def test_too_few_operations_to_tell_are_a_note():
@@ -379,7 +380,7 @@ def test_the_shipped_profiles_of_streams(name):
 )
 def test_jetstress_names_the_criterion_that_is_broken(slow, said):
     facts = {"workload_name": "mailbox-2010", "target_operations_per_s": 300}
-    part = judge_host(
+    part = judge_record(
         HostRecord("db07", facts=facts), parse_tables(tables(mailbox(loads=(2,), **slow))), load_profile("jetstress-2010", fabricate.PROFILES), fabricate.TODAY
     )
     assert (part["verdict"], part["certified"]) == (("fail", False) if said else ("pass", True))
@@ -405,7 +406,7 @@ def certified(change=(), facts=(), qualifies=(), limits=(MEAN,)):
     rows = [{**row, "ring_passes": 0.1} for row in mailbox()]  # of a share of the files, at a rate
     parsed = parse_tables(tables(rows, **dict(change)))
     record = HostRecord("db07", facts={"workload_name": "mailbox-2010", **dict(facts)})
-    return judge_host(record, parsed, made, fabricate.TODAY)["qualification"]
+    return judge_record(record, parsed, made, fabricate.TODAY)["qualification"]
 
 
 @pytest.mark.parametrize(
@@ -437,7 +438,7 @@ def test_a_profile_certifies_runs_of_its_workload(change, facts, qualifies, said
 
 def test_a_run_of_mq_log_does_not_certify_by_the_profile_of_another_workload():
     made = profile({"metric": "latency_mean", "max": "20 ms"}, qualifies={"workload": "mailbox-2010"})
-    part = judge_host(HostRecord("db07", facts={"workload_name": "mailbox-2010"}), parse_tables(fabricate.tables(over=[])), made, fabricate.TODAY)
+    part = judge_record(HostRecord("db07", facts={"workload_name": "mailbox-2010"}), parse_tables(fabricate.tables(over=[])), made, fabricate.TODAY)
     assert (part["verdict"], part["qualification"]) == ("pass", "its workload was mq-log instead of mailbox-2010")
 
 
@@ -566,5 +567,7 @@ def test_a_plateau_of_a_stream_is_one_of_its_operation():
     header, *lines = files["intervals.csv"].decode().splitlines()
     reads = [line.split(",") for line in lines if ",database,read," in line][:61]
     falling = [",".join([*line[:9], str(100_000_000 if second < 41 else 61_000_000), *line[10:]]) for second, line in enumerate(reads)]
-    (note,) = plateau_notes(parse_tables({**files, "intervals.csv": "\n".join([header, *falling, ""]).encode()}))
-    assert note.startswith("In reads of database with 1 thread, from second 42 on the rate stayed at 61 %")
+    parsed = parse_tables({**files, "intervals.csv": "\n".join([header, *falling, ""]).encode()})
+    (found,) = plateaus(parsed)
+    assert (found["stream"], found["operation"], found["load_point"], found["from_second"], round(found["share"], 2)) == ("database", "read", 1, 42, 0.61)
+    assert in_words(found, parsed.words).startswith("In reads of database with 1 thread, from second 42 on the rate stayed at 61 %")

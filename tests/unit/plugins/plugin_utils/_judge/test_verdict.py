@@ -10,11 +10,13 @@ import datetime
 from dataclasses import replace
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, PolicyError, judge_fleet, judge_run
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import _LIKE_MQ, judge_host
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import PolicyError, judge_fleet
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import _LIKE_MQ
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import worst
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_key
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
@@ -41,7 +43,7 @@ def judge(rows, *limits, record=None, waivers=(), qualifies=None, today=TODAY, o
     record = HostRecord("db07", **{"workspace": {"queue_managers": ["QMA", "QMB"]}, **(record or {})})
     tables = parse_tables(fabricate.tables(rows, over=over, **run_keys))
     profile = profile_of(*(limits or (P99,)), waivers=list(waivers), qualifies=qualifies or {})
-    return judge_host(record, tables, profile, today)
+    return judge_record(record, tables, profile, today)
 
 
 def step(**figures):
@@ -130,6 +132,7 @@ def test_every_load_point_is_judged():
 def test_a_judgement_says_all_that_it_rests_on():
     judgement = judge(two(second={"latency_p99_ns": 4_200_000, "operations": 12345}))["judgements"][1]
     assert judgement == {
+        "id": "",
         "limit": "latency_p99 <= 2 ms",
         "rows": "",
         "metric": "latency_p99",
@@ -149,8 +152,10 @@ def test_a_judgement_says_all_that_it_rests_on():
         "severity": "fail",
         "hard": False,
         "reason": "latency_p99 4.2 ms > 2 ms at 4 KiB, queue manager QMB of 2 (12,345 writes)",
+        "cause": "broken",
         "waiver": None,
         "method": "as it stands",
+        "details": {"operator": "<=", "kept": False},
     }
 
 
@@ -267,8 +272,11 @@ def test_a_tester_that_did_not_end_well(run_keys, figures, verdict, reason):
     ],
 )
 def test_no_tables(tester, reason):
-    result = judge_host(HostRecord("db07", tester=tester), None, profile_of(P99), TODAY)
-    assert result == {"verdict": "error", "certified": False, "qualification": "nothing was measured", "reasons": [reason], "judgements": []}
+    result = judge_record(HostRecord("db07", tester=tester), None, profile_of(P99), TODAY)
+    status, text = (tester or {}).get("exit_status"), (tester or {}).get("exit_message", "")
+    found = {"kind": "no_tables", "verdict": "error", **({} if status is None else {"status": status}), "text": text}
+    part = {"verdict": "error", "certified": False, "qualification": "nothing was measured", "reasons": [reason], "judgements": []}
+    assert result == {**part, "findings": [found]}
 
 
 @pytest.mark.parametrize(
@@ -306,7 +314,7 @@ def test_where_tables_and_process_differ_the_worse_counts(of_process, of_tables,
 def test_an_error_record_takes_its_own_verdict_and_is_never_good(error, verdict, reason):
     tables = parse_tables(fabricate.tables())
     for measured in (None, tables):
-        result = judge_host(HostRecord("db07", error=error), measured, profile_of(P99), TODAY)
+        result = judge_record(HostRecord("db07", error=error), measured, profile_of(P99), TODAY)
         assert (result["verdict"], result["reasons"], result["certified"]) == (verdict, [reason], False)
 
 
@@ -473,8 +481,8 @@ def test_certification(seconds, figures, certified, said):
         ({"option_delay_us": 1}, "it paused for 1 us after each write"),
         ({"workload": None}, "its run.csv does not contain workload"),
         ({"workload": "commit"}, "its workload was commit instead of mq-log"),
-        *(({key: None}, f"its run.csv does not contain {key}") for key, *_rest in _LIKE_MQ),
-        *(({key: ""}, f"its run.csv does not contain {key}") for key, holds, _text in _LIKE_MQ if not holds("")),
+        *(({key: None}, f"its run.csv does not contain {key}") for key, _holds in _LIKE_MQ),
+        *(({key: ""}, f"its run.csv does not contain {key}") for key, holds in _LIKE_MQ if not holds("")),
     ],
 )
 def test_only_what_writes_as_mq_does_certifies(run_keys, said):
@@ -483,7 +491,7 @@ def test_only_what_writes_as_mq_does_certifies(run_keys, said):
 
 
 def test_the_tester_writes_every_key_that_certification_reads():
-    keys = [key for key, *_rest in _LIKE_MQ] + ["option_file_size_bytes", "option_files"]
+    keys = [key for key, _holds in _LIKE_MQ] + ["option_file_size_bytes", "option_files"]
     source = "".join(path.read_text(encoding="utf-8") for path in (fabricate.PROJECT / "src").rglob("*.c"))
     assert [key for key in keys if f'"{key}"' not in source] == []
 
@@ -527,7 +535,7 @@ def test_only_a_large_ring_and_every_size_that_the_profile_names_certify(block_s
 def test_a_small_ring_with_sizes_left_out_does_not_certify_by_a_shipped_profile(name):
     rows = fabricate.sweep_rows((4096, 1 << 20))
     tables = parse_tables(fabricate.tables(rows, option_file_size_bytes=1 << 20, option_files=1))
-    result = judge_host(HostRecord("db07"), tables, load_profile(f"mq-log-{name}", fabricate.PROFILES), TODAY)
+    result = judge_record(HostRecord("db07"), tables, load_profile(f"mq-log-{name}", fabricate.PROFILES), TODAY)
     assert (result["verdict"], result["certified"]) == ("pass", False)
 
 

@@ -14,7 +14,6 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import judge_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe import amqsrua, prometheus
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.buckets import THRESHOLDS_NS, bucket_of, operations_over, upper_ns
@@ -22,6 +21,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples import Sample
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.tables import COLUMNS, tables_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.text import final_lines, live_lines
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
@@ -166,7 +166,7 @@ def test_a_statistical_limit_is_decided_by_the_seconds(latency_ns, wanted):
     profile = load_profile({"name": "mine", "limits": limits, "qualifies": {"confidence": 0.95}})
     per_second = 10**9 // latency_ns
     tables, dummy = whole(exact([[latency_ns - number % 7 - each for each in range(per_second)] for number in range(600)]))
-    judged = judge_host(HostRecord("db07"), tables, profile, fabricate.TODAY)
+    judged = judge_record(HostRecord("db07"), tables, profile, fabricate.TODAY)
     assert [(each["verdict"], each["method"]) for each in judged["judgements"][:2]] == [(wanted, "share of operations"), (wanted, "share of time")]
 
 
@@ -218,7 +218,7 @@ def test_calls_are_steps_of_their_own_that_no_limit_on_the_log_judges():
     ]
     assert (found[1]["bytes_per_s"], found[1]["logger_utilisation_share"], found[1]["latency_p50_ns"]) == (None, None, pytest.approx(9e6, rel=0.01))
     profile = load_profile({"name": "mine", "limits": [{"metric": "latency_max", "max": "1 ms"}]})
-    judged = judge_host(HostRecord("db07"), tables, profile, fabricate.TODAY)
+    judged = judge_record(HostRecord("db07"), tables, profile, fabricate.TODAY)
     assert {(each["block_size_bytes"], each["worker"]) for each in judged["judgements"]} == {(4096, "all")}
     assert judged["verdict"] == "pass"
 
@@ -263,7 +263,7 @@ def test_rolling_averages_have_no_percentiles():
 def test_limits_on_what_mq_does_not_publish_are_inconclusive():
     limits = [{"metric": name, "max": "10 ms"} for name in ("latency_mean", "latency_p99", "latency_max")]
     tables, dummy = whole(published((1000, 8_192_000, 300_000.0, 8192)))
-    judged = judge_host(HostRecord("db07"), tables, load_profile({"name": "mine", "limits": limits, "qualifies": {"confidence": "none"}}), fabricate.TODAY)
+    judged = judge_record(HostRecord("db07"), tables, load_profile({"name": "mine", "limits": limits, "qualifies": {"confidence": "none"}}), fabricate.TODAY)
     found = {each["metric"]: each["verdict"] for each in judged["judgements"] if not each["hard"]}
     assert found == {"latency_mean": "pass", "latency_p99": "inconclusive", "latency_max": "inconclusive"}
 

@@ -13,15 +13,15 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify, store
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.live import hold_against_certificates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import cut_record
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.observation import observed
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.buckets import bucket_of, upper_ns
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import Interval, Maximum, Observation, Options, Second, Stall
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.seen import seen_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.tables import tables_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.durability import cut_record
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.observation import observed
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate

@@ -22,8 +22,29 @@ BROKEN = "latency_mean 21.3 ms >= 20 ms for reads of database at 13 threads (1,2
 LADDER = {"load_target": 1}
 
 
-def record(highest, lowest, reason="", following=None, points=(), **keys):
-    capacity = {"load_unit": "threads", "highest_passed": highest, "lowest_not_passed": lowest, "reason": reason, "next_load": following}
+FINDING = {
+    "kind": "limit",
+    "verdict": "fail",
+    "limit": "latency_mean < 20 ms",
+    "metric": "latency_mean",
+    "bound": "max",
+    "limit_value": 20_000_000,
+    "unit": "ns",
+    "stream": "database",
+    "operation": "read",
+    "load_point": 13,
+    "block_size_bytes": None,
+    "worker": "all",
+    "worker_name": "all",
+    "value": 21_300_000,
+    "value_at_least": False,
+    "samples": 1234,
+    "details": {"operator": "<", "kept": False},
+}
+
+
+def record(highest, lowest, reason="", following=None, points=(), finding=None, **keys):
+    capacity = {"load_unit": "threads", "highest_passed": highest, "lowest_not_passed": lowest, "reason": reason, "next_load": following, "finding": finding}
     return HostRecord("db07", capacity={**capacity, "points": [{"load_point": load, "verdict": verdict, "reason": ""} for load, verdict in points]}, **keys)
 
 
@@ -31,8 +52,8 @@ def record(highest, lowest, reason="", following=None, points=(), **keys):
     ("found", "sentence"),
     [
         (record(12, 13, BROKEN), f"12 threads passed, 13 did not: {BROKEN}."),
-        (record(12, 13, f"{BROKEN}: with 95 % confidence at most 23 ms. Covered: nothing."), f"12 threads passed, 13 did not: {BROKEN}."),
-        (record(8, 16, f"{BROKEN}; waived until 2027", 12), f"8 threads passed, 16 did not: {BROKEN}. Next to try: 12 threads."),
+        (record(12, 13, f"{BROKEN}: with 95 % confidence at most 23 ms. Covered: nothing.", finding=FINDING), f"12 threads passed, 13 did not: {BROKEN}."),
+        (record(8, 16, f"{BROKEN}; waived until 2027", 12, finding=FINDING), f"8 threads passed, 16 did not: {BROKEN}. Next to try: 12 threads."),
         (
             record(8, 16, "latency_mean 5 ms < 20 ms at 16 threads (9 reads): too few seconds.", points=[(8, "pass"), (16, "inconclusive")]),
             "8 threads passed, 16 is undecided: latency_mean 5 ms < 20 ms at 16 threads (9 reads): too few seconds.",

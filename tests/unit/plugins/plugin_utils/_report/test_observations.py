@@ -12,7 +12,7 @@ import re
 from types import SimpleNamespace
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import figures_text
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import runs

@@ -10,7 +10,7 @@ import os
 import re
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import read_resource
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory

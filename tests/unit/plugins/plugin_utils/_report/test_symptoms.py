@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import GATE, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import advice, symptoms
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
@@ -37,10 +37,10 @@ def stalls(starts_ms):
     return fabricate.table(columns, [(1, 4096, 1, "log", "write", 1, rank, start * MS, 90 * MS) for rank, start in enumerate(starts_ms, start=1)])
 
 
-def seen_on(tmp_path, host, metric, others=None, notes=()):
+def seen_on(tmp_path, host, metric, others=None, facts=None):
     """Return what a report says was seen on a host that breaks a limit."""
     directory = fabricate.run_directory(tmp_path, {"db07": host, **(others or {})}, profile=PROFILE)
-    directory.records.note_facts("db07", "log", {}, notes)
+    directory.records.note_facts("db07", "log", facts or {}, [])
     judge_run(directory, GATE)
     (cause,) = [cause for cause in causes(build_model(directory)) if cause.statement.startswith(metric) and "db07" in cause.hosts]
     return cause
@@ -49,7 +49,6 @@ def seen_on(tmp_path, host, metric, others=None, notes=()):
 @pytest.mark.parametrize(
     ("key", "metric", "keys", "figures"),
     [
-        ("disturbed", "latency_mean", {"cpu_steal_share": "0.2"}, "the hypervisor took 20 % of the processor time"),
         ("some_slow", "latency_mean", {"rows": {"latency_p50_ns": 300_000, "latency_p90_ns": 4_000_000}}, "one in ten took 4 ms or longer at 4 KiB"),
         ("tail", "latency_p99", {"rows": {"latency_p50_ns": 300_000, "latency_p90_ns": 400_000}}, "p50 300 us, p99 10 ms at 4 KiB"),
         (
@@ -79,15 +78,37 @@ def test_writes_that_break_another_limit_are_not_called_fast(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("key", "note"),
+    ("run_keys", "kinds", "figures"),
     [
-        ("throttled", "The volume's own IOPS limit was reached for 41 % of the time: 4 min (nvme1n1)"),
-        ("plateau", "At 4 KiB, from second 42 on the rate stayed at 61 % of the rate before: a burst allowance may have run out, or a write cache may be full"),
+        ({"cpu_steal_share": "0.2"}, ["steal"], "the hypervisor took 20 % of the processor time"),
+        ({"foreign_io_share": "0.4"}, ["foreign_io"], "40 % of the bytes that the disk transferred did not come from the test"),
+        ({"oversleep_max_ns": 3 * 10**9, "oversleep_max_step": 1}, ["freeze"], "the tester itself was frozen for 3 s"),
+        ({"run_queue_wait_share": "0.1", "psi_cpu_some_share": "0.6"}, ["run_queue", "processors"], "the tester waited for a processor 10 % of its time, "),
     ],
 )
-def test_notes_of_the_record_are_symptoms(tmp_path, key, note):
-    cause = seen_on(tmp_path, fabricate.tables(sweep(**SLOW)), "latency_mean", notes=[note])
-    assert (note in cause.seen, cause.next_step) == (True, advice.SYMPTOMS[key].text)
+def test_the_advice_on_a_disturbance_follows_what_was_seen(tmp_path, run_keys, kinds, figures):
+    cause = seen_on(tmp_path, fabricate.tables(sweep(**SLOW), **run_keys), "latency_mean")
+    assert cause.seen.startswith("The host was disturbed (") and figures in cause.seen
+    assert cause.next_step == advice.together([advice.DISTURBANCES[kind] for kind in kinds])
+
+
+def test_a_limit_of_the_volume_that_was_reached_is_a_symptom(tmp_path):
+    facts = {"volume_limits_devices": "nvme1n1", "volume_limits_elapsed_s": 600, "volume_limits_volume_iops_s": 246}
+    cause = seen_on(tmp_path, fabricate.tables(sweep(**SLOW)), "latency_mean", facts=facts)
+    assert "(The volume's own IOPS limit was reached for 41 % of the time: " in cause.seen
+    assert cause.next_step == advice.SYMPTOMS["throttled"].text
+
+
+def test_a_plateau_is_a_symptom(tmp_path):
+    files = fabricate.tables(fabricate.sweep_rows((4096,), seconds=60, **SLOW))
+    header, *lines = [line.split(",") for line in files["intervals.csv"].decode().splitlines()]
+    place = header.index("bytes")
+    for line in lines:
+        line[place] = str(100_000_000 if int(line[header.index("second")]) < 42 else 61_000_000)
+    files["intervals.csv"] = "".join(",".join(line) + "\n" for line in [header, *lines]).encode()
+    cause = seen_on(tmp_path, files, "latency_mean")
+    assert "(At 4 KiB with 1 queue manager, from second 42 on the rate stayed at 61 % of the rate before" in cause.seen
+    assert cause.next_step == advice.SYMPTOMS["plateau"].text
 
 
 def test_stalls_at_a_regular_interval_are_a_symptom(tmp_path):
@@ -126,5 +147,5 @@ def test_slow_writes_far_below_the_longest_one_are_no_stalls():
 def test_the_documentation_has_each_advice_in_the_same_words():
     text = (fabricate.PROJECT / "docs/causes.md").read_text(encoding="utf-8")
     documented = set(re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", text, re.MULTILINE)) - {("what was seen", "next step", "talk to"), ("---",) * 3}
-    known = (*advice.SYMPTOMS.values(), *advice.OTHERS.values())
+    known = (*advice.SYMPTOMS.values(), *advice.DISTURBANCES.values(), *advice.OTHERS.values())
     assert documented == {(each.seen, each.next_step, ", ".join(each.who) or "-") for each in known}

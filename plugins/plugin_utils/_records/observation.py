@@ -11,24 +11,24 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import (
-    ENDED_EARLY,
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.told import NOTHING_MEASURED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import JUDGED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import (
     IDENTITY_PREFIXES,
-    NOTHING_MEASURED,
     blank,
     clock_notes,
-    error,
-    judge_host,
+    judge_record,
     profile_of,
     tester_of,
     unusable,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import JUDGED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import INTERRUPTED, PREFLIGHT, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
 
 STAGE = "observe"
 """The stage of what keeps a queue manager from being observed, in records."""
@@ -52,7 +52,7 @@ def observed(
     try:
         tables = parse_tables(dict(files))
     except TablesError as problem:
-        return error(run, host, volume, STAGE, ERROR, unusable(problem), facts)
+        return unusable(run, host, volume, STAGE, problem, facts)
     profile = profile_of(run, host)
     identity = {key: value for key, value in tables.run.items() if key.startswith(IDENTITY_PREFIXES) and value}
     record = replace(
@@ -65,16 +65,18 @@ def observed(
     )
     if profile.observations != JUDGED:
         return replace(record, notes=[*_ending(seen), *record.notes])
-    return replace(record, **{**judge_host(record, tables, profile, today), "certified": False, "qualification": ""})
+    return replace(record, **{**judge_record(record, tables, profile, today), "certified": False, "qualification": ""})
 
 
 def _ending(seen: Mapping[str, Any]) -> list[str]:
     """Return in a sentence why it ended before its time. A verdict would say so as well."""
-    return [f"{ENDED_EARLY}: {seen['ending']}"] if seen.get("ending") else []
+    return [in_words(finding(INTERRUPTED, None, cause="observation", text=seen["ending"]), words_of(""))] if seen.get("ending") else []
 
 
 def ready(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any]) -> HostRecord:
     """Return the record of a queue manager that could be observed. A preflight does no more, so there is no verdict."""
     manager = facts.get("queue_manager") or "the queue manager"
     sentence = f"ready: {facts.get('source')} can observe {manager}"
-    return replace(blank(run, host, volume, kinds.PREFLIGHT, facts), qualification=NOTHING_MEASURED, reasons=[sentence])
+    return replace(
+        blank(run, host, volume, kinds.PREFLIGHT, facts), qualification=NOTHING_MEASURED, findings=[finding(PREFLIGHT, None, text=sentence)], reasons=[sentence]
+    )

@@ -1,0 +1,26 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What disturbed a host, in a few words each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import FOREIGN_IO, FREEZE, PROCESSORS, RUN_QUEUE, STEAL
+
+_TEXTS: dict[str, tuple[str, Callable[[float], str]]] = {
+    STEAL: ("the hypervisor took {value} of the processor time", _units.format_ratio),
+    RUN_QUEUE: ("the tester waited for a processor {value} of its time", _units.format_ratio),
+    PROCESSORS: ("processes waited for a processor {value} of the time", _units.format_ratio),
+    FOREIGN_IO: ("{value} of the bytes that the disk transferred did not come from the test", _units.format_ratio),
+    FREEZE: ("the tester itself was frozen for {value}", _units.format_duration),
+}
+
+
+def disturbances_text(disturbances: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return disturbances for people."""
+    return [text.format(value=write(each["value"])) for each in disturbances for text, write in [_TEXTS[each["kind"]]]]

@@ -1,0 +1,145 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A finding in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.limits import figure_text, sentence_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.qualifications import qualification_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import text_of_load
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import findings
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, size_text
+
+NO_REASON = "no reason is recorded"
+
+
+def in_words(finding: Mapping[str, Any], words: Words) -> str:
+    """Return a finding as a sentence. A record may come from another version, so one that it cannot read is named by its kind."""
+    write = _WRITE.get(finding["kind"])
+    try:
+        return write(finding, words) if write else _quoted(finding, words)
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError):
+        return f"{finding['kind']} (this version cannot read its details)"
+
+
+def figure_in_words(finding: Mapping[str, Any], words: Words) -> str:
+    """Return a finding without the evidence after its figure."""
+    if finding["kind"] == findings.LIMIT and "text" not in finding:
+        return figure_text(finding, words)
+    if finding["kind"] == findings.ELSEWHERE:
+        return f"{finding['on']}: {figure_in_words(finding['finding'], words)}"
+    return in_words(finding, words)
+
+
+def _limit(finding: Mapping[str, Any], words: Words) -> str:
+    return finding["text"] if "text" in finding else sentence_of(finding, words, in_words)
+
+
+def _failed_operation(finding: Mapping[str, Any], words: Words) -> str:
+    message = f" ({finding['text']})" if finding.get("text") else ""
+    return f"{finding.get('call', 'a write')} failed with {finding.get('errno', 'I/O error')}{message}{_at(finding)}"
+
+
+def _short_write(finding: Mapping[str, Any], words: Words) -> str:
+    return f"{'a read' if finding.get('call') == 'preadv' else 'a write'} came back short{_at(finding)}"
+
+
+def _hung(finding: Mapping[str, Any], words: Words) -> str:
+    what = "an operation" if finding["operation"] == "operation" else "a write"
+    age, limit = (_units.format_duration(finding[key]) for key in ("age_ns", "stall_limit_ns"))
+    return f"{what}{_at(finding)} had not returned after {age} (the stall limit is {limit})"
+
+
+def _at(finding: Mapping[str, Any]) -> str:
+    return f" at offset {finding['offset_bytes']} of {finding.get('file')}" if "offset_bytes" in finding else ""
+
+
+def _interrupted(finding: Mapping[str, Any], words: Words) -> str:
+    early = "the observation ended before its time" if finding["cause"] == "observation" else "the tester ended before it had measured everything"
+    return f"{early}: {finding['text']}"
+
+
+def _load_target(finding: Mapping[str, Any], words: Words) -> str:
+    target, unit, highest = finding["target"], finding["load_unit"], finding.get("highest_passed")
+    known = "no load point passed" if highest is None else f"the highest load point that passed is {text_of_load(highest, unit)}"
+    return f"the target of {text_of_load(target, unit)} was not reached: {known}. Measure at {text_of_load(target, unit)}"
+
+
+_LOAD_POINTS = {
+    "no limit": "no limit judges this load point",
+    "incomplete": "not all steps of this load point were measured",
+    "not measured": "this load point was not measured there",
+}
+
+
+def _no_tables(finding: Mapping[str, Any], words: Words) -> str:
+    left = "left no usable tables"
+    ended = f"the tester ended with status {finding['status']} and {left}" if "status" in finding else f"the tester {left}"
+    return f"{ended}: {finding['text']}" if finding.get("text") else ended
+
+
+def _unmeasured(finding: Mapping[str, Any], words: Words) -> str:
+    return _at_stage(finding, finding.get("text") or NO_REASON)
+
+
+def _unusable(finding: Mapping[str, Any], words: Words) -> str:
+    return _at_stage(finding, f"the tester's tables cannot be used: {finding['text']}")
+
+
+def _at_stage(finding: Mapping[str, Any], text: str) -> str:
+    return f"{finding['stage']}: {text}" if finding.get("stage") else text
+
+
+_MISSING = {
+    "never reported": "it was expected but never reported",
+    "unclaimed": "it is in none of the runs that were merged: the job that was to measure it left no run",
+}
+
+
+def _missing(finding: Mapping[str, Any], words: Words) -> str:
+    return _MISSING.get(finding.get("cause", ""), "") or _unmeasured(finding, words)
+
+
+def _plateau(finding: Mapping[str, Any], words: Words) -> str:
+    load = words.load_text(finding["load_point"])
+    of_stream = f"In {finding['operation']}s of {finding['stream']} with {load}"
+    where = of_stream if words.of_streams else f"At {size_text(finding['block_size_bytes'])} with {load}"
+    return (
+        f"{where}, from second {finding['from_second']} on the rate stayed at {_units.format_ratio(finding['share'], 2)} of the rate before, with "
+        f"{_units.format_ratio(finding['variation'], 2)} variation: a burst allowance may have run out, or a write cache may be full"
+    )
+
+
+def _quoted(finding: Mapping[str, Any], words: Words) -> str:
+    return str(finding.get("text") or NO_REASON)
+
+
+_WRITE: dict[str, Callable[[Mapping[str, Any], Words], str]] = {
+    findings.LIMIT: _limit,
+    findings.IO_ERROR: _failed_operation,
+    findings.WRONG_DATA: _failed_operation,
+    findings.SHORT_WRITE: _short_write,
+    findings.HUNG: _hung,
+    findings.INTERRUPTED: _interrupted,
+    findings.NO_FIGURES: lambda finding, words: f"the observation has no figures of the log: {finding['text']}",
+    findings.UNSHOWN_LOAD: _load_target,
+    findings.LOAD_POINT: lambda finding, words: _LOAD_POINTS[finding["cause"]],
+    findings.ELSEWHERE: lambda finding, words: f"{finding['on']}: {in_words(finding['finding'], words)}",
+    findings.NO_TABLES: _no_tables,
+    findings.UNUSABLE_TABLES: _unusable,
+    findings.UNMEASURED: _unmeasured,
+    findings.SKIPPED: _unmeasured,
+    findings.MISSING: _missing,
+    findings.UNREADABLE: lambda finding, words: f"its record cannot be read: {finding['text']}",
+    findings.NO_VERDICT: lambda finding, words: "its record does not contain a verdict",
+    findings.POWER_CUT: lambda finding, words: f"cut {finding['number']}: {finding['text']}",
+    findings.TOO_FEW_CUTS: lambda finding, words: f"{_units.format_count(finding['made'])} of {_units.format_count(finding['asked'])} cuts were made",
+    findings.QUALIFICATION: qualification_text,
+    findings.PLATEAU: _plateau,
+}

@@ -1,0 +1,282 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The sentence about a limit on a row, made from its judgement or its finding: the figure, its limit, the row, and what the evidence covers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.disturbances import disturbances_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import text_of_load
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fidelity import share_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import BATCH_MEANS, SHARE_OF_OPERATIONS, find_metric
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import NO_ROW
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, PASS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, size_text
+
+Judged = Mapping[str, Any]
+"""A judgement of a limit, or the finding that was made of it."""
+
+_BROKEN = {"<=": ">", "<": ">=", ">=": "<"}
+_INSTEAD = "observe with observe_source: bpftrace, which sees each write"
+
+
+def sentence_of(judged: Judged, words: Words, tell: Callable[[Mapping[str, Any], Words], str]) -> str:
+    """Return the sentence about a judgement, whether it passes or not. ``tell`` puts another finding into words that this one is about."""
+    details = _details(judged)
+    if (details.get("why") or {}).get("code") == NO_ROW:
+        text = f"{judged['limit']}: no row was measured that it applies to{_rows_text(judged)}"
+    else:
+        because = why_text(judged, words, tell)
+        text = figure_text(judged, words) + (f": {because}" if because else "")
+        claim = _CLAIMS[details.get("claim", "")](judged, words)
+        text += claim
+    for more in filter(None, (_waiver(judged), _deviations(details), _disturbance(details))):
+        text = _add(text, more)
+    return and_others(text, judged.get("others") or 0)
+
+
+def and_others(text: str, others: int) -> str:
+    """Return the sentence about a limit's worst row with how many others did not pass either."""
+    return _add(text, f"{others} more of its rows did not pass") if others else text
+
+
+def figure_text(judged: Judged, words: Words) -> str:
+    """Return the figure beside its limit, and which row it is of: "latency_p99 4.2 ms > 2 ms at 4 KiB, queue manager QM1 (12,345 writes)"."""
+    details, where, value = _details(judged), _where(judged, words), judged["value"]
+    if value is None:
+        return f"{judged['limit']} has no figure {where}"
+    operator = details.get("operator", "<=")
+    figure = _distinct(_format(judged), value, judged["limit_value"])
+    if judged["value_at_least"]:
+        return f"{judged['metric']} at least {figure} (limit {operator} {_limit_figure(judged)}) {where}"
+    return f"{judged['metric']} {figure} {operator if details.get('kept') else _BROKEN[operator]} {_limit_figure(judged)} {where}"
+
+
+def why_text(judged: Judged, words: Words, tell: Callable[[Mapping[str, Any], Words], str], short: bool = False) -> str:
+    """Return why the figure alone decides nothing, or what it rests on; empty if there is nothing to say. A short text leaves out what to do instead."""
+    why = _details(judged).get("why") or {}
+    code = why.get("code")
+    if code == "too_few":
+        return f"too few {_counted_of(judged)} for this figure"
+    if code == "in_flight":
+        return f"the slowest {_operation_of(judged)} was still in flight"
+    if code == "not_counted":
+        return f"its slow {_counted_of(judged)} were not counted by themselves"
+    if code == "stopped":
+        stopped = tell(why["finding"], words) if why.get("finding") else "it did not pass"
+        return f"at {text_of_load(why['load'], judged['unit'])}, {stopped}"
+    if code == "load_not_measured":
+        return f"no load point from {text_of_load(judged['limit_value'], judged['unit'])} up was measured: measure there"
+    if code == "estimate":
+        return str(why.get("text") or "")
+    if code == "only_slowest_since_restart":
+        took = _units.format_duration(why["slowest_ns"])
+        text = f"the slowest write since the queue manager started took {took}, and MQ does not say how long the slowest one observed took"
+    else:
+        text = _WHY.get(code, "")
+    return f"{text}: {_INSTEAD}" if code in _SEEN_BY_BPFTRACE and not short else text
+
+
+_SEEN_BY_BPFTRACE = ("no_percentiles_published", "only_slowest_since_restart", "not_published")
+_WHY = {
+    "not_reported": "the tester did not report it",
+    "no_percentiles_published": "MQ publishes rolling averages and no percentiles",
+    "not_published": "MQ publishes rolling averages and not this figure",
+    "slowest_since_restart": "the slowest write since the queue manager started",
+    "no_load_keeps_others": "no load point keeps all other limits",
+    "no_target": "sweep_target does not say how many operations_per_s the volume must carry",
+}
+
+
+def _details(judged: Judged) -> Mapping[str, Any]:
+    return judged.get("details") or {}
+
+
+def _rows_text(judged: Judged) -> str:
+    return f" ({judged['rows']})" if judged.get("rows") else ""
+
+
+def _waiver(judged: Judged) -> str:
+    waiver = _details(judged).get("waiver")
+    if not waiver:
+        return ""
+    return f"waived until {waiver['until']} ({waiver['text']})" if judged["waiver"] else f"the waiver {waiver['text']} expired on {waiver['until']}"
+
+
+def deviation_text(deviation: Mapping[str, Any]) -> str:
+    """Return by how much a share differs from what was asked for."""
+    return f"{share_text(deviation)} {_units.format_ratio(deviation['achieved'])} instead of {_units.format_ratio(deviation['asked'])}"
+
+
+def _deviations(details: Mapping[str, Any]) -> str:
+    found = ", ".join(map(deviation_text, details.get("deviations", ())))
+    return f"the step did not do what its workload asks for: {found}" if found else ""
+
+
+def _disturbance(details: Mapping[str, Any]) -> str:
+    found = details.get("disturbance")
+    return f"the host was disturbed: {', '.join(disturbances_text(found))}" if found else ""
+
+
+def _evidence(judged: Judged, words: Words) -> str:
+    """Return what was found and with which confidence, what it covers, and what an open question still needs."""
+    return ": " + " ".join(part for part in (_found(judged), _outlook(judged)) if part)
+
+
+def _within_chance(judged: Judged, words: Words) -> str:
+    """Return that the row of one worker among several is above its limit, and that this is no verdict on it."""
+    side = "above" if judged["bound"] == "max" else "below"
+    details = _details(judged)
+    found = "" if judged["method"] == BATCH_MEANS else f"{_share_found(judged)} (allowed {_units.format_ratio(details['allowed'])}). "
+    chance = f"{side} the limit, within chance among {details['workers']} {words.workers}: the row of all of them together decides."
+    return f": {found}{chance[0].upper() if found else chance[0]}{chance[1:]}"
+
+
+def _rare_seconds(judged: Judged, words: Words) -> str:
+    """Return what a figure that no second broke says about the seconds that were not measured."""
+    details = _details(judged)
+    return (
+        f": no second of {_units.format_count(details['seconds'])} broke it, so {_confident(details['confidence'])} fewer than "
+        f"{_units.format_ratio(details['share'], 2)} of all seconds do (once in {_units.format_count(round(1 / details['share']))} s)"
+    )
+
+
+_CLAIMS: dict[str, Callable[[Judged, Words], str]] = {
+    "": lambda judged, words: "",
+    "evidence": _evidence,
+    "within_chance": _within_chance,
+    "rare_seconds": _rare_seconds,
+    "without_confidence": lambda judged, words: ", without confidence",
+    "same_write": lambda judged, words: ", as it stands: many commits end with the same write, so there is no confidence bound for them",
+}
+
+
+def _operation_of(judged: Judged) -> str:
+    """Return what the operations of a row are called: "write", "read", or "operation" if they are of all kinds."""
+    return "operation" if judged["operation"] == ALL_OPERATIONS else str(judged["operation"])
+
+
+def _counted_of(judged: Judged) -> str:
+    """Return what is counted in a row: "writes", "reads" or "operations"."""
+    return f"{_operation_of(judged)}s"
+
+
+def _add(text: str, more: str) -> str:
+    """Return a text with more to say: as one more sentence after that of evidence, as one more clause after a figure."""
+    return f"{text} {more[0].upper()}{more[1:]}." if text.endswith(".") else f"{text}; {more}"
+
+
+def _found(judged: Judged) -> str:
+    confident, outcome = _confident(judged["confidence"]), _details(judged).get("outcome")
+    if judged["method"] == BATCH_MEANS:
+        if outcome == FAIL:
+            return f"this is beyond chance {confident}."
+        if judged["value_bound"] is None:
+            return f"the {judged['seconds']} whole seconds measured are too few to say how far the figure can be trusted."
+        side = "at most" if judged["bound"] == "max" else "at least"
+        return f"{confident} {side} {_distinct(_format(judged), judged['value_bound'], judged['limit_value'])}."
+    allowed, bound = _details(judged)["allowed"], judged["share_bound"]
+    bounded = "" if outcome == FAIL or bound is None else f"{confident} at most {_distinct(_units.format_ratio, bound, allowed)}, "
+    proven = f" This is beyond chance {confident}." if outcome == FAIL else ""
+    return f"{_share_found(judged)} ({bounded}allowed {_units.format_ratio(allowed)}).{proven}"
+
+
+def _share_found(judged: Judged) -> str:
+    details = _details(judged)
+    took = "of them took longer" if judged["method"] == SHARE_OF_OPERATIONS else f"of the time went into {_counted_of(judged)} that took longer"
+    if "counted_over_ns" in details:
+        took += f" than {_units.format_duration(details['counted_over_ns'], 12)}"
+    return f"{_distinct(_units.format_ratio, judged['share'], details['allowed'])} {took}"
+
+
+def _confident(confidence: float) -> str:
+    """Return a confidence in full: one of 99.99 % must not read as certainty."""
+    return f"with {_units.format_ratio(confidence, 12)} confidence"
+
+
+def _outlook(judged: Judged) -> str:
+    details = _details(judged)
+    outcome, needed = details.get("outcome"), judged["seconds_needed"]
+    if outcome == FAIL:
+        return ""
+    if outcome == PASS:
+        return "" if judged["episode_s"] is None else _coverage(judged)
+    if "counted_over_ns" in details:
+        return f"The tester did not count the {_counted_of(judged)} over the limit itself: measure again with this profile."
+    if needed is None and details.get("in_flight"):
+        return f"The figure does not include the {_operation_of(judged)} that was still in flight."
+    if needed is None:
+        return "The figure lies at the limit, so measuring longer will not decide it."
+    if not judged["resolved"]:
+        together = f"Slow phases come in crowds that hang together for longer than {judged['block_s']} s, so there are too few witnesses."
+        return f"{together} Measuring for {_units.format_count(needed)} s in all may decide it."
+    return f"Measuring for {_units.format_count(needed)} s in all should decide it."
+
+
+def _coverage(judged: Judged) -> str:
+    """Return how long slow phases may be that a pass speaks for, what crowded ones count as, and what it does not speak for."""
+    longest = _units.format_duration(judged["episode_s"] * 1e9, 2)
+    rare = f"Not covered: longer ones, and what comes less often than once in {_units.format_count(judged['seconds'] // 3)} s."
+    if judged["method"] == BATCH_MEANS:
+        return f"Covered: standstills of up to {longest} each. {rare}"
+    seen = "no slow time" if not judged["crowded_s"] else f"at most {_units.format_duration(judged['crowded_s'] * 1e9, 2)} of slow time"
+    return (
+        f"Covered: slow phases of up to {longest} each that come independently; crowded ones count as one, with their slow time added. "
+        f"Seen: {seen} within 30 s. {rare}"
+    )
+
+
+def _format(judged: Judged) -> Callable[..., str]:
+    """Return what writes figures of the metric. A capacity is in the unit of the load points."""
+    if judged["metric"] == "capacity":
+        return lambda load, digits=3: text_of_load(load, judged["unit"])
+    metric = find_metric(judged["metric"])
+    return metric.kind.format if metric else lambda value, digits=3: f"{value:.{digits}g}"
+
+
+def _limit_figure(judged: Judged) -> str:
+    return _format(judged)(judged["limit_value"], 12)
+
+
+def _distinct(write: Callable[..., str], value: float, other: float) -> str:
+    """Write a figure with as many digits as it takes not to look like another one that it is compared with."""
+    texts = (write(value, digits) for digits in range(3, 13))
+    return next((text for text in texts if value == other or text != write(other, 12)), str(value))
+
+
+def _where(judged: Judged, words: Words) -> str:
+    """Return which row it is, for people."""
+    if judged["worker"] is None:
+        return "in this run"
+    count, load_point = f"({_units.format_count(judged['samples'])} {_counted_of(judged)})", _row_load(judged)
+    if words.of_streams:
+        worker = "" if judged["worker"] == ALL_WORKERS else f", worker {judged['worker_name']},"
+        return f"for {_what(judged)}{worker} at {words.load_text(load_point)} {count}"
+    return f"at {size_text(judged['block_size_bytes'])}, {_who(judged, load_point, words)} {count}"
+
+
+def _row_load(judged: Judged) -> int:
+    """Return the load point of the row; a judgement that belongs to no load point has it among its details."""
+    return judged["load_point"] if judged["load_point"] is not None else _details(judged).get("load_point", 0)
+
+
+def _what(judged: Judged) -> str:
+    if judged["stream"] == ALL_STREAMS:
+        return "the whole workload"
+    return f"{'reads and writes' if judged['operation'] == ALL_OPERATIONS else _counted_of(judged)} of {judged['stream']}"
+
+
+def _who(judged: Judged, load_point: int, words: Words) -> str:
+    name = judged["worker_name"]
+    if not words.load_is_workers:
+        load = words.load_text(load_point)
+        return f"{load} of each {words.worker}" if name == ALL_WORKERS else f"{load} of {words.worker} {name}"
+    if name != ALL_WORKERS:
+        return f"{words.worker} {name}" if load_point == 1 else f"{words.worker} {name} of {load_point}"
+    return f"all {load_point} {words.workers}"

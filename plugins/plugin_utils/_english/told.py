@@ -1,0 +1,54 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What was judged with its sentences: the reasons, the qualification and the texts of judgements that record.json has beside the findings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.disturbances import disturbances_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.limits import sentence_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import DISTURBED, QUALIFICATION, WITHOUT_MEASUREMENT, reasons_among
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD, PASS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words
+
+NOTHING_MEASURED = "nothing was measured"
+
+
+def told(judged: Mapping[str, Any], words: Words) -> dict[str, Any]:
+    """Return the judged part of a record with its sentences. A judgement that passes needs no details after that."""
+    findings = judged["findings"]
+    judgements = []
+    for judgement in judged["judgements"]:
+        kept = {key: value for key, value in judgement.items() if key != "details" or judgement["verdict"] != PASS}
+        judgements.append({**kept, "reason": sentence_of(judgement, words, in_words)})
+    result = {
+        **judged,
+        "qualification": _qualification(judged, words),
+        "reasons": [in_words(finding, words) for finding in reasons_among(findings)],
+        "judgements": judgements,
+    }
+    if "capacity" in judged:
+        result["disturbances"] = [text for finding in findings if finding["kind"] == DISTURBED for text in disturbances_text(finding["disturbance"])]
+        result["capacity"] = judged["capacity"] and _capacity(judged["capacity"], words)
+    return result
+
+
+def _qualification(judged: Mapping[str, Any], words: Words) -> str:
+    if any(finding["kind"] in WITHOUT_MEASUREMENT for finding in judged["findings"]):
+        return NOTHING_MEASURED
+    if judged["verdict"] not in GOOD:
+        return f"the verdict is {judged['verdict']}"
+    return next((in_words(finding, words) for finding in judged["findings"] if finding["kind"] == QUALIFICATION), "")
+
+
+def _capacity(capacity: Mapping[str, Any], words: Words) -> dict[str, Any]:
+    return {**_with_reason(capacity, words), "points": [_with_reason(point, words) for point in capacity["points"]]}
+
+
+def _with_reason(data: Mapping[str, Any], words: Words) -> dict[str, Any]:
+    return {**data, "reason": in_words(data["finding"], words) if data["finding"] else ""}

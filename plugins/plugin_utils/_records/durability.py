@@ -1,0 +1,83 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The record of a volume whose power was cut."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import CHECK_KEPT, CHECK_LOST
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.told import NOTHING_MEASURED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import chance_bound, claim_of, findings_of, losses_of, torn_notes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.flushes import flush_notes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import worst
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import IDENTITY_PREFIXES, blank
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import PREFLIGHT, finding
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
+
+
+def cut_record(
+    run: Mapping[str, Any],
+    host: str,
+    volume: str,
+    facts: dict[str, Any],
+    workspace: dict[str, Any],
+    files: Mapping[str, bytes],
+    durability: Mapping[str, Any],
+) -> HostRecord:
+    """Return the record of the cuts of a volume so far.
+
+    ``durability`` has ``cut_count`` (how many cuts were asked for), ``cuts`` (each as ``Cut.as_dict()``) and ``tests`` (what the cut command tests). ``files``
+    are the tables of all cuts: durability_<number>.csv and run_<number>.csv. ``facts`` are those of the host and of the file system, as those of a test;
+    ``workspace`` has ``path`` and ``queue_managers``.
+    """
+    cuts = [dict(cut) for cut in durability.get("cuts") or []]
+    asked = int(durability.get("cut_count") or 1)
+    found = findings_of(cuts, asked)
+    verdict = worst(each["verdict"] for each in found)
+    checked = _newest_run(cuts, files)
+    identity = {key: value for key, value in checked.items() if key.startswith(IDENTITY_PREFIXES) and value}
+    return replace(
+        blank(run, host, volume, kinds.DURABILITY, {**facts, **identity}),
+        workspace=workspace,
+        verdict=verdict,
+        findings=found,
+        reasons=[in_words(each, words_of("")) for each in found],
+        notes=[*torn_notes(cuts, facts.get("block_size_bytes")), *flush_notes({**facts, **identity})],
+        durability={
+            **durability,
+            "cut_count": asked,
+            "cuts": cuts,
+            "tests": str(durability.get("tests") or ""),
+            "claim": claim_of(cuts) if verdict == PASS else "",
+            "loss_chance_bound": chance_bound(len(cuts)) if verdict == PASS else None,
+            "losses": losses_of(cuts),
+        },
+    )
+
+
+def _newest_run(cuts: Sequence[Mapping[str, Any]], files: Mapping[str, bytes]) -> dict[str, str]:
+    """Return run.csv of the last cut that was checked, empty if there is none that can be read. Only facts are taken from it."""
+    for cut in reversed(cuts):
+        try:
+            return parse_run(files[f"run_{cut['number']}.csv"], (CHECK_KEPT, CHECK_LOST))
+        except (KeyError, TablesError):
+            continue
+    return {}
+
+
+def ready(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any], sentence: str) -> HostRecord:
+    """Return the record of a host whose power could be cut. A preflight does no more, so there is no verdict."""
+    return replace(
+        blank(run, host, volume, kinds.PREFLIGHT, facts), qualification=NOTHING_MEASURED, findings=[finding(PREFLIGHT, None, text=sentence)], reasons=[sentence]
+    )

@@ -1,0 +1,222 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The record of a host: what is known of it, its verdict, and the sentences about both."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.told import NOTHING_MEASURED, told
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import TARGET_FACTS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import Capacity
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fidelity import fidelity_notes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.flushes import PROBE_PREFIX, flush_notes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import SKIPPED, finding_of_error, judge_host, unmeasured
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import PLATEAU, PREFLIGHT, UNUSABLE_TABLES, Finding, finding
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data, profile_key
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables, parse_tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, MISSING, WARN
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import size_text, words_of
+
+WORKSPACE_KEYS = ("path", "queue_managers", "directories", "unknown")
+"""The keys of the workspace in a record."""
+
+CLOCK_BOUND_S = 1.0
+"""How far a host's clock may be off the controller's without a note."""
+
+IDENTITY_PREFIXES = ("filesystem_", "mount_", "device_", "direct_io_", "nfs_", "backing_")
+"""Prefixes of the keys in run.csv that describe what was tested; these keys are added to the facts of the host."""
+
+ARRAY_SETTINGS = "array_settings"
+"""The fact that comes from the host's variables."""
+
+NEVER_REPORTED, UNCLAIMED = "never reported", "unclaimed"
+"""Why a host is missing: for a host of a run, and for one of the inventory that is in none of the runs that were merged."""
+
+
+def judge_record(
+    record: HostRecord, tables: Tables | None, profile: Profile, today: datetime.date, together: Mapping[str, Capacity] | None = None
+) -> dict[str, Any]:
+    """Return the judged part of a host's record, with its sentences. See :func:`judge_host`."""
+    return told(judge_host(record, tables, profile, today, together), tables.words if tables else words_of(record.load_unit))
+
+
+def unsteady_notes(tables: Tables) -> list[str]:
+    """Return a sentence if the latency of a step rose or swung from round to round."""
+    rows = list(dict.fromkeys(_row_text(row, tables) for row in tables.results if row["worker"] == ALL_WORKERS and row.get("steady_state") == 0))
+    if not rows:
+        return []
+    return [f"Its latency was not steady at {', '.join(rows)}: the rounds of the run differ by more than 20 %, or rise or fall by more than 10 %"]
+
+
+def confidence_notes(profile: Profile) -> list[str]:
+    """Return a sentence if a pass does not have the profile's confidence in every figure."""
+    if profile.confidence is None or not any(limit.metric.of_responses for limit in profile.limits):
+        return []
+    return ["Its response times are compared with their limits as they stand, without confidence"]
+
+
+def _row_text(row: Mapping[str, Any], tables: Tables) -> str:
+    """Return the size of a row, or its load and stream."""
+    if tables.of_streams:
+        return f"{tables.words.load_text(row['load_point'])} for {row['operation']}s of {row['stream']}"
+    return size_text(row["block_size_bytes"])
+
+
+def profile_of(run: Mapping[str, Any], host: str) -> Profile:
+    """Return the profile that ``host`` is to be judged by."""
+    return load_profile(profile_data(run, host), "")
+
+
+def measurement(
+    run: Mapping[str, Any],
+    host: str,
+    volume: str,
+    facts: dict[str, Any],
+    workspace: dict[str, Any],
+    files: Mapping[str, bytes],
+    today: datetime.date,
+) -> HostRecord:
+    """Return the judged record of a host that sent its tables as ``files``. Tables that cannot be read make it an error's record."""
+    try:
+        tables = parse_tables(dict(files))
+    except TablesError as problem:
+        return unusable(run, host, volume, "collect", problem, facts)
+    profile = profile_of(run, host)
+    identity = {key: value for key, value in tables.run.items() if key.startswith((*IDENTITY_PREFIXES, PROBE_PREFIX))}
+    record = replace(
+        blank(run, host, volume, kinds.MEASUREMENT, {**facts, **identity, "tester_version": tables.run.get("version")}),
+        workspace=workspace,
+        load_unit=tables.run.get("load_unit", ""),
+        tester=tester_of(tables),
+    )
+    part = judge_record(record, tables, profile, today)
+    notes = [
+        *clock_notes(facts),
+        *sharing_notes(facts),
+        *unsteady_notes(tables),
+        *(in_words(found, tables.words) for found in part["findings"] if found["kind"] == PLATEAU),
+        *flush_notes({**facts, **identity}),
+        *fidelity_notes(tables),
+        *confidence_notes(profile),
+    ]
+    return replace(record, notes=notes, **part)
+
+
+def tester_of(tables: Tables) -> dict[str, Any]:
+    """Return how what wrote some tables ended."""
+    return {
+        "exit_status": tables.exit_status,
+        "exit_reason": tables.run.get("exit_reason", ""),
+        "exit_message": tables.run.get("exit_message", ""),
+        "error": _group(tables.run, "error_"),
+        "in_flight": _group(tables.run, "in_flight_"),
+    }
+
+
+def error(run: Mapping[str, Any], host: str, volume: str, stage: str, verdict: str, reason: str, facts: dict[str, Any]) -> HostRecord:
+    """Return the record of a host that was not measured, for ``reason``, at ``stage``."""
+    return _of_error(run, host, volume, {"stage": stage, "verdict": verdict, "reason": reason}, facts)
+
+
+def skipped(run: Mapping[str, Any], host: str, volume: str, stage: str, reason: str, queue_manager: str) -> HostRecord:
+    """Return the record of a queue manager that is left out on a host, because its log is not there. It is never certified."""
+    return _of_error(run, host, volume, {"stage": stage, "verdict": WARN, "reason": reason, SKIPPED: queue_manager}, {})
+
+
+def missing(run: Mapping[str, Any], host: str, volume: str, cause: str = NEVER_REPORTED) -> HostRecord:
+    """Return the record of an expected host's volume that it never reported. A preflight measures nothing, so nothing is missing there."""
+    if (run.get("controller") or {}).get("check_mode"):
+        return replace(blank(run, host, volume, kinds.PREFLIGHT, {}), qualification=NOTHING_MEASURED)
+    return _of_error(run, host, volume, {"stage": "", "verdict": MISSING, "cause": cause}, {})
+
+
+def unusable(run: Mapping[str, Any], host: str, volume: str, stage: str, problem: TablesError, facts: dict[str, Any]) -> HostRecord:
+    """Return the record of a host whose tables are an error."""
+    return _with_error(run, host, volume, {"stage": stage, "verdict": ERROR}, finding(UNUSABLE_TABLES, ERROR, stage=stage, text=str(problem)), facts)
+
+
+def _of_error(run: Mapping[str, Any], host: str, volume: str, why: dict[str, Any], facts: dict[str, Any]) -> HostRecord:
+    return _with_error(run, host, volume, why, finding_of_error(why), facts)
+
+
+def _with_error(run: Mapping[str, Any], host: str, volume: str, why: dict[str, Any], found: Finding, facts: dict[str, Any]) -> HostRecord:
+    reason = in_words({**found, "stage": ""}, words_of(""))
+    return replace(blank(run, host, volume, kinds.ERROR, facts), error={"reason": reason, **why}, **told(unmeasured(found), words_of("")))
+
+
+def preflight(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any], plan: Mapping[str, Any], workspace: Mapping[str, Any]) -> HostRecord:
+    """Return the record of a host that is ready to be measured: it has no verdict, and describes what the measurement would do."""
+    free_bytes = facts.get("filesystem_free_bytes")
+    free = f", {_units.format_size(free_bytes)} free" if isinstance(free_bytes, int) else ""
+    where = facts.get("places") or f"{facts.get('mount_point')} ({facts.get('filesystem_type')}{free})"
+    ready = (
+        f"ready: {plan['steps']} steps in about {math.ceil((plan['planned_s'] + plan['format_s']) / 60)} min, "
+        f"{_units.format_size(plan['footprint_bytes'])} on {where}"
+    )
+    unknown = [f"unknown: {item}" for item in workspace.get("unknown") or []]
+    record = blank(run, host, volume, kinds.PREFLIGHT, facts)
+    known = {key: workspace.get(key) for key in WORKSPACE_KEYS}
+    reasons = [ready, *plan["notes"], *unknown]
+    said = [finding(PREFLIGHT, None, text=reason) for reason in reasons]
+    return replace(record, workspace=known, qualification=NOTHING_MEASURED, findings=said, reasons=reasons)
+
+
+def clock_notes(facts: Mapping[str, Any]) -> list[str]:
+    """Return a sentence if the host's clock is off the controller's by more than a second and more than the way of measuring it explains."""
+    offset_s, error_s = facts.get("clock_offset_s"), facts.get("clock_offset_error_s")
+    if isinstance(offset_s, (int, float)) and isinstance(error_s, (int, float)) and abs(offset_s) > max(CLOCK_BOUND_S, error_s):
+        return [f"Its clock differs from the controller's by {offset_s:+.1f} s (accurate to {error_s:.1f} s). Its start was corrected by that"]
+    return []
+
+
+def sharing_notes(facts: Mapping[str, Any]) -> list[str]:
+    """Return a sentence if other volumes of the host were measured on the same disk at the same time."""
+    others = ", ".join(str(facts.get(kinds.DISK_SHARED_WITH) or "").split())
+    return [f"Other volumes of this host were measured on the same disk at the same time and used a part of its performance: {others}"] if others else []
+
+
+def collection_version() -> str:
+    """Return this collection's version, from galaxy.yml in a checkout or from MANIFEST.json if it is installed."""
+    root = Path(__file__).resolve().parents[3]
+    for name, keys in (("MANIFEST.json", ("collection_info", "version")), ("galaxy.yml", ("version",))):
+        try:
+            content = yaml.safe_load((root / name).read_text(encoding="utf-8"))
+            for key in keys:
+                content = content[key]
+        except (OSError, KeyError, TypeError, yaml.YAMLError):
+            continue
+        return str(content)
+    return "unknown"
+
+
+def blank(run: Mapping[str, Any], host: str, volume: str, kind: str, facts: dict[str, Any]) -> HostRecord:
+    """Return a record of which only the facts are known."""
+    # A host sees neither the settings of its storage array nor what it is meant for, so only the inventory may say that.
+    own = {key: value for key, value in facts.items() if key not in TARGET_FACTS}
+    facts = {**own, ARRAY_SETTINGS: (run.get("host_array_settings") or {}).get(host, ""), **(run.get("host_targets") or {}).get(host, {})}
+    profile = None if host in (run.get("unclaimed_hosts") or ()) else profile_data(run, host)
+    return HostRecord(host, volume, kind, run_id=run["run_id"], created_at=utc_now(), facts=facts, profile=profile_key(profile) if profile else None)
+
+
+def _group(table: Mapping[str, str], prefix: str) -> dict[str, str] | None:
+    """Return the non-empty keys that start with ``prefix``, without it; None if there are none."""
+    found = {key[len(prefix) :]: value for key, value in table.items() if key.startswith(prefix) and value != ""}
+    return found or None

@@ -1,0 +1,101 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Findings: why a volume has its verdict and what was seen beside it, as plain data that record.json and verdict.json keep.
+
+A finding is a dict with these keys, of which only the first two are always there:
+
+- ``kind``: one of the kinds below.
+- ``verdict``: what this finding alone makes of the volume; None if it only explains.
+- ``cause``: which case of its kind it is.
+- ``text``: what a host or another program said. It is quoted and never interpreted.
+- ``finding``: another finding that this one is about.
+
+A finding of a limit has all keys of its judgement (limit, id, row, figure and evidence), and ``others``: how many more of its rows did not pass. ``details`` in
+it holds what else the sentence about it says: ``why`` a figure alone decides nothing, ``disturbance``, ``deviations``, ``waiver``. Other kinds have figures
+of their own, with the unit in their names. Decisions are made from these keys. The sentences are made in ``_english`` alone, and nobody reads them back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+Finding = dict[str, Any]
+
+LIMIT = "limit"
+IO_ERROR, SHORT_WRITE, WRONG_DATA = "io_error", "short_write", "wrong_data"
+HUNG, INTERRUPTED, NO_FIGURES = "hung", "interrupted", "no_figures"
+"""How a tester or an observation ended before its time."""
+UNSHOWN_LOAD, LOAD_POINT, ELSEWHERE = "load_target", "load_point", "elsewhere"
+"""A load that was not shown to be carried; a load point that proves nothing; what another volume says that climbed together with this one."""
+NO_TABLES, UNUSABLE_TABLES, UNMEASURED, SKIPPED, MISSING, UNREADABLE, NO_VERDICT = (
+    "no_tables",
+    "unusable_tables",
+    "unmeasured",
+    "skipped",
+    "missing",
+    "unreadable",
+    "no_verdict",
+)
+"""Why there is no measurement, or none that can be used."""
+POWER_CUT, TOO_FEW_CUTS = "power_cut", "too_few_cuts"
+BASELINE, CUTS_BEFORE, STANDING = "baseline", "power_cuts_before", "standing"
+"""What the history adds: the comparison with a baseline, what it knows of power cuts, and what stands against the volume."""
+QUALIFICATION, DISTURBED, PLATEAU, PREFLIGHT = "qualification", "disturbed", "plateau", "preflight"
+"""What explains and has no verdict."""
+RECORDED = "recorded"
+"""A reason of a record that an earlier version wrote, which has no findings: its sentence is quoted."""
+
+OF_HISTORY = (BASELINE, CUTS_BEFORE)
+FAILED_OPERATION = (IO_ERROR, SHORT_WRITE, WRONG_DATA)
+WITHOUT_MEASUREMENT = (NO_TABLES, UNUSABLE_TABLES, UNMEASURED, SKIPPED, MISSING, UNREADABLE)
+
+# Causes of findings of limits.
+BROKEN, WAIVED, BY_DISTURBANCE, OPEN = "broken", "waived", "disturbed", "open"
+NO_ROW, NO_FIGURE, NO_HEADROOM, NO_TARGET = "no_row", "no_figure", "no_headroom", "no_target"
+
+_ROW_OF_LIMIT = ("limit", "rows", "block_size_bytes", "load_point", "stream", "operation", "worker")
+_LARGEST = 1 << 64
+_DEEPEST = 8
+
+
+def finding(kind: str, verdict: str | None, **data: Any) -> Finding:
+    """Return a finding; what is None is left out."""
+    return {"kind": kind, "verdict": verdict, **{key: value for key, value in data.items() if value is not None}}
+
+
+def of_judgement(judgement: Mapping[str, Any], others: int = 0) -> Finding:
+    """Return the finding of a limit on a row."""
+    return {"kind": LIMIT, "others": others, **{key: value for key, value in judgement.items() if key != "reason"}}
+
+
+def row_of(judged: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return which limit on which row a judgement or a finding is about."""
+    return tuple(judged.get(key) for key in _ROW_OF_LIMIT)
+
+
+def reasons_among(findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings that are reasons for a verdict."""
+    return [each for each in findings if each["verdict"] is not None]
+
+
+def is_finding(value: Any) -> bool:
+    """Whether a value that nobody vouches for has the shape of a finding."""
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("kind"), str)
+        and isinstance(value.get("verdict"), (str, type(None)))
+        and ("finding" not in value or is_finding(value["finding"]))
+        and is_data(value)
+    )
+
+
+def is_data(value: Any, depth: int = 0) -> bool:
+    """Whether a value consists of text and of numbers that can be shown."""
+    if isinstance(value, dict):
+        return depth < _DEEPEST and all(isinstance(key, str) and is_data(each, depth + 1) for key, each in value.items())
+    if isinstance(value, list):
+        return depth < _DEEPEST and all(is_data(each, depth + 1) for each in value)
+    return value is None or isinstance(value, str) or (isinstance(value, (int, float)) and abs(value) <= _LARGEST)
