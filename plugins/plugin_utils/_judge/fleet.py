@@ -6,13 +6,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.absent import Absences
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, kind_named, kind_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import NO_VERDICT, finding
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import NO_VERDICT, finding, reasons_among
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profiles_by_sha256
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, host_label
@@ -76,8 +77,16 @@ def judge_fleet(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[s
 def host_reasons(host: Mapping[str, Any]) -> list[str]:
     """Return why one host's volume does not pass or does not certify, a sentence each; none if it does both."""
     if host["verdict"] != PASS:
-        return [f"{host['verdict']}: {reason}" for reason in host["reasons"] or ["no reason is recorded"]]
+        reasons = host["reasons"] or ["no reason is recorded"]
+        return [f"{verdict}: {reason}" for verdict, reason in zip(_verdicts_of_reasons(host), reasons)]
     return [] if host["certified"] or not host["qualification"] else [f"does not certify: {host['qualification']}"]
+
+
+def _verdicts_of_reasons(host: Mapping[str, Any]) -> Iterable[str]:
+    """Return what each reason makes of the volume: one that is open, because the host was disturbed, is no failure although another one is. Without findings,
+    as in records of earlier versions, each has the verdict of the volume."""
+    own = [each["verdict"] for each in reasons_among(host.get("findings") or ())]
+    return own if len(own) == len(host["reasons"]) > 0 else itertools.repeat(host["verdict"])
 
 
 def host_entry(record: HostRecord) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.action import build, cleanup, col
 from ansible_collections.mqops.logdisk.plugins.callback import report
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, as_dict, failure, failure_reason, one_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import order as _order
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import host_reasons
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.measurement import opening
@@ -512,6 +513,20 @@ def test_a_host_fails_with_its_own_reasons_alone():
 def test_a_message_is_bounded():
     hosts = [host_entry("a", "fail", True, reasons=[str(number) for number in range(50)])]
     assert gate.failing_hosts({"hosts": hosts})["a"].endswith("and 30 more, see the report")
+
+
+def test_each_reason_has_its_own_verdict(tmp_path):
+    """A limit that is open because the host was disturbed is no failure beside another one that is."""
+    files = fabricate.tables(fabricate.sweep_rows((4096,), latency_ns=50_000_000), cpu_steal_share="0.5")
+    directory = fabricate.run_directory(tmp_path, {"a": files})
+    verdict = directory.verdict()
+    told = {(reason.split(": ")[1], "the host was disturbed" in reason.lower()) for reason in verdict["reasons"]}
+    assert {("fail", False), ("inconclusive", True)} <= told and ("fail", True) not in told
+    assert gate.failing_hosts(verdict) == {"a": f"a: {' | '.join(reason.removeprefix('a: ') for reason in verdict['reasons'])}"}
+    assert " | a: inconclusive: " in gate.outcome_of(directory, verdict, "")["message"]
+    # Records of earlier versions have no findings.
+    (host,) = verdict["hosts"]
+    assert {reason.partition(": ")[0] for reason in host_reasons({**host, "findings": None})} == {"fail"}
 
 
 @pytest.mark.parametrize(
