@@ -145,7 +145,7 @@ def of_all_hosts(problems: Mapping[str, list[str]]) -> dict[str, list[str]]:
     """Return, by host, what is wrong on every host. What is wrong on some of them only is left to their own tasks, which read what they need."""
     under_test = {host: found for host, found in problems.items() if host != CONTROLLER} or problems
     common = set.intersection(*map(set, under_test.values())) if under_test else set()
-    return {host: [problem for problem in found if problem in common] for host, found in problems.items()}
+    return {host: [problem for problem in found if problem in common] for host, found in under_test.items()}
 
 
 PLACES = ("workspace_path", "workspace_volumes", "workspace_places")
