@@ -237,8 +237,9 @@ def _judgement(
     if verdict != PASS and limit.severity == SEVERITY_WARN:
         verdict = WARN
     return {
-        "id": getattr(limit, "id", "") or "",
+        "id": limit.id,
         "limit": limit.text,
+        "limit_id": limit.id,
         "rows": limit.rows_text,
         "metric": limit.metric.name,
         "bound": limit.bound,
@@ -303,7 +304,7 @@ def _evidence_keys(comparison: Comparison) -> dict[str, Any]:
 
 
 def _waive(judgement: dict[str, Any], case: Case) -> dict[str, Any]:
-    waivers = [waiver for waiver in case.profile.waivers if (waiver.host, waiver.metric) == (case.record.host, judgement["metric"])]
+    waivers = [waiver for waiver in case.profile.waivers if waiver.host == case.record.host and waiver.excuses(judgement["metric"], judgement["limit_id"])]
     current = [waiver for waiver in waivers if waiver.until >= case.today]
     if current:
         waiver = max(current, key=lambda candidate: candidate.until)

@@ -68,6 +68,7 @@ class Limit:
     bound is `max` or `min`; value is in the metric's base unit; strict means that reaching the value already breaks it; stated is the value as the
     profile states it. block_size, message_size and load_point are None if every one of them is judged; a block size is only that of a step that has one, and so
     is a message size. stream is the one whose rows are judged, and operation the only one of it, empty for every one. source says where the number comes from.
+    id is what auditors cite the limit by, unique in its profile, empty if it has none.
     """
 
     metric: Metric
@@ -83,6 +84,7 @@ class Limit:
     message_size: Range | None = None
     stream: str = LOG
     operation: str = ""
+    id: str = ""
 
     @property
     def operator(self) -> str:
@@ -148,7 +150,13 @@ class Limit:
     def as_dict(self) -> dict[str, Any]:
         """Return the limit as load_profile reads it."""
         bound = "below" if self.strict else self.bound
-        result: dict[str, Any] = {"metric": self.metric.name, bound: self.stated, "severity": self.severity, "hard": self.hard}
+        result: dict[str, Any] = {
+            **({"id": self.id} if self.id else {}),
+            "metric": self.metric.name,
+            bound: self.stated,
+            "severity": self.severity,
+            "hard": self.hard,
+        }
         if self.stream != LOG:
             result["stream"] = self.stream
         if self.operation:
@@ -161,18 +169,27 @@ class Limit:
 
 @dataclass(frozen=True)
 class Waiver:
-    """A host's excuse from one metric's limits, up to and including a day; never from a hard limit. owner is who answers for it, empty if nobody is named."""
+    """A host's excuse from one metric's limits, or from the one limit that has an id, up to and including a day; never from a hard limit.
+
+    One of metric and limit_id is empty. owner is who answers for it, empty if nobody is named.
+    """
 
     host: str
     metric: str
     until: datetime.date
     reason: str
     owner: str = ""
+    limit_id: str = ""
+
+    def excuses(self, metric: str, limit_id: str) -> bool:
+        """Whether it is about a limit on a metric with an id."""
+        return self.limit_id == limit_id if self.limit_id else self.metric == metric
 
     def as_dict(self) -> dict[str, str]:
         """Return the waiver as load_profile reads it."""
         named = {"owner": self.owner} if self.owner else {}
-        return {"host": self.host, "metric": self.metric, **named, "until": self.until.isoformat(), "reason": self.reason}
+        about = {"id": self.limit_id} if self.limit_id else {"metric": self.metric}
+        return {"host": self.host, **about, **named, "until": self.until.isoformat(), "reason": self.reason}
 
 
 @dataclass(frozen=True)

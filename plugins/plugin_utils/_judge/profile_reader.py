@@ -50,15 +50,21 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions imp
 )
 
 HARD_LIMITS = (
-    {"metric": "latency_mean", "max": "10 ms", "hard": True, "source": "Microsoft Exchange Jetstress 2010: log writes take 10 ms on average at most"},
-    {"metric": "latency_max", "below": "10 s", "hard": True, "source": "this project's choice"},
+    {
+        "id": "HARD-001",
+        "metric": "latency_mean",
+        "max": "10 ms",
+        "hard": True,
+        "source": "Microsoft Exchange Jetstress 2010: log writes take 10 ms on average at most",
+    },
+    {"id": "HARD-002", "metric": "latency_max", "below": "10 s", "hard": True, "source": "this project's choice"},
 )
 """Limits of every profile; an I/O error or a short write is the third hard failure and comes from the tester's exit status."""
 
 _PROFILE_KEYS = ("name", "version", "description", "extends", "derived_from", "observations", "durability", "qualifies", "limits", "waivers")
 _QUALIFIES_KEYS = ("workload", "min_duration_s", "min_footprint", "block_sizes", "confidence", "episode_s")
 _BOUND_KEYS = {"max": ("max", False), "below": ("max", True), "min": ("min", False)}
-_LIMIT_KEYS = ("metric", *_BOUND_KEYS, "severity", "hard", "stream", "operation", "block_size", "message_size", "load_point", "source")
+_LIMIT_KEYS = ("id", "metric", *_BOUND_KEYS, "severity", "hard", "stream", "operation", "block_size", "message_size", "load_point", "source")
 _ROW_KEYS = ("stream", "operation", "block_size", "message_size", "load_point")
 """The keys of a limit that say which rows it judges."""
 _RANGE_KEYS = ("min", "max")
@@ -66,7 +72,8 @@ _OF_WRITES = ("flush_", "response_", "ring_passes")
 _OPERATIONS = ("read", "write")
 _STREAM = re.compile(r"[A-Za-z0-9._-]{1,32}\Z")
 """What the tester accepts as the name of a stream."""
-_WAIVER_KEYS = ("host", "metric", "owner", "until", "reason")
+_ID = re.compile(r"[A-Z][A-Z0-9]{1,11}-[0-9]{3}\Z")
+_WAIVER_KEYS = ("host", "metric", "id", "owner", "until", "reason")
 
 _LONGEST_S = 7 * 24 * 3600
 MOST_CUTS = 10_000
@@ -120,7 +127,7 @@ def _read_profile(data: Any, place: _Place) -> Profile:
         description=read_optional_text(data, "description", "The profile"),
         **_read_qualifies(data.get("qualifies", {}), base),
         limits=_read_limits(data.get("limits"), base),
-        waivers=_added_to(base.waivers, waivers, lambda waiver: (waiver.host, waiver.metric)),
+        waivers=_added_to(base.waivers, waivers, lambda waiver: (waiver.host, waiver.metric, waiver.limit_id)),
         derived_from=_read_origins(data, base),
         observations=_read_observations(data.get("observations", base.observations)),
         **_read_durability(data, base),
@@ -221,11 +228,23 @@ def _read_limits(data: Any, base: Profile) -> tuple[Limit, ...]:
     if data is None or not read_sequence(data, "limits"):
         raise DefinitionError("limits must contain at least one limit.")
     own = [_read_limit(limit, f"limits[{index}]") for index, limit in enumerate(data)]
-    limits = list(_added_to(base.limits, own, lambda limit: (limit.metric.name, limit.bound, *(getattr(limit, key) for key in _ROW_KEYS), limit.hard)))
+    limits = [
+        _with_hard_id(limit)
+        for limit in _added_to(base.limits, own, lambda limit: (limit.metric.name, limit.bound, *(getattr(limit, key) for key in _ROW_KEYS), limit.hard))
+    ]
     for hard in _hard_limits():
         if not any(_holds(limit, hard) for limit in limits):
             limits.append(hard)
+    ids = [limit.id for limit in limits if limit.id]
+    for each in ids:
+        if ids.count(each) > 1:
+            raise DefinitionError(f"The id {each} is that of two limits: each id may name one limit of a profile.")
     return tuple(limits)
+
+
+def _with_hard_id(limit: Limit) -> Limit:
+    """Return a limit with the id of the hard limit that it states, if it has none of its own."""
+    return limit if limit.id else replace(limit, id=next((hard.id for hard in _hard_limits() if _holds(limit, hard)), ""))
 
 
 @cache
@@ -276,7 +295,15 @@ def _read_limit(data: Any, where: str) -> Limit:
         message_size=_range(data, "message_size", _units.parse_size, where),
         stream=_read_stream(data, metric, where),
         operation=_read_operation(data, where),
+        id=_read_id(data, where),
     )
+
+
+def _read_id(data: Mapping[str, Any], where: str) -> str:
+    value = data.get("id", "")
+    if "id" in data and not (isinstance(value, str) and _ID.match(value)):
+        raise DefinitionError(f"{where}.id {shown(value)} must be 2 to 12 capital letters and digits, a dash and three digits, such as LOG-001.")
+    return value
 
 
 def _check_rows(data: Mapping[str, Any], where: str) -> None:
@@ -359,6 +386,8 @@ def _range(data: Mapping[str, Any], key: str, parse: Callable[[Any], int], where
 def _read_waiver(data: Any, where: str) -> Waiver:
     read_mapping(data, where, _WAIVER_KEYS)
     until = read_date(data.get("until"), f"{where}.until")
-    return Waiver(
-        read_text(data, "host", where), _read_metric(data, where).name, until, read_text(data, "reason", where), read_optional_text(data, "owner", where)
-    )
+    if ("metric" in data) == ("id" in data):
+        raise DefinitionError(f"{where} must give exactly one of metric and id.")
+    limit_id = _read_id(data, where)
+    metric = "" if limit_id else _read_metric(data, where).name
+    return Waiver(read_text(data, "host", where), metric, until, read_text(data, "reason", where), read_optional_text(data, "owner", where), limit_id)

@@ -69,6 +69,7 @@ _ROW_KEYS = KEY_COLUMNS[1:]
 _SHOWN_LIMIT_KEYS = (
     "id",
     "limit",
+    "limit_id",
     "rows",
     "metric",
     "bound",
@@ -263,9 +264,10 @@ class Model:
 
     @property
     def criteria(self) -> list[tuple[str, Limit]]:
-        """The limits of all profiles, each with its text, which begins with the name of its profile if there are several."""
+        """The limits of all profiles, each with its id and text, which begin with the name of its profile if there are several."""
         several = len(self.profiles) > 1
-        return [(f"{profile.text}: {limit.text}" if several else limit.text, limit) for profile in self.profiles for limit in profile.limits]
+        texts = ((profile, f"{limit.id} {limit.text}".strip(), limit) for profile in self.profiles for limit in profile.limits)
+        return [(f"{profile.text}: {text}" if several else text, limit) for profile, text, limit in texts]
 
     def judged_by(self, limit: Limit) -> str:
         """What a limit judges, in words."""

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.parameters import parameters_of, parameters_of_hosts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import of_hosts, profile_data, profiles_by_sha256
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import of_hosts, profile_data, profile_sha256, profiles_by_sha256
 
 _OF_HOSTS = ("host_array_settings", "host_targets", "host_classes")
 """The keys of run.json that hold something for each host that has it."""
@@ -27,7 +26,7 @@ def merged_settings(runs: Sequence[Mapping[str, Any]], judged_by: Iterable[Mappi
     newest = {str(host): run for run in runs for host in run.get("expected_hosts") or []}
     profiles = of_hosts({host: profile_data(run, host) for host, run in newest.items()})
     known = {sha256: profile for run in runs for sha256, profile in profiles_by_sha256(run).items()}
-    named = {fingerprint(profile) for profile in (profiles["profile"], *profiles["host_profiles"].values())}
+    named = {profile_sha256(profile) for profile in (profiles["profile"], *profiles["host_profiles"].values())}
     others = sorted({each["sha256"] for each in judged_by if each} & set(known) - named)
     return {
         **profiles,

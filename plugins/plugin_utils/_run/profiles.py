@@ -27,13 +27,24 @@ def profile_data(run: Mapping[str, Any], host: str) -> dict[str, Any]:
 
 def profile_key(profile: Mapping[str, Any]) -> dict[str, str]:
     """Return what a record, a verdict and a certificate say of a profile: its name, its version and the SHA-256 of its canonical text."""
-    return {"name": str(profile.get("name") or ""), "version": str(profile.get("version") or ""), "sha256": fingerprint(profile)}
+    return {"name": str(profile.get("name") or ""), "version": str(profile.get("version") or ""), "sha256": profile_sha256(profile)}
+
+
+def profile_sha256(profile: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of a profile in its canonical text without the ids of its limits.
+
+    An id names a limit and asks for nothing: a profile that gains ids is the one that earlier certificates name.
+    """
+    limits = profile.get("limits")
+    if isinstance(limits, list):
+        profile = {**profile, "limits": [{key: value for key, value in limit.items() if key != "id"} if isinstance(limit, dict) else limit for limit in limits]}
+    return fingerprint(profile)
 
 
 def profiles_by_sha256(run: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return all profiles that run.json contains."""
     given = [run.get("profile") or {}, *(run.get("host_profiles") or {}).values(), *(run.get("other_profiles") or [])]
-    return {fingerprint(profile): profile for profile in given if profile}
+    return {profile_sha256(profile): profile for profile in given if profile}
 
 
 def of_hosts(profiles: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

@@ -43,7 +43,7 @@ _JUDGEMENT = _Judgement(
         **dict.fromkeys(("limit_value", "value"), NUMBER),
         "samples": int,
         **dict.fromkeys(("block_size_bytes", "load_point"), Maybe(int)),
-        **dict.fromkeys(("stream", "operation"), Maybe(str)),
+        **dict.fromkeys(("stream", "operation", "limit_id"), Maybe(str)),
         "worker": (int, str, type(None)),
         **dict.fromkeys(("confidence", "share", "share_bound", "value_bound", "seconds", "episode_s", "seconds_needed", "log_evidence"), NUMBER),
     },

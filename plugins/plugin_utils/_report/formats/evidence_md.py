@@ -284,13 +284,22 @@ def _badness(limit: dict[str, Any]) -> tuple[int, float]:
 
 def _waivers(model: Model) -> list[_Waiver]:
     """Return the waivers of all profiles of the run."""
-    used = {(shorten(host.host, LONGEST_TEXT), limit["metric"]) for host in model.hosts for limit in host.limits if limit["worst"]["waiver"]}
+    used = {
+        (shorten(host.host, LONGEST_TEXT), about)
+        for host in model.hosts
+        for limit in host.limits
+        if limit["worst"]["waiver"]
+        for about in (limit["metric"], limit["limit_id"])
+    }
     stated = {_parts(waiver) for profile in model.profiles for waiver in profile.data.get("waivers") or []}
     return [_Waiver(*parts, is_used=parts[:2] in used) for parts in sorted(stated)]
 
 
 def _parts(waiver: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(shorten(printable(str(waiver.get(key) or "")), LONGEST_TEXT) for key in ("host", "metric", "owner", "until", "reason"))
+    return tuple(
+        shorten(printable(str(waiver.get(key) or (waiver.get("id") if key == "metric" else "") or "")), LONGEST_TEXT)
+        for key in ("host", "metric", "owner", "until", "reason")
+    )
 
 
 def _waiver_of(model: Model, cause: Cause) -> str:

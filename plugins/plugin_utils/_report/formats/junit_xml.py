@@ -103,7 +103,8 @@ def _measurement(host: Host) -> Case:
 
 def _limit_case(limit: dict[str, Any]) -> Case:
     name = f"{limit['limit']} ({limit['rows']})" if limit["rows"] else limit["limit"]
-    return Case(name, limit["verdict"], and_others(limit["worst"]["reason"], max(0, limit["rows_not_passed"] - 1)))
+    reason = and_others(limit["worst"]["reason"], max(0, limit["rows_not_passed"] - 1))
+    return Case(name, limit["verdict"], f"{limit['limit_id']}: {reason}" if limit["limit_id"] and reason else reason)
 
 
 def _counts(cases: list[Case]) -> dict[str, int]:

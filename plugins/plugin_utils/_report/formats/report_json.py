@@ -47,7 +47,7 @@ def render(model: Model) -> Iterator[str]:
 
 
 def _limit(model: Model, profile: str, limit: Limit) -> dict[str, Any]:
-    return {"profile": profile, "limit": limit.text, "rows": model.judged_by(limit), "severity": limit.severity, "hard": limit.hard}
+    return {"profile": profile, "limit": limit.text, "limit_id": limit.id, "rows": model.judged_by(limit), "severity": limit.severity, "hard": limit.hard}
 
 
 def _host(host: Host) -> dict[str, Any]:

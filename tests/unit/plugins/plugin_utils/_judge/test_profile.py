@@ -275,7 +275,7 @@ def edit(*path, value):
         (edit("qualifies", "block_sizes", value=["4K", "8KB"]), r"qualifies.block_sizes\[1\]: '8KB' is not a size"),
         (edit("qualifies", "block_sizes", value=["4K", 4096]), "qualifies.block_sizes names 4 KiB twice"),
         (edit("waivers", value={}), "must be a list"),
-        (edit("waivers", 0, "hosts", value="x"), "unknown key 'hosts'.*host, metric, owner, until, reason"),
+        (edit("waivers", 0, "hosts", value="x"), "unknown key 'hosts'.*host, metric, id, owner, until, reason"),
         (edit("waivers", 0, "host", value=""), "host"),
         (edit("waivers", 0, "metric", value="latency"), "'latency' is not one of"),
         (edit("waivers", 0, "until", value="31.1.2027"), r"'31.1.2027' must be a day"),

@@ -134,6 +134,7 @@ def test_a_judgement_says_all_that_it_rests_on():
     assert judgement == {
         "id": "",
         "limit": "latency_p99 <= 2 ms",
+        "limit_id": "",
         "rows": "",
         "metric": "latency_p99",
         "bound": "max",

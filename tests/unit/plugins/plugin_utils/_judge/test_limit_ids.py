@@ -1,0 +1,86 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Ids of limits: each shipped limit has one, documentation and records name it, waivers may, and it is no part of a profile's hash."""
+
+from __future__ import annotations
+
+import copy
+import re
+from pathlib import Path
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_key
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+
+NAMES = sorted(path.stem for path in Path(fabricate.PROFILES).glob("*.yml"))
+SHIPPED = [(name, limit) for name in NAMES for limit in load_profile(name, fabricate.PROFILES).limits]
+ROW = re.compile(r"^\| `([A-Z0-9]+-[0-9]{3})` \| (\S.*?) \| `(.*?)`(?:, (.*?))? \| (.*) \| `(test_\w+)` \|$", re.M)
+
+
+def mine(*limits, **keys):
+    return {"name": "mine", "limits": [{"metric": "latency_mean", "max": "1 ms", **limit} for limit in limits], **keys}
+
+
+def test_each_shipped_limit_has_an_id_of_its_own_and_hard_limits_the_same_one_everywhere():
+    assert all(limit.id for _name, limit in SHIPPED)
+    own = [limit.id for _name, limit in SHIPPED if not limit.hard]
+    assert len(set(own)) == len(own)
+    assert {(limit.id, limit.text) for _name, limit in SHIPPED if limit.hard} == {("HARD-001", "latency_mean <= 10 ms"), ("HARD-002", "latency_max < 10 s")}
+
+
+def test_the_documentation_maps_each_id_to_its_limit_source_and_test():
+    documented = {found[:5] for found in ROW.findall((fabricate.PROJECT / "docs/profiles.md").read_text(encoding="utf-8"))}
+    assert documented == {(limit.id, "every one" if limit.hard else f"`{name}`", limit.text, limit.rows_text, limit.source) for name, limit in SHIPPED}
+    tests = {found[5] for found in ROW.findall((fabricate.PROJECT / "docs/profiles.md").read_text(encoding="utf-8"))}
+    assert all(callable(globals()[test]) for test in tests)
+
+
+@pytest.mark.parametrize(("name", "limit"), SHIPPED)
+def test_every_limit_of_a_shipped_profile_fails_the_row_that_breaks_it(name, limit):
+    beyond = limit.value * (0.5 if limit.bound == "min" else 2)
+    assert (limit.broken_by(beyond), limit.broken_by(limit.value * (2 if limit.bound == "min" else 0.5))) == (True, False)
+
+
+@pytest.mark.parametrize("value", ["", "log-001", "LOG001", "LOG-1", "L-001", "LOG-0001", 7, None])
+def test_an_id_of_another_form_is_refused(value):
+    with pytest.raises(DefinitionError, match=r"limits\[0\]\.id .* must be 2 to 12 capital letters and digits, a dash and three digits"):
+        load_profile(mine({"id": value}))
+
+
+def test_an_id_names_one_limit_of_a_profile():
+    with pytest.raises(DefinitionError, match="The id LOG-001 is that of two limits"):
+        load_profile(mine({"id": "LOG-001"}, {"id": "LOG-001", "load_point": 2}))
+
+
+def test_a_profile_with_ids_is_read_back_and_has_the_hash_of_the_one_without():
+    profile = load_profile("mq-log-silver", fabricate.PROFILES)
+    data = profile.as_dict()
+    assert load_profile(data) == profile
+    without = copy.deepcopy(data)
+    for limit in without["limits"]:
+        del limit["id"]
+    assert profile_key(without) == profile_key(data)
+    without["limits"][0]["max"] = "2 ms"
+    assert profile_key(without) != profile_key(data)
+
+
+@pytest.mark.parametrize("about", [{}, {"id": "LOG-001", "metric": "latency_mean"}])
+def test_a_waiver_names_a_metric_or_an_id(about):
+    with pytest.raises(DefinitionError, match=r"waivers\[0\] must give exactly one of metric and id"):
+        load_profile(mine({"id": "LOG-001"}, waivers=[{"host": "db07", "until": "2027-01-31", "reason": "CHG7", **about}]))
+
+
+@pytest.mark.parametrize(("waived", "verdict"), [("LOG-001", "warn"), ("LOG-002", "fail")])
+def test_a_waiver_by_id_excuses_that_limit_alone(waived, verdict):
+    limits = ({"id": "LOG-001", "load_point": 1}, {"id": "LOG-002", "load_point": 2})
+    profile = load_profile(mine(*limits, waivers=[{"host": "db07", "id": waived, "until": "2027-01-31", "reason": "CHG7"}]))
+    assert load_profile(profile.as_dict()) == profile
+    run = fabricate.run_data(["db07"])
+    run["profile"] = profile.as_dict()
+    record = fabricate.judged(run, "db07", fabricate.tables(fabricate.sweep_rows(block_sizes=(4096,), latency_ns=3_000_000)))
+    (broken,) = [judgement for judgement in record.judgements if judgement["limit_id"] == "LOG-001" and judgement["worker"] == "all"]
+    assert broken["verdict"] == verdict
