@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -103,7 +102,3 @@ class Kind:
     def in_its_terms(self, message: str) -> str:
         """Return a message about the variables of a certification as one about those of such a run."""
         return message
-
-    def problem_of(self, own: Mapping[str, Any]) -> str:
-        """Return why what a record has under ``own_key``, which nobody vouches for, cannot be used; empty if it can."""
-        return ""

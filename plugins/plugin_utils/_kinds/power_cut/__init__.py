@@ -6,9 +6,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
 
 
@@ -33,19 +30,3 @@ class PowerCut(Kind):
         from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.terms import in_terms_of_cuts
 
         return in_terms_of_cuts(message)
-
-    def problem_of(self, own: Mapping[str, Any]) -> str:
-        """Return why the cuts of a record cannot be used, empty if they can."""
-        cuts, losses = own.get("cuts"), own.get("losses")
-        usable = (
-            isinstance(cuts, list)
-            and isinstance(losses, list)
-            and all(isinstance(each, dict) for each in (*cuts, *losses))
-            and all(isinstance(cut.get("rows"), list) and all(isinstance(row, dict) for row in cut["rows"]) for cut in cuts)
-            and all(isinstance(cut.get(key), str) for cut in cuts for key in ("outcome", "reason"))
-            and all(isinstance(cut.get("number"), int) for cut in cuts)
-            and all(isinstance(loss.get(key), str) for loss in losses for key in ("loss", "consequence", "next_step"))
-            and all(isinstance(own.get(key), str) for key in ("tests", "claim"))
-            and isinstance(own.get("cut_count"), int)
-        )
-        return "" if usable else "has no usable durability"
