@@ -237,7 +237,6 @@ def _judgement(
     if verdict != PASS and limit.severity == SEVERITY_WARN:
         verdict = WARN
     return {
-        "id": limit.id,
         "limit": limit.text,
         "limit_id": limit.id,
         "rows": limit.rows_text,

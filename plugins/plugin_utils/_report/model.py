@@ -67,7 +67,6 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
 _ROW_KEYS = KEY_COLUMNS[1:]
 """Columns and keys that identify the row of a judgement."""
 _SHOWN_LIMIT_KEYS = (
-    "id",
     "limit",
     "limit_id",
     "rows",

@@ -132,7 +132,6 @@ def test_every_load_point_is_judged():
 def test_a_judgement_says_all_that_it_rests_on():
     judgement = judge(two(second={"latency_p99_ns": 4_200_000, "operations": 12345}))["judgements"][1]
     assert judgement == {
-        "id": "",
         "limit": "latency_p99 <= 2 ms",
         "limit_id": "",
         "rows": "",
