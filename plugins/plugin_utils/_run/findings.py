@@ -12,9 +12,10 @@ A finding is a dict with these keys, of which only the first two are always ther
 - ``text``: what a host or another program said. It is quoted and never interpreted.
 - ``finding``: another finding that this one is about.
 
-A finding of a limit has all keys of its judgement (limit, limit_id, row, figure and evidence), and ``others``: how many more of its rows did not pass. ``details`` in
-it holds what else the sentence about it says: ``why`` a figure alone decides nothing, ``disturbance``, ``deviations``, ``waiver``. Other kinds have figures
-of their own, with the unit in their names. Decisions are made from these keys. The sentences are made in ``_english`` alone, and nobody reads them back.
+A finding of a limit has all keys of its judgement (limit, limit_id, row, figure and evidence), and ``others``: how many more of its rows did not pass.
+``details`` in it holds what else the sentence about it says: ``why`` a figure alone decides nothing, ``disturbance``, ``deviations``, ``waiver``. Other kinds
+have figures of their own, with the unit in their names. Decisions are made from these keys. The sentences are made in ``_english`` alone, and nobody reads
+them back.
 """
 
 from __future__ import annotations
